@@ -1,0 +1,25 @@
+"""What the user wrote, as a graph: tracing, text, calculus and linear forms."""
+
+from sharpfront.equation.calculus import Vector, div, grad, laplacian
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.linearise import LinearForm, Term, is_linear, linear_form
+from sharpfront.equation.opaque import function
+from sharpfront.equation.text import parse, to_text
+from sharpfront.equation.trace import Symbols, trace
+
+__all__ = [
+    "Expression",
+    "LinearForm",
+    "Symbols",
+    "Term",
+    "Vector",
+    "div",
+    "function",
+    "grad",
+    "is_linear",
+    "laplacian",
+    "linear_form",
+    "parse",
+    "to_text",
+    "trace",
+]

@@ -1,0 +1,107 @@
+"""Exceptions and outcomes: what can go wrong, and what to try then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SharpfrontError(Exception):
+    """Root of every exception that this package raises on purpose."""
+
+
+class EquationError(SharpfrontError, ValueError):
+    """A residual or an equation text that cannot be understood."""
+
+
+class DomainError(SharpfrontError, ValueError):
+    """A region that is empty, inverted or of the wrong dimension."""
+
+
+class ProblemError(SharpfrontError, ValueError):
+    """Domain, equation and conditions that do not fit together."""
+
+
+class MixtureError(SharpfrontError, ValueError):
+    """Points and weights to which no mixture can be fitted."""
+
+
+class BasisError(SharpfrontError, ValueError):
+    """Kernels, centres and shapes that do not fit together."""
+
+
+class LinearSystemError(SharpfrontError, ValueError):
+    """A linear system whose blocks do not fit together or hold NaN."""
+
+
+class SolutionFileError(SharpfrontError, ValueError):
+    """A file that is not a solution, or one of an unknown version."""
+
+
+class MissingExtraError(SharpfrontError, ImportError):
+    """An optional dependency that is needed here and not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"{package} is needed for this and is not installed. "
+            f"Try: pip install 'sharpfront[{extra}]'"
+        )
+
+
+class OutcomeKind(StrEnum):
+    """How a solve ended."""
+
+    CONVERGED = "converged"
+    ITERATION_LIMIT = "iteration limit reached"
+    KERNEL_LIMIT = "kernel limit reached"
+    STALLED = "stalled"
+    NEAR_SINGULAR = "near-singular"
+    ILL_POSED = "ill-posed"
+
+
+_ADVICE = {
+    OutcomeKind.CONVERGED: "The error estimate is below the tolerance.",
+    OutcomeKind.ITERATION_LIMIT: (
+        "The adaptor used all its iterations before the estimate reached the tolerance. "
+        "Allow more iterations, or solve with the default adaptor."
+    ),
+    OutcomeKind.KERNEL_LIMIT: (
+        "More kernels are needed for this tolerance. Raise max_kernels or loosen tol."
+    ),
+    OutcomeKind.STALLED: (
+        "More kernels no longer lower the estimate: rounding sets the floor. "
+        "Loosen tol to the floor, or rescale the problem."
+    ),
+    OutcomeKind.NEAR_SINGULAR: (
+        "Small changes of the data change the solution without bound. "
+        "Check for a resonance or a missing condition."
+    ),
+    OutcomeKind.ILL_POSED: (
+        "The conditions do not determine one solution. "
+        "An equation of order m on an interval needs m independent conditions."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a solve ended, with what is known of it and what to try.
+
+    Parameters
+    ----------
+    kind
+        One of `OutcomeKind`; compares equal to its text, e.g. ``"converged"``.
+    detail
+        What was seen in this very solve, with its numbers.
+    """
+
+    kind: OutcomeKind
+    detail: str = ""
+
+    @property
+    def advice(self) -> str:
+        """What this kind of outcome means and what to try."""
+        return _ADVICE[self.kind]
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (f"{self.kind}.", self.detail, self.advice) if part)
