@@ -10,6 +10,15 @@ import numpy as np
 
 from sharpfront.errors import EquationError
 
+_NO_NUMBER = (
+    "A symbol was turned into a number, as math.exp(x) or float(x) would do. "
+    "Write the NumPy function instead, np.exp(x), or wrap your own: sf.function(f)(x)."
+)
+_NO_ITEMS = (
+    "A symbol stands for all points at once: it has no length and no items. "
+    "Use np.where(condition, a, b), or wrap the function: sf.function(f)(x)."
+)
+
 
 class Operators:
     """Mixin: every arithmetic operation becomes a call of `_apply` with the ufunc it means."""
@@ -103,27 +112,21 @@ class Operators:
         )
 
     def __float__(self) -> NoReturn:
-        raise EquationError(
-            "A symbol was turned into a number, as math.exp(x) or float(x) would do. "
-            "Write the NumPy function instead, np.exp(x), or wrap your own: sf.function(f)(x)."
-        )
+        raise EquationError(_NO_NUMBER)
 
     __int__ = __index__ = __complex__ = __float__
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        return self.__float__()
+        raise EquationError(_NO_NUMBER)
 
     def __getitem__(self, index: object) -> NoReturn:
-        raise EquationError(
-            f"A symbol stands for all points at once and cannot be indexed (got [{index!r}]). "
-            "Use np.where(condition, a, b), or wrap the function: sf.function(f)(x)."
-        )
+        raise EquationError(_NO_ITEMS)
 
     def __iter__(self) -> NoReturn:
-        return self[:]
+        raise EquationError(_NO_ITEMS)
 
     def __len__(self) -> NoReturn:
-        return self[:]
+        raise EquationError(_NO_ITEMS)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1:

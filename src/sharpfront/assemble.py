@@ -1,0 +1,142 @@
+"""Linear forms, bases and points become a linear system of labelled blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sharpfront.arrays import Array, like, namespace, to_host
+from sharpfront.basis import Basis
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import environment, form_values
+from sharpfront.errors import LinearSystemError
+
+
+@dataclass(frozen=True, eq=False)
+class RowSet:
+    """Forms that are to vanish at points.
+
+    Parameters
+    ----------
+    label
+        What the rows are, for diagnostics: ``"equation"``, ``"left"``, ...
+    forms
+        One block of rows for each.
+    points
+        (m, d), an array of the library in which the system is to be built.
+    normals
+        (m, d) outward unit normals for conditions that use ``u.dn``.
+    weight
+        Factor on every row.
+    exact
+        Whether the rows must hold to rounding instead of in the least-squares sense.
+    """
+
+    label: str
+    forms: tuple[LinearForm, ...]
+    points: Array
+    normals: Array | None = None
+    weight: float = 1.0
+    exact: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Labelled rows ``weight * (matrix @ w - rhs)``: least squares, or zero if exact."""
+
+    label: str
+    matrix: Array
+    rhs: Array
+    weight: float = 1.0
+    exact: bool = False
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.matrix.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """Blocks of rows over the same columns."""
+
+    blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        if not self.blocks:
+            raise LinearSystemError("A linear system needs at least one block of rows.")
+        widths = {int(b.matrix.shape[1]) for b in self.blocks}
+        if len(widths) > 1:
+            raise LinearSystemError(f"Blocks have different numbers of columns: {sorted(widths)}.")
+        for block in self.blocks:
+            if tuple(block.rhs.shape) != (block.rows,):
+                raise LinearSystemError(
+                    f"Block {block.label!r} has {block.rows} rows and a right-hand side of shape "
+                    f"{tuple(block.rhs.shape)}."
+                )
+
+    @property
+    def columns(self) -> int:
+        """The number of unknown weights."""
+        return int(self.blocks[0].matrix.shape[1])
+
+    @property
+    def rhs(self) -> Array:
+        """All right-hand sides in the order of the blocks, unweighted."""
+        return namespace(self.blocks[0].rhs).concat([b.rhs for b in self.blocks])
+
+    def with_unit_rows(self) -> LinearSystem:
+        """Return the system with every row divided by its norm; rows of zeros stay."""
+        return LinearSystem(tuple(_unit_rows(block) for block in self.blocks))
+
+
+def _unit_rows(block: Block) -> Block:
+    xp = namespace(block.matrix)
+    norms = xp.sqrt(xp.sum(block.matrix * block.matrix, axis=1))
+    norms = xp.where(norms > 0, norms, xp.ones_like(norms))
+    return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms)
+
+
+def assemble(
+    rows: Sequence[RowSet], bases: Mapping[str, Basis], coordinates: Sequence[str]
+) -> LinearSystem:
+    """Return the system whose solution makes the forms vanish at their points.
+
+    Parameters
+    ----------
+    rows
+        What is to hold and where.
+    bases
+        The basis of each unknown; columns come in this order.
+    coordinates
+        Names of the columns of a point array.
+    """
+    return LinearSystem(
+        tuple(_block(form, row, bases, coordinates) for row in rows for form in row.forms)
+    )
+
+
+def _block(
+    form: LinearForm, row: RowSet, bases: Mapping[str, Basis], coordinates: Sequence[str]
+) -> Block:
+    points = to_host(row.points)
+    normals = None if row.normals is None else to_host(row.normals)
+    leaves = environment(coordinates, points, normals)
+    coefficients, source = form_values(form, leaves, points.shape[0], f"{row.label} condition")
+    matrix = form_matrix(form, [like(c, row.points) for c in coefficients], row.points, bases)
+    return Block(row.label, matrix, -like(source, row.points), row.weight, row.exact)
+
+
+def form_matrix(
+    form: LinearForm, coefficients: Sequence[Array], points: Array, bases: Mapping[str, Basis]
+) -> Array:
+    """Return the form applied to every basis function at every point, (m, total size)."""
+    xp = namespace(points)
+    parts = []
+    for unknown, basis in bases.items():
+        block = xp.zeros((points.shape[0], basis.size), dtype=points.dtype)
+        for term, coefficient in zip(form.terms, coefficients, strict=True):
+            if term.unknown == unknown:
+                block = block + coefficient[:, None] * basis.matrix(points, term.orders)
+        parts.append(block)
+    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)

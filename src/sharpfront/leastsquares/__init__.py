@@ -1,0 +1,6 @@
+"""Ways to solve a linear system in the least-squares sense."""
+
+from sharpfront.leastsquares.contract import Facts, LeastSquares
+from sharpfront.leastsquares.dense import SVD, PivotedQR
+
+__all__ = ["SVD", "Facts", "LeastSquares", "PivotedQR"]

@@ -1,0 +1,43 @@
+"""The contract of a least-squares method: factor once, solve for many right-hand sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sharpfront.arrays import Array
+from sharpfront.assemble import LinearSystem
+from sharpfront.errors import Outcome
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a factorisation knows of its matrix.
+
+    Parameters
+    ----------
+    rank
+        Numerical rank of the least-squares rows, exact rows counted in.
+    condition
+        Condition number as the method sees it: the ratio of extreme singular values, or of the
+        extreme diagonal entries of R.
+    dead_columns
+        Columns that are zero to rounding beside the largest one: kernels that see no row.
+    residual_norm
+        Euclidean norm of the weighted least-squares residual.
+    """
+
+    rank: int
+    condition: float
+    dead_columns: int
+    residual_norm: float
+
+
+class LeastSquares(Protocol):
+    """Two functions; the method itself holds only its settings."""
+
+    def factor(self, system: LinearSystem) -> Any:
+        """Return whatever `solve` needs of the matrix."""
+
+    def solve(self, state: Any, rhs: Array) -> tuple[Array, Outcome, Facts]:
+        """Return weights (columns,), an outcome and facts for ``rhs`` as `LinearSystem.rhs`."""

@@ -1,0 +1,167 @@
+"""What the user states: domain, equation, conditions."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.linearise import LinearForm, is_linear, linear_form
+from sharpfront.equation.text import parse, to_text, unknowns_in
+from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
+from sharpfront.errors import EquationError, ProblemError
+from sharpfront.geometry import Domain
+
+Residual = Callable[..., Any] | str | tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """Residuals that vanish on one part of the boundary."""
+
+    part: str
+    residuals: tuple[Expression, ...]
+
+    @cached_property
+    def forms(self) -> tuple[LinearForm, ...]:
+        """The linear forms of the residuals."""
+        return tuple(linear_form(r) for r in self.residuals)
+
+
+class Problem:
+    """A differential equation on a domain with conditions on its boundary.
+
+    Parameters
+    ----------
+    domain
+        Where the equation holds.
+    equation
+        A residual function, ``lambda u, x: -nu * u.dxx + u.dx``, or a text,
+        ``"-nu*u_xx + u_x = 0"``. Parameters named x, y, z, t are coordinates, all others are
+        unknowns. With several unknowns it returns one residual for each.
+    boundary
+        The condition on every part of the boundary that has none of its own.
+    parameters
+        Values of names used in texts.
+    **parts
+        Conditions on named parts, ``left=lambda u, x: u - 1``; several at once as a tuple,
+        ``left=lambda u, x: (u, u.dx)``.
+
+    Examples
+    --------
+    >>> import sharpfront as sf
+    >>> problem = sf.Problem(
+    ...     sf.Interval(0, 1),
+    ...     lambda u, x: -0.01 * u.dxx + u.dx,
+    ...     left=lambda u, x: u,
+    ...     right=lambda u, x: u - 1,
+    ... )
+    >>> problem.is_linear
+    True
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        equation: Residual,
+        *,
+        boundary: Residual | None = None,
+        parameters: Mapping[str, float] | None = None,
+        **parts: Residual | None,
+    ) -> None:
+        _require_domain(domain)
+        _require_parts(domain, parts)
+        self.domain = domain
+        self.parameters = dict(parameters or {})
+        self.symbols = Symbols(_unknowns(equation, domain.coordinates), domain.coordinates)
+        self.equations = self._read(equation, "equation")
+        if len(self.equations) != len(self.symbols.unknowns):
+            raise EquationError(_wrong_count(len(self.equations), self.symbols))
+        require_unknowns(self.equations, "equation")
+        self.conditions = self._read_conditions(boundary, parts)
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """The names of the unknowns."""
+        return self.symbols.unknowns
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
+        return self.symbols.coordinates
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether equation and conditions are linear in the unknowns."""
+        residuals = [*self.equations, *(r for c in self.conditions for r in c.residuals)]
+        return all(is_linear(r) for r in residuals)
+
+    @cached_property
+    def forms(self) -> tuple[LinearForm, ...]:
+        """The linear forms of the equations."""
+        return tuple(linear_form(e) for e in self.equations)
+
+    def __repr__(self) -> str:
+        equations = "; ".join(f"{to_text(e)} = 0" for e in self.equations)
+        conditions = "; ".join(
+            f"{c.part}: {to_text(r)} = 0" for c in self.conditions for r in c.residuals
+        )
+        return f"Problem({self.domain!r}, {equations}; {conditions})"
+
+    def _read(self, residual: Residual, what: str) -> tuple[Expression, ...]:
+        if isinstance(residual, str):
+            return (parse(residual, self.symbols, self.parameters),)
+        if isinstance(residual, tuple):
+            return tuple(parse(text, self.symbols, self.parameters) for text in residual)
+        return trace(residual, self.symbols, what=what)
+
+    def _read_conditions(
+        self, boundary: Residual | None, parts: Mapping[str, Residual | None]
+    ) -> tuple[Condition, ...]:
+        conditions = []
+        for part in self.domain.parts:
+            residual = parts.get(part) if parts.get(part) is not None else boundary
+            if residual is not None:
+                read = self._read(residual, f"condition on {part!r}")
+                require_unknowns(read, f"condition on {part!r}")
+                conditions.append(Condition(part, read))
+        return tuple(conditions)
+
+
+def _unknowns(equation: Residual, coordinates: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(equation, str):
+        return unknowns_in(equation, coordinates)
+    if isinstance(equation, tuple):
+        return tuple(dict.fromkeys(n for text in equation for n in unknowns_in(text, coordinates)))
+    return unknowns_of(equation, coordinates)
+
+
+def _wrong_count(count: int, symbols: Symbols) -> str:
+    names = ", ".join(symbols.unknowns)
+    return (
+        f"The equation returned {count} residual(s) for {len(symbols.unknowns)} unknown(s) "
+        f"({names}); it must return one for each. Parameters that are not called "
+        f"{', '.join(symbols.coordinates)} are unknowns: capture constants from outside, or give "
+        "them a default, lambda u, x, nu=nu: ..."
+    )
+
+
+def _require_domain(domain: object) -> None:
+    if not all(hasattr(domain, name) for name in ("coordinates", "parts", "boundary")):
+        raise ProblemError(
+            f"The first argument is the domain, for example sf.Interval(0, 1); got {domain!r}."
+        )
+
+
+def _require_parts(domain: Domain, parts: Mapping[str, object]) -> None:
+    for name in parts:
+        if name not in domain.parts:
+            close = difflib.get_close_matches(name, ("boundary", "parameters", *domain.parts), n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise ProblemError(
+                f"{name!r} is neither an option nor a part of the boundary; its parts are "
+                f"{', '.join(domain.parts)}.{hint}"
+            )
