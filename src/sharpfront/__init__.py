@@ -1,1 +1,29 @@
-"""sharpfront."""
+"""Stiff differential equations without a mesh, by adaptive-kernel least squares."""
+
+from sharpfront.adapt import Paper, Uniform
+from sharpfront.equation import div, function, grad, laplacian
+from sharpfront.errors import Outcome, SharpfrontError
+from sharpfront.geometry import Box, Interval
+from sharpfront.problem import Problem
+from sharpfront.solution import Solution, load
+from sharpfront.solve import solve
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Box",
+    "Interval",
+    "Outcome",
+    "Paper",
+    "Problem",
+    "SharpfrontError",
+    "Solution",
+    "Uniform",
+    "__version__",
+    "div",
+    "function",
+    "grad",
+    "laplacian",
+    "load",
+    "solve",
+]

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import log, pi
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,17 +30,18 @@ from sharpfront.errors import MixtureError
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Floor: TypeAlias = float | Callable[[FloatArray], FloatArray]
+Start: TypeAlias = Literal["kmeans", "quantile"]
 
 _EPS = float(np.finfo(float).eps)
 # Below this share of all weight, sums of products w_i q_ik x_i run into denormal numbers.
 _EMPTY = 1e-290
-# Squares of coordinates, and of rounding errors in them, must neither overflow nor vanish.
-_SMALLEST_SCALE, _LARGEST_SCALE = 1e-130, 1e130
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
     """A Gaussian mixture p(x) = sum_k pi_k N(x | mu_k, Sigma_k).
+
+    Points are (n, d); in one dimension (n,) or a single number will do.
 
     Parameters
     ----------
@@ -56,24 +58,16 @@ class Mixture:
     covariances: FloatArray
 
     def __post_init__(self) -> None:
-        weights, means, covariances = (
-            np.array(given, dtype=float) for given in (self.weights, self.means, self.covariances)
+        weights, means, shapes = (
+            np.array(given, float) for given in (self.weights, self.means, self.covariances)
         )
-        means = means[:, None] if means.ndim == 1 else means
-        covariances = covariances[:, None, None] if covariances.ndim == 1 else covariances
-        _check_parameters(weights, means, covariances)
-        covariances = (covariances + covariances.swapaxes(1, 2)) / 2
-        parts = {"weights": weights / weights.sum(), "means": means, "covariances": covariances}
-        for name, array in parts.items():
+        if means.ndim == shapes.ndim == 1:
+            means, shapes = means[:, None], shapes[:, None, None]
+        _check_parameters(weights, means, shapes)
+        parts = weights / weights.sum(), means, (shapes + shapes.swapaxes(1, 2)) / 2
+        for name, array in zip(("weights", "means", "covariances"), parts, strict=True):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        try:
-            _ = self._factors
-        except np.linalg.LinAlgError:
-            raise MixtureError(
-                f"got covariances that are not positive definite: {covariances.tolist()}; "
-                "try fit(..., floor=...) with a positive floor, or raise the small eigenvalues"
-            ) from None
 
     @property
     def components(self) -> int:
@@ -83,38 +77,37 @@ class Mixture:
     @property
     def dimension(self) -> int:
         """Dimension d of the space."""
-        return self.means.shape[1]
+        return int(self.means.shape[1])
 
     @cached_property
     def _factors(self) -> FloatArray:
-        """Cholesky factors (K, d, d)."""
-        return np.linalg.cholesky(self.covariances)
-
-    def log_density(self, points: ArrayLike) -> FloatArray:
-        """Natural logarithm of the density at points (n, d), or (n,) if d = 1, as (n,)."""
-        return self._expect(points)[1]
+        return _cholesky(self.covariances)
 
     def density(self, points: ArrayLike) -> FloatArray:
-        """Density at points (n, d), or (n,) if d = 1, as (n,)."""
+        """Density p at the points, (n,)."""
         return np.exp(self.log_density(points))
 
+    def log_density(self, points: ArrayLike) -> FloatArray:
+        """Natural logarithm of the density at the points, (n,); finite where the density is 0."""
+        return self._expect(points)[1]
+
     def responsibilities(self, points: ArrayLike) -> FloatArray:
-        """Posterior q_ik that component k produced point i, as (n, K); rows sum to one."""
+        """Posterior q_ik that component k produced point i, (n, K); rows sum to one."""
         return self._expect(points)[0].T
 
     def _expect(self, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
         x = _as_points(points)
         if x.shape[1] != self.dimension:
             raise MixtureError(
-                f"got points of shape {np.shape(points)}, expected (n, {self.dimension}); "
-                "try points.reshape(-1, d), one row per point"
+                f"got points of shape {np.shape(points)}, expected (n, {self.dimension}): "
+                "one row per point; try points.reshape(-1, d)"
             )
         return _expect(x.T - self.means[:, :, None], self.weights, self._factors)
 
     def draw(self, count: int, seed: int) -> FloatArray:
         """Independent random points (count, d); the same seed gives the same points."""
-        rng = np.random.default_rng(_checked_count(seed, "seed"))
-        chosen = rng.choice(self.components, size=_checked_count(count, "count"), p=self.weights)
+        rng = np.random.default_rng(_whole(seed, "seed"))
+        chosen = rng.choice(self.components, size=_whole(count, "count"), p=self.weights)
         return self._place(chosen, rng.standard_normal((count, self.dimension)))
 
     def draw_quasi(self, count: int, seed: int = 0) -> FloatArray:
@@ -123,33 +116,32 @@ class Mixture:
         The ranks of the first coordinate share the points out, to each component a number within
         one of pi_k count; the other coordinates go through the inverse normal distribution.
         """
-        if _checked_count(count, "count") == 0:
-            return np.empty((0, self.dimension))
-        rng = np.random.default_rng(_checked_count(seed, "seed"))
-        sobol = qmc.Sobol(self.dimension + 1, scramble=True, bits=30, rng=rng)
+        rng = np.random.default_rng(_whole(seed, "seed"))
+        sobol = qmc.Sobol(self.dimension + 1, bits=30, rng=rng)
         # Half a bit up: the sequence may contain 0, whose normal quantile is infinite.
-        unit = sobol.random_base2((count - 1).bit_length())[:count] + 2.0**-31
-        level = (unit[:, 0].argsort().argsort() + 0.5) / count
+        power = max(_whole(count, "count") - 1, 0).bit_length()
+        unit = sobol.random_base2(power)[:count] + 2.0**-31
+        level = (unit[:, 0].argsort().argsort() + 0.5) / max(count, 1)
         live = np.flatnonzero(self.weights)
-        edges = self.weights[live].cumsum()[:-1]
-        return self._place(live[np.searchsorted(edges, level)], ndtri(unit[:, 1:]))
+        chosen = live[np.searchsorted(self.weights[live].cumsum()[:-1], level)]
+        return self._place(chosen, ndtri(unit[:, 1:]))
 
     def _place(self, chosen: NDArray[np.int64], standard: FloatArray) -> FloatArray:
-        """Points mu_k + L_k z of the chosen components, for standard normal z (n, d)."""
+        """Turn standard normal z (n, d) into mu_k + L_k z with the chosen k (n,)."""
         spread = (self._factors[chosen] @ standard[:, :, None])[:, :, 0]
         return np.asarray(self.means[chosen] + spread)
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """Probability below x, of the shape of x; one dimension only."""
         weights, mean, sd = self._line("cdf")
-        return np.asarray(ndtr((np.asarray(x, dtype=float)[..., None] - mean) / sd) @ weights)
+        return np.asarray(ndtr((np.asarray(x, float)[..., None] - mean) / sd) @ weights)
 
     def quantile(self, p: ArrayLike) -> FloatArray:
         """Point below which the probability is p, of the shape of p; one dimension only."""
         weights, mean, sd = self._line("quantile")
-        level = np.asarray(p, dtype=float)
+        level = np.asarray(p, float)
         if not np.all((level >= 0) & (level <= 1)):
-            raise MixtureError(f"got p = {p}, expected probabilities in [0, 1]")
+            raise MixtureError(f"got p = {p!r}, expected probabilities from 0 to 1")
         x = np.where(level < 0.5, -np.inf, np.inf)
         inside = (level > 0) & (level < 1)
         x[inside] = _invert_cdf(level[inside], weights, mean[:, None], sd[:, None])
@@ -160,34 +152,142 @@ class Mixture:
         if self.dimension != 1:
             raise MixtureError(
                 f"{what} needs a mixture in one dimension, got {self.dimension}; "
-                "try draw_quasi for well-spread points, or mass for the probability of a box"
+                "try draw_quasi for well-spread points, mass for the probability of a box"
             )
         live = self.weights > 0
         return self.weights[live], self.means[live, 0], self._factors[live, 0, 0]
 
     def mass(self, lower: ArrayLike, upper: ArrayLike) -> float:
-        """Probability in the box lower <= x <= upper; each edge a number or (d,), may be infinite.
+        """Probability in the box lower <= x <= upper; corners are numbers or (d,), inf allowed.
 
-        Exact in one dimension and for diagonal covariances. Others are integrated by
-        `scipy.stats.multivariate_normal` to about 1e-5 (two dimensions: to rounding).
+        Exact in one dimension and for diagonal covariances; others are integrated by
+        `scipy.stats.multivariate_normal`, to about 1e-5 in three dimensions and more.
         """
-        low, high = (
-            np.asarray(edge, dtype=float) + np.zeros(self.dimension) for edge in (lower, upper)
-        )
-        if low.shape != (self.dimension,) or not np.all(low <= high):
+        shape = (self.dimension,)
+        low, high = (np.asarray(corner, float) for corner in (lower, upper))
+        if {low.shape, high.shape} - {(), shape} or not np.all(low <= high):
             raise MixtureError(
-                f"got a box from {lower} to {upper}, expected two corners of shape "
-                f"({self.dimension},) with lower <= upper"
+                f"got a box from {lower!r} to {upper!r}, expected corners of shape {shape} "
+                "with lower <= upper; try np.minimum and np.maximum of the two"
             )
+        low, high = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
         if np.array_equal(self.covariances, self.covariances * np.eye(self.dimension)):
             sd = np.diagonal(self._factors, axis1=1, axis2=2)
-            between = _normal_between((low - self.means) / sd, (high - self.means) / sd)
-            return float(self.weights @ between.prod(axis=1))
-        boxes = [
-            multivariate_normal.cdf(high, mean, covariance, lower_limit=low, rng=0)
-            for mean, covariance in zip(self.means, self.covariances, strict=True)
-        ]
-        return float(self.weights @ boxes)
+            a, b = (low - self.means) / sd, (high - self.means) / sd
+            flip = a > 0  # the lower tail is the one that keeps its digits
+            sides = ndtr(np.where(flip, -a, b)) - ndtr(np.where(flip, -b, a))
+            return float(self.weights @ sides.prod(axis=1))
+        shapes = zip(self.means, self.covariances, strict=True)
+        boxes = [multivariate_normal.cdf(high, *s, True, lower_limit=low, rng=0) for s in shapes]
+        return float(self.weights @ np.array(boxes))
+
+
+def _expect(
+    offset: FloatArray, weights: FloatArray, factors: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """E-step: q (K, n) and ln p (n,) from x_i - mu_k (K, d, n), pi (K,), Cholesky factors."""
+    with np.errstate(divide="ignore"):  # an empty component: ln 0 = -inf, q = 0
+        log_joint = np.log(weights)[:, None]
+    z: list[FloatArray] = []
+    for i in range(offset.shape[1]):  # forward substitution, all components at once
+        row = offset[:, i]
+        for j in range(i):
+            row = row - factors[:, i, j, None] * z[j]
+        scale = factors[:, i, i, None]
+        z.append(row / scale)
+        log_joint = log_joint - (np.log(scale) + 0.5 * log(2 * pi)) - 0.5 * z[i] * z[i]
+    peak = log_joint.max(axis=0)
+    joint = np.exp(log_joint - peak)
+    total = joint.sum(axis=0)
+    return joint / total, peak + np.log(total)
+
+
+def _cholesky(covariances: FloatArray) -> FloatArray:
+    """Lower triangular factors (K, d, d) of positive definite matrices."""
+    if covariances.shape[1] == 1:
+        return np.sqrt(covariances)
+    return np.asarray(np.linalg.cholesky(covariances), float)
+
+
+def _invert_cdf(p: FloatArray, weights: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """Solve F(x) = p (n,), 0 < p < 1, by bracketed Newton steps; mean and sd are (K, 1)."""
+    # The quantile lies between those of the components, and between two knots of a table.
+    knots = np.sort((mean + sd * np.linspace(-8, 8, 33)).ravel())
+    table = weights @ ndtr((knots - mean) / sd)
+    cell, ends = np.searchsorted(table, p), mean + sd * ndtri(p)
+    low = np.maximum(ends.min(axis=0), np.append(-np.inf, knots)[cell])
+    high = np.minimum(ends.max(axis=0), np.append(knots, np.inf)[cell])
+    x = np.clip(np.interp(p, table, knots), low, high)
+    before = np.full_like(p, np.inf)
+    for _ in range(200):
+        z = (x - mean) / sd
+        excess = weights @ ndtr(z) - p
+        slope = (weights / sd[:, 0]) @ np.exp(-0.5 * z * z) / np.sqrt(2 * pi)
+        done = np.abs(excess) <= 2 * _EPS * (2 * p + np.abs(x) * slope)
+        if done.all():
+            break
+        low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
+        newton = x - excess / np.maximum(slope, np.finfo(float).tiny)
+        good = (low < newton) & (newton < high) & (np.abs(excess) < 0.5 * before)
+        x = np.where(done, x, np.where(good, newton, 0.5 * (low + high)))
+        before = np.abs(excess)
+    return x
+
+
+def _as_points(points: ArrayLike) -> FloatArray:
+    """Check points and give them as (n, d)."""
+    x = np.asarray(points, float)
+    x = x.reshape(-1, 1) if x.ndim < 2 else x
+    if x.ndim != 2 or x.shape[1] == 0 or not np.isfinite(x).all():
+        raise MixtureError(
+            f"got points of shape {x.shape} with {np.count_nonzero(~np.isfinite(x))} entries that "
+            "are not finite, expected finite numbers of shape (n, d); try points[np.isfinite(...)]"
+        )
+    return x
+
+
+def _whole(value: int, name: str) -> int:
+    """Check an integer that must not be negative."""
+    if not isinstance(value, int | np.integer) or value < 0:
+        raise MixtureError(f"got {name} = {value!r}, expected an integer not below 0")
+    return int(value)
+
+
+def _check_parameters(weights: FloatArray, means: FloatArray, covariances: FloatArray) -> None:
+    """Refuse what is no mixture."""
+    shape = means.shape
+    fits = weights.shape == shape[:1] and covariances.shape == (*shape, *shape[1:])
+    if means.ndim != 2 or 0 in shape or not fits:
+        raise MixtureError(
+            f"got weights {weights.shape}, means {shape} and covariances {covariances.shape}, "
+            "expected (K,), (K, d) and (K, d, d) with K and d at least 1"
+        )
+    if not (np.all(weights >= 0) and abs(weights.sum() - 1) <= 1e-8):
+        raise MixtureError(
+            f"got weights {weights.tolist()}, expected none negative and sum 1; "
+            "try weights / weights.sum()"
+        )
+    if not np.isfinite(means).all() or not _are_positive_definite(covariances):
+        raise MixtureError(
+            f"got means {means} and covariances {covariances}, expected finite means and "
+            "symmetric positive definite covariances; try fit with a positive floor"
+        )
+
+
+def _are_positive_definite(matrices: FloatArray) -> bool:
+    """Whether matrices (K, d, d) are finite, symmetric up to 1e-8 and positive definite."""
+    diagonal = np.diagonal(matrices, axis1=1, axis2=2)
+    if not np.isfinite(matrices).all() or not np.all(diagonal > 0):
+        return False
+    scale = np.sqrt(diagonal)
+    skew = np.abs(matrices - matrices.swapaxes(1, 2))
+    if np.any(skew > 1e-8 * scale[:, :, None] * scale[:, None, :]):
+        return False
+    try:
+        np.linalg.cholesky((matrices + matrices.swapaxes(1, 2)) / 2)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -203,7 +303,7 @@ class EMRecord:
     converged
         Whether the last iteration raised it by no more than the tolerance.
     floored
-        How many covariances rest on the floor (or on rounding, where that is higher).
+        How many covariances rest on the floor, or on rounding where that is higher.
     empty
         How many components lost all responsibility; they keep their shape at weight zero.
     """
@@ -215,22 +315,12 @@ class EMRecord:
     empty: int
 
 
-class _State(NamedTuple):
-    """One iterate: weights (K,), means, covariances, floor at the means (K,), who rests on it."""
-
-    weights: FloatArray
-    means: FloatArray
-    covariances: FloatArray
-    floors: FloatArray
-    floored: NDArray[np.bool_]
-
-
 def fit(
     points: ArrayLike,
     weights: ArrayLike,
     components: int,
     *,
-    start: Literal["kmeans", "quantile"] | Mixture = "kmeans",
+    start: Start | Mixture = "kmeans",
     floor: Floor = 0.0,
     max_iterations: int = 100,
     tolerance: float = 1e-6,
@@ -249,7 +339,7 @@ def fit(
     start
         ``"kmeans"``: weighted k-means++ centres, each with the points nearest to it;
         ``"quantile"``: slabs of equal weight along the principal direction; or a mixture to go on
-        from, whose components that explain nothing here are seeded afresh.
+        from, whose components that explain nothing here are seeded afresh by k-means++.
     floor
         Smallest standard deviation in any direction: a number, or a function of means (K, d)
         that gives (K,). Where it rises so fast that the step to the new mean would lower the
@@ -266,151 +356,209 @@ def fit(
     -------
     tuple of Mixture and EMRecord
     """
-    x, w = _prepare(points, weights, components)
-    if max_iterations < 0 or not tolerance >= 0:
+    x, w = _distinct(points, weights)
+    if not 1 <= _whole(components, "components") <= len(x):
         raise MixtureError(
-            f"got max_iterations = {max_iterations} and tolerance = {tolerance}, "
-            "expected neither to be negative"
+            f"got components = {components} for {len(x)} distinct points of positive weight, "
+            f"expected 1 to {len(x)}; try fewer components or more points"
         )
-    floor_at = _floor_function(floor, x)
-    state = _begin(x, w, components, start, floor_at, np.random.default_rng(seed))
-    return _iterate(x, w, state, floor_at, max_iterations, tolerance)
+    if not tolerance >= 0:
+        raise MixtureError(f"got tolerance = {tolerance}, expected a number not below 0")
+    task = _Task(x, w, components, _floor_function(floor, x))
+    state = task.begin(start, np.random.default_rng(_whole(seed, "seed")))
+    return task.iterate(state, _whole(max_iterations, "max_iterations"), tolerance)
 
 
-def _iterate(
-    x: FloatArray,
-    w: FloatArray,
-    state: _State,
-    floor_at: Callable[[FloatArray], FloatArray],
-    max_iterations: int,
-    tolerance: float,
-) -> tuple[Mixture, EMRecord]:
-    """Turns of E- and M-step from a start to convergence."""
-    trace: list[float] = []
-    converged = False
-    while True:
-        difference = x.T - state.means[:, :, None]
-        factors = np.linalg.cholesky(state.covariances)
-        posterior, log_density = _expect(difference, state.weights, factors)
-        trace.append(float(w @ log_density))
-        converged = len(trace) > 1 and trace[-1] - trace[-2] <= tolerance
-        if converged or len(trace) > max_iterations:
-            break
-        state = _maximise(state, difference, w * posterior, floor_at)
-    floored, empty = int(state.floored.sum()), int((state.weights == 0).sum())
-    record = EMRecord(len(trace) - 1, tuple(trace), converged, floored, empty)
-    return Mixture(state.weights, state.means, state.covariances), record
+class _State(NamedTuple):
+    """One iterate: floors are the standard deviations (K,), floored says who rests on them."""
+
+    weights: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+    floors: FloatArray
+    floored: NDArray[np.bool_]
 
 
-def _expect(
-    difference: FloatArray, weights: FloatArray, factors: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """E-step: q (K, n) and ln p (n,) from x_i - mu_k (K, d, n), pi (K,), Cholesky factors."""
-    z = np.empty_like(difference)
-    for i in range(difference.shape[1]):  # forward substitution, all components at once
-        known = np.sum(factors[:, i, :i, None] * z[:, :i], axis=1) if i else 0.0
-        z[:, i] = (difference[:, i] - known) / factors[:, i, i, None]
-    diagonal = np.diagonal(factors, axis1=1, axis2=2)
-    with np.errstate(divide="ignore"):  # an empty component: ln 0 = -inf, q = 0
-        constant = np.log(weights) - np.log(diagonal).sum(axis=1)
-    log_joint = constant[:, None] - 0.5 * np.square(z).sum(axis=1)
-    peak = log_joint.max(axis=0)
-    joint = np.exp(log_joint - peak)
-    total = joint.sum(axis=0)
-    return joint / total, peak + np.log(total) - 0.5 * z.shape[1] * np.log(2 * np.pi)
+@dataclass(frozen=True)
+class _Task:
+    """Points x (n, d), weights w (n,) with sum 1, K, and the floor as a function of means."""
+
+    x: FloatArray
+    w: FloatArray
+    components: int
+    floor: Callable[[FloatArray], FloatArray]
+
+    def iterate(
+        self, state: _State, max_iterations: int, tolerance: float
+    ) -> tuple[Mixture, EMRecord]:
+        """Take E- and M-steps in turn until the likelihood rises no more."""
+        trace: list[float] = []
+        kept = state
+        while True:
+            posterior, offset, log_likelihood = self.expect(state)
+            converged = bool(trace) and log_likelihood - trace[-1] <= tolerance
+            # Rounding can make it fall once oblique components have collapsed: keep the last.
+            if not trace or log_likelihood >= trace[-1]:
+                kept = state
+                trace.append(log_likelihood)
+            if converged or len(trace) > max_iterations:
+                break
+            state = self.maximise(state, offset, self.w * posterior)
+        floored, empty = int(kept.floored.sum()), int((kept.weights == 0).sum())
+        record = EMRecord(len(trace) - 1, tuple(trace), converged, floored, empty)
+        return Mixture(*kept[:3]), record
+
+    def expect(self, state: _State) -> tuple[FloatArray, FloatArray, float]:
+        """E-step: q (K, n), offsets x_i - mu_k (K, d, n), log-likelihood."""
+        offset = self.x.T - state.means[:, :, None]
+        posterior, log_density = _expect(offset, state.weights, _cholesky(state.covariances))
+        return posterior, offset, float(self.w @ log_density)
+
+    def maximise(self, state: _State, offset: FloatArray, joint: FloatArray) -> _State:
+        """M-step: the next iterate from w_i q_ik (K, n)."""
+        mass, shift, scatter = _moments(offset, joint)
+        new = self.with_floor(mass / mass.sum(), state.means + shift, scatter)
+        # Only a floor that rises on the way to the new mean can make the likelihood fall.
+        risk = new.floored & (new.floors > state.floors)
+        if risk.any():
+            new = _choose(risk, self.best_step(state, new, shift, scatter), new)
+        empty = mass <= _EMPTY
+        if empty.any():
+            new = _choose(empty, state._replace(weights=np.zeros_like(mass)), new)
+        return new
+
+    def with_floor(self, weights: FloatArray, means: FloatArray, shapes: FloatArray) -> _State:
+        """Raise covariances (K, d, d) to the floor at their means."""
+        floors = self.floor(means)
+        return _State(weights, means, *_raise_to_floor(shapes, floors))
+
+    def best_step(
+        self, state: _State, new: _State, shift: FloatArray, scatter: FloatArray
+    ) -> _State:
+        """Go all, half or none of the way to the new means, whichever is likeliest.
+
+        None of the way is never worse than the old iterate, which obeys the same floor there.
+        """
+        best, highest = new, _expected(new.covariances, scatter)
+        for step in (0.5, 0.0):
+            rest = (1 - step) * shift
+            moment = scatter + rest[:, :, None] * rest[:, None, :]
+            trial = self.with_floor(new.weights, state.means + step * shift, moment)
+            likely = _expected(trial.covariances, moment)
+            best, highest = _choose(likely > highest, trial, best), np.maximum(likely, highest)
+        return best
+
+    def begin(self, start: Start | Mixture, rng: np.random.Generator) -> _State:
+        """Make the first iterate."""
+        if isinstance(start, Mixture):
+            return self.resume(start, rng)
+        if start == "kmeans":
+            none = np.empty((0, self.x.shape[1]))
+            return self.from_labels(_nearest(self.x, self.spread(none, rng)))
+        if start == "quantile":
+            return self.from_labels(self.slabs())
+        raise MixtureError(f"got start = {start!r}, expected 'kmeans', 'quantile' or a Mixture")
+
+    def from_labels(self, labels: NDArray[np.int64]) -> _State:
+        """Take an M-step for points that each belong to one component, labels (n,)."""
+        joint = np.where(labels == np.arange(self.components)[:, None], self.w, 0.0)
+        centre = self.w @ self.x
+        mass, shift, scatter = _moments((self.x - centre).T[None], joint)
+        # d points or fewer span no volume: begin with the average shape, not with a collapse.
+        few = np.count_nonzero(joint, axis=1) <= self.x.shape[1]
+        average = np.tensordot(mass, scatter, axes=1)
+        return self.with_floor(mass, centre + shift, np.where(few[:, None, None], average, scatter))
+
+    def resume(self, start: Mixture, rng: np.random.Generator) -> _State:
+        """Go on from a mixture; components with a share below rounding are seeded afresh."""
+        if start.means.shape != (self.components, self.x.shape[1]):
+            raise MixtureError(
+                f"got a start with {start.components} components in {start.dimension} dimensions, "
+                f"expected {self.components} in {self.x.shape[1]}; try start='kmeans'"
+            )
+        state = self.with_floor(start.weights, start.means, start.covariances)
+        lost = self.expect(state)[0] @ self.w < _EPS
+        if not lost.any():
+            return state
+        means, living = start.means.copy(), start.means[~lost]
+        means[lost] = self.spread(living, rng)[len(living) :]
+        state = _choose(lost, self.from_labels(_nearest(self.x, means)), state)
+        return state._replace(weights=state.weights / state.weights.sum())
+
+    def spread(self, given: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Add points to given centres (J, d) up to (K, d) by weighted k-means++.
+
+        Each is drawn with chance w_i D_i^2, where D_i is the distance of point i to the nearest
+        centre so far; the first of all with chance w_i.
+        """
+        centres = list(given)
+        while len(centres) < self.components:
+            squares = [np.square(self.x - centre).sum(axis=1) for centre in centres]
+            chance = np.cumsum(self.w * np.min(squares, axis=0) if squares else self.w)
+            pick = np.searchsorted(chance, rng.random() * chance[-1], side="right")
+            centres.append(self.x[min(pick, len(self.x) - 1)])
+        return np.array(centres)
+
+    def slabs(self) -> NDArray[np.int64]:
+        """Label the points (n,) by slabs of equal weight across the principal direction."""
+        centred = self.x - self.w @ self.x
+        _, vectors = np.linalg.eigh((centred.T * self.w) @ centred)
+        order = np.argsort(centred @ vectors[:, -1], kind="stable")
+        w, rank = self.w[order], np.arange(len(order))
+        slab = (self.components * (np.cumsum(w) - w / 2)).astype(np.int64)
+        # A point heavier than a slab would leave slabs empty. Labels that start at 0, rise by
+        # at most one from point to point and end at K - 1 leave none.
+        slab = rank + np.minimum.accumulate(np.minimum(slab - rank, 0))
+        slab = np.clip(slab, self.components - len(rank) + rank, self.components - 1)
+        return slab[np.argsort(order)]
 
 
-def _moments(
-    difference: FloatArray, joint: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """N_k (K,), mean (K, d) and covariance (K, d, d) of points given as offsets (K, d, n).
+def _moments(offset: FloatArray, joint: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """N_k (K,), shift of the mean (K, d) and covariance (K, d, d) from w_i q_ik (K, n).
 
-    Means as offsets from the old ones stay accurate where a component is far narrower than its
-    distance from the origin. `joint` is w_i q_ik (K, n).
+    Offsets (K, d, n) from the old means, not the points themselves, keep the digits of a
+    component that is far narrower than its distance from the origin.
     """
     mass = joint.sum(axis=1)
     share = joint / np.maximum(mass, _EMPTY)[:, None]
-    shift = (difference @ share[:, :, None])[:, :, 0]
-    centred = difference - shift[:, :, None]
+    shift = (offset @ share[:, :, None])[:, :, 0]
+    centred = offset - shift[:, :, None]
     return mass, shift, (centred * share[:, None, :]) @ centred.swapaxes(1, 2)
-
-
-def _maximise(
-    state: _State,
-    difference: FloatArray,
-    joint: FloatArray,
-    floor_at: Callable[[FloatArray], FloatArray],
-) -> _State:
-    """M-step: the next iterate from w_i q_ik (K, n)."""
-    mass, shift, scatter = _moments(difference, joint)
-    means = state.means + shift
-    floors = floor_at(means)
-    covariances, floored = _raise_to_floor(scatter, floors)
-    new = _State(mass / mass.sum(), means, covariances, floors, floored)
-    # Only a floor that rises on the way to the new mean can make the likelihood fall.
-    held_back = floored & (floors > state.floors)
-    if held_back.any():
-        shorter = _best_step(state, new, shift, scatter, floor_at)
-        new = _choose(held_back, shorter, new)
-    empty = mass <= _EMPTY
-    if empty.any():
-        new = _choose(empty, state._replace(weights=np.zeros_like(mass)), new)
-    return new
-
-
-def _best_step(
-    state: _State,
-    new: _State,
-    shift: FloatArray,
-    scatter: FloatArray,
-    floor_at: Callable[[FloatArray], FloatArray],
-) -> _State:
-    """All, half or none of the way to the new means, whichever is most likely under the floor.
-
-    None of the way is never worse than the old iterate, which obeys the same floor there.
-    """
-    best, highest = new, _expected(new.covariances, scatter)
-    for step in (0.5, 0.0):
-        rest = (1 - step) * shift
-        moment = scatter + rest[:, :, None] * rest[:, None, :]
-        means = state.means + step * shift
-        floors = floor_at(means)
-        covariances, floored = _raise_to_floor(moment, floors)
-        likely = _expected(covariances, moment)
-        trial = _State(new.weights, means, covariances, floors, floored)
-        best, highest = _choose(likely > highest, trial, best), np.maximum(likely, highest)
-    return best
 
 
 def _expected(covariances: FloatArray, moment: FloatArray) -> FloatArray:
     """-ln|Sigma_k| - tr(Sigma_k^-1 M_k), what the M-step maximises, for moments M (K, d, d)."""
-    within = np.trace(np.linalg.solve(covariances, moment), axis1=1, axis2=2)
-    return np.asarray(-np.linalg.slogdet(covariances)[1] - within)
+    trace = np.trace(np.linalg.solve(covariances, moment), axis1=1, axis2=2)
+    return np.asarray(-np.linalg.slogdet(covariances)[1] - trace)
 
 
 def _choose(where: NDArray[np.bool_], this: _State, that: _State) -> _State:
-    """Take components of one iterate where a mask (K,) says so, else of the other."""
+    """Take the components of `this` where a mask (K,) says so, else those of `that`."""
     masks = (where.reshape(-1, *[1] * (a.ndim - 1)) for a in this)
     return _State(*(np.where(m, a, b) for m, a, b in zip(masks, this, that, strict=True)))
 
 
 def _raise_to_floor(
-    covariances: FloatArray, floors: FloatArray
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Raise eigenvalues below floors^2 (K,); covariances (K, d, d), and which were raised."""
-    lowest = np.square(floors)
-    if covariances.shape[1] == 1:
-        return np.maximum(covariances, lowest[:, None, None]), covariances[:, 0, 0] < lowest
-    raised, low = _raise_eigenvalues(covariances, lowest)
-    # Where the axes of a thin component are oblique its matrix cannot hold an eigenvalue below
-    # rounding of the largest; scaled to unit diagonal, thin ones along the axes lose nothing.
-    d = covariances.shape[1]
-    diagonal = np.maximum(np.diagonal(raised, axis1=1, axis2=2), lowest[:, None])
-    scale = np.sqrt(diagonal[:, :, None] * diagonal[:, None, :])
-    unit, singular = _raise_eigenvalues(
-        raised / scale, np.full_like(lowest, 4 * d * (d + 1) * _EPS)
-    )
-    return np.where(singular[:, None, None], unit * scale, raised), low | singular
+    shapes: FloatArray, floors: FloatArray
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Raise eigenvalues of covariances (K, d, d) to floors^2 (K,); also the floors, and which."""
+    lowest, d = floors * floors, shapes.shape[1]
+    if d == 1:
+        return np.maximum(shapes, lowest[:, None, None]), floors, shapes[:, 0, 0] < lowest
+    # Eigenvalues below the rounding of the largest are noise, and so is raising them.
+    noise = 4 * d * (d + 1) * _EPS
+    trace = np.trace(shapes, axis1=1, axis2=2)
+    shapes, low = _raise_eigenvalues(shapes, np.where(lowest > noise * trace, lowest, -np.inf))
+    # A component far thinner than that along an axis keeps its width if scaled to unit diagonal;
+    # the matrix of an oblique one cannot hold it.
+    diagonal = np.diagonal(shapes, axis1=1, axis2=2)
+    lift = np.maximum(lowest[:, None] - diagonal, 0)
+    shapes = shapes + lift[:, None, :] * np.eye(d)
+    scale = np.sqrt(diagonal + lift)
+    scale = scale[:, :, None] * scale[:, None, :]
+    unit, singular = _raise_eigenvalues(shapes / scale, np.full_like(lowest, noise))
+    shapes = np.where(singular[:, None, None], unit * scale, shapes)
+    return shapes, floors, low | singular | lift.any(axis=1)
 
 
 def _raise_eigenvalues(
@@ -419,213 +567,25 @@ def _raise_eigenvalues(
     """Raise eigenvalues below lowest (K,); a matrix that has none stays as it is, to the bit."""
     values, vectors = np.linalg.eigh(matrices)
     low = values[:, 0] < lowest
-    if not low.any():
-        return matrices, low
     raised = vectors * np.maximum(values, lowest[:, None])[:, None, :] @ vectors.swapaxes(1, 2)
     return np.where(low[:, None, None], raised, matrices), low
 
 
-def _begin(
-    x: FloatArray,
-    w: FloatArray,
-    components: int,
-    start: Literal["kmeans", "quantile"] | Mixture,
-    floor_at: Callable[[FloatArray], FloatArray],
-    rng: np.random.Generator,
-) -> _State:
-    """First iterate."""
-    if isinstance(start, Mixture):
-        return _resume(x, w, components, start, floor_at, rng)
-    if start == "kmeans":
-        labels = _nearest(x, _spread(x, w, np.empty((0, x.shape[1])), components, rng))
-    elif start == "quantile":
-        labels = _slabs(x, w, components)
-    else:
-        raise MixtureError(f"got start = {start!r}, expected 'kmeans', 'quantile' or a Mixture")
-    return _from_labels(x, w, labels, components, floor_at)
-
-
-def _from_labels(
-    x: FloatArray,
-    w: FloatArray,
-    labels: NDArray[np.int64],
-    components: int,
-    floor_at: Callable[[FloatArray], FloatArray],
-) -> _State:
-    """M-step for points (n, d) that each belong to one component, labels (n,)."""
-    joint = np.where(labels == np.arange(components)[:, None], w, 0.0)
-    centre = w @ x
-    mass, shift, scatter = _moments((x - centre).T[None], joint)
-    # d points or fewer span no volume: begin with the average shape, not with a collapse.
-    few = np.count_nonzero(joint, axis=1) <= x.shape[1]
-    average = np.tensordot(mass, scatter, axes=1)
-    means = centre + shift
-    floors = floor_at(means)
-    covariances = np.where(few[:, None, None], average, scatter)
-    return _State(mass / mass.sum(), means, *_with_floor(covariances, floors))
-
-
-def _with_floor(
-    covariances: FloatArray, floors: FloatArray
-) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    raised, floored = _raise_to_floor(covariances, floors)
-    return raised, floors, floored
-
-
-def _resume(
-    x: FloatArray,
-    w: FloatArray,
-    components: int,
-    start: Mixture,
-    floor_at: Callable[[FloatArray], FloatArray],
-    rng: np.random.Generator,
-) -> _State:
-    """First iterate from a mixture; components with a share below rounding are seeded afresh."""
-    if start.means.shape != (components, x.shape[1]):
-        raise MixtureError(
-            f"got a start with {start.components} components in {start.dimension} dimensions, "
-            f"expected {components} in {x.shape[1]}"
-        )
-    parts = _with_floor(start.covariances, floor_at(start.means))
-    state = _State(start.weights, start.means, *parts)
-    factors = np.linalg.cholesky(state.covariances)
-    posterior, _ = _expect(x.T - state.means[:, :, None], state.weights, factors)
-    lost = posterior @ w < _EPS
-    if not lost.any():
-        return state
-    means = start.means.copy()
-    living = means[~lost]
-    means[lost] = _spread(x, w, living, components, rng)[len(living) :]
-    state = _choose(lost, _from_labels(x, w, _nearest(x, means), components, floor_at), state)
-    return state._replace(weights=state.weights / state.weights.sum())
-
-
-def _spread(
-    x: FloatArray, w: FloatArray, given: FloatArray, count: int, rng: np.random.Generator
-) -> FloatArray:
-    """Weighted k-means++: add points to given centres, each drawn with chance w_i D_i^2.
-
-    D_i is the distance of point i to the nearest centre so far; the first has chance w_i.
-    """
-    centres = list(given)
-    nearest = np.full(len(x), np.inf)
-    for centre in given:
-        nearest = np.minimum(nearest, np.square(x - centre).sum(axis=1))
-    while len(centres) < count:
-        chance = np.cumsum(w * nearest if centres else w)
-        pick = np.searchsorted(chance, rng.random() * chance[-1], side="right")
-        centres.append(x[min(pick, len(x) - 1)])
-        nearest = np.minimum(nearest, np.square(x - centres[-1]).sum(axis=1))
-    return np.array(centres)
-
-
 def _nearest(x: FloatArray, centres: FloatArray) -> NDArray[np.int64]:
     """Index (n,) of the centre nearest to each point."""
-    return np.square(x - centres[:, None, :]).sum(axis=2).argmin(axis=0)
+    return np.asarray(np.square(x - centres[:, None, :]).sum(axis=2).argmin(axis=0))
 
 
-def _slabs(x: FloatArray, w: FloatArray, components: int) -> NDArray[np.int64]:
-    """Labels (n,) that cut the points across their principal direction into equal weights."""
-    centred = x - w @ x
-    _, vectors = np.linalg.eigh((centred.T * w) @ centred)
-    order = np.argsort(centred @ vectors[:, -1], kind="stable")
-    rank = np.arange(len(x))
-    middle = np.cumsum(w[order]) - w[order] / 2
-    slab = np.minimum((components * middle).astype(np.int64), components - 1)
-    # A point heavier than a slab leaves slabs empty. Labels that start at 0, rise by at most
-    # one a point and end at K - 1 leave none.
-    slab = rank + np.minimum.accumulate(np.minimum(slab - rank, 0))
-    slab = np.maximum(slab, components - len(x) + rank)
-    labels = np.empty_like(slab)
-    labels[order] = slab
-    return labels
-
-
-def _invert_cdf(p: FloatArray, weights: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
-    """Solve F(x) = p (n,), 0 < p < 1, by bracketed Newton steps; mean and sd are (K, 1)."""
-    # The quantile lies between those of the components, and between two knots of a table.
-    knots = np.sort((mean + sd * np.linspace(-8, 8, 33)).ravel())
-    table = weights @ ndtr((knots - mean) / sd)
-    cell = np.searchsorted(table, p)
-    ends = mean + sd * ndtri(p)
-    low = np.maximum(ends.min(axis=0), np.append(-np.inf, knots)[cell])
-    high = np.minimum(ends.max(axis=0), np.append(knots, np.inf)[cell])
-    x = np.clip(np.interp(p, table, knots), low, high)
-    previous = np.full_like(p, np.inf)
-    for _ in range(200):
-        z = (x - mean) / sd
-        excess = weights @ ndtr(z) - p
-        slope = (weights / sd[:, 0]) @ np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
-        done = np.abs(excess) <= 2 * _EPS * (2 * p + np.abs(x) * slope)
-        if done.all():
-            break
-        low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
-        newton = x - excess / np.maximum(slope, np.finfo(float).tiny)
-        good = (low < newton) & (newton < high) & (np.abs(excess) < 0.5 * previous)
-        x = np.where(done, x, np.where(good, newton, 0.5 * (low + high)))
-        previous = np.abs(excess)
-    return x
-
-
-def _normal_between(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Standard normal probability of a <= z <= b; both tails keep their digits."""
-    flip = a > 0
-    return np.asarray(ndtr(np.where(flip, -a, b)) - ndtr(np.where(flip, -b, a)))
-
-
-def _as_points(points: ArrayLike) -> FloatArray:
-    """(n, d) of finite numbers; (n,) and a single number count as one dimension."""
-    x = np.asarray(points, dtype=float)
-    x = x.reshape(-1, 1) if x.ndim < 2 else x
-    if x.ndim != 2 or x.shape[1] == 0 or not np.isfinite(x).all():
-        raise MixtureError(
-            f"got points of shape {np.shape(points)} with {int((~np.isfinite(x)).sum())} entries "
-            "that are not finite, expected finite numbers of shape (n, d)"
-        )
-    return x
-
-
-def _checked_count(value: int, name: str) -> int:
-    if not isinstance(value, int | np.integer) or value < 0:
-        raise MixtureError(f"got {name} = {value!r}, expected an integer that is not negative")
-    return int(value)
-
-
-def _check_parameters(weights: FloatArray, means: FloatArray, covariances: FloatArray) -> None:
-    """Refuse shapes that do not fit and numbers that are no mixture."""
-    shape = means.shape
-    fits = weights.shape == shape[:1] and covariances.shape == (*shape, *shape[1:])
-    if means.ndim != 2 or 0 in shape or not fits:
-        raise MixtureError(
-            f"got weights {weights.shape}, means {shape} and covariances {covariances.shape}, "
-            "expected (K,), (K, d) and (K, d, d) with K and d at least 1"
-        )
-    if not (np.isfinite(means).all() and np.isfinite(covariances).all()):
-        raise MixtureError("got means or covariances that are not finite, expected numbers")
-    if not (np.all(weights >= 0) and abs(weights.sum() - 1) <= 1e-8):
-        raise MixtureError(
-            f"got weights {weights.tolist()}, expected none negative and sum 1; "
-            "try weights / weights.sum()"
-        )
-    diagonal = np.abs(np.diagonal(covariances, axis1=1, axis2=2))
-    scale = np.sqrt(diagonal[:, :, None] * diagonal[:, None, :])
-    if np.any(np.abs(covariances - covariances.swapaxes(1, 2)) > 1e-8 * scale):
-        raise MixtureError("got covariances that are not symmetric; try (C + C.T) / 2")
-
-
-def _prepare(
-    points: ArrayLike, weights: ArrayLike, components: int
-) -> tuple[FloatArray, FloatArray]:
-    """Distinct points (n, d) in lexical order, and their positive weights (n,) with sum 1."""
-    x, w = _as_points(points), np.asarray(weights, dtype=float)
+def _distinct(points: ArrayLike, weights: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Merge equal points: (n, d) in lexical order, and their positive weights (n,) with sum 1."""
+    x, w = _as_points(points), np.asarray(weights, float)
     if w.shape != (len(x),):
         raise MixtureError(f"got weights of shape {w.shape} for {len(x)} points, expected one each")
-    if not (np.isfinite(w).all() and np.all(w >= 0) and np.any(w > 0)):
-        bad, negative = int((~np.isfinite(w)).sum()), int((w < 0).sum())
+    if not (np.all((w >= 0) & (w < np.inf)) and np.any(w > 0)):
+        wrong = np.count_nonzero(~np.isfinite(w)), np.count_nonzero(w < 0)
         raise MixtureError(
-            f"got {bad} weights that are not finite and {negative} negative ones among {len(w)}, "
-            "expected none of either and one at least above zero; "
-            "try np.nan_to_num, or uniform weights where nothing is known"
+            f"got {len(w)} weights, {wrong[0]} of them not finite and {wrong[1]} negative, "
+            "expected none of either and a sum above zero; try equal weights where nothing is known"
         )
     w = w / w.max()  # first, so that the sum of huge weights does not overflow
     x, w = x[w > 0], w[w > 0]
@@ -633,36 +593,31 @@ def _prepare(
     x, w = x[order], w[order]
     first = np.flatnonzero(np.append(True, (x[1:] != x[:-1]).any(axis=1)))
     x, w = x[first], np.add.reduceat(w, first)
-    if not 1 <= _checked_count(components, "components") <= len(x):
-        raise MixtureError(
-            f"got components = {components} for {len(x)} distinct points of positive weight, "
-            f"expected 1 to {len(x)}; try fewer components or more points"
-        )
     return x, w / w.sum()
 
 
 def _floor_function(floor: Floor, x: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Floor as a checked function of means (K, d), nowhere below the rounding of the points."""
+    """Make the floor a checked function of means (K, d), nowhere below rounding of the points."""
     scale = float(np.abs(x).max())
-    if scale > 0 and not _SMALLEST_SCALE < scale < _LARGEST_SCALE:
+    if scale > 0 and not 1e-130 < scale < 1e130:
         raise MixtureError(
-            f"got coordinates up to {scale:.3g}, expected {_SMALLEST_SCALE} to {_LARGEST_SCALE}, "
-            "so that variances neither overflow nor vanish; try other units"
+            f"got coordinates up to {scale:.3g}, whose variances overflow or vanish, "
+            "expected 1e-130 to 1e130; try other units"
         )
     rounding = 64 * _EPS * scale
 
-    def floor_at(means: FloatArray) -> FloatArray:
-        given = np.asarray(floor(means) if callable(floor) else np.full(len(means), floor), float)
-        if given.shape != (len(means),) or not np.all((given >= 0) & (given < np.inf)):
+    def checked(means: FloatArray) -> FloatArray:
+        floors = np.asarray(floor(means) if callable(floor) else np.full(len(means), floor), float)
+        if floors.shape != (len(means),) or not 0 <= floors.min() <= floors.max() < np.inf:
             raise MixtureError(
-                f"got floor {given}, expected one finite standard deviation, not negative, "
+                f"got floor {floors}, expected one finite standard deviation, not negative, "
                 f"for each of {len(means)} means; try floor=0.0 for none"
             )
-        return np.maximum(given, rounding)
+        return np.asarray(np.maximum(floors, rounding))
 
-    if len(x) == 1 and floor_at(x)[0] <= rounding:
+    if len(x) == 1 and checked(x)[0] <= rounding:
         raise MixtureError(
             f"got a single point {x[0].tolist()} and no floor, expected two distinct points or a "
-            "positive floor: one point has no width; try floor=(local spacing)"
+            "positive floor, as one point has no width; try floor=(the local spacing)"
         )
-    return floor_at
+    return checked

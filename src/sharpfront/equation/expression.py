@@ -8,6 +8,8 @@ numbers. Everything else in this room (linear form, text, linearisation) reads t
 from __future__ import annotations
 
 import functools
+import numbers
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +23,7 @@ from sharpfront.errors import EquationError
 Key = tuple[Any, ...]
 Values = NDArray[np.float64]
 TIME = "t"
+COORDINATE_NAME = r"[xyzt]|x\d+"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ class Function:
     evaluate: Callable[..., Any] = field(repr=False)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Expression(Operators):
     """Base of all nodes: operators build new nodes, derivatives are attributes.
 
@@ -48,60 +51,69 @@ class Expression(Operators):
     """
 
     def _apply(self, ufunc: np.ufunc, *arguments: Any) -> Any:
+        if any(_refuses_ufuncs(a) for a in arguments):
+            # Python then asks the other operand: k(x) * grad(u) is the vector's to compute.
+            return NotImplemented
         return apply(ufunc, *arguments)
 
     def _where(self, *arguments: Any) -> Any:
         return apply_function(_WHERE, *arguments)
 
+    def __repr__(self) -> str:
+        # Imported here: texts are made of expressions, so that module needs this one first.
+        from sharpfront.equation.text import to_text
+
+        return to_text(self, limit=200)
+
     def __getattr__(self, name: str) -> Expression:
         if not name.startswith("d") or len(name) < 2:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(f"An expression has no attribute {name!r}.")
         if name == "dn":
             return self._normal_derivative()
-        names = coordinates_of(self)
-        unknown = [letter for letter in name[1:] if letter not in names]
-        if unknown:
+        along = split_names(name[1:], coordinates_of(self))
+        if along is None:
             # AttributeError keeps hasattr() and copy protocols working.
-            raise UnknownCoordinateError(
-                f"`.{name}` asks for a derivative along {', '.join(map(repr, unknown))}, but the "
-                f"coordinates here are {', '.join(names) or 'none'}. "
-                "Write for example .dx, .dxx or .d('x', 2)."
-            )
-        return functools.reduce(lambda e, letter: e.d(letter), name[1:], self)
+            raise UnknownCoordinateError(f"`.{name}` is not a derivative: {_what_to_write(self)}")
+        return functools.reduce(lambda e, coordinate: e.d(coordinate), along, self)
 
     def d(self, coordinate: str, times: int = 1) -> Expression:
         """Return the total derivative along a coordinate, `times` times."""
+        from sharpfront.equation.rules import total_derivative
+
         names = coordinates_of(self)
-        if coordinate not in names:
+        if not isinstance(coordinate, str) or split_names(coordinate, names) != [coordinate]:
             raise UnknownCoordinateError(
-                f"d({coordinate!r}): the coordinates here are {', '.join(names) or 'none'}."
+                f"`.d({coordinate!r})` is not a derivative: {_what_to_write(self)}"
             )
-        if times < 0:
-            raise EquationError(f"d({coordinate!r}, {times}): the order must not be negative.")
+        if times < 0 or times != int(times):
+            raise EquationError(
+                f"`.d({coordinate!r}, {times!r})`: the order is a whole number, 0 or more."
+            )
         result: Expression = self
-        for _ in range(times):
+        for _ in range(int(times)):
             result = total_derivative(result, coordinate)
         return result
 
     def _normal_derivative(self) -> Expression:
-        parts = [Normal(c) * self.d(c) for c in coordinates_of(self) if c != TIME]
-        if not parts:
-            raise EquationError("`.dn` of an expression without coordinates has no meaning.")
-        return functools.reduce(lambda a, b: a + b, parts)
+        names = coordinates_of(self)
+        parts = [Normal(c) * self.d(c) for c in names if c != TIME]
+        if names and not parts:
+            raise EquationError("`.dn` has no meaning where time is the only coordinate.")
+        return functools.reduce(lambda a, b: a + b, parts, Constant(0.0))
 
 
 class UnknownCoordinateError(EquationError, AttributeError):
     """A derivative along something that is not a coordinate of the problem."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Constant(Expression):
     """A number."""
 
     value: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Leaf(Expression):
     """A node whose values come from outside the graph, found by its key."""
 
@@ -111,7 +123,7 @@ class Leaf(Expression):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coordinate(Leaf):
     """A coordinate, together with the names of all of them."""
 
@@ -124,7 +136,7 @@ class Coordinate(Leaf):
         return ("coordinate", self.name)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Normal(Leaf):
     """A component of the outward unit normal; has values on a boundary only."""
 
@@ -136,7 +148,7 @@ class Normal(Leaf):
         return ("normal", self.name)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Derivative(Leaf):
     """A partial derivative of an unknown; all orders zero is the unknown itself."""
 
@@ -156,7 +168,7 @@ class Derivative(Leaf):
         return Derivative(self.unknown, self.coordinates, orders)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Apply(Expression):
     """A function applied to expressions."""
 
@@ -169,14 +181,33 @@ _WHERE = Function("where", np.where)
 
 @functools.cache
 def _ufunc(ufunc: np.ufunc) -> Function:
+    try:
+        ufunc.resolve_dtypes((np.dtype(float),) * ufunc.nin + (None,) * ufunc.nout)
+        works_by_point = ufunc.signature is None
+    except TypeError:
+        works_by_point = False
+    if not works_by_point:
+        raise EquationError(
+            f"np.{ufunc.__name__} is not a function of real numbers, point by point, so it cannot "
+            "stand in an equation. For a vector, write v @ grad(u)."
+        )
     return Function(ufunc.__name__, ufunc)
+
+
+def _refuses_ufuncs(value: Any) -> bool:
+    return getattr(value, "__array_ufunc__", ...) is None
 
 
 def as_expression(value: Any) -> Expression:
     """Return `value` as a node; numbers and 0-d arrays become constants."""
     if isinstance(value, Expression):
         return value
-    array = np.asarray(value)
+    if _refuses_ufuncs(value):
+        raise EquationError(
+            "A vector stands in the equation where a number is expected. Write v @ w for a scalar "
+            "product, v[0] for a component, div(v) for the divergence."
+        )
+    array = np.asarray(_as_float(value) if isinstance(value, numbers.Real) else value)
     if array.dtype.kind not in "buif":
         raise EquationError(
             f"An equation holds real numbers, coordinates and unknowns; got {value!r} "
@@ -190,15 +221,22 @@ def as_expression(value: Any) -> Expression:
     return Constant(float(array))
 
 
+def _as_float(value: Any) -> float:
+    # NumPy keeps whole numbers beyond 64 bits, and fractions, as objects.
+    try:
+        return float(value)
+    except OverflowError:
+        raise EquationError("A whole number in the equation is too large for a float.") from None
+
+
 def apply(ufunc: np.ufunc, *arguments: Any) -> Expression:
     """Return the node for a ufunc call, with the obvious simplifications."""
+    function = _ufunc(ufunc)
     nodes = tuple(as_expression(a) for a in arguments)
-    if len(nodes) != ufunc.nin:
-        raise EquationError(f"np.{ufunc.__name__} takes {ufunc.nin} arguments, got {len(nodes)}.")
     if all(isinstance(n, Constant) for n in nodes):
         return _fold(ufunc, nodes)
     simpler = _neutral(ufunc, nodes)
-    return Apply(_ufunc(ufunc), nodes) if simpler is None else simpler
+    return Apply(function, nodes) if simpler is None else simpler
 
 
 def apply_function(function: Function, *arguments: Any) -> Expression:
@@ -209,6 +247,11 @@ def apply_function(function: Function, *arguments: Any) -> Expression:
 def _fold(ufunc: np.ufunc, nodes: tuple[Expression, ...]) -> Expression:
     with np.errstate(all="ignore"):
         return Constant(float(ufunc(*(n.value for n in nodes if isinstance(n, Constant)))))
+
+
+def is_zero(node: Expression) -> bool:
+    """Tell whether the node is the constant zero."""
+    return _is(node, 0)
 
 
 def _is(node: Expression, value: float) -> bool:
@@ -255,6 +298,25 @@ def derivatives_in(expression: Expression) -> tuple[Derivative, ...]:
     return tuple(found.values())
 
 
+def split_names(letters: str, coordinates: tuple[str, ...]) -> list[str] | None:
+    """Split what follows the d of ``u.dxy`` or the _ of ``u_xy``; None if it does not fit.
+
+    An expression without coordinates is a constant: any name of a coordinate will do.
+    """
+    by_length = sorted(map(re.escape, coordinates), key=len, reverse=True)
+    found = re.findall("|".join(by_length) or COORDINATE_NAME, letters)
+    return found if found and "".join(found) == letters else None
+
+
+def _what_to_write(expression: Expression) -> str:
+    names = coordinates_of(expression)
+    first = names[0] if names else "x"
+    return (
+        f"the coordinates here are {', '.join(names) or 'none'}. "
+        f"Write for example .d{first}, .d{first}{first} or .d({first!r}, 2)."
+    )
+
+
 def coordinates_of(expression: Expression) -> tuple[str, ...]:
     """Return the names of the coordinates that the leaves know of."""
     for node in ordered(expression):
@@ -291,11 +353,13 @@ def _value(
         return np.asarray(node.value)
     if isinstance(node, Leaf):
         try:
-            return environment[node.key]
+            return np.asarray(environment[node.key], dtype=float)
         except KeyError:
             raise EquationError(_missing(node)) from None
     assert isinstance(node, Apply)
-    return np.asarray(node.function.evaluate(*(values[id(a)] for a in node.arguments)))
+    # Conditions count as 0 and 1: NumPy would refuse -(x > 0) and read a sum as "or".
+    result = node.function.evaluate(*(values[id(a)] for a in node.arguments))
+    return np.asarray(result, dtype=float)
 
 
 def _missing(leaf: Leaf) -> str:
@@ -304,57 +368,3 @@ def _missing(leaf: Leaf) -> str:
             "`.dn` is the derivative along the outward normal and has a meaning on a boundary only."
         )
     return f"No values were given for {leaf.key}."
-
-
-def substitute(expression: Expression, replace: Callable[[Leaf], Expression]) -> Expression:
-    """Return the graph with every leaf replaced, simplified on the way."""
-    new: dict[int, Expression] = {}
-    for node in ordered(expression):
-        new[id(node)] = node
-        if isinstance(node, Leaf):
-            new[id(node)] = replace(node)
-        elif isinstance(node, Apply):
-            arguments = tuple(new[id(a)] for a in node.arguments)
-            ufunc = node.function.evaluate
-            new[id(node)] = (
-                apply(ufunc, *arguments)
-                if isinstance(ufunc, np.ufunc)
-                else apply_function(node.function, *arguments)
-            )
-    return new[id(expression)]
-
-
-def total_derivative(expression: Expression, coordinate: str) -> Expression:
-    """Return d/d(coordinate) by the chain rule, raising the derivatives of the unknowns."""
-
-    def seed(leaf: Leaf) -> Expression:
-        if isinstance(leaf, Derivative):
-            return leaf.raised(coordinate)
-        if isinstance(leaf, Normal):
-            raise EquationError("A normal has no derivative: differentiate before `.dn`.")
-        return Constant(float(isinstance(leaf, Coordinate) and leaf.name == coordinate))
-
-    return differentiate(expression, seed)
-
-
-def partial_derivative(expression: Expression, key: Key) -> Expression:
-    """Return the derivative with respect to one leaf, all other leaves held."""
-    return differentiate(expression, lambda leaf: Constant(float(leaf.key == key)))
-
-
-def differentiate(expression: Expression, seed: Callable[[Leaf], Expression]) -> Expression:
-    """Return the derivative of the graph, given the derivative of each leaf."""
-    # Imported here: the rules build expressions, so they need this module first.
-    from sharpfront.equation.rules import partial
-
-    tangents: dict[int, Expression] = {}
-    for node in ordered(expression):
-        tangent: Expression = Constant(0.0)
-        if isinstance(node, Leaf):
-            tangent = seed(node)
-        elif isinstance(node, Apply):
-            for i, argument in enumerate(node.arguments):
-                if not _is(tangents[id(argument)], 0):
-                    tangent = tangent + partial(node, i) * tangents[id(argument)]
-        tangents[id(node)] = tangent
-    return tangents[id(expression)]

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from sharpfront.equation.expression import (
+    Apply,
     Constant,
     Derivative,
     Expression,
     Key,
+    Leaf,
     Values,
+    apply,
+    apply_function,
     derivatives_in,
     evaluate,
-    partial_derivative,
-    substitute,
+    is_zero,
+    ordered,
 )
+from sharpfront.equation.rules import JUMPS, partial_derivative
 from sharpfront.errors import EquationError
 
 
@@ -59,13 +66,15 @@ def tangent_terms(expression: Expression) -> tuple[Term, ...]:
     return tuple(
         Term(leaf.unknown, leaf.orders, coefficient)
         for leaf in derivatives_in(expression)
-        if not _is_zero(coefficient := partial_derivative(expression, leaf.key))
+        if not is_zero(coefficient := partial_derivative(expression, leaf.key))
     )
 
 
 def is_linear(expression: Expression) -> bool:
     """Tell from the graph alone whether the expression is linear in the unknowns."""
-    return all(not derivatives_in(term.coefficient) for term in tangent_terms(expression))
+    return _jump(expression) is None and all(
+        not derivatives_in(term.coefficient) for term in tangent_terms(expression)
+    )
 
 
 def linear_form(expression: Expression) -> LinearForm:
@@ -76,6 +85,9 @@ def linear_form(expression: Expression) -> LinearForm:
     EquationError
         If a coefficient depends on an unknown.
     """
+    jump = _jump(expression)
+    if jump is not None:
+        raise EquationError(f"The equation is not linear: an unknown stands inside {jump}(...).")
     terms = tangent_terms(expression)
     for term in terms:
         inside = derivatives_in(term.coefficient)
@@ -87,8 +99,21 @@ def linear_form(expression: Expression) -> LinearForm:
     return LinearForm(terms, _without_unknowns(expression))
 
 
-def _is_zero(expression: Expression) -> bool:
-    return isinstance(expression, Constant) and expression.value == 0
+def _jump(expression: Expression) -> str | None:
+    """Return the name of a function that jumps with an unknown, such as sign(u).
+
+    Its derivative is zero or constant wherever it exists, so the terms do not show it.
+    """
+    depends: dict[int, bool] = {}
+    for node in ordered(expression):
+        depends[id(node)] = isinstance(node, Derivative)
+        if isinstance(node, Apply):
+            inside = [depends[id(a)] for a in node.arguments]
+            depends[id(node)] = any(inside)
+            evaluates = node.function.evaluate
+            if (any(inside) and evaluates in JUMPS) or (inside[0] and evaluates is np.where):
+                return node.function.name
+    return None
 
 
 def _name(item: Term | Derivative) -> str:
@@ -100,3 +125,21 @@ def _without_unknowns(expression: Expression) -> Expression:
     """Return the expression with every unknown set to zero: the source of a linear one."""
     zero = Constant(0.0)
     return substitute(expression, lambda leaf: zero if isinstance(leaf, Derivative) else leaf)
+
+
+def substitute(expression: Expression, replace: Callable[[Leaf], Expression]) -> Expression:
+    """Return the graph with every leaf replaced, simplified on the way."""
+    new: dict[int, Expression] = {}
+    for node in ordered(expression):
+        new[id(node)] = node
+        if isinstance(node, Leaf):
+            new[id(node)] = replace(node)
+        elif isinstance(node, Apply):
+            arguments = tuple(new[id(a)] for a in node.arguments)
+            ufunc = node.function.evaluate
+            new[id(node)] = (
+                apply(ufunc, *arguments)
+                if isinstance(ufunc, np.ufunc)
+                else apply_function(node.function, *arguments)
+            )
+    return new[id(expression)]

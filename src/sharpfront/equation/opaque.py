@@ -19,10 +19,12 @@ class OpaqueFunction(Function):
     Called with symbols it records itself; called with arrays it computes.
     """
 
-    derivatives: tuple[Function, ...] = ()
+    derivatives: tuple[OpaqueFunction, ...] = ()
 
     def __call__(self, *arguments: Any) -> Any:
         """Record the call if an argument is a symbol, compute otherwise."""
+        if not arguments:
+            raise EquationError(f"sf.function({self.name}) needs an argument: write f(x).")
         if any(isinstance(a, Expression) for a in arguments):
             return apply_function(self, *arguments)
         return self.evaluate(*arguments)
@@ -39,7 +41,8 @@ def function(
         Takes arrays of one shape, returns an array of that shape (or a number).
     derivative
         Its derivative, or one for each argument; needed only where the equation
-        differentiates it, as in ``(k(x) * u.dx).dx`` or ``f(u)``.
+        differentiates it, as in ``(k(x) * u.dx).dx`` or ``f(u)``. It may itself be an
+        ``sf.function`` with a derivative, for higher orders.
 
     Examples
     --------
@@ -49,24 +52,29 @@ def function(
     >>> float(k(0.5))
     2.0
     """
-    if not callable(f):
-        raise EquationError(f"sf.function expects a callable, got {f!r}.")
     given = derivative if isinstance(derivative, tuple) else (derivative,)
+    for each in (f, *given):
+        if not callable(each):
+            raise EquationError(f"sf.function expects a callable, got {each!r}.")
     name = getattr(f, "__name__", type(f).__name__)
-    derivatives = tuple(Function(f"{name}'", _checked(d, f"{name}'")) for d in given)
-    return OpaqueFunction(name, _checked(f, name), derivatives)
+    return OpaqueFunction(name, _checked(f, name), tuple(_derivative(d, name) for d in given))
+
+
+def _derivative(f: Callable[..., Any], name: str) -> OpaqueFunction:
+    return f if isinstance(f, OpaqueFunction) else OpaqueFunction(f"{name}'", _checked(f, name))
 
 
 def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in arguments))
-        result = np.asarray(f(*arrays), dtype=float)
-        if result.shape not in ((), arrays[0].shape):
+        # Copies: a function that writes into its argument must not change the points.
+        result = np.asarray(f(*(np.array(a) for a in arrays)))
+        if result.shape not in ((), arrays[0].shape) or result.dtype.kind not in "buif":
             raise EquationError(
                 f"sf.function({name}) was called with arrays of shape {arrays[0].shape} and "
-                f"returned shape {result.shape}; it must return one value per point. "
-                "If it takes one point at a time, wrap it in np.vectorize first."
+                f"returned shape {result.shape} of type {result.dtype}; it must return one real "
+                "value per point. If it takes one point at a time, wrap it in np.vectorize first."
             )
-        return result
+        return result.astype(float)
 
     return call

@@ -18,6 +18,14 @@ _NO_ITEMS = (
     "A symbol stands for all points at once: it has no length and no items. "
     "Use np.where(condition, a, b), or wrap the function: sf.function(f)(x)."
 )
+# On conditions `&` means what it means for arrays of booleans; numbers 0 and 1 stand for those.
+_LOGICAL = {
+    np.bitwise_and: np.logical_and,
+    np.bitwise_or: np.logical_or,
+    np.bitwise_xor: np.logical_xor,
+    np.invert: np.logical_not,
+}
+_FILLED = {np.zeros_like: 0.0, np.ones_like: 1.0}
 
 
 class Operators:
@@ -94,6 +102,27 @@ class Operators:
     def __ge__(self, other: Any) -> Self:
         return self._apply(np.greater_equal, self, other)
 
+    def __and__(self, other: Any) -> Self:
+        return self._apply(np.logical_and, self, other)
+
+    def __rand__(self, other: Any) -> Self:
+        return self._apply(np.logical_and, other, self)
+
+    def __or__(self, other: Any) -> Self:
+        return self._apply(np.logical_or, self, other)
+
+    def __ror__(self, other: Any) -> Self:
+        return self._apply(np.logical_or, other, self)
+
+    def __xor__(self, other: Any) -> Self:
+        return self._apply(np.logical_xor, self, other)
+
+    def __rxor__(self, other: Any) -> Self:
+        return self._apply(np.logical_xor, other, self)
+
+    def __invert__(self) -> Self:
+        return self._apply(np.logical_not, self)
+
     def __eq__(self, other: object) -> NoReturn:
         raise EquationError(
             "A residual is an expression that is zero where the equation holds: "
@@ -107,8 +136,8 @@ class Operators:
         raise EquationError(
             "The residual is called once with symbols, which are neither true nor false, so "
             "`if`, `and`, `or` and `max` cannot decide on them. "
-            "Write np.where(condition, a, b), np.maximum(a, b), or wrap a function of the "
-            "coordinates as sf.function(f)(x)."
+            "Write np.where(condition, a, b), np.maximum(a, b), (x > 0) & (x < 1) for 0 < x < 1, "
+            "or wrap a function of the coordinates as sf.function(f)(x)."
         )
 
     def __float__(self) -> NoReturn:
@@ -135,17 +164,30 @@ class Operators:
                 f"{detail} with {sorted(kwargs) or 'these arguments'} cannot be traced. "
                 "Use a plain call of a ufunc with one result, or sf.function(f)(x)."
             )
-        return self._apply(ufunc, *inputs)
+        return self._apply(_LOGICAL.get(ufunc, ufunc), *inputs)
+
+    def _clip(self, value: Any, *bounds: Any, **named: Any) -> Any:
+        names = {"a_min": "low", "min": "low", "a_max": "high", "max": "high"}
+        if len(bounds) > 2 or not named.keys() <= names.keys():
+            raise EquationError("Write np.clip(value, low, high), without further arguments.")
+        limits = dict(zip(("low", "high"), bounds, strict=False))
+        limits |= {names[key]: bound for key, bound in named.items()}
+        for key, ufunc in (("low", np.maximum), ("high", np.minimum)):
+            if limits.get(key) is not None:
+                value = self._apply(ufunc, value, limits[key])
+        return value
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         if func is np.where and len(args) == 3 and not kwargs:
             return self._where(*args)
-        if func is np.clip and len(args) == 3 and not kwargs:
-            value, low, high = args
-            value = value if low is None else self._apply(np.maximum, value, low)
-            return value if high is None else self._apply(np.minimum, value, high)
+        if func is np.clip:
+            return self._clip(*args, **kwargs)
+        if func in _FILLED and len(args) == 1 and not kwargs:
+            return self._apply(np.add, self._apply(np.multiply, 0.0, self), _FILLED[func])
+        if func is np.full_like and len(args) == 2 and not kwargs:
+            return self._apply(np.add, self._apply(np.multiply, 0.0, self), args[1])
         name = getattr(func, "__name__", str(func))
         raise EquationError(
             f"np.{name} is not a ufunc and cannot be traced. "

@@ -8,7 +8,20 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from sharpfront.equation.expression import Apply, Constant, Expression, apply_function
+from sharpfront.equation.expression import (
+    Apply,
+    Constant,
+    Coordinate,
+    Derivative,
+    Expression,
+    Key,
+    Leaf,
+    Normal,
+    apply_function,
+    as_expression,
+    is_zero,
+    ordered,
+)
 from sharpfront.errors import EquationError
 
 Partial = Callable[..., Any]
@@ -28,22 +41,32 @@ _STEP_LIKE = (
     np.not_equal,
     np.logical_and,
     np.logical_or,
+    np.logical_xor,
     np.logical_not,
-    np.bitwise_and,
-    np.bitwise_or,
-    np.invert,
+    np.isnan,
+    np.isfinite,
     np.floor_divide,
 )
+# Functions with jumps: their derivative says nothing of whether they are linear.
+JUMPS = frozenset((*_STEP_LIKE, np.remainder))
 
-
-def _where(condition: Any, a: Any, b: Any) -> Expression:
-    # `a` and `b` may both be plain numbers; np.where is traced through its condition.
-    result: Expression = np.where(condition, a, b)
-    return result
+_CHOICES: dict[np.ufunc, np.ufunc] = {
+    np.maximum: np.greater_equal,
+    np.minimum: np.less_equal,
+    np.fmax: np.greater_equal,
+    np.fmin: np.less_equal,
+}
 
 
 def _power_by_exponent(a: Expression, b: Expression) -> Any:
-    return a**b * np.log(a)
+    # a**b * log(a), with the limit 0 where a = 0 < b.
+    return sp.xlogy(a**b, a)
+
+
+def _no_derivative_by_order(n: Expression, a: Expression) -> Any:
+    raise EquationError(
+        "The order of a Bessel function must be a number: its derivative is not known."
+    )
 
 
 _RULES: dict[np.ufunc, tuple[Partial, ...]] = {
@@ -55,6 +78,8 @@ _RULES: dict[np.ufunc, tuple[Partial, ...]] = {
     np.float_power: (lambda a, b: b * a ** (b - 1), _power_by_exponent),
     np.remainder: (lambda a, b: 1, lambda a, b: -np.floor_divide(a, b)),
     np.negative: (lambda a: -1,),
+    np.deg2rad: (lambda a: np.pi / 180,),
+    np.radians: (lambda a: np.pi / 180,),
     np.positive: (lambda a: 1,),
     np.absolute: (np.sign,),
     np.fabs: (np.sign,),
@@ -84,14 +109,70 @@ _RULES: dict[np.ufunc, tuple[Partial, ...]] = {
     np.arccosh: (lambda a: 1 / np.sqrt(a**2 - 1),),
     np.arctanh: (lambda a: 1 / (1 - a**2),),
     np.logaddexp: (lambda a, b: sp.expit(a - b), lambda a, b: sp.expit(b - a)),
-    np.maximum: (lambda a, b: _where(a >= b, 1, 0), lambda a, b: _where(a >= b, 0, 1)),
-    np.minimum: (lambda a, b: _where(a <= b, 1, 0), lambda a, b: _where(a <= b, 0, 1)),
     sp.erf: (lambda a: 2 / np.sqrt(np.pi) * np.exp(-(a**2)),),
     sp.erfc: (lambda a: -2 / np.sqrt(np.pi) * np.exp(-(a**2)),),
+    sp.erfcx: (lambda a: 2 * a * sp.erfcx(a) - 2 / np.sqrt(np.pi),),
+    sp.ndtr: (lambda a: np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi),),
     sp.expit: (lambda a: sp.expit(a) * sp.expit(-a),),
+    sp.expm1: (np.exp,),
+    sp.log1p: (lambda a: 1 / (1 + a),),
+    sp.xlogy: (lambda a, b: np.log(b), lambda a, b: a / b),
     sp.j0: (lambda a: -sp.j1(a),),
+    sp.j1: (lambda a: (sp.j0(a) - sp.jv(2, a)) / 2,),
+    sp.jv: (_no_derivative_by_order, lambda n, a: (sp.jv(n - 1, a) - sp.jv(n + 1, a)) / 2),
     **{f: (lambda *a: 0,) * f.nin for f in _STEP_LIKE},
 }
+
+
+def total_derivative(expression: Expression, coordinate: str) -> Expression:
+    """Return d/d(coordinate) by the chain rule, raising the derivatives of the unknowns."""
+
+    def seed(leaf: Leaf) -> Expression:
+        if isinstance(leaf, Derivative):
+            return leaf.raised(coordinate)
+        if isinstance(leaf, Normal):
+            raise EquationError("A normal has no derivative: differentiate before `.dn`.")
+        return Constant(float(isinstance(leaf, Coordinate) and leaf.name == coordinate))
+
+    return differentiate(expression, seed)
+
+
+def partial_derivative(expression: Expression, key: Key) -> Expression:
+    """Return the derivative with respect to one leaf, all other leaves held."""
+    return differentiate(expression, lambda leaf: Constant(float(leaf.key == key)))
+
+
+def differentiate(expression: Expression, seed: Callable[[Leaf], Expression]) -> Expression:
+    """Return the derivative of the graph, given the derivative of each leaf."""
+    tangents: dict[int, Expression] = {}
+    for node in ordered(expression):
+        tangent: Expression = Constant(0.0)
+        if isinstance(node, Leaf):
+            tangent = seed(node)
+        elif isinstance(node, Apply):
+            tangent = _chain(node, [tangents[id(a)] for a in node.arguments])
+        tangents[id(node)] = tangent
+    return tangents[id(expression)]
+
+
+def _chain(node: Apply, tangents: list[Expression]) -> Expression:
+    evaluate = node.function.evaluate
+    if evaluate is np.where:
+        return _chosen(node.arguments[0], *tangents[1:])
+    if evaluate in _CHOICES:
+        return _chosen(_CHOICES[evaluate](*node.arguments), *tangents)
+    total: Expression = Constant(0.0)
+    for i, tangent in enumerate(tangents):
+        if not is_zero(tangent):
+            total = total + partial(node, i) * tangent
+    return total
+
+
+def _chosen(condition: Any, a: Expression, b: Expression) -> Expression:
+    # A choice of tangents, not a sum of 1 * a + 0 * b: the one not chosen may be infinite.
+    if isinstance(a, Constant) and isinstance(b, Constant) and a.value == b.value:
+        return a
+    return as_expression(np.where(condition, a, b))
 
 
 def partial(node: Apply, i: int) -> Expression:
@@ -102,9 +183,6 @@ def partial(node: Apply, i: int) -> Expression:
 
 def _partial(node: Apply, i: int) -> Any:
     function = node.function
-    if function.evaluate is np.where:
-        condition = node.arguments[0]
-        return 0 if i == 0 else _where(condition, float(i == 1), float(i == 2))
     if isinstance(function.evaluate, np.ufunc):
         rules = _RULES.get(function.evaluate)
         if rules is not None:
@@ -117,6 +195,7 @@ def _partial(node: Apply, i: int) -> Any:
     if i >= len(derivatives):
         raise EquationError(
             f"This equation needs the derivative of sf.function {function.name!r} along its "
-            f"argument {i + 1}. Give it: sf.function(f, derivative=df)."
+            f"argument {i + 1}. Give it: sf.function(f, derivative=df), for several arguments "
+            "derivative=(df1, df2); for a second derivative, derivative=sf.function(df, ...)."
         )
     return apply_function(derivatives[i], *node.arguments)

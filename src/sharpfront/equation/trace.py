@@ -8,8 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sharpfront.equation.calculus import Vector
 from sharpfront.equation.expression import (
+    COORDINATE_NAME,
+    Apply,
     Coordinate,
     Derivative,
     Expression,
@@ -18,7 +22,12 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.errors import EquationError
 
-_COORDINATE_NAME = re.compile(r"[xyzt]|x\d+")
+_CONDITIONS = frozenset(
+    (
+        *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
+        *(np.logical_and, np.logical_or, np.logical_xor, np.logical_not),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,7 @@ class Symbols:
 
 def is_coordinate_name(name: str) -> bool:
     """Tell whether a parameter of that name is a coordinate (x, y, z, t, x1, x2, ...)."""
-    return _COORDINATE_NAME.fullmatch(name) is not None
+    return re.fullmatch(COORDINATE_NAME, name) is not None
 
 
 def unknowns_of(function: Callable[..., Any], coordinates: tuple[str, ...]) -> tuple[str, ...]:
@@ -75,20 +84,30 @@ def trace(
     what
         How to call the function in an error message.
     """
-    arguments: list[Expression] = []
-    for parameter in _parameters(function):
+    positional: list[Expression] = []
+    by_name: dict[str, Expression] = {}
+    parameters = _parameters(function)
+    named = {p.name for p in parameters if p.kind is not p.VAR_POSITIONAL}
+    for parameter in parameters:
         if parameter.kind is parameter.VAR_POSITIONAL:
-            arguments += [symbols.stand_in(c) for c in symbols.coordinates]
-            continue
-        _refuse_foreign_coordinates((parameter.name,), symbols.coordinates)
-        if parameter.name not in (*symbols.unknowns, *symbols.coordinates):
-            raise EquationError(
-                f"The {what} {_signature(function)} has a parameter {parameter.name!r}; the "
-                f"unknowns here are {', '.join(symbols.unknowns)} and the coordinates "
-                f"{', '.join(symbols.coordinates)}."
-            )
-        arguments.append(symbols.stand_in(parameter.name))
-    return _as_residuals(function(*arguments), what)
+            rest = [c for c in symbols.coordinates if c not in named]
+            positional += [symbols.stand_in(c) for c in rest]
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            by_name[parameter.name] = _argument(function, parameter.name, symbols, what)
+        else:
+            positional.append(_argument(function, parameter.name, symbols, what))
+    return _as_residuals(function(*positional, **by_name), what)
+
+
+def _argument(function: Callable[..., Any], name: str, symbols: Symbols, what: str) -> Expression:
+    _refuse_foreign_coordinates((name,), symbols.coordinates)
+    if name not in (*symbols.unknowns, *symbols.coordinates):
+        raise EquationError(
+            f"The {what} {_signature(function)} has a parameter {name!r}; the unknowns here are "
+            f"{', '.join(symbols.unknowns)} and the coordinates {', '.join(symbols.coordinates)}. "
+            f"Capture a constant from outside, or give it a default: {name}={name}."
+        )
+    return symbols.stand_in(name)
 
 
 def require_unknowns(residuals: Sequence[Expression], what: str) -> None:
@@ -108,7 +127,13 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
             f"Expected a function such as lambda u, x: u.dx - 1, got {function!r} "
             f"of type {type(function).__name__}."
         )
-    parameters = inspect.signature(function).parameters.values()
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        raise EquationError(
+            f"The parameters of {function!r} cannot be read, so it is not known which are "
+            "unknowns. Wrap it: lambda u, x: ..."
+        ) from None
     # A parameter with a default is a captured constant: lambda u, x, nu=nu: ...
     return [
         p
@@ -144,4 +169,16 @@ def _as_residuals(result: Any, what: str) -> tuple[Expression, ...]:
     many = result if isinstance(result, tuple | list | Vector) else (result,)
     if not many:
         raise EquationError(f"The {what} returned nothing, got {result!r}.")
-    return tuple(as_expression(r) for r in many)
+    residuals = tuple(as_expression(r) for r in many)
+    for residual in residuals:
+        refuse_condition(residual, what)
+    return residuals
+
+
+def refuse_condition(residual: Expression, what: str) -> None:
+    """Refuse a comparison in the place of a residual."""
+    if isinstance(residual, Apply) and residual.function.evaluate in _CONDITIONS:
+        raise EquationError(
+            f"The {what} is a comparison ({residual!r}), not something that is zero where the "
+            "equation holds. Write `u - 1` for u = 1, and np.where(u > 1, a, b) for a choice."
+        )

@@ -100,7 +100,7 @@ class Box:
         low, high = self.bounds
         outward = np.maximum(low - points, points - high)
         outside = np.linalg.norm(np.maximum(outward, 0), axis=1)
-        return np.where(outside > 0, -outside, np.min(-outward, axis=1))
+        return np.asarray(np.where(outside > 0, -outside, np.min(-outward, axis=1)))
 
     def _index(self, part: str) -> int:
         if part not in self.parts:
@@ -149,7 +149,7 @@ def _checked_side(side: tuple[float, float]) -> tuple[float, float]:
         raise DomainError(f"The ends of a side must be finite, got ({low}, {high}).")
     if low >= high:
         raise DomainError(
-            f"The lower end must come first and the side must not be empty, got ({low:g}, {high:g})."
+            f"The lower end must come first and differ from the upper one, got ({low:g}, {high:g})."
         )
     return low, high
 

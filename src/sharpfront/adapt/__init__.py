@@ -1,0 +1,7 @@
+"""Who decides where kernels and rows go next."""
+
+from sharpfront.adapt.contract import Adaptor, Proposal, State
+from sharpfront.adapt.paper import Paper
+from sharpfront.adapt.uniform import Uniform
+
+__all__ = ["Adaptor", "Paper", "Proposal", "State", "Uniform"]

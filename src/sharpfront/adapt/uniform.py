@@ -1,0 +1,96 @@
+"""The baseline of the paper: RBF-PIELM with random uniform centres and one width."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.rows import face_count, soft_rows
+from sharpfront.basis import KernelBasis, isotropic
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.estimate import Assessment
+from sharpfront.geometry.domain import Sampling
+from sharpfront.leastsquares import SVD, LeastSquares
+from sharpfront.mixture import Mixture
+from sharpfront.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class UniformState:
+    """The problem, the seed, and whether the one solve has been done."""
+
+    problem: Problem
+    seed: int
+    tol: float
+    finished: Outcome | None = None
+    mixture: Mixture | None = None
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """One solve on random uniform centres of equal width.
+
+    Parameters
+    ----------
+    kernels
+        N.
+    overlap
+        Width over mean spacing: s = overlap (|Omega| / N)^(1/d); 2.5 in the paper.
+    centres
+        ``quasi``: random and evenly spread, which gives the paper's figure for every seed.
+        ``random``: independent draws, whose gaps cut the domain in two for many a seed.
+    collocation
+        Number of rows of the equation, 1500 in the paper.
+    sampling
+        Random or gridded collocation points; the paper says "uniformly".
+    penalty
+        The weight lambda of condition rows. The paper names it and gives no value; with 1 its
+        baseline figure comes out.
+    leastsquares
+        The paper's pseudo-inverse.
+    """
+
+    kernels: int = 300
+    overlap: float = 2.5
+    centres: Literal["quasi", "random"] = "quasi"
+    collocation: int = 1500
+    sampling: Literal["random", "grid"] = "random"
+    penalty: float = 1.0
+    leastsquares: LeastSquares = field(default_factory=SVD)
+
+    def start(self, problem: Problem, tol: float, seed: int) -> UniformState:
+        """Return the state before the solve."""
+        return UniformState(problem, seed, tol)
+
+    def propose(self, state: UniformState) -> Proposal:
+        """Return random centres, one width, fixed rows."""
+        problem = state.problem
+        bases = uniform_bases(problem, self.kernels, self.overlap, self.centres, state.seed)
+        # Another seed than the centres', or rows and centres would be the same points.
+        points = problem.domain.sample(self.collocation, self.sampling, state.seed + 10_007)
+        per_face = face_count(self.collocation, problem.domain.dimension)
+        return Proposal(bases, soft_rows(problem, points, self.penalty, per_face))
+
+    def observe(self, state: UniformState, assessment: Assessment) -> UniformState:
+        """Return the finished state: the baseline does not adapt."""
+        kind = (
+            OutcomeKind.CONVERGED
+            if assessment.estimate.value <= state.tol
+            else OutcomeKind.ITERATION_LIMIT
+        )
+        return UniformState(state.problem, state.seed, state.tol, Outcome(kind))
+
+
+def uniform_bases(
+    problem: Problem, count: int, overlap: float, how: Sampling, seed: int
+) -> dict[str, KernelBasis]:
+    """Return for each unknown `count` uniform centres of one width."""
+    domain = problem.domain
+    width = overlap * (domain.measure / count) ** (1 / domain.dimension)
+    return {
+        name: isotropic(domain.sample(count, how, seed + i), np.full(count, width))
+        for i, name in enumerate(problem.unknowns)
+    }

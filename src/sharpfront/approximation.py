@@ -1,0 +1,94 @@
+"""Bases and weights: functions that can be evaluated, and put into the equation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Array, Host, to_host
+from sharpfront.basis import Basis
+from sharpfront.equation.expression import Expression, derivatives_in
+from sharpfront.equation.values import at_points, environment
+from sharpfront.geometry import BoundaryPoints
+from sharpfront.problem import Problem
+
+# Entries of one evaluation matrix: 16 MB of doubles, so that a million points do not fill memory.
+_CHUNK = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """Each unknown as a weighted sum over its basis.
+
+    Parameters
+    ----------
+    coordinates
+        Names of the columns of a point array.
+    bases
+        The basis of each unknown.
+    weights
+        The weights of each unknown, (size,).
+    """
+
+    coordinates: tuple[str, ...]
+    bases: Mapping[str, Basis]
+    weights: Mapping[str, Host]
+
+    @property
+    def kernels(self) -> int:
+        """The number of basis functions of all unknowns together."""
+        return sum(basis.size for basis in self.bases.values())
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return d^orders of an unknown at points (m, d), (m,)."""
+        basis, weights = self.bases[unknown], self.weights[unknown]
+        step = max(1, _CHUNK // basis.size)
+        parts = [
+            to_host(basis.matrix(points[i : i + step], tuple(orders)) @ weights)
+            for i in range(0, points.shape[0], step)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def insert(
+        self,
+        expression: Expression,
+        points: Host,
+        normals: Host | None = None,
+        what: str = "residual",
+    ) -> Host:
+        """Return an expression of the unknowns with this approximation put in, (m,)."""
+        leaves = environment(self.coordinates, points, normals)
+        for leaf in derivatives_in(expression):
+            leaves[leaf.key] = self.values(leaf.unknown, points, leaf.orders)
+        return at_points(expression, leaves, points.shape[0], what)
+
+    def residuals(self, problem: Problem, points: Host) -> Host:
+        """Return the residual of each equation, (equations, m)."""
+        return np.stack([self.insert(e, points) for e in problem.equations])
+
+    def mismatch(self, residuals: Sequence[Expression], boundary: BoundaryPoints) -> Host:
+        """Return by how much conditions are missed on a boundary, (residuals, m)."""
+        return np.stack([self.insert(r, boundary.points, boundary.normals) for r in residuals])
+
+
+def split_weights(weights: Array, bases: Mapping[str, Basis]) -> dict[str, Host]:
+    """Return the weights of each unknown from the solution of the whole system."""
+    host, result, start = to_host(weights), {}, 0
+    for unknown, basis in bases.items():
+        result[unknown] = host[start : start + basis.size]
+        start += basis.size
+    return result
+
+
+def as_points(coordinates: Sequence[str], arguments: Sequence[Any]) -> tuple[Host, tuple[int, ...]]:
+    """Return broadcast coordinate arrays as points (m, d), and the shape to give back."""
+    if len(arguments) != len(coordinates):
+        raise TypeError(
+            f"Expected {len(coordinates)} coordinate(s) ({', '.join(coordinates)}), "
+            f"got {len(arguments)}."
+        )
+    arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in arguments))
+    return np.stack([a.ravel() for a in arrays], axis=1), arrays[0].shape

@@ -1,0 +1,66 @@
+"""How errors are measured: on grids graded into the features, beside the paper's uniform one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.catalog.entry import Feature
+from sharpfront.geometry import Domain
+from sharpfront.mixture import Mixture
+
+
+def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1000) -> Host:
+    """Return points of an interval, geometric down to a thousandth of each feature's width, (m,).
+
+    Each feature gets `per_side` points on either side of it, from a thousandth of its width to
+    the whole length, and the domain 1001 uniform ones with both ends.
+    """
+    low, high = (float(end) for end in domain.bounds[:, 0])
+    parts = [np.linspace(low, high, 1001)]
+    for feature in features:
+        offsets = np.geomspace(feature.width / 1000, high - low, per_side)
+        parts += [[feature.position], feature.position - offsets, feature.position + offsets]
+    points = np.unique(np.concatenate(parts))
+    return points[(points >= low) & (points <= high)]
+
+
+def max_error(solution: Callable[..., Any], exact: Callable[..., Any], points: Host) -> float:
+    """Return the largest error at the points."""
+    return float(np.max(np.abs(solution(points) - exact(points))))
+
+
+def uniform_rmse(
+    solution: Callable[..., Any], exact: Callable[..., Any], domain: Domain, count: int = 1500
+) -> float:
+    """Return the root mean square error on uniform interior points: the paper's measure.
+
+    It does not see a layer thinner than the spacing of its points.
+    """
+    low, high = (float(end) for end in domain.bounds[:, 0])
+    points = np.linspace(low, high, count + 2)[1:-1]
+    return float(np.sqrt(np.mean((solution(points) - exact(points)) ** 2)))
+
+
+def mixture_share(
+    mixture: Mixture, domain: Domain, features: Sequence[Feature], widths: float = 10.0
+) -> float:
+    """Return the part of a mixture's mass in the domain that lies near the features.
+
+    Near means within `widths` feature widths; features that overlap are counted once.
+    """
+    low, high = (float(end) for end in domain.bounds[:, 0])
+    spans = sorted(
+        (max(low, f.position - widths * f.width), min(high, f.position + widths * f.width))
+        for f in features
+    )
+    near, reached = 0.0, low
+    for start, end in spans:
+        start = max(start, reached)
+        if end > start:
+            near += mixture.mass(start, end)
+            reached = end
+    return near / mixture.mass(low, high)

@@ -1,0 +1,109 @@
+"""What the equation and the conditions leave, at points that were not used to fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
+from sharpfront.basis import KernelBasis
+from sharpfront.problem import Condition, Problem
+from sharpfront.solution import Estimate
+
+# The two-point Gauss rule on a gap of length one.
+_GAUSS = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5)
+_MEANING = (
+    "integral of |residual| over the domain plus the largest miss of a condition, at points that "
+    "were not used to fit, relative to max(1, max|u|): the size of what is left, no error bound"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """An approximation looked at from outside.
+
+    Parameters
+    ----------
+    approximation
+        What is assessed.
+    points, volumes, residual
+        Check points (m, d), the part of the domain each stands for (m,), and the size of the
+        equations' residual there (m,).
+    mismatch
+        The largest miss of any condition.
+    estimate
+        The estimated error with its meaning.
+    """
+
+    approximation: Approximation
+    points: Host
+    volumes: Host
+    residual: Host
+    mismatch: float
+    estimate: Estimate
+
+    @property
+    def residual_rms(self) -> float:
+        """Root mean square of the residual over the domain."""
+        with np.errstate(over="ignore"):
+            mean = np.sum(self.volumes * self.residual**2) / np.sum(self.volumes)
+        return float(np.sqrt(mean))
+
+
+def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Assessment:
+    """Return residual, mismatch of the conditions and the estimate that follows from them."""
+    points, volumes = check_points(problem, approximation, seed)
+    residual = np.max(np.abs(approximation.residuals(problem, points)), axis=0)
+    mismatch = max(
+        (
+            float(
+                np.max(
+                    np.abs(
+                        approximation.mismatch(c.residuals, problem.domain.boundary(c.part, 256))
+                    )
+                )
+            )
+            for c in problem.conditions
+        ),
+        default=0.0,
+    )
+    size = max(
+        1.0,
+        *(
+            float(np.max(np.abs(approximation.values(u, points, (0,) * points.shape[1]))))
+            for u in problem.unknowns
+        ),
+    )
+    value = (float(np.sum(volumes * residual)) + mismatch) / size
+    return Assessment(approximation, points, volumes, residual, mismatch, Estimate(value, _MEANING))
+
+
+def _miss(problem: Problem, approximation: Approximation, condition: Condition) -> float:
+    face = problem.domain.boundary(condition.part, 256)
+    return float(np.max(np.abs(approximation.mismatch(condition.residuals, face))))
+
+
+def check_points(problem: Problem, approximation: Approximation, seed: int) -> tuple[Host, Host]:
+    """Return check points (m, d) and their volumes (m,).
+
+    In one dimension they lie between neighbouring centres, two in each gap, so that a kernel that
+    falls between two rows is seen all the same; beyond, they are quasi-uniform.
+    """
+    domain = problem.domain
+    count = 2 * approximation.kernels + 500
+    if domain.dimension > 1:
+        points = domain.sample(count, "quasi", seed)
+        return points, np.full(count, domain.measure / count)
+    low, high = domain.bounds[:, 0]
+    centres = [
+        basis.centres[:, 0]
+        for basis in approximation.bases.values()
+        if isinstance(basis, KernelBasis)
+    ]
+    edges = np.concatenate([np.linspace(low, high, 501), *centres])
+    edges = np.unique(edges[(edges >= low) & (edges <= high)])
+    gaps = np.diff(edges)
+    points = np.concatenate([edges[:-1] + gaps * part for part in _GAUSS])
+    return points[:, None], np.concatenate([gaps, gaps]) / 2

@@ -1,0 +1,311 @@
+"""The result of a solve: a function with an error estimate, an outcome and a history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpfront.approximation import Approximation, as_points
+from sharpfront.arrays import Host
+from sharpfront.basis import restore
+from sharpfront.errors import DomainError, Outcome, OutcomeKind, ProblemError, SolutionFileError
+from sharpfront.files import replacing
+from sharpfront.geometry import Box, Domain, Interval
+from sharpfront.mixture import Mixture
+from sharpfront.problem import Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FORMAT = "sharpfront solution 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """One adaptation: what was solved and what came out.
+
+    Parameters
+    ----------
+    iteration
+        Counted from zero.
+    kernels
+        Number of basis functions.
+    residual
+        Root mean square of the equation's residual at the check points.
+    error_estimate
+        Estimate of the error of this iterate.
+    condition, rank, dead_columns
+        Facts of the least-squares solve.
+    seconds
+        Wall time of this adaptation.
+    mixture
+        The Gaussian mixture that placed the kernels; None before there is one.
+    """
+
+    iteration: int
+    kernels: int
+    residual: float
+    error_estimate: float
+    condition: float
+    rank: int
+    dead_columns: int
+    seconds: float
+    mixture: Mixture | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and what it means.
+
+    Parameters
+    ----------
+    value
+        Estimated error, relative to max(1, max|u|).
+    meaning
+        How it was found and how far it can be trusted.
+    """
+
+    value: float
+    meaning: str
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """One unknown, or a derivative of it, as a function of the coordinates."""
+
+    approximation: Approximation
+    domain: Domain
+    unknown: str
+    orders: tuple[int, ...]
+
+    def __call__(self, *coordinates: Any, extrapolate: bool = False) -> Any:
+        """Return values at coordinates, which broadcast like NumPy arrays.
+
+        Points outside the domain are refused unless `extrapolate` is set.
+        """
+        points, shape = as_points(self.approximation.coordinates, coordinates)
+        if not extrapolate:
+            _require_inside(self.domain, points)
+        values = self.approximation.values(self.unknown, points, self.orders)
+        return values.reshape(shape)[()]
+
+    def d(self, coordinate: str, times: int = 1) -> Field:
+        """Return the derivative along a coordinate, exact to rounding."""
+        names = self.approximation.coordinates
+        if coordinate not in names:
+            raise ProblemError(f"{coordinate!r} is not a coordinate; they are {', '.join(names)}.")
+        i = names.index(coordinate)
+        orders = (*self.orders[:i], self.orders[i] + times, *self.orders[i + 1 :])
+        return Field(self.approximation, self.domain, self.unknown, orders)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solution of a problem: call it, differentiate it, ask how far to trust it.
+
+    Parameters
+    ----------
+    approximation
+        Bases and weights.
+    domain
+        Where it holds.
+    estimate
+        The estimated error and its meaning.
+    outcome
+        How the solve ended, with advice.
+    tol
+        The tolerance that was asked for.
+    history
+        One record per adaptation.
+    diagnostics
+        Condition number, rank, dead columns and more of the last least-squares solve.
+    problem
+        The problem; None after loading from a file, which needs none of the user's code.
+    """
+
+    approximation: Approximation
+    domain: Domain
+    estimate: Estimate
+    outcome: Outcome
+    tol: float
+    history: tuple[Record, ...]
+    diagnostics: Mapping[str, float]
+    problem: Problem | None = field(default=None, repr=False)
+
+    @property
+    def error_estimate(self) -> float:
+        """Estimated error relative to max(1, max|u|); `estimate.meaning` says how it was found."""
+        return self.estimate.value
+
+    @property
+    def converged(self) -> bool:
+        """True only if the estimate is below the tolerance and nothing speaks against it."""
+        return self.outcome.kind is OutcomeKind.CONVERGED
+
+    @property
+    def kernels(self) -> int:
+        """The number of basis functions."""
+        return self.approximation.kernels
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """The names of the unknowns."""
+        return tuple(self.approximation.bases)
+
+    def __call__(self, *coordinates: Any, extrapolate: bool = False) -> Any:
+        """Return the values of the one unknown; a system gives each by name, ``solution.u(x)``."""
+        return self._only()(*coordinates, extrapolate=extrapolate)
+
+    def d(self, coordinate: str, times: int = 1) -> Field:
+        """Return a derivative of the one unknown as a function: ``solution.d("x")(x)``."""
+        return self._only().d(coordinate, times)
+
+    def __getattr__(self, name: str) -> Field:
+        if name.startswith("_") or name not in self.unknowns:
+            raise AttributeError(f"A solution has no attribute {name!r}.")
+        return self._field(name)
+
+    def residual(self, *coordinates: Any) -> Any:
+        """Return what the equation leaves at the coordinates; several equations stack in front."""
+        if self.problem is None:
+            raise ProblemError(
+                "A solution read from a file does not know its equation. "
+                "Solve the problem again, or insert the derivatives by hand: solution.d('x')(x)."
+            )
+        points, shape = as_points(self.approximation.coordinates, coordinates)
+        values = self.approximation.residuals(self.problem, points)
+        return values.reshape(-1, *shape)[0 if len(values) == 1 else slice(None)][()]
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything needed to evaluate the solution into one ``.npz`` file."""
+        target = Path(path)
+        target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
+        arrays, meta = _packed(self)
+        with replacing(target) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
+        return target
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the solution and where its kernels are; returns the axes."""
+        from sharpfront.plot import plot_solution
+
+        return plot_solution(self, axes)
+
+    def __str__(self) -> str:
+        return (
+            f"Solution for {', '.join(self.unknowns)}: {self.outcome.kind}, estimated error "
+            f"{self.error_estimate:.1e} (tol {self.tol:.0e}), {self.kernels} kernels, "
+            f"{len(self.history)} solves"
+        )
+
+    __repr__ = __str__
+
+    def _only(self) -> Field:
+        if len(self.unknowns) > 1:
+            names = ", ".join(f"solution.{name}" for name in self.unknowns)
+            raise ProblemError(f"This solution has several unknowns; call one of {names}.")
+        return self._field(self.unknowns[0])
+
+    def _field(self, unknown: str) -> Field:
+        orders = (0,) * len(self.approximation.coordinates)
+        return Field(self.approximation, self.domain, unknown, orders)
+
+
+def _require_inside(domain: Domain, points: Host) -> None:
+    if not np.all(np.isfinite(points)):
+        raise DomainError("Coordinates must be finite numbers; got NaN or infinity.")
+    inside = domain.contains(points)
+    if not inside.all():
+        low, high = domain.bounds
+        # A point that rounding has pushed over the edge is meant to lie on it.
+        slack = 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
+        inside = inside | (domain.distance(points) >= -float(np.max(slack)))
+    if not inside.all():
+        where = ", ".join(f"{value:.6g}" for value in points[int(np.argmin(inside))])
+        raise DomainError(
+            f"The point ({where}) lies outside the domain, where the solution has no meaning. "
+            "Pass extrapolate=True to evaluate it there all the same."
+        )
+
+
+def _packed(solution: Solution) -> tuple[dict[str, Host], dict[str, Any]]:
+    arrays: dict[str, Host] = {}
+    bases: dict[str, dict[str, Any]] = {}
+    for unknown, basis in solution.approximation.bases.items():
+        words = basis.state()
+        for key in [k for k, v in words.items() if isinstance(v, np.ndarray)]:
+            arrays[f"basis.{unknown}.{key}"] = words.pop(key)
+        arrays[f"weights.{unknown}"] = solution.approximation.weights[unknown]
+        bases[unknown] = words
+    meta = {
+        "format": _FORMAT,
+        "coordinates": solution.approximation.coordinates,
+        "bases": bases,
+        "sides": [list(side) for side in solution.domain.bounds.T.tolist()],
+        "statement": repr(solution.problem) if solution.problem else "",
+        "estimate": asdict(solution.estimate),
+        "outcome": [solution.outcome.kind.value, solution.outcome.detail],
+        "tol": solution.tol,
+        "diagnostics": dict(solution.diagnostics),
+        "history": [_packed_record(record) for record in solution.history],
+    }
+    return arrays, meta
+
+
+def _packed_record(record: Record) -> dict[str, Any]:
+    words = {k: v for k, v in vars(record).items() if k != "mixture"}
+    if record.mixture is not None:
+        words["mixture"] = {
+            name: getattr(record.mixture, name).tolist()
+            for name in ("weights", "means", "covariances")
+        }
+    return words
+
+
+def load(path: str | Path) -> Solution:
+    """Read a solution that `Solution.save` wrote; needs none of the user's code."""
+    arrays, meta = _read(Path(path))
+    bases, weights = {}, {}
+    for unknown, words in meta["bases"].items():
+        prefix = f"basis.{unknown}."
+        own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+        bases[unknown] = restore(words | own)
+        weights[unknown] = arrays[f"weights.{unknown}"]
+    sides = [(low, high) for low, high in meta["sides"]]
+    return Solution(
+        Approximation(tuple(meta["coordinates"]), bases, weights),
+        Interval(*sides[0]) if len(sides) == 1 else Box(*sides),
+        Estimate(**meta["estimate"]),
+        Outcome(OutcomeKind(meta["outcome"][0]), meta["outcome"][1]),
+        float(meta["tol"]),
+        tuple(_unpacked_record(words) for words in meta["history"]),
+        meta["diagnostics"],
+    )
+
+
+def _read(path: Path) -> tuple[dict[str, Host], dict[str, Any]]:
+    if not path.exists():
+        raise SolutionFileError(f"There is no file {path}.")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files if name != "meta"}
+            meta = json.loads(str(file["meta"]))
+    except Exception as error:
+        raise SolutionFileError(f"{path} is not a solution file: {error}.") from error
+    if meta.get("format") != _FORMAT:
+        raise SolutionFileError(
+            f"{path} has the format {meta.get('format')!r}; this version reads {_FORMAT!r}."
+        )
+    return arrays, meta
+
+
+def _unpacked_record(words: dict[str, Any]) -> Record:
+    mixture = words.pop("mixture", None)
+    if mixture is not None:
+        mixture = Mixture(**{name: np.array(values) for name, values in mixture.items()})
+    return Record(**words, mixture=mixture)
