@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from sharpfront.arrays import Host
 from sharpfront.assemble import RowSet
 from sharpfront.problem import Problem
@@ -22,4 +24,4 @@ def soft_rows(
 
 def face_count(collocation: int, dimension: int) -> int:
     """Return as many points per face as a grid of that many points would have on it."""
-    return max(1, round(float(collocation) ** ((dimension - 1) / dimension)))
+    return max(1, round(math.pow(collocation, (dimension - 1) / dimension)))

@@ -23,7 +23,11 @@ def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1
     parts = [np.linspace(low, high, 1001)]
     for feature in features:
         offsets = np.geomspace(feature.width / 1000, high - low, per_side)
-        parts += [[feature.position], feature.position - offsets, feature.position + offsets]
+        parts += [
+            np.array([feature.position]),
+            feature.position - offsets,
+            feature.position + offsets,
+        ]
     points = np.unique(np.concatenate(parts))
     return points[(points >= low) & (points <= high)]
 

@@ -56,19 +56,7 @@ def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Ass
     """Return residual, mismatch of the conditions and the estimate that follows from them."""
     points, volumes = check_points(problem, approximation, seed)
     residual = np.max(np.abs(approximation.residuals(problem, points)), axis=0)
-    mismatch = max(
-        (
-            float(
-                np.max(
-                    np.abs(
-                        approximation.mismatch(c.residuals, problem.domain.boundary(c.part, 256))
-                    )
-                )
-            )
-            for c in problem.conditions
-        ),
-        default=0.0,
-    )
+    mismatch = max((_miss(problem, approximation, c) for c in problem.conditions), default=0.0)
     size = max(
         1.0,
         *(
