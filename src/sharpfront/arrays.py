@@ -8,7 +8,7 @@ triangular solves, and the number of BLAS threads.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,8 +33,12 @@ def to_host(array: Array) -> Host:
         return np.asarray(array, dtype=float)
     if hasattr(array, "detach"):
         array = array.detach()
-    if array_api_compat.is_array_api_obj(array) and str(array_api_compat.device(array)) != "cpu":
-        array = array_api_compat.to_device(array, "cpu")
+    if array_api_compat.is_array_api_obj(array):
+        xp = namespace(array)
+        # array-api-strict has devices to check our code with, and calls none of them "cpu".
+        strict = array_api_compat.is_array_api_strict_namespace(xp)
+        home = xp.__array_namespace_info__().default_device() if strict else "cpu"
+        array = array_api_compat.to_device(array, home)
     return np.asarray(array, dtype=float)
 
 
@@ -42,12 +46,31 @@ def like(values: Any, example: Array) -> Array:
     """Return host values as an array of the library, type and device of the example."""
     if isinstance(example, np.ndarray):
         return np.asarray(values, dtype=example.dtype)
-    xp = namespace(example)
-    return xp.asarray(
-        np.asarray(values, dtype=float).tolist(),
-        dtype=example.dtype,
-        device=array_api_compat.device(example),
+    xp, host = namespace(example), np.asarray(values, dtype=float)
+    flat = xp.asarray(
+        host.ravel().tolist(), dtype=example.dtype, device=array_api_compat.device(example)
     )
+    # A list forgets the shape of an array without rows.
+    return xp.reshape(flat, host.shape)
+
+
+def zeros(shape: tuple[int, ...], example: Array) -> Array:
+    """Return zeros of the library, type and device of the example."""
+    device = array_api_compat.device(example)
+    return namespace(example).zeros(shape, dtype=example.dtype, device=device)
+
+
+def identity(size: int, example: Array) -> Array:
+    """Return the identity matrix in the library, type and device of the example."""
+    device = array_api_compat.device(example)
+    return namespace(example).eye(size, dtype=example.dtype, device=device)
+
+
+def take(array: Array, places: Sequence[int]) -> Array:
+    """Return the entries along the first axis at those places, in their order."""
+    xp = namespace(array)
+    device = array_api_compat.device(array)
+    return xp.take(array, xp.asarray(list(places), dtype=xp.int64, device=device), axis=0)
 
 
 def pivoted_qr(matrix: Array) -> tuple[Array, Array, list[int]]:

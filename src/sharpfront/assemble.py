@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sharpfront.arrays import Array, like, namespace, to_host
+from sharpfront.arrays import Array, like, namespace, to_host, zeros
 from sharpfront.basis import Basis
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
@@ -68,6 +68,8 @@ class LinearSystem:
         widths = {int(b.matrix.shape[1]) for b in self.blocks}
         if len(widths) > 1:
             raise LinearSystemError(f"Blocks have different numbers of columns: {sorted(widths)}.")
+        if not self.columns:
+            raise LinearSystemError("A linear system needs a column; got a basis of no functions.")
         for block in self.blocks:
             if tuple(block.rhs.shape) != (block.rows,):
                 raise LinearSystemError(
@@ -131,12 +133,17 @@ def form_matrix(
     form: LinearForm, coefficients: Sequence[Array], points: Array, bases: Mapping[str, Basis]
 ) -> Array:
     """Return the form applied to every basis function at every point, (m, total size)."""
-    xp = namespace(points)
+    missing = {term.unknown for term in form.terms} - set(bases)
+    if missing:
+        raise LinearSystemError(
+            f"No basis is given for {', '.join(sorted(missing))}; there are bases for "
+            f"{', '.join(bases)}."
+        )
     parts = []
     for unknown, basis in bases.items():
-        block = xp.zeros((points.shape[0], basis.size), dtype=points.dtype)
+        block = zeros((points.shape[0], basis.size), points)
         for term, coefficient in zip(form.terms, coefficients, strict=True):
             if term.unknown == unknown:
                 block = block + coefficient[:, None] * basis.matrix(points, term.orders)
         parts.append(block)
-    return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
+    return parts[0] if len(parts) == 1 else namespace(points).concat(parts, axis=1)

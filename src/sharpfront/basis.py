@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from sharpfront.arrays import Array, namespace, to_host
+from sharpfront.arrays import Array, identity, namespace, to_host
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Gaussian, Kernel, Orders, kernel_named
 
@@ -85,6 +85,10 @@ class KernelBasis:
             raise BasisError(
                 f"Expected points of shape (m, {self.dimension}), got {tuple(points.shape)}."
             )
+        if len(orders) != self.dimension:
+            raise BasisError(
+                f"Expected one order for each of {self.dimension} coordinates, got {orders}."
+            )
         kernels = self.kernel.matrix(points, self.centres, self.shapes, orders)
         if not self._powers:
             return kernels
@@ -129,8 +133,8 @@ def isotropic(centres: Array, widths: Array, kernel: Kernel | None = None) -> Ke
     xp = namespace(centres, widths)
     if bool(xp.any(widths <= 0)):
         raise BasisError("Widths must be positive; got a width of zero or below.")
-    identity = xp.eye(centres.shape[1], dtype=centres.dtype)
-    return KernelBasis(kernel or Gaussian(), centres, identity[None, :, :] / widths[:, None, None])
+    shapes = identity(centres.shape[1], centres)[None, :, :] / widths[:, None, None]
+    return KernelBasis(kernel or Gaussian(), centres, shapes)
 
 
 def from_covariances(
@@ -138,7 +142,11 @@ def from_covariances(
 ) -> KernelBasis:
     """Return kernels with a full covariance each: centres (n, d), covariances (n, d, d)."""
     xp = namespace(centres, covariances)
-    lower = xp.linalg.cholesky(covariances)
-    identity = xp.eye(centres.shape[1], dtype=centres.dtype)
-    shapes = xp.linalg.solve(lower, xp.broadcast_to(identity, lower.shape))
+    try:
+        lower = xp.linalg.cholesky(covariances)
+    # The standard names no exception: NumPy's is a ValueError, Torch's a RuntimeError.
+    except (ValueError, RuntimeError) as error:
+        raise BasisError(f"Covariances must be symmetric and positive definite: {error}.") from None
+    unit = identity(centres.shape[1], centres)
+    shapes = xp.linalg.solve(lower, xp.broadcast_to(unit, lower.shape))
     return KernelBasis(kernel or Gaussian(), centres, shapes)

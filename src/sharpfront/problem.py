@@ -15,7 +15,7 @@ from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.geometry import Domain
 
-Residual = Callable[..., Any] | str | tuple[str, ...]
+Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +114,10 @@ class Problem:
     def _read(self, residual: Residual, what: str) -> tuple[Expression, ...]:
         if isinstance(residual, str):
             return (parse(residual, self.symbols, self.parameters),)
+        if residual == ():
+            raise EquationError(f"The {what} is an empty tuple; give one residual or more.")
         if isinstance(residual, tuple):
-            return tuple(parse(text, self.symbols, self.parameters) for text in residual)
+            return tuple(e for part in residual for e in self._read(part, what))
         return trace(residual, self.symbols, what=what)
 
     def _read_conditions(
@@ -135,7 +137,7 @@ def _unknowns(equation: Residual, coordinates: tuple[str, ...]) -> tuple[str, ..
     if isinstance(equation, str):
         return unknowns_in(equation, coordinates)
     if isinstance(equation, tuple):
-        return tuple(dict.fromkeys(n for text in equation for n in unknowns_in(text, coordinates)))
+        return tuple(dict.fromkeys(n for part in equation for n in _unknowns(part, coordinates)))
     return unknowns_of(equation, coordinates)
 
 

@@ -23,7 +23,7 @@ from sharpfront.errors import EquationError
 Key = tuple[Any, ...]
 Values = NDArray[np.float64]
 TIME = "t"
-COORDINATE_NAME = r"[xyzt]|x\d+"
+COORDINATE_NAME = r"x\d+|[xyzt]"
 
 
 @dataclass(frozen=True, eq=False)

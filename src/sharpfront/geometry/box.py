@@ -20,8 +20,8 @@ class Box:
     """A product of intervals, ``Box((0, 1), (0, 2))``.
 
     Coordinates are x, y, z in up to three dimensions and x1, x2, ... beyond. The boundary's parts
-    are left/right along x, bottom/top along y, back/front along z, and x4_low/x4_high and so on
-    beyond three dimensions.
+    are left/right along x, bottom/top along y and back/front along z; beyond three dimensions they
+    are x1_low, x1_high, x2_low and so on.
 
     Parameters
     ----------
@@ -85,12 +85,8 @@ class Box:
         """Return quasi-random points of one face; a face of an interval is one point."""
         axis, upper = divmod(self._index(part), 2)
         others = [side for i, side in enumerate(self.sides) if i != axis]
-        count = count if others else 1
-        points = np.full((count, self.dimension), self.sides[axis][upper])
-        if others:
-            points[:, [i for i in range(self.dimension) if i != axis]] = Box(*others).sample(
-                count, "quasi", seed
-            )
+        inside = Box(*others).sample(count, "quasi", seed) if others else np.empty((1, 0))
+        points = np.insert(inside, axis, self.sides[axis][upper], axis=1)
         normals = np.zeros_like(points)
         normals[:, axis] = 1.0 if upper else -1.0
         return BoundaryPoints(points, normals)

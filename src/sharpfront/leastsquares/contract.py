@@ -20,7 +20,7 @@ class Facts:
         Numerical rank of the least-squares rows, exact rows counted in.
     condition
         Condition number as the method sees it: the ratio of extreme singular values, or of the
-        extreme diagonal entries of R.
+        extreme diagonal entries of R; of exact rows or of the others, whichever is larger.
     dead_columns
         Columns that are zero to rounding beside the largest one: kernels that see no row.
     residual_norm
