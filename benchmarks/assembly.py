@@ -1,7 +1,7 @@
 """Time of assembly and of the dense least-squares methods against the number of kernels.
 
 Run by hand: ``python benchmarks/assembly.py``. One BLAS thread, median of several runs. The peer is
-NumPy's ``lstsq`` on the very same matrix, in the same process: times are also given as ratios to it.
+NumPy's ``lstsq`` on the very same matrix in the same process; ratios are to its time.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def main() -> None:
             }
             print(
                 f"{count:5d} {matrix.shape[0]:6d} | {row['assemble']:7.4f} s  {row['qr']:8.4f} s  "
-                f"{row['svd']:8.4f} s  {row['peer']:10.4f} s |        {row['qr'] / row['peer']:10.2f} "
-                f"{row['svd'] / row['peer']:5.2f}",
+                f"{row['svd']:8.4f} s  {row['peer']:10.4f} s | "
+                f"{row['qr'] / row['peer']:17.2f} {row['svd'] / row['peer']:5.2f}",
                 flush=True,
             )
 

@@ -3,6 +3,7 @@
 import json
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -132,7 +133,7 @@ def test_plot_draws_the_solution_where_the_kernels_are(solution):
     assert len(x) > 1001
     assert axes.get_xlim() == (0, 2)
     assert solution.plot(axes) is axes
-    mpl.pyplot.close("all")
+    plt.close("all")
 
 
 def test_many_points_are_evaluated_in_pieces(solution, monkeypatch):

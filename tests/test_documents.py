@@ -1,0 +1,66 @@
+"""Every Python block of the documentation runs, and the README's commands are the ones in use."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pytest
+
+import sharpfront
+
+mpl.use("Agg")
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in BLOCK.findall(page.read_text()):
+        exec(compile(block, str(page), "exec"), names)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_pictures_and_links_exist(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} points to {target}"
+
+
+def test_the_readme_has_exactly_two_commands_and_ci_runs_the_second():
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines() if "venv" in line]
+    assert len(commands) == 2
+    assert commands[0].endswith("sharpfront paper")
+    assert commands[1].endswith("scripts/check.py")
+    script = (ROOT / ".ci" / "run").read_text()
+    assert "grep -m 1 'scripts/check.py' README.md" in script
+
+
+def test_versions_agree():
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert metadata["project"]["version"] == sharpfront.__version__
+    assert f"version: {sharpfront.__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {sharpfront.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_package_is_typed_and_its_names_exist():
+    assert (Path(sharpfront.__file__).parent / "py.typed").exists()
+    for name in sharpfront.__all__:
+        assert getattr(sharpfront, name) is not None
+
+
+def test_importing_the_package_does_not_import_what_it_may_not_need():
+    heavy = ("matplotlib", "sklearn", "pydantic", "typer", "scipy.stats")
+    code = f"import sys, sharpfront; print([m for m in {heavy} if m in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
