@@ -125,8 +125,8 @@ def test_every_derivative_to_order_four(case, dimension):
 
 @every_kernel
 def test_every_derivative_to_order_four_in_three_dimensions(case):
-    radii = (0.0, 1e-9, 0.5, 1 - 1e-6, 2.5)
-    assert_derivatives(case, 3, up_to(4, 3), radii, kernels_count=1)
+    radii = (0.0, 1e-9, 0.1, 0.5, 1 - 1e-6, 1 + 1e-6, 2.5, 7.0)
+    assert_derivatives(case, 3, up_to(4, 3), radii)
 
 
 @every_kernel
@@ -164,7 +164,7 @@ def test_contract(case):
 
 
 def test_unknown_name_is_refused_with_the_known_ones():
-    with pytest.raises(BasisError, match="'gausian'.*gaussian, wendland, tanh"):
+    with pytest.raises(BasisError, match=r"'gausian'.*gaussian, wendland, tanh"):
         kernel_named("gausian")
 
 
@@ -237,7 +237,7 @@ def test_wendland_is_zero_outside_its_support(dimension):
     shapes = full_shapes(rng, 2, dimension)
     for i in range(2):
         only = centres[i : i + 1], shapes[i : i + 1]
-        points = points_around(rng, *only, (1 + 1e-9, 1.0001, 2.0, 1e3, 1e200))
+        points = points_around(rng, *only, (1 + 1e-9, 1.0001, 2.0, 1e3, 1e60))
         for orders in up_to(4, dimension):
             assert np.all(Wendland().matrix(points, *only, orders) == 0), orders
 

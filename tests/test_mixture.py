@@ -565,6 +565,10 @@ def test_quantile_start_cuts_equal_weights_along_the_principal_direction():
     oblique, _ = fit(rotated, w, 2, start="quantile", max_iterations=0, floor=1e-3)
     means = oblique.means[np.argsort(oblique.means[:, 0])]
     np.testing.assert_allclose(means, np.array([[1.0], [7.0]]) * [3.0, -4.0])
+    cloud = np.random.default_rng(0).random((40, 2)) * [0.1, 1.0]  # cut across y, sorted by x
+    sliced, _ = fit(cloud, np.ones(40), 2, start="quantile", max_iterations=0)
+    halves = np.sort(cloud[:, 1]).reshape(2, 20).mean(axis=1)
+    np.testing.assert_allclose(np.sort(sliced.means[:, 1]), halves, rtol=0.02)
 
 
 def test_quantile_start_leaves_no_slab_empty_beside_a_heavy_point():
@@ -589,11 +593,18 @@ def test_kmeans_start_finds_separate_clusters_and_prefers_weight():
         np.testing.assert_allclose(mixture.means[order], expected, atol=1e-12)
         sample = np.cov(x[:30].T, bias=True)
         np.testing.assert_allclose(mixture.covariances[order[0]], sample, rtol=1e-9)
-    # One point in a thousand is drawn as a first centre about as often as its weight says.
-    task = _Task(np.array([[0.0], [1.0]]), np.array([0.9, 0.1]), 1, _floor_function(1.0, x))
+
+
+def test_kmeans_centres_are_drawn_in_proportion_to_weight_and_squared_distance():
+    x, w = np.array([[-1.0], [0.0], [2.0]]), np.array([0.6, 0.3, 0.1])
     rng = np.random.default_rng(1)
-    picks = [task.spread(np.empty((0, 1)), rng)[0, 0] for _ in range(2000)]
-    assert np.mean(picks) == pytest.approx(0.1, abs=0.03)
+    first = _Task(x, w, 1, _floor_function(1.0, x))
+    picks = np.array([first.spread(np.empty((0, 1)), rng)[0, 0] for _ in range(4000)])
+    np.testing.assert_allclose([np.mean(picks == v) for v in x[:, 0]], w, atol=0.03)
+    second = _Task(x, w, 2, _floor_function(1.0, x))
+    picks = np.array([second.spread(x[1:2], rng)[1, 0] for _ in range(4000)])
+    # 0.6 * 1^2 against 0.1 * 2^2
+    np.testing.assert_allclose([np.mean(picks == v) for v in x[:, 0]], [0.6, 0, 0.4], atol=0.03)
 
 
 def test_clusters_too_small_for_a_volume_begin_with_the_average_shape():

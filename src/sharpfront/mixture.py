@@ -505,7 +505,8 @@ class _Task:
         _, vectors = np.linalg.eigh((centred.T * self.w) @ centred)
         order = np.argsort(centred @ vectors[:, -1], kind="stable")
         w, rank = self.w[order], np.arange(len(order))
-        slab = (self.components * (np.cumsum(w) - w / 2)).astype(np.int64)
+        # 1e-9: a point right on a cut goes up, whichever way its sum was rounded.
+        slab = (self.components * (np.cumsum(w) - w / 2) + 1e-9).astype(np.int64)
         # A point heavier than a slab would leave slabs empty. Labels that start at 0, rise by
         # at most one from point to point and end at K - 1 leave none.
         slab = rank + np.minimum.accumulate(np.minimum(slab - rank, 0))

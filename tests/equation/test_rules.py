@@ -30,13 +30,13 @@ REFUSED = {(sp.jv, 0)}
 # functions are smooth in the stencils around these, or jump elsewhere.
 CANDIDATES = (
     (-2.37, -0.58, 0.41, 0.64, 2.13, 2.86, 3.71),
-    (-3.19, -0.69, 0.53, 1.45, 2.61),
+    (-3.19, -0.69, 0.55, 1.45, 2.61),
 )
 STEP = 4e-3
 STENCIL = np.array([-4, -3, -2, -1, 1, 2, 3, 4])
 WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 
-FUNCTIONS = tuple((*_RULES, *_CHOICES))
+FUNCTIONS = (*_RULES, *_CHOICES)
 ARGUMENTS = [(f, i) for f in FUNCTIONS for i in range(f.nin) if (f, i) not in REFUSED]
 
 
@@ -80,10 +80,9 @@ def test_rule_against_differences(ufunc, i):
     assert_is_derivative(partial_derivative(ufunc(*leaves), leaves[i].key), ufunc, leaves, i)
 
 
-@pytest.mark.parametrize(("ufunc", "i"), ARGUMENTS, ids=name_of)
+# The rule for jv is one for orders that are numbers, which those of its derivative here are not.
+@pytest.mark.parametrize(("ufunc", "i"), [c for c in ARGUMENTS if c[0] is not sp.jv], ids=name_of)
 def test_second_derivative_against_differences_of_the_first(ufunc, i):
-    if ufunc is sp.jv:
-        pytest.skip("its first derivative has orders that are not numbers")
     leaves = (X, Y)[: ufunc.nin]
     first = partial_derivative(ufunc(*leaves), leaves[i].key)
 
@@ -98,9 +97,8 @@ def test_second_derivative_against_differences_of_the_first(ufunc, i):
 def test_chain_rule_with_a_number_in_one_place(ufunc):
     """A number has no derivative, so its own rule must not be asked for."""
     inner = 0.3 * X + 0.55
+    inner = inner + 2 if ufunc is np.arccosh else inner
     arguments = (inner,) if ufunc.nin == 1 else (Constant(2.0), inner)
-    if ufunc in (np.arccosh,):
-        arguments = (inner + 2,)
     expression = apply(ufunc, *arguments)
     points = np.array([0.21, 0.74])
     expected = difference(lambda x: evaluate(expression, {X.key: x}), [points], 0)
@@ -165,22 +163,18 @@ class TestChoices:
         np.testing.assert_array_equal(evaluate(choose(X).dx, {X.key: points}), expected)
 
     @pytest.mark.parametrize(
-        "choose",
+        ("choose", "point"),
         [
-            lambda x: np.where(x > 0, np.sqrt(x), x),
-            lambda x: np.where(x <= 0, x, np.log(x)),
-            lambda x: np.maximum(x, np.log(x + 1)),
+            (lambda x: np.where(x > 0, np.sqrt(x), x), 0.0),
+            (lambda x: np.where(x > 0, np.sqrt(x), x), -2.0),
+            (lambda x: np.where(x <= 0, x, np.log(x)), 0.0),
+            (lambda x: np.maximum(x, np.log(x + 1)), -1.0),
+            (lambda x: np.minimum(x, 1 / (x - 1) ** 2), 1.0),
         ],
     )
-    def test_the_branch_not_taken_may_be_infinite(self, choose):
-        points = np.array([0.0])
-        if choose(X).function.name == "maximum":
-            points = np.array([-1.0])
-            with np.errstate(divide="ignore"):
-                assert evaluate(choose(X).dx, {X.key: points}) == 1
-            return
+    def test_the_branch_not_taken_may_be_infinite(self, choose, point):
         with np.errstate(divide="ignore", invalid="ignore"):
-            assert evaluate(choose(X).dx, {X.key: points}) == 1
+            assert evaluate(choose(X).dx, {X.key: point}) == 1
 
     def test_equal_constants_need_no_choice(self):
         assert isinstance(np.where(Y > 0, X, X + 1).dx, Constant)
@@ -203,10 +197,8 @@ class TestUnknownRules:
             _ = sp.jv(X, 2.0).dx
 
     def test_partial_of_a_plain_function_asks_for_its_derivative(self):
-        node = Apply(Function("table", np.sin), (X,))
-        with pytest.raises(EquationError, match=r"'sin'|sin is not known|table"):
+        with pytest.raises(EquationError, match=r"'table' along its argument 1\. Give it"):
             partial(Apply(Function("table", lambda a: a), (X,)), 0)
-        assert evaluate(partial(node, 0), {X.key: 0.0}) == 1
 
 
 def test_jumps_are_those_whose_slope_hides_them():

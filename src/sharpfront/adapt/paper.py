@@ -181,9 +181,12 @@ class Paper:
 
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.mixture import GaussianMixture
+        from threadpoolctl import threadpool_limits
 
         model = GaussianMixture(self.components, reg_covar=self.regularisation, random_state=seed)
-        with warnings.catch_warnings():
+        # The k-means that starts the fit adds up in the order in which OpenMP threads finish:
+        # with one thread the same seed gives the same bits.
+        with warnings.catch_warnings(), threadpool_limits(1):
             # Samples that collapse to few points are a finding of the report, not a fault.
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(samples)

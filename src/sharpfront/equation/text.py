@@ -313,4 +313,4 @@ def _leaf(node: Expression) -> str:
     assert isinstance(node, Constant)
     if 1e-3 <= abs(node.value) < 1e5:
         return np.format_float_positional(node.value, trim="-")
-    return "0" if node.value == 0 else repr(node.value)
+    return "0" if repr(node.value) == "0.0" else repr(node.value)

@@ -56,13 +56,18 @@ class _Exact:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The weighted rows with scaled columns; `reduced` are the soft rows times the null space."""
+    """The weighted rows with scaled columns; `reduced` are the soft rows times the null space.
+
+    `size` is the largest norm of a soft column: what the reduced rows are small beside when exact
+    rows leave them nothing but rounding.
+    """
 
     system: LinearSystem
     exact: _Exact | None
     soft: Array
     reduced: Array
     scale: Array
+    size: float
     dead: int
 
 
@@ -91,7 +96,7 @@ def _prepare(system: LinearSystem, equilibrate: bool) -> _Rows:
     soft = soft * scale[None, :]
     exact = _eliminated(hard * scale[None, :]) if hard.shape[0] else None
     reduced = soft if exact is None else soft @ exact.null
-    return _Rows(system, exact, soft, reduced, scale, dead)
+    return _Rows(system, exact, soft, reduced, scale, float(xp.max(_norms(soft, 0))), dead)
 
 
 def _stacked(system: LinearSystem, exact: bool) -> Array:
@@ -135,15 +140,16 @@ def _eliminated(matrix: Array) -> _Exact:
     return _Exact(norms, left[:, :rank], values[:rank], right[:rank, :].T, right[rank:, :].T, rank)
 
 
-def _cutoff(given: float | None, matrix: Array) -> float:
-    return max(matrix.shape) * _ROUNDING if given is None else given
-
-
-def _rank(values: Array, cutoff: float) -> int:
-    """Return how many of the descending values exceed that part of the first one."""
+def _rank(rows: _Rows, values: Array, cutoff: float | None) -> int:
+    """Return how many of the values are more than that part of the largest one."""
     xp = namespace(values)
-    largest = float(values[0]) if values.shape[0] else 0.0
-    return int(xp.sum(xp.astype(values > cutoff * largest, xp.int64)))
+    if cutoff is None:
+        cutoff = max(rows.soft.shape) * _ROUNDING
+    return int(xp.sum(xp.astype(values > cutoff * _largest(rows, values), xp.int64)))
+
+
+def _largest(rows: _Rows, values: Array) -> float:
+    return max(rows.size, float(values[0])) if values.shape[0] else rows.size
 
 
 def _state(rows: _Rows, factors: tuple[Any, ...], values: Array, rank: int) -> _State:
@@ -152,7 +158,7 @@ def _state(rows: _Rows, factors: tuple[Any, ...], values: Array, rank: int) -> _
     condition = exact.condition if exact else 1.0
     if columns := rows.reduced.shape[1]:
         smallest = float(values[-1]) if values.shape[0] == columns else 0.0
-        ratio = float(values[0]) / smallest if smallest > 0 else math.inf
+        ratio = _largest(rows, values) / smallest if smallest > 0 else math.inf
         condition = max(condition, ratio)
     return _State(rows, factors, rank + (exact.rank if exact else 0), condition)
 
@@ -224,7 +230,7 @@ class PivotedQR:
         q, r, order = pivoted_qr(rows.reduced)
         xp = namespace(r)
         diagonal = xp.abs(xp.linalg.diagonal(r))
-        rank = _rank(diagonal, _cutoff(self.cutoff, rows.reduced))
+        rank = _rank(rows, diagonal, self.cutoff)
         inverse = sorted(range(len(order)), key=order.__getitem__)
         return _state(rows, (q[:, :rank], r[:rank, :rank], inverse), diagonal, rank)
 
@@ -259,7 +265,7 @@ class SVD:
         """Return the factorisation of the system's rows."""
         rows = _prepare(system, self.equilibrate)
         u, values, vt = namespace(rows.reduced).linalg.svd(rows.reduced, full_matrices=False)
-        rank = _rank(values, _cutoff(self.cutoff, rows.reduced))
+        rank = _rank(rows, values, self.cutoff)
         return _state(rows, (u[:, :rank], values[:rank], vt[:rank, :]), values, rank)
 
     def solve(self, state: _State, rhs: Array) -> tuple[Array, Outcome, Facts]:

@@ -1,0 +1,178 @@
+"""The command line: ``sharpfront paper`` and friends.
+
+Exit codes: 0 done, 1 an experiment failed (what is finished is still written), 2 bad input,
+130 interrupted (nothing half-written).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sharpfront.paper import Plan, Results
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+# Wide enough for Table 1 where there is no terminal to ask.
+_PIPE_WIDTH = 132
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Stiff differential equations without a mesh, by adaptive-kernel least squares.",
+)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from sharpfront import __version__
+
+        typer.echo(f"sharpfront {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def paper(
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Seeds per cell of Table 1: 42 and the following.  [20; quick: 3]"
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("paper-report"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few seeds and settings, in half a minute.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; the results do not depend on it.  [2]")
+    ] = None,
+) -> None:
+    """Repeat the experiments of the GMM-PIELM paper and write a report."""
+    _check_folder(out)
+    from sharpfront.paper import default_jobs, full_plan, quick_plan
+
+    plan = (quick_plan if quick else full_plan)(seeds)
+    try:
+        results = _run(plan, jobs or default_jobs(), out, quiet=quiet)
+    except KeyboardInterrupt:
+        if not quiet:
+            Console(stderr=True).print("Interrupted; no half-written files are left.")
+        raise typer.Exit(INTERRUPTED) from None
+    if not quiet:
+        _summarise(results, out)
+    if results.failures:
+        raise typer.Exit(FAILED)
+
+
+def _check_folder(out: Path) -> None:
+    """Refuse early what could not be written after minutes of work."""
+    for place in (out, *out.parents):
+        if place.exists() and not place.is_dir():
+            raise typer.BadParameter(
+                f"{place} is a file; --out wants a folder, which is made if it is not there."
+            )
+        if place.is_dir():
+            break
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise typer.BadParameter(f"cannot make the folder {out}: {error.strerror}.") from None
+
+
+def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from sharpfront.paper import execute, write_all
+    from sharpfront.report import HtmlPage
+
+    screen = Console(stderr=True)
+    shown = screen.is_terminal and not quiet
+    columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=screen, disable=not shown) as progress:
+        bar = progress.add_task("starting", total=len(plan.tasks()))
+        advance = _advance(progress.update, bar)
+        results = execute(
+            plan, jobs, lambda task: advance(f"{task.group}: {task.case.label}, seed {task.seed}")
+        )
+        bar = progress.add_task("writing", total=None)
+        advance = _advance(progress.update, bar)
+        page = HtmlPage("GMM-PIELM, repeated")
+        write_all(results, out, page, lambda path: advance(f"wrote {path.name}"))
+    return results
+
+
+def _advance(update: Callable[..., object], bar: object) -> Callable[[str], None]:
+    return lambda words: (update(bar, advance=1, description=words), None)[1]
+
+
+def _summarise(results: Results, out: Path) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PIPE_WIDTH, no_color=True)
+    console.print(_scores(results))
+    for failure in results.failures:
+        where = f"{failure.group}, {failure.case}, {failure.method}, seed {failure.seed}"
+        console.print(f"Failed: {where}: {failure.message}", markup=False, highlight=False)
+    console.print(f"Report: {out / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Tables, data and figures: {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _scores(results: Results) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    from sharpfront.paper import percent, sci, table1
+
+    table = Table(
+        title=f"Table 1: median \\[quartiles] over {results.plan.seeds} seeds",
+        box=box.SIMPLE,
+        padding=(0, 1, 0, 0),
+    )
+    for words in ("Problem", "Method"):
+        table.add_column(words)
+    for words in ("N", "Paper RMSE", "Our RMSE", "Our largest error", "Seconds", "Mixture near"):
+        table.add_column(words, justify="right")
+    for cell in table1(results):
+        table.add_row(
+            cell.case.label,
+            cell.method.title,
+            "–" if cell.kernels is None else str(cell.kernels),
+            sci(cell.published_rmse),
+            str(cell.rmse or "–"),
+            str(cell.max_error or "–"),
+            "–" if cell.seconds is None else f"{cell.seconds.median:.2f}",
+            percent(cell.share.median if cell.share else None),
+        )
+    return table
+
+
+if __name__ == "__main__":
+    main()

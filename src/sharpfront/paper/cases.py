@@ -1,0 +1,180 @@
+"""What is compared: the paper's two problems with its settings, and the methods.
+
+A method is an entry of `METHODS`: a name, words, and a function from a case to an adaptor. Tables,
+figures and findings go through that list, so a further method is one further entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sharpfront.adapt import Adaptor, Paper, Uniform
+from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Entry, Feature
+from sharpfront.problem import Problem
+
+Row = Literal["baseline", "adaptive"]
+
+NU = 1e-4
+COLLOCATION = 1500
+FIRST_SEED = 42
+# A point lies near a layer if it is within this many layer widths of it.
+NEAR = 10.0
+
+_ENTRIES = {entry.name: entry for entry in (SINGLE_LAYER, TWIN_LAYER)}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A line of the paper's Table 1."""
+
+    rmse: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One of the paper's problems with its row of Table 2 and its rows of Table 1.
+
+    Parameters
+    ----------
+    name, label
+        A word for files, and a few for readers.
+    entry_name
+        The problem's name in the catalogue.
+    kernels, components, ratio, iterations, scaling
+        N, K, alpha, T, beta.
+    published
+        The paper's figures.
+    """
+
+    name: str
+    label: str
+    entry_name: str
+    kernels: int
+    components: int
+    ratio: float
+    iterations: int
+    scaling: float
+    published: Mapping[Row, Published]
+
+    @property
+    def entry(self) -> Entry:
+        """The problem in the catalogue."""
+        return _ENTRIES[self.entry_name]
+
+    @property
+    def problem(self) -> Problem:
+        """The problem at the paper's nu."""
+        return self.entry.problem(NU)
+
+    @property
+    def exact(self) -> Callable[..., Any]:
+        """The exact solution at the paper's nu."""
+        return self.entry.exact(NU)
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The layers at the paper's nu; used to measure, never to solve."""
+        return self.entry.features(NU)
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A named way to solve both problems.
+
+    Parameters
+    ----------
+    name, title
+        A word for files, and a few for readers.
+    note
+        One sentence: what it does.
+    adaptor
+        The adaptor for a case; it must pickle, because runs are spread over processes.
+    colour
+        Its colour in every figure.
+    row
+        The row of the paper's Table 1 that it stands beside; None for a method of our own.
+    """
+
+    name: str
+    title: str
+    note: str
+    adaptor: Callable[[Case], Adaptor]
+    colour: str
+    row: Row | None = None
+
+
+def gmm(case: Case, **changes: Any) -> Paper:
+    """Return the paper's Algorithm 1 with the settings of the case's column of Table 2."""
+    settings: dict[str, Any] = {
+        "kernels": case.kernels,
+        "components": case.components,
+        "ratio": case.ratio,
+        "iterations": case.iterations,
+        "scaling": case.scaling,
+        "collocation": COLLOCATION,
+    }
+    return Paper(**(settings | changes))
+
+
+CASES = (
+    Case(
+        "single",
+        "Single layer",
+        SINGLE_LAYER.name,
+        kernels=300,
+        components=8,
+        ratio=0.7,
+        iterations=3,
+        scaling=1.1,
+        published={"baseline": Published(5.00e-1, 0.071), "adaptive": Published(2.73e-8, 0.696)},
+    ),
+    Case(
+        "double",
+        "Double layer",
+        TWIN_LAYER.name,
+        kernels=500,
+        components=16,
+        ratio=0.7,
+        iterations=3,
+        scaling=1.5,
+        published={"baseline": Published(1.01e-5, 0.312), "adaptive": Published(1.04e-9, 1.776)},
+    ),
+)
+
+METHODS = (
+    Method(
+        "rbf",
+        "RBF-PIELM",
+        "One solve with kernels of one width; centres random and evenly spread (Sobol points).",
+        lambda case: Uniform(kernels=case.kernels, collocation=COLLOCATION),
+        "#4c72b0",
+        "baseline",
+    ),
+    Method(
+        "rbf-random",
+        "RBF-PIELM, random",
+        "The same with every centre drawn independently of the others.",
+        lambda case: Uniform(kernels=case.kernels, collocation=COLLOCATION, centres="random"),
+        "#56a3c9",
+        "baseline",
+    ),
+    Method(
+        "gmm",
+        "GMM-PIELM",
+        "Algorithm 1: the mixture is fitted by scikit-learn to samples of the residual density.",
+        gmm,
+        "#c44e52",
+        "adaptive",
+    ),
+    Method(
+        "gmm-em",
+        "GMM-PIELM, weighted",
+        "Algorithm 1 with the weighted EM of the paper's derivation instead of samples.",
+        lambda case: gmm(case, fit="weighted"),
+        "#dd8452",
+        "adaptive",
+    ),
+)

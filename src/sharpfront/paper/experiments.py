@@ -1,0 +1,215 @@
+"""All runs of the report: which there are, and how they are spread over processes."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from sharpfront.paper.cases import CASES, FIRST_SEED, METHODS, Case, Method, gmm
+from sharpfront.paper.runs import Done, Failure, Run, Task, View, perform
+
+EPSILONS = (1e-8, 1e-4, 1e-3)
+PENALTIES = (1.0, 1e3)
+SAMPLINGS = ("random", "grid")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How much is run.
+
+    Parameters
+    ----------
+    seeds
+        Seeds of every cell of Table 1: 42 and the following.
+    scan_seeds
+        Seeds of every setting of the sensitivity scan and of the collapse of the density.
+    epsilons, penalties, samplings
+        The settings scanned.
+    scan_cases
+        Names of the problems scanned.
+    methods
+        The methods of Table 1.
+    """
+
+    seeds: int = 20
+    scan_seeds: int = 5
+    epsilons: tuple[float, ...] = EPSILONS
+    penalties: tuple[float, ...] = PENALTIES
+    samplings: tuple[str, ...] = SAMPLINGS
+    scan_cases: tuple[str, ...] = tuple(case.name for case in CASES)
+    methods: tuple[Method, ...] = METHODS
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The problems of Table 1."""
+        return CASES
+
+    def tasks(self) -> list[Task]:
+        """Return every run, in the order in which results are listed."""
+        return [*self._table(), *self._scan(), *self._collapse()]
+
+    def _table(self) -> Iterator[Task]:
+        for case, method, seed in itertools.product(CASES, self.methods, _seeds(self.seeds)):
+            yield Task(
+                "table",
+                case,
+                method.name,
+                method.adaptor(case),
+                seed,
+                keep=seed == FIRST_SEED,
+            )
+
+    def _scan(self) -> Iterator[Task]:
+        settings = itertools.product(self.epsilons, self.penalties, self.samplings)
+        for case, (epsilon, penalty, sampling) in itertools.product(self._scanned(), settings):
+            adaptor = gmm(case, epsilon=epsilon, penalty=penalty, sampling=sampling)
+            setting = (
+                ("epsilon", f"{epsilon:g}"),
+                ("lambda", f"{penalty:g}"),
+                ("collocation", sampling),
+            )
+            for seed in _seeds(min(self.seeds, self.scan_seeds)):
+                yield Task("sensitivity", case, "gmm", adaptor, seed, setting)
+
+    def _collapse(self) -> Iterator[Task]:
+        for case, seed in itertools.product(CASES, _seeds(min(self.seeds, self.scan_seeds))):
+            yield Task(
+                "collapse",
+                case,
+                "gmm",
+                gmm(case, density="squared"),
+                seed,
+                (("density", "squared"),),
+                keep=seed == FIRST_SEED,
+            )
+
+    def _scanned(self) -> list[Case]:
+        return [case for case in CASES if case.name in self.scan_cases]
+
+
+def quick_plan(seeds: int | None = None, methods: tuple[Method, ...] = METHODS) -> Plan:
+    """Return a plan for half a minute: every part of the report, few seeds."""
+    return Plan(
+        seeds or 3,
+        scan_seeds=1,
+        epsilons=(1e-8, 1e-3),
+        samplings=("random",),
+        scan_cases=("single",),
+        methods=methods,
+    )
+
+
+def full_plan(seeds: int | None = None, methods: tuple[Method, ...] = METHODS) -> Plan:
+    """Return the plan of the whole report."""
+    return Plan(seeds or 20, methods=methods)
+
+
+def _seeds(count: int) -> range:
+    return range(FIRST_SEED, FIRST_SEED + count)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Everything that was measured.
+
+    Parameters
+    ----------
+    plan
+        What was to be run.
+    runs
+        The measurements, in the plan's order.
+    failures
+        Runs that raised an exception.
+    views
+        What the figures show, by experiment, problem and method.
+    """
+
+    plan: Plan
+    runs: tuple[Run, ...]
+    failures: tuple[Failure, ...]
+    views: dict[tuple[str, str, str], View]
+
+    def select(self, group: str, case: str | None = None, method: str | None = None) -> list[Run]:
+        """Return the runs of an experiment, of one problem or method where given."""
+        return [
+            run
+            for run in self.runs
+            if run.group == group
+            and (case is None or run.case == case)
+            and (method is None or run.method == method)
+        ]
+
+
+def default_jobs() -> int:
+    """Return how many processes are used unless told: two, or one where there is one core."""
+    return min(2, os.cpu_count() or 1)
+
+
+def execute(plan: Plan, jobs: int = 1, on_done: Callable[[Task], None] | None = None) -> Results:
+    """Do all runs of a plan.
+
+    Parameters
+    ----------
+    plan
+        What to run.
+    jobs
+        Processes; the results do not depend on it.
+    on_done
+        Called with each task when it is done, for progress displays.
+    """
+    tasks = plan.tasks()
+    performed = _in_turn(tasks, on_done) if jobs == 1 else _spread(tasks, jobs, on_done)
+    results = [done.run for done in performed]
+    views = {
+        (task.group, task.case.name, task.method): done.view
+        for task, done in zip(tasks, performed, strict=True)
+        if done.view is not None
+    }
+    return Results(
+        plan,
+        tuple(run for run in results if isinstance(run, Run)),
+        tuple(run for run in results if isinstance(run, Failure)),
+        views,
+    )
+
+
+def _in_turn(tasks: Sequence[Task], on_done: Callable[[Task], None] | None) -> list[Done]:
+    performed = []
+    for task in tasks:
+        performed.append(perform(task))
+        if on_done:
+            on_done(task)
+    return performed
+
+
+def _spread(tasks: Sequence[Task], jobs: int, on_done: Callable[[Task], None] | None) -> list[Done]:
+    # A fresh interpreter for each worker: forking a process with BLAS threads is not safe.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, context, initializer=_ignore_interrupt)
+    try:
+        futures = {pool.submit(perform, task): task for task in tasks}
+        for future in as_completed(futures):
+            if on_done:
+                on_done(futures[future])
+        return [_result(future, task) for future, task in futures.items()]
+    finally:
+        # After an interrupt: drop what has not begun; what has begun takes a second or two.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _ignore_interrupt() -> None:
+    # Ctrl-C reaches every process of the terminal; the parent alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _result(future: Future[Done], task: Task) -> Done:
+    error = future.exception()
+    if error is None:
+        return future.result()
+    message = f"{type(error).__name__}: {error}"
+    return Done(Failure(task.group, task.case.name, task.method, task.seed, task.setting, message))

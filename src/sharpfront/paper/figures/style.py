@@ -1,0 +1,93 @@
+"""One look for all figures: sized for a column of text, and legible on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.catalog import Feature
+from sharpfront.paper.cases import Case
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH = 5.6
+INK, GREY, PALE = "#222222", "#8a8a8a", "#d9d9d9"
+
+_STYLE: dict[str, Any] = {
+    "font.size": 9.5,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#666666",
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "figure.dpi": 100,
+    "savefig.dpi": 180,
+    # The same figure gives the same bytes.
+    "svg.hashsalt": "sharpfront",
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw with the look of the report, whatever the user's own settings are."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
+
+
+def panels(heights: tuple[float, ...], height: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels one above the other."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    axes = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)
+    return figure, list(axes[:, 0])
+
+
+def nearest_layer(case: Case) -> Feature:
+    """Return the layer that zoomed panels show: the one at the right end."""
+    return max(case.features, key=lambda feature: feature.position)
+
+
+def in_widths(case: Case, points: Host) -> Host:
+    """Return the distance of points from the zoomed layer, in layer widths."""
+    layer = nearest_layer(case)
+    return np.asarray((layer.position - points) / layer.width)
+
+
+def zoom_axis(axes: Axes, case: Case, far: float = 1e4) -> None:
+    """Turn the x axis into distance from the layer in layer widths, the layer at the right."""
+    axes.set_xscale("log")
+    axes.set_xlim(far, 0.05)
+    axes.set_xlabel(f"distance from the layer at x = {nearest_layer(case).position:g}, in widths")
+    axes.axvspan(1, 0.05, color="#f4ead2", lw=0, zorder=0)
+
+
+def ticks_at(axes: Axes, points: Host, level: float, colour: str, label: str) -> None:
+    """Mark points by short strokes at a height of the axes between 0 and 1."""
+    axes.plot(
+        points,
+        np.full(len(points), level),
+        "|",
+        ms=7,
+        mew=0.8,
+        color=colour,
+        alpha=0.8,
+        label=label,
+        transform=axes.get_xaxis_transform(),
+    )

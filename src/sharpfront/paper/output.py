@@ -1,0 +1,168 @@
+"""The folder that is left behind: CSV, JSON, figures and the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sharpfront.files import replacing, write_text
+from sharpfront.paper.experiments import Results
+from sharpfront.paper.figures import draw_all
+from sharpfront.paper.findings import find
+from sharpfront.paper.page import Page, write_page
+from sharpfront.paper.runs import Run
+from sharpfront.paper.summary import Spread, settings, table1, zero_scores
+
+_PACKAGES = ("sharpfront", "numpy", "scipy", "scikit-learn", "matplotlib")
+
+
+def write_all(
+    results: Results, folder: Path, page: Page, on_file: Callable[[Path], None] | None = None
+) -> list[Path]:
+    """Write everything into a folder, each file whole or not at all.
+
+    Parameters
+    ----------
+    results
+        What was measured.
+    folder
+        Made if it is not there.
+    page
+        An empty page that the report is written to; its `render` gives the file's text.
+    on_file
+        Called with each file as it is written, for progress displays.
+    """
+    written: list[Path] = []
+
+    def note(path: Path) -> None:
+        written.append(path)
+        if on_file:
+            on_file(path)
+
+    for name, text in _texts(results).items():
+        write_text(folder / name, text)
+        note(folder / name)
+    pictures = {}
+    for name, figure in draw_all(results):
+        for path in _save(figure, folder / "figures" / name):
+            note(path)
+        pictures[name] = (folder / "figures" / f"{name}.svg").read_bytes()
+    write_page(page, results, find(results), pictures, environment())
+    write_text(folder / "report.html", page.render())
+    note(folder / "report.html")
+    return written
+
+
+def _texts(results: Results) -> dict[str, str]:
+    return {
+        "results.json": json.dumps(as_json(results), indent=1, allow_nan=False) + "\n",
+        "table1.csv": _csv(_table1_rows(results)),
+        "runs.csv": _csv(_run_rows(results.runs)),
+        "sensitivity.csv": _csv(_sensitivity_rows(results)),
+    }
+
+
+def _save(figure: Any, stem: Path) -> Sequence[Path]:
+    paths = (stem.with_suffix(".png"), stem.with_suffix(".svg"))
+    for path in paths:
+        with replacing(path) as temporary:
+            # Without a date in it, the same figure gives the same file.
+            metadata = {"Date": None} if path.suffix == ".svg" else None
+            figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)
+    return paths
+
+
+def environment() -> dict[str, str]:
+    """Return the versions and the machine that the results came from."""
+    known = {name: _version(name) for name in _PACKAGES}
+    return known | {"python": platform.python_version(), "machine": platform.machine()}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except ModuleNotFoundError:
+        from sharpfront import __version__
+
+        return __version__ if package == "sharpfront" else "unknown"
+
+
+def as_json(results: Results) -> dict[str, Any]:
+    """Return everything measured as plain data; infinite numbers become null."""
+    plan = results.plan
+    data = {
+        "seeds": plan.seeds,
+        "environment": environment(),
+        "methods": {m.name: {"title": m.title, "note": m.note} for m in plan.methods},
+        "zero_function": {case.name: asdict(zero_scores(case)) for case in plan.cases},
+        "table1": list(_table1_rows(results)),
+        "findings": [asdict(finding) for finding in find(results)],
+        "runs": [asdict(run) | {"setting": dict(run.setting)} for run in results.runs],
+        "failures": [asdict(f) | {"setting": dict(f.setting)} for f in results.failures],
+    }
+    return _finite(data)  # type: ignore[no-any-return]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _table1_rows(results: Results) -> Iterable[dict[str, Any]]:
+    for cell in table1(results):
+        yield {
+            "case": cell.case.name,
+            "method": cell.method.name,
+            "seeds": cell.runs,
+            "kernels": cell.kernels,
+            "paper_rmse": cell.published_rmse,
+            "paper_seconds": cell.published_seconds,
+            **_quartiles("rmse", cell.rmse),
+            **_quartiles("max_error", cell.max_error),
+            **_quartiles("mixture_share", cell.share),
+            "seconds": cell.seconds.median if cell.seconds else None,
+        }
+
+
+def _quartiles(name: str, values: Spread | None) -> dict[str, float | None]:
+    return {
+        f"{name}_{part}": getattr(values, part) if values else None
+        for part in ("median", "first", "third", "low", "high")
+    }
+
+
+def _run_rows(runs: Iterable[Run]) -> Iterable[dict[str, Any]]:
+    for run in runs:
+        words = "; ".join(f"{name}={value}" for name, value in run.setting)
+        yield asdict(run) | {"setting": words, "converged": run.converged}
+
+
+def _sensitivity_rows(results: Results) -> Iterable[dict[str, Any]]:
+    for setting in settings(results):
+        yield {
+            "case": setting.case,
+            **dict(setting.words),
+            "seeds": setting.runs,
+            **_quartiles("rmse", setting.rmse),
+            **_quartiles("max_error", setting.max_error),
+        }
+
+
+def _csv(rows: Iterable[dict[str, Any]]) -> str:
+    lines, buffer = list(rows), io.StringIO()
+    if lines:
+        writer = csv.DictWriter(buffer, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+    return buffer.getvalue()

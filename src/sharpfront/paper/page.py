@@ -1,0 +1,209 @@
+"""The words of the report. What depends on numbers is in `findings`; here is what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from sharpfront.paper.cases import COLLOCATION, FIRST_SEED, NEAR, NU
+from sharpfront.paper.experiments import Results
+from sharpfront.paper.findings import Finding, Verdict
+from sharpfront.paper.page_tables import (
+    failures_table,
+    scores_table,
+    sensitivity_table,
+    settings_table,
+    shares_table,
+)
+from sharpfront.paper.summary import sci
+
+CAPTIONS = {
+    "profile-single": "Solutions of the single-layer problem, {seed}. The lower panel shows the "
+    "same curves towards the layer, on a logarithmic scale of distance; the shaded part is the "
+    "layer itself. The strokes are the places where the equation is imposed.",
+    "profile-double": "The same for the double layer; the lower panel shows the right one.",
+    "density-single": "Single layer, {seed}: the residual density that the last mixture was "
+    "fitted to, and that mixture. Dots are the density at the rows, all that the fit sees; the "
+    "grey area is the density on a grid fine enough to look between the rows.",
+    "density-double": "The same for the double layer, towards its right end.",
+    "collapse-single": "Single layer, {seed}: the densities log(1 + |R|) and R² of the same first "
+    "residual, the mixtures fitted to them, and the kernels drawn.",
+    "collapse-double": "The same for the double layer.",
+    "scatter": "Every run of Table 1 as a dot. A method that works would be at the lower left. "
+    "The dotted line is an error of one, the height of the layer.",
+    "condition": "Condition number of the least-squares matrix H: each run a dot, the bar from "
+    "quartile to quartile, the stroke the median. Grey: the same runs before the first adaptation. "
+    "Dotted: one over the rounding of double precision.",
+    "sensitivity": "GMM-PIELM with other values of what the text leaves open; dots are seeds, red "
+    "the single layer, blue the double one. The dotted line is an error of one.",
+}
+
+
+class Page(Protocol):
+    """What a report is written to; words may carry ``*emphasis*`` and `` `code` ``."""
+
+    def lead(self, words: str) -> None:
+        """Write the opening paragraph."""
+
+    def contents(self) -> None:
+        """Leave room for links to the sections."""
+
+    def section(self, heading: str) -> None:
+        """Begin a section."""
+
+    def paragraph(self, words: str) -> None:
+        """Write a paragraph."""
+
+    def points(self, items: Sequence[str]) -> None:
+        """Write a list."""
+
+    def verdicts(self, items: Sequence[tuple[str, str, str]]) -> None:
+        """Write a list of verdict, words and key of a finding."""
+
+    def finding(self, key: str, verdict: str, title: str, evidence: Sequence[str]) -> None:
+        """Write a finding."""
+
+    def table(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        caption: str,
+        *,
+        words: int = 1,
+        cards: bool = True,
+    ) -> None:
+        """Write a table, `words` of whose columns on the left are words."""
+
+    def figure(self, svg: bytes, caption: str, description: str) -> None:
+        """Write a figure."""
+
+    def render(self) -> str:
+        """Return the page."""
+
+
+def write_page(
+    page: Page,
+    results: Results,
+    findings: Sequence[Finding],
+    pictures: Mapping[str, bytes],
+    versions: Mapping[str, str],
+) -> None:
+    """Write the whole report."""
+    page.lead(_lead(findings, results))
+    page.contents()
+    page.verdicts([(f.verdict.value, f.title, f.key) for f in findings])
+    _explain(page)
+    page.section("Table 1")
+    scores_table(page, results)
+    _write_findings(page, findings, pictures)
+    page.section("Sensitivity to what the text leaves open")
+    sensitivity_table(page, results)
+    page.section("Where the mixtures went")
+    shares_table(page, results)
+    page.section("Settings and how to repeat this")
+    settings_table(page, results)
+    _repeat(page, results, versions)
+    if results.failures:
+        page.section("Runs that failed")
+        failures_table(page, results)
+
+
+def _lead(findings: Sequence[Finding], results: Results) -> str:
+    claims = [f for f in findings if f.verdict is not Verdict.NOTE]
+    held = sum(f.verdict is Verdict.HOLDS for f in claims)
+    failed = sum(f.verdict is Verdict.FAILS for f in claims)
+    return (
+        "GMM-PIELM (arXiv 2603.06287) solves stiff differential equations with Gaussian kernels "
+        "whose places are learned from where the equation is violated. This page repeats its "
+        f"experiments with {results.plan.seeds} random seeds instead of one and with a second "
+        f"measure of error. Of {len(claims)} claims looked at, {held} reproduce, {failed} do not, "
+        f"and {len(claims) - held - failed} do in part."
+    )
+
+
+def _explain(page: Page) -> None:
+    page.section("The method in plain words")
+    page.paragraph(
+        "The unknown function is written as a sum of Gaussian bumps. If their places and widths "
+        "are fixed, the equation at a set of points (the *rows*) and the boundary conditions are "
+        "linear in the weights of the bumps, and one least-squares solve gives them. That is the "
+        "baseline, RBF-PIELM: bumps spread over the domain, all of one width."
+    )
+    page.paragraph(
+        "GMM-PIELM repeats the solve. After each one it looks at the residual R, what the computed "
+        "function leaves of the equation, and reads p_res = log(1 + |R|) / Z as a probability "
+        "density, Z being its integral. A Gaussian mixture is fitted to that density; 70 % of the "
+        "next bumps are drawn from the mixture, the rest evenly; each bump's width follows from "
+        "the distance to its second neighbour. After three such adaptations it stops."
+    )
+    _problems(page)
+    _measures(page)
+
+
+def _problems(page: Page) -> None:
+    page.section("The two problems")
+    page.points(
+        [
+            "*Single layer:* −ν u″ + u′ = 0 on (0, 1), u(0) = 0, u(1) = 1. The solution is almost "
+            "zero and rises to one within about ν of the right end.",
+            "*Double layer:* −ν u″ + 2(2x − 1) u′ + 4u = 0 on (0, 1), u(0) = u(1) = 1, with the "
+            "solution exp(−2x(1 − x)/ν): a layer of width ν/2 at either end.",
+        ]
+    )
+    page.paragraph(
+        f"ν is {sci(NU)} throughout. The paper prints only the first equation, and that equation "
+        "cannot have two layers: its solutions are a + b exp(x/ν), which rise at the right end "
+        "only, whatever the boundary values. For its exact solutions the paper refers to the "
+        "article on KAPI-ELM (arXiv 2507.10241), where the problem with layers at both ends is the "
+        "“twin” problem above. Table 1 agrees with this choice: a baseline that misses both layers "
+        "scores small there, because the term 4u holds the interior at zero, while in the single "
+        "problem nothing does."
+    )
+
+
+def _measures(page: Page) -> None:
+    page.section("Two measures of error")
+    page.points(
+        [
+            f"*Uniform RMSE*, the paper's measure: the root mean square error on {COLLOCATION} "
+            f"evenly spaced points. They are {sci(1 / COLLOCATION)} apart, more than six times the "
+            "width of the layer.",
+            "*Largest error*: the maximum over a grid that is graded into the layer, with points "
+            "from a thousandth of its width to the size of the domain. An error of one means that "
+            "the layer is missed altogether.",
+        ]
+    )
+    page.paragraph(
+        "Every number below is the median over the seeds, with the first and the third quartile in "
+        "brackets."
+    )
+
+
+def _write_findings(page: Page, findings: Sequence[Finding], pictures: Mapping[str, bytes]) -> None:
+    page.section("Findings")
+    shown: set[str] = set()
+    for finding in findings:
+        page.finding(finding.key, finding.verdict.value, finding.title, finding.evidence)
+        for name in finding.figures:
+            if name in pictures and name not in shown:
+                shown.add(name)
+                caption = CAPTIONS[name].format(seed=f"seed {FIRST_SEED}")
+                files = f" Files: `figures/{name}.png`, `figures/{name}.svg`."
+                page.figure(pictures[name], caption + files, caption)
+
+
+def _repeat(page: Page, results: Results, versions: Mapping[str, str]) -> None:
+    seeds = results.plan.seeds
+    page.paragraph(
+        f"`sharpfront paper --seeds {seeds}` repeats all of it; `--quick` does so with fewer seeds "
+        f"and settings. Seeds are {FIRST_SEED} to {FIRST_SEED + seeds - 1}; the first is the "
+        "paper's. The same seed gives the same numbers, whatever the number of processes. Times "
+        "are wall times of one solve with one BLAS thread on the machine at hand: they are for "
+        "orientation and do not compare with those of the paper's machine."
+    )
+    page.paragraph(
+        "Beside this page: `table1.csv`, `runs.csv` (every run with all its measurements), "
+        "`sensitivity.csv`, `results.json` (all of these and the findings), and `figures/`. "
+        f"“Near a layer” means within {NEAR:.0f} of its widths."
+    )
+    page.paragraph("Versions: " + ", ".join(f"{k} {v}" for k, v in versions.items()) + ".")

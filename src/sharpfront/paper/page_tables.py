@@ -1,0 +1,148 @@
+"""The tables of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sharpfront.paper.cases import COLLOCATION, NEAR, NU
+from sharpfront.paper.experiments import Results
+from sharpfront.paper.summary import Cell, Spread, percent, sci, settings, table1, zero_scores
+
+
+class _Tables(Protocol):
+    def table(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        caption: str,
+        *,
+        words: int = 1,
+        cards: bool = True,
+    ) -> None: ...
+
+
+SCORES_HEAD = (
+    "Problem",
+    "Method",
+    "N",
+    "Paper: RMSE",
+    "Ours: uniform RMSE",
+    "Ours: largest error",
+    "Seconds (paper)",
+    "Mixture near the layer",
+)
+
+
+def scores_table(page: _Tables, results: Results) -> None:
+    """Write Table 1 beside the paper's, with the zero function for comparison."""
+    rows: list[list[str]] = []
+    for case in results.plan.cases:
+        rows += [_scores(cell) for cell in table1(results) if cell.case is case]
+        zero = zero_scores(case)
+        rows.append(
+            [case.label, "u = 0, nothing computed", "0", "–", sci(zero.rmse), sci(zero.max_error)]
+            + ["–", "–"]
+        )
+    notes = " ".join(f"*{method.title}:* {method.note}" for method in results.plan.methods)
+    caption = (
+        f"Median [quartiles] over {results.plan.seeds} seeds. N: kernels. The last column is the "
+        f"part of the learned mixture that lies within {NEAR:.0f} layer widths of a layer. {notes}"
+    )
+    page.table(SCORES_HEAD, rows, caption, words=2)
+
+
+def _scores(cell: Cell) -> list[str]:
+    paper = "" if cell.published_seconds is None else f"\n({cell.published_seconds:.2f})"
+    return [
+        cell.case.label,
+        cell.method.title,
+        "–" if cell.kernels is None else str(cell.kernels),
+        sci(cell.published_rmse),
+        two_lines(cell.rmse),
+        two_lines(cell.max_error),
+        "–" if cell.seconds is None else f"{cell.seconds.median:.2f}{paper}",
+        "–" if cell.share is None else _percents(cell.share),
+    ]
+
+
+def two_lines(values: Spread | None) -> str:
+    """Return the median, and below it the quartiles."""
+    return "–" if values is None else f"{sci(values.median)}\n{values.quartiles}"
+
+
+def _percents(values: Spread) -> str:
+    return f"{percent(values.median)}\n[{percent(values.first)}, {percent(values.third)}]"
+
+
+def sensitivity_table(page: _Tables, results: Results) -> None:
+    """Write the scan of settings under both measures."""
+    labels = {case.name: case.label for case in results.plan.cases}
+    rows = [
+        [
+            labels[setting.case],
+            *(value for _, value in setting.words),
+            sci(setting.rmse.median),
+            f"{sci(setting.rmse.low)} to {sci(setting.rmse.high)}",
+            sci(setting.max_error.median),
+            f"{sci(setting.max_error.low)} to {sci(setting.max_error.high)}",
+        ]
+        for setting in settings(results)
+    ]
+    seeds = max((setting.runs for setting in settings(results)), default=0)
+    page.table(
+        ("Problem", "ε", "λ", "Rows", "Uniform RMSE", "from … to", "Largest error", "from … to"),
+        rows,
+        f"GMM-PIELM by Algorithm 1; median and extremes over {seeds} seed(s). ε is added to every "
+        "width, λ weighs the boundary rows, and the rows of the equation are random or a grid. "
+        "Elsewhere in this report: ε = 1e-08, λ = 1, random rows.",
+    )
+
+
+def shares_table(page: _Tables, results: Results) -> None:
+    """Write, for every method and seed, how much of the mixture lies near a layer."""
+    columns = [(case, method) for case in results.plan.cases for method in results.plan.methods]
+    runs = {(run.case, run.method, run.seed): run for run in results.select("table")}
+    seeds = sorted({seed for _, _, seed in runs})
+    rows = []
+    for seed in seeds:
+        found = [runs.get((case.name, method.name, seed)) for case, method in columns]
+        rows.append(
+            [str(seed), *(percent(run.mixture_share) if run else "failed" for run in found)]
+        )
+    page.table(
+        ("Seed", *(f"{case.label}: {method.title}" for case, method in columns)),
+        rows,
+        f"Part of the last mixture within {NEAR:.0f} layer widths of a layer, for every method and "
+        "seed. The baselines have no mixture (–).",
+    )
+
+
+def settings_table(page: _Tables, results: Results) -> None:
+    """Write the paper's settings."""
+    rows = [
+        [
+            case.label,
+            str(case.kernels),
+            str(case.components),
+            f"{case.ratio:g}",
+            str(case.iterations),
+            f"{case.scaling:g}",
+            sci(NU),
+            str(COLLOCATION),
+        ]
+        for case in results.plan.cases
+    ]
+    page.table(
+        ("Problem", "Kernels N", "Components K", "Ratio α", "Adaptations T", "Scaling β", "ν")
+        + ("Rows",),
+        rows,
+        "The settings of the paper's Table 2, used for every figure of Table 1.",
+    )
+
+
+def failures_table(page: _Tables, results: Results) -> None:
+    """Write which runs raised an exception."""
+    rows = [[f.group, f.case, f.method, str(f.seed), f.message] for f in results.failures]
+    head = ("Experiment", "Problem", "Method", "Seed", "What happened")
+    page.table(head, rows, "These runs are missing from every number above.", words=5)

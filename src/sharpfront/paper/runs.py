@@ -1,0 +1,337 @@
+"""One run: solve, measure against the exact solution, and keep what the figures need."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sharpfront.adapt import Adaptor
+from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.paper import residual_density
+from sharpfront.arrays import Host, to_host
+from sharpfront.catalog import Feature, graded_points, max_error, mixture_share, uniform_rmse
+from sharpfront.errors import OutcomeKind
+from sharpfront.estimate import Assessment
+from sharpfront.leastsquares import LeastSquares
+from sharpfront.mixture import Mixture
+from sharpfront.paper.cases import NEAR, Case
+from sharpfront.problem import Problem
+from sharpfront.solution import Solution
+from sharpfront.solve import solve
+
+TOL = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One run to do; it pickles.
+
+    Parameters
+    ----------
+    group
+        The experiment it belongs to: ``table``, ``sensitivity`` or ``collapse``.
+    case, method, adaptor, seed
+        What to run.
+    setting
+        What differs from the method's own settings, as words.
+    keep
+        Whether to keep what the figures need.
+    """
+
+    group: str
+    case: Case
+    method: str
+    adaptor: Adaptor
+    seed: int
+    setting: tuple[tuple[str, str], ...] = ()
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class Run:
+    """The measurements of one run.
+
+    Parameters
+    ----------
+    group, case, method, seed, setting
+        Which run it was.
+    rmse
+        Root mean square error on uniform points, the paper's measure.
+    max_error
+        Largest error on a grid graded into the layers.
+    seconds
+        Wall time of the solve on one BLAS thread.
+    kernels, solves
+        Kernels of the last iterate; least-squares solves in all.
+    condition_first, condition_last, rank, dead_columns
+        Condition number of H with the first and the last kernels; the other two of the last.
+    rows_near
+        Rows of the equation within ten layer widths of a layer.
+    centres_near
+        Kernels centred within ten layer widths of a layer.
+    mixture_share
+        Part of the last mixture within ten layer widths of a layer; None without a mixture.
+    narrowest
+        Smallest standard deviation of a component of the last mixture.
+    density_integral
+        Integral of the last p_res over the domain: one.
+    length_log, length_squared
+        Effective length of the two candidate densities that the rows show after the first solve.
+    mixture_length_first, mixture_length_last
+        Effective length of the first and the last mixture; None without a mixture.
+    error_estimate, outcome
+        What the library itself says of the solution.
+    """
+
+    group: str
+    case: str
+    method: str
+    seed: int
+    setting: tuple[tuple[str, str], ...]
+    rmse: float
+    max_error: float
+    seconds: float
+    kernels: int
+    solves: int
+    condition_first: float
+    condition_last: float
+    rank: int
+    dead_columns: int
+    rows_near: int
+    centres_near: int
+    mixture_share: float | None
+    narrowest: float | None
+    density_integral: float
+    length_log: float
+    length_squared: float
+    mixture_length_first: float | None
+    mixture_length_last: float | None
+    error_estimate: float
+    outcome: str
+
+    @property
+    def converged(self) -> bool:
+        """Whether the library itself would call this solution good."""
+        return self.outcome == OutcomeKind.CONVERGED
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that raised an exception."""
+
+    group: str
+    case: str
+    method: str
+    seed: int
+    setting: tuple[tuple[str, str], ...]
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One solve of a run, as arrays.
+
+    Parameters
+    ----------
+    points, density, volumes
+        Check points between the centres in order (m,), p_res there, and their cells.
+    rows, rows_density, rows_squared
+        Rows of the equation in order (r,), p_res as these rows alone show it, and the density
+        that the raw squared residual would give.
+    residual
+        Size of the residual at the check points (m,).
+    centres
+        Centres of the kernels, (n,).
+    mixture
+        The mixture that placed the kernels.
+    """
+
+    points: Host
+    density: Host
+    volumes: Host
+    rows: Host
+    rows_density: Host
+    rows_squared: Host
+    residual: Host
+    centres: Host
+    mixture: Mixture | None
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the figures show of one run: the final values and every step."""
+
+    case: str
+    method: str
+    seed: int
+    points: Host
+    values: Host
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What a task gives back."""
+
+    run: Run | Failure
+    view: View | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """An adaptor that does what another does and notes what it saw."""
+
+    adaptor: Adaptor
+    proposals: list[tuple[Proposal, Mixture | None]] = field(default_factory=list)
+    assessments: list[Assessment] = field(default_factory=list)
+
+    @property
+    def leastsquares(self) -> LeastSquares:
+        return self.adaptor.leastsquares
+
+    def start(self, problem: Problem, tol: float, seed: int) -> Any:
+        return self.adaptor.start(problem, tol, seed)
+
+    def propose(self, state: Any) -> Proposal:
+        proposal = self.adaptor.propose(state)
+        self.proposals.append((proposal, state.mixture))
+        return proposal
+
+    def observe(self, state: Any, assessment: Assessment) -> Any:
+        self.assessments.append(assessment)
+        return self.adaptor.observe(state, assessment)
+
+
+def perform(task: Task) -> Done:
+    """Do one run; an exception becomes a `Failure`, so that the other runs go on."""
+    try:
+        return _perform(task)
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        return Done(
+            Failure(task.group, task.case.name, task.method, task.seed, task.setting, message)
+        )
+
+
+def _perform(task: Task) -> Done:
+    problem, watched = task.case.problem, _Watched(task.adaptor)
+    started = time.perf_counter()
+    solution = solve(problem, tol=TOL, seed=task.seed, adaptor=watched)
+    seconds = time.perf_counter() - started
+    pairs = list(zip(watched.proposals, watched.assessments, strict=True))
+    wanted = pairs if task.keep else [pairs[0], pairs[-1]]
+    steps = tuple(_step(problem, *proposal, assessment) for proposal, assessment in wanted)
+    lengths = _mixture_lengths([mixture for _, mixture in watched.proposals])
+    run = _measured(task, solution, steps, lengths, seconds)
+    return Done(run, _view(task, solution, steps) if task.keep else None)
+
+
+def _mixture_lengths(mixtures: Sequence[Mixture | None]) -> tuple[float | None, float | None]:
+    lengths = [mixture_length(mixture) for mixture in mixtures if mixture is not None]
+    return (lengths[0], lengths[-1]) if lengths else (None, None)
+
+
+def _measured(
+    task: Task,
+    solution: Solution,
+    steps: Sequence[Step],
+    lengths: tuple[float | None, float | None],
+    seconds: float,
+) -> Run:
+    case, domain, first, last = task.case, task.case.problem.domain, steps[0], steps[-1]
+    history, mixture = solution.history, steps[-1].mixture
+    return Run(
+        task.group,
+        case.name,
+        task.method,
+        task.seed,
+        task.setting,
+        uniform_rmse(solution, case.exact, domain),
+        max_error(solution, case.exact, graded_points(domain, case.features)),
+        seconds,
+        solution.kernels,
+        len(history),
+        history[0].condition,
+        history[-1].condition,
+        history[-1].rank,
+        history[-1].dead_columns,
+        count_near(last.rows, case.features),
+        count_near(last.centres, case.features),
+        None if mixture is None else mixture_share(mixture, domain, case.features, NEAR),
+        None if mixture is None else math.sqrt(float(np.min(mixture.covariances))),
+        float(np.sum(last.density * last.volumes)),
+        effective_length(first.rows_density),
+        effective_length(first.rows_squared),
+        *lengths,
+        solution.error_estimate,
+        str(solution.outcome.kind),
+    )
+
+
+def count_near(points: Host, features: Sequence[Feature], widths: float = NEAR) -> int:
+    """Return how many points lie within that many widths of a feature."""
+    near = [np.abs(points - f.position) <= widths * f.width for f in features]
+    return int(np.sum(np.any(near, axis=0)))
+
+
+def effective_length(density: Host) -> float:
+    """Return 1 / integral p^2 for p at random uniform points of a unit interval.
+
+    It is the length of the interval on which an even density has the same integral of p^2: one for
+    a flat p, and as small as the part of the domain into which p has collapsed.
+    """
+    return 1 / float(np.mean(density**2))
+
+
+def mixture_length(mixture: Mixture) -> float:
+    """Return 1 / integral p^2 of a mixture in one dimension, in closed form.
+
+    The integral of N(x | a, s) N(x | b, t) over x is N(a | b, s + t), s and t the variances.
+    """
+    means, variances = mixture.means[:, 0], mixture.covariances[:, 0, 0]
+    sums = variances[:, None] + variances[None, :]
+    gaps = means[:, None] - means[None, :]
+    products = np.exp(-(gaps**2) / (2 * sums)) / np.sqrt(2 * np.pi * sums)
+    return 1 / float(mixture.weights @ products @ mixture.weights)
+
+
+def _step(
+    problem: Problem, proposal: Proposal, mixture: Mixture | None, assessment: Assessment
+) -> Step:
+    order = np.argsort(assessment.points[:, 0])
+    volumes, residual = assessment.volumes[order], assessment.residual[order]
+    ends = {condition.part for condition in problem.conditions}
+    rows = np.sort(
+        np.concatenate([to_host(r.points)[:, 0] for r in proposal.rows if r.label not in ends])
+    )
+    at_rows = np.max(np.abs(assessment.approximation.residuals(problem, rows[:, None])), axis=0)
+    cells = np.full(len(rows), problem.domain.measure / len(rows))
+    return Step(
+        assessment.points[order, 0],
+        residual_density(residual, volumes),
+        volumes,
+        rows,
+        residual_density(at_rows, cells),
+        residual_density(at_rows, cells, "squared"),
+        residual,
+        _centres(proposal),
+        mixture,
+    )
+
+
+def _centres(proposal: Proposal) -> Host:
+    found = [getattr(basis, "centres", None) for basis in proposal.bases.values()]
+    return np.concatenate([to_host(c)[:, 0] for c in found if c is not None] or [np.zeros(0)])
+
+
+def _view(task: Task, solution: Solution, steps: tuple[Step, ...]) -> View:
+    domain, features = task.case.problem.domain, task.case.features
+    inside = steps[-1].centres[domain.contains(steps[-1].centres[:, None])]
+    # The kernels' own places are part of the curve, or spikes between the points go unseen.
+    points = np.unique(np.concatenate([graded_points(domain, features, 300), inside]))
+    return View(task.case.name, task.method, task.seed, points, solution(points), steps)

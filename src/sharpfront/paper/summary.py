@@ -1,0 +1,166 @@
+"""Numbers from runs: medians and quartiles, Table 1, the scan of settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.catalog import graded_points, max_error, uniform_rmse
+from sharpfront.paper.cases import CASES, Case, Method
+from sharpfront.paper.experiments import Results
+from sharpfront.paper.runs import Run
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Smallest, first quartile, median, third quartile and largest of a sample."""
+
+    low: float
+    first: float
+    median: float
+    third: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{sci(self.median)} {self.quartiles}"
+
+    @property
+    def quartiles(self) -> str:
+        """The quartiles as text."""
+        return f"[{sci(self.first)}, {sci(self.third)}]"
+
+
+def spread(values: Iterable[float | None]) -> Spread | None:
+    """Return the spread of the values that are there; None of none.
+
+    Quantiles are order statistics, never averages of two: between 1e-8 and 1e4 the mean of both
+    is neither, and infinity stays itself.
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return Spread(
+        *(float(q) for q in np.quantile(known, (0, 0.25, 0.5, 0.75, 1), method="nearest"))
+    )
+
+
+def sci(value: float | None) -> str:
+    """Return a number as 5.0e-1; a dash for one that is not there."""
+    if value is None:
+        return "–"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "–"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def percent(value: float | None) -> str:
+    """Return a part as per cent."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A row of our Table 1: one method on one problem.
+
+    Parameters
+    ----------
+    case, method
+        Which.
+    runs
+        How many seeds went in.
+    kernels
+        Kernels of the last iterate, the median.
+    rmse, max_error, seconds, share
+        Spreads over the seeds; None where there is nothing.
+    """
+
+    case: Case
+    method: Method
+    runs: int
+    kernels: int | None
+    rmse: Spread | None
+    max_error: Spread | None
+    seconds: Spread | None
+    share: Spread | None
+
+    @property
+    def published_rmse(self) -> float | None:
+        """The paper's figure beside it."""
+        return self.case.published[self.method.row].rmse if self.method.row else None
+
+    @property
+    def published_seconds(self) -> float | None:
+        """The paper's time beside it."""
+        return self.case.published[self.method.row].seconds if self.method.row else None
+
+
+def table1(results: Results) -> list[Cell]:
+    """Return Table 1, problem by problem and method by method."""
+    return [_cell(results, case, method) for case in CASES for method in results.plan.methods]
+
+
+def _cell(results: Results, case: Case, method: Method) -> Cell:
+    runs = results.select("table", case.name, method.name)
+    kernels = spread(float(run.kernels) for run in runs)
+    return Cell(
+        case,
+        method,
+        len(runs),
+        int(kernels.median) if kernels else None,
+        spread(run.rmse for run in runs),
+        spread(run.max_error for run in runs),
+        spread(run.seconds for run in runs),
+        spread(run.mixture_share for run in runs),
+    )
+
+
+@dataclass(frozen=True)
+class Zero:
+    """What the zero function scores on a problem, under both measures."""
+
+    rmse: float
+    max_error: float
+
+
+def zero_scores(case: Case) -> Zero:
+    """Return the scores of u = 0, for which nothing has to be computed."""
+    domain, nothing = case.problem.domain, np.zeros_like
+    points = graded_points(domain, case.features)
+    return Zero(uniform_rmse(nothing, case.exact, domain), max_error(nothing, case.exact, points))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of the sensitivity scan: words, and spreads over its seeds."""
+
+    case: str
+    words: tuple[tuple[str, str], ...]
+    runs: int
+    rmse: Spread
+    max_error: Spread
+
+
+def settings(results: Results) -> list[Setting]:
+    """Return the scan, one entry per problem and setting, in the order of the plan."""
+    found: dict[tuple[str, tuple[tuple[str, str], ...]], list[Run]] = {}
+    for run in results.select("sensitivity"):
+        found.setdefault((run.case, run.setting), []).append(run)
+    return [
+        Setting(case, words, len(runs), _sure(runs, "rmse"), _sure(runs, "max_error"))
+        for (case, words), runs in found.items()
+    ]
+
+
+def _sure(runs: Sequence[Run], name: str) -> Spread:
+    result = spread(getattr(run, name) for run in runs)
+    assert result is not None, "a setting in the scan has at least one run"
+    return result
+
+
+def count(runs: Iterable[Run], holds: Callable[[Run], bool]) -> int:
+    """Return for how many runs something holds."""
+    return sum(1 for run in runs if holds(run))

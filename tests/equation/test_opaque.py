@@ -1,0 +1,142 @@
+"""sf.function: interpolants, tables and other code that the tracer does not look into."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+from sharpfront.equation import function
+from sharpfront.equation.expression import evaluate
+from sharpfront.equation.trace import Symbols
+from sharpfront.errors import EquationError
+
+SYMBOLS = Symbols(("u",), ("x", "y"))
+X, Y, U = (SYMBOLS.stand_in(name) for name in "xyu")
+POINTS = np.linspace(0, 1, 5)
+LEAVES = {X.key: POINTS, Y.key: 2 * POINTS, U.key: 1 - POINTS}
+
+
+def value(expression):
+    return evaluate(expression, LEAVES)
+
+
+class TestValues:
+    def test_a_table(self):
+        k = function(lambda x: np.interp(x, [0, 1], [1, 3]))
+        np.testing.assert_allclose(value(k(X)), 1 + 2 * POINTS, rtol=1e-15)
+
+    def test_a_spline(self):
+        spline = CubicSpline(POINTS, np.sin(POINTS))
+        k = function(spline, derivative=spline.derivative())
+        np.testing.assert_allclose(value(k(X)), np.sin(POINTS), atol=1e-15)
+        np.testing.assert_allclose(value(k(X).dx), spline(POINTS, 1), rtol=1e-15)
+
+    def test_several_arguments_and_numbers(self):
+        f = function(lambda a, b: a - 10 * b)
+        np.testing.assert_array_equal(value(f(X, Y)), POINTS - 20 * POINTS)
+        np.testing.assert_array_equal(value(f(X, 3)), POINTS - 30)
+        np.testing.assert_array_equal(value(f(3, X)), 3 - 10 * POINTS)
+
+    def test_of_an_expression(self):
+        doubled = 2 * function(np.sin)(X * U) + 1
+        np.testing.assert_array_equal(value(doubled), 2 * np.sin(POINTS * (1 - POINTS)) + 1)
+
+    def test_called_with_arrays_it_computes(self):
+        f = function(lambda x: x**2)
+        np.testing.assert_array_equal(f(POINTS), POINTS**2)
+        assert float(f(3)) == 9
+
+    @pytest.mark.parametrize("result", [2, 2.5, np.float32(2), True])
+    def test_a_number_stands_for_all_points(self, result):
+        np.testing.assert_array_equal(value(function(lambda x: result)(X) * X), result * POINTS)
+
+    def test_gets_arrays_of_one_shape(self):
+        shapes = []
+
+        def look(a, b):
+            shapes.append((a.shape, b.shape))
+            return a
+
+        value(function(look)(X, 3))
+        assert shapes == [((5,), (5,))]
+
+    def test_its_name_is_in_the_text(self):
+        def viscosity(x):
+            return x
+
+        assert repr(function(viscosity)(X)) == "viscosity(x)"
+        assert repr(function(CubicSpline(POINTS, POINTS))(X)) == "CubicSpline(x)"
+
+
+class TestDerivatives:
+    def test_chain_rule(self):
+        f = function(np.sin, derivative=np.cos)
+        np.testing.assert_allclose(value(f(3 * X).dx), 3 * np.cos(3 * POINTS), rtol=1e-15)
+
+    def test_one_for_each_argument(self):
+        f = function(lambda a, b: a**2 * b, derivative=(lambda a, b: 2 * a * b, lambda a, b: a**2))
+        np.testing.assert_allclose(value(f(X, Y).dx), 4 * POINTS**2, rtol=1e-15)
+        np.testing.assert_allclose(value(f(X, Y).dy), POINTS**2, rtol=1e-15)
+        np.testing.assert_allclose(value(f(X, 3 * X).dx), 9 * POINTS**2, rtol=1e-15)
+
+    def test_second_derivative(self):
+        f = function(np.sin, derivative=function(np.cos, derivative=lambda x: -np.sin(x)))
+        np.testing.assert_allclose(value(f(2 * X).dxx), -4 * np.sin(2 * POINTS), rtol=1e-15)
+
+    def test_needed_only_where_something_is_differentiated(self):
+        k = function(np.sin)
+        assert value((k(X) * Y).dy).shape == (5,)
+
+    @pytest.mark.parametrize(
+        "differentiate",
+        [
+            lambda: function(np.sin)(X).dx,
+            lambda: (function(np.sin)(X) * U.dx).dx,
+            lambda: function(np.sin, derivative=np.cos)(X).dxx,
+        ],
+    )
+    def test_missing(self, differentiate):
+        with pytest.raises(EquationError, match=r"argument 1\. Give it: sf\.function\(f, deriv"):
+            differentiate()
+
+    def test_missing_for_the_second_argument(self):
+        f = function(np.hypot, derivative=lambda a, b: a)
+        with pytest.raises(EquationError, match=r"'hypot' along its argument 2"):
+            _ = f(X, Y).dy
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        "f",
+        [
+            lambda x: np.ones(3),
+            lambda x: np.ones((5, 1)),
+            lambda x: np.outer(x, x),
+            lambda x: x[1:],
+            lambda x: [1.0, 2.0],
+        ],
+    )
+    def test_wrong_shape(self, f):
+        with pytest.raises(EquationError, match=r"shape \(5,\) and returned.*np\.vectorize"):
+            value(function(f)(X))
+
+    @pytest.mark.parametrize(
+        "f", [lambda x: None, lambda x: "a", lambda x: 1j * x, lambda x: 1j, lambda x: [None] * 5]
+    )
+    def test_not_real(self, f):
+        with pytest.raises(EquationError, match="must return one real value per point"):
+            value(function(f)(X))
+
+    @pytest.mark.parametrize("thing", [None, 3, "sin", np.ones(3)])
+    def test_not_callable(self, thing):
+        with pytest.raises(EquationError, match="expects a callable"):
+            function(thing)
+        with pytest.raises(EquationError, match="expects a callable"):
+            function(np.sin, derivative=thing)
+
+    def test_a_list_of_derivatives(self):
+        with pytest.raises(EquationError, match="expects a callable"):
+            function(np.hypot, derivative=[np.sin, np.cos])
+
+    def test_no_argument(self):
+        with pytest.raises(EquationError, match=r"needs an argument: write f\(x\)"):
+            function(np.sin)()

@@ -1,0 +1,633 @@
+"""One table of systems against every least-squares method.
+
+A new method joins by one line in METHODS, a new kind of system by one function in SYSTEMS.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import array_api_strict as strict
+import mpmath as mp
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sharpfront.arrays import to_host
+from sharpfront.assemble import Block, LinearSystem
+from sharpfront.errors import LinearSystemError
+from sharpfront.leastsquares import SVD, PivotedQR
+
+METHODS = [PivotedQR(), PivotedQR(equilibrate=False), SVD(), SVD(equilibrate=True)]
+BACKENDS = {
+    "numpy": np.asarray,
+    "strict": strict.asarray,
+    "device": lambda a: strict.asarray(a, device=strict.Device("device1")),
+}
+HYPOTHESIS = settings(deadline=None, max_examples=80, derandomize=True, database=None)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known of a system without solving it."""
+
+    rank: int
+    dead: int = 0
+    kind: str = "converged"
+    tolerance: float = 1e-13
+    # Columns of very different size: methods that do not scale them are not asked.
+    scaled: bool = False
+
+
+@dataclass(frozen=True)
+class System:
+    name: str
+    blocks: tuple = field(repr=False)
+    expected: Expected
+
+    def built(self, array=np.asarray):
+        return LinearSystem(
+            tuple(
+                Block(label, array(matrix), array(rhs), *rest)
+                for label, matrix, rhs, *rest in self.blocks
+            )
+        )
+
+
+SYSTEMS = []
+
+
+def system(expected):
+    def register(make):
+        rng = np.random.default_rng(len(SYSTEMS))
+        SYSTEMS.append(System(make.__name__, tuple(make(rng)), expected))
+        return make
+
+    return register
+
+
+SOFT, EXACT = (1.0, False), (1.0, True)
+
+
+@system(Expected(rank=7))
+def full_rank(rng):
+    yield "equation", rng.standard_normal((20, 7)), rng.standard_normal(20)
+
+
+@system(Expected(rank=6))
+def square(rng):
+    yield "equation", rng.standard_normal((6, 6)), rng.standard_normal(6)
+
+
+@system(Expected(rank=1))
+def single_column(rng):
+    yield "equation", rng.standard_normal((9, 1)), rng.standard_normal(9)
+
+
+@system(Expected(rank=1))
+def single_entry(rng):
+    yield "equation", np.array([[-4.0]]), np.array([2.0])
+
+
+@system(Expected(rank=5, tolerance=1e-11))
+def weighted_blocks(rng):
+    yield "equation", rng.standard_normal((12, 5)), rng.standard_normal(12), 0.1
+    yield "left", rng.standard_normal((1, 5)), np.ones(1), 300.0
+    yield "right", rng.standard_normal((2, 5)), np.ones(2), 7.0
+
+
+@system(Expected(rank=5))
+def empty_blocks(rng):
+    yield "nothing", np.zeros((0, 5)), np.zeros(0)
+    yield "equation", rng.standard_normal((12, 5)), rng.standard_normal(12)
+    yield "no exact rows", np.zeros((0, 5)), np.zeros(0), *EXACT
+    yield "left", rng.standard_normal((1, 5)), np.ones(1), 10.0
+    yield "nothing again", np.zeros((0, 5)), np.zeros(0), 3.0
+
+
+@system(Expected(rank=4, kind="near-singular"))
+def rank_deficient(rng):
+    low = rng.integers(-3, 4, size=(15, 4)) @ rng.integers(-3, 4, size=(4, 9))
+    yield "equation", low.astype(float), rng.standard_normal(15)
+
+
+@system(Expected(rank=3, kind="near-singular"))
+def repeated_columns(rng):
+    columns = rng.standard_normal((10, 3))
+    yield "equation", columns[:, [0, 1, 0, 2, 1, 1]], rng.standard_normal(10)
+
+
+@system(Expected(rank=4, dead=3, kind="near-singular"))
+def zero_columns(rng):
+    matrix = rng.standard_normal((10, 7))
+    matrix[:, [0, 3, 6]] = 0
+    yield "equation", matrix, rng.standard_normal(10)
+
+
+@system(Expected(rank=0, dead=3, kind="near-singular"))
+def all_zero(rng):
+    yield "equation", np.zeros((4, 3)), rng.standard_normal(4)
+
+
+@system(Expected(rank=0, dead=3, kind="near-singular"))
+def no_rows(rng):
+    yield "equation", np.zeros((0, 3)), np.zeros(0)
+
+
+@system(Expected(rank=4, kind="near-singular"))
+def under_determined(rng):
+    yield "equation", rng.standard_normal((4, 9)), rng.standard_normal(4)
+
+
+@system(Expected(rank=1, kind="near-singular"))
+def one_row(rng):
+    yield "equation", rng.standard_normal((1, 6)), rng.standard_normal(1)
+
+
+@system(Expected(rank=9, dead=3, scaled=True))
+def badly_scaled_columns(rng):
+    yield "equation", rng.standard_normal((25, 9)) * 10.0 ** np.arange(-12, 13, 3), np.ones(25)
+
+
+@system(Expected(rank=3, dead=2, scaled=True))
+def columns_whose_squares_underflow(rng):
+    yield "equation", rng.standard_normal((9, 3)) * [1e-200, 1.0, 1e140], rng.standard_normal(9)
+
+
+@system(Expected(rank=9, dead=3, scaled=True))
+def badly_scaled_columns_with_exact_rows(rng):
+    scale = 10.0 ** np.arange(-12, 13, 3)
+    yield "equation", rng.standard_normal((25, 9)) * scale, rng.standard_normal(25)
+    yield "left", rng.standard_normal((3, 9)) * scale, rng.standard_normal(3), *EXACT
+
+
+@system(Expected(rank=5, tolerance=1e-10))
+def badly_scaled_blocks(rng):
+    yield "equation", rng.standard_normal((12, 5)) * 1e4, rng.standard_normal(12) * 1e4
+    yield "left", rng.standard_normal((2, 5)) * 1e-6, rng.standard_normal(2) * 1e-6, 1e6
+
+
+@system(Expected(rank=6, tolerance=1e-9))
+def ill_conditioned(rng):
+    yield "equation", scipy.linalg.hilbert(30)[:, :6], rng.standard_normal(30)
+
+
+@system(Expected(rank=6))
+def tiny_entries(rng):
+    yield "equation", rng.standard_normal((12, 6)) * 1e-200, rng.standard_normal(12) * 1e-200
+
+
+@system(Expected(rank=8))
+def exact_rows(rng):
+    yield "left", rng.standard_normal((1, 8)), rng.standard_normal(1), *EXACT
+    yield "equation", rng.standard_normal((20, 8)), rng.standard_normal(20)
+    yield "right", rng.standard_normal((2, 8)), rng.standard_normal(2), 1e3, True
+
+
+@system(Expected(rank=8))
+def exact_rows_of_all_sizes(rng):
+    sizes = np.array([1e-20, 1.0, 1e15])
+    yield "equation", rng.standard_normal((20, 8)), rng.standard_normal(20)
+    yield (
+        "conditions",
+        rng.standard_normal((3, 8)) * sizes[:, None],
+        rng.standard_normal(3) * sizes,
+        *EXACT,
+    )
+
+
+@system(Expected(rank=8))
+def exact_rows_that_repeat(rng):
+    rows, g = rng.standard_normal((2, 8)), rng.standard_normal(2)
+    yield "equation", rng.standard_normal((20, 8)), rng.standard_normal(20)
+    yield "left", rows, g, *EXACT
+    yield "left again", -3 * rows[::-1], -3 * g[::-1], *EXACT
+    yield "sum", rows[:1] + rows[1:], g[:1] + g[1:], *EXACT
+    yield "zero", np.zeros((1, 8)), np.zeros(1), *EXACT
+
+
+@system(Expected(rank=4))
+def only_exact_rows(rng):
+    yield "conditions", rng.standard_normal((4, 4)), rng.standard_normal(4), *EXACT
+
+
+@system(Expected(rank=3, kind="near-singular"))
+def only_exact_rows_too_few(rng):
+    yield "conditions", rng.standard_normal((3, 5)), rng.standard_normal(3), *EXACT
+
+
+@system(Expected(rank=4))
+def exact_rows_leave_nothing_to_fit(rng):
+    yield "conditions", rng.standard_normal((4, 4)), rng.standard_normal(4), *EXACT
+    yield "equation", rng.standard_normal((6, 4)), rng.standard_normal(6)
+
+
+@system(Expected(rank=6))
+def exact_rows_complete_the_rank(rng):
+    matrix = rng.standard_normal((10, 6))
+    matrix[:, 5] = matrix[:, 4]
+    yield "equation", matrix, rng.standard_normal(10)
+    yield "left", np.eye(6)[5:], np.array([2.0]), *EXACT
+
+
+@system(Expected(rank=4))
+def a_column_in_exact_rows_only(rng):
+    matrix = rng.standard_normal((10, 4))
+    matrix[:, 2] = 0
+    yield "equation", matrix, rng.standard_normal(10)
+    yield "left", rng.standard_normal((1, 4)), np.array([2.0]), *EXACT
+
+
+@system(Expected(rank=6, dead=1, kind="near-singular"))
+def exact_rows_and_deficient_rank(rng):
+    matrix = rng.standard_normal((12, 8))
+    matrix[:, 7] = matrix[:, 6]
+    matrix[:, 0] = 0
+    yield "equation", matrix, rng.standard_normal(12)
+    hard = rng.standard_normal((2, 8))
+    hard[:, 0], hard[:, 7] = 0, hard[:, 6]
+    yield "left", hard, rng.standard_normal(2), *EXACT
+
+
+def case_id(value):
+    return value.name if isinstance(value, System) else repr(value)
+
+
+def asked(method, case):
+    return method.equilibrate or not case.expected.scaled
+
+
+PAIRS = [(case, method) for case in SYSTEMS for method in METHODS if asked(method, case)]
+UNIQUE = [pair for pair in PAIRS if pair[0].expected.kind == "converged"]
+
+every_pair = pytest.mark.parametrize("case, method", PAIRS, ids=case_id)
+every_method = pytest.mark.parametrize("method", METHODS, ids=repr)
+every_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+
+def stacked(system):
+    """Weighted soft rows and right-hand side, then exact ones, as NumPy arrays."""
+    parts = []
+    for exact in (False, True):
+        blocks = [b for b in system.blocks if b.exact == exact]
+        matrix = [np.zeros((0, system.columns)), *(b.weight * to_host(b.matrix) for b in blocks)]
+        rhs = [np.zeros(0), *(b.weight * to_host(b.rhs) for b in blocks)]
+        parts += [np.concatenate(matrix), np.concatenate(rhs)]
+    return parts
+
+
+def size(array, axis=None):
+    """The largest entry: unlike a sum of squares it does not underflow."""
+    return np.max(np.abs(array), axis=axis, initial=0)
+
+
+def solved(method, system, rhs=None):
+    return method.solve(method.factor(system), system.rhs if rhs is None else rhs)
+
+
+def high_precision(a, b, c, g):
+    """The minimiser in 60 digits from the equations of Lagrange; C of full row rank."""
+    (m, n), p = a.shape, c.shape[0]
+    with mp.workdps(60):
+        kkt = mp.zeros(n + p)
+        columns = [mp.mpf(v) if v else mp.mpf(1) for v in size(np.concatenate([a, c]), axis=0)]
+        unscale = mp.diag([1 / v for v in columns])
+        rhs = mp.zeros(n + p, 1)
+        if m:
+            A = mp.matrix(a.tolist()) * unscale
+            kkt[:n, :n] = A.T * A
+            rhs[:n, 0] = A.T * mp.matrix(b.tolist())
+        if p:
+            C = mp.matrix(c.tolist()) * unscale
+            kkt[:n, n:], kkt[n:, :n] = C.T, C
+            rhs[n:, 0] = mp.matrix(g.tolist())
+        scaled = list(mp.lu_solve(kkt, rhs))[:n]
+        return np.array([float(w / v) for w, v in zip(scaled, columns, strict=True)])
+
+
+def independent(c, g):
+    """As many rows of C as its rank, scaled to one."""
+    norms = np.linalg.norm(c, axis=1)
+    c, g = c[norms > 0] / norms[norms > 0, None], g[norms > 0] / norms[norms > 0]
+    if not len(c):
+        return c, g
+    r, order = scipy.linalg.qr(c.T, mode="r", pivoting=True)
+    rank = int(np.sum(np.abs(np.diag(r)) > 1e-12))
+    return c[order[:rank]], g[order[:rank]]
+
+
+@every_backend
+@every_pair
+def test_facts_and_outcome(case, method, backend):
+    weights, outcome, facts = solved(method, case.built(BACKENDS[backend]))
+    assert outcome.kind == case.expected.kind
+    assert facts.rank == case.expected.rank
+    assert facts.dead_columns == case.expected.dead
+    a, b, *_ = stacked(case.built())
+    norm = np.linalg.norm(a @ to_host(weights) - b)
+    assert facts.residual_norm == pytest.approx(norm, rel=1e-6, abs=1e-12)
+    assert facts.condition >= 1 - 1e-12
+    if outcome.kind == "near-singular":
+        assert facts.condition > 1e12
+        assert f"Rank {case.expected.rank} of {a.shape[1]}" in outcome.detail
+
+
+@every_backend
+@every_pair
+def test_weights_are_optimal(case, method, backend):
+    """Exact rows hold, and no direction that keeps them would lower the residual."""
+    array = BACKENDS[backend]
+    weights, *_ = solved(method, case.built(array))
+    assert type(weights) is type(array(np.ones(1)))
+    w = to_host(weights)
+    a, b, c, g = stacked(case.built())
+    scale = size(np.concatenate([a, c]), axis=0)
+    scale = np.where(scale > 0, scale, 1)
+    a, c, w = a / scale, c / scale, w * scale
+    c, g = independent(c, g)
+    np.testing.assert_allclose(c @ w, g, rtol=0, atol=1e-13 * (size(w) + size(g)))
+    null = scipy.linalg.null_space(c) if len(c) else np.eye(len(w))
+    gradient = null.T @ (a.T @ (a @ w - b))
+    assert size(gradient) <= 1e-13 * a.size * size(a) * (size(a) * size(w) + size(b))
+
+
+@every_backend
+@pytest.mark.parametrize("case, method", UNIQUE, ids=case_id)
+def test_a_unique_solution_agrees_with_sixty_digits(case, method, backend):
+    weights, *_ = solved(method, case.built(BACKENDS[backend]))
+    a, b, c, g = stacked(case.built())
+    expected = high_precision(a, b, *independent(c, g))
+    scale = size(np.concatenate([a, c]), axis=0)
+    assert size(expected * scale) > 0
+    error = size((to_host(weights) - expected) * (scale / size(expected * scale)))
+    assert error <= case.expected.tolerance
+
+
+@every_backend
+@pytest.mark.parametrize("case", [s for s in SYSTEMS if asked(SVD(), s)], ids=case_id)
+def test_svd_gives_the_least_norm(case, backend):
+    """No direction that changes neither residual nor exact rows is left in the weights."""
+    weights = to_host(solved(SVD(), case.built(BACKENDS[backend]))[0])
+    a, _, c, _ = stacked(case.built())
+    both = np.concatenate([a, c])
+    free = scipy.linalg.null_space(both / (np.linalg.norm(both, axis=1)[:, None] + 1e-290))
+    np.testing.assert_allclose(free.T @ weights, 0, atol=1e-12 * (1 + np.linalg.norm(weights)))
+
+
+@every_backend
+@pytest.mark.parametrize("equilibrate", [True, False])
+@pytest.mark.parametrize("name", ["rank_deficient", "repeated_columns", "zero_columns", "one_row"])
+def test_pivoted_qr_leaves_columns_beyond_the_rank_at_zero(name, equilibrate, backend):
+    (case,) = (s for s in SYSTEMS if s.name == name)
+    method = PivotedQR(equilibrate=equilibrate)
+    weights = to_host(solved(method, case.built(BACKENDS[backend]))[0])
+    assert np.count_nonzero(weights) == case.expected.rank
+
+
+@every_backend
+@every_pair
+def test_one_factorisation_serves_many_right_hand_sides(case, method, backend):
+    built = case.built(BACKENDS[backend])
+    state = method.factor(built)
+    first, _, facts = method.solve(state, built.rhs)
+    twice, _, facts_twice = method.solve(state, 2 * built.rhs)
+    nothing, _, facts_nothing = method.solve(state, 0 * built.rhs)
+    again, _, facts_again = method.solve(state, built.rhs)
+    np.testing.assert_array_equal(to_host(again), to_host(first))
+    np.testing.assert_allclose(to_host(twice), 2 * to_host(first), rtol=1e-13)
+    assert np.all(to_host(nothing) == 0)
+    assert facts_nothing.residual_norm == 0
+    assert facts_again == facts
+    assert facts_twice.residual_norm == pytest.approx(2 * facts.residual_norm, rel=1e-9, abs=1e-12)
+    assert (facts_twice.rank, facts_twice.condition) == (facts.rank, facts.condition)
+
+
+@every_method
+def test_right_hand_sides_superpose(method):
+    (case,) = (s for s in SYSTEMS if s.name == "exact_rows")
+    built = case.built()
+    state, rng = method.factor(built), np.random.default_rng(0)
+    one, other = rng.standard_normal((2, len(built.rhs)))
+    weights = [method.solve(state, rhs)[0] for rhs in (one, other, 3 * one - other)]
+    np.testing.assert_allclose(weights[2], 3 * weights[0] - weights[1], atol=1e-12)
+
+
+@every_backend
+@every_method
+@pytest.mark.parametrize("size", [1.0, 1e-7, 1e9])
+@pytest.mark.parametrize(
+    "rows, data",
+    [
+        ([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [1.0, 2.0]),
+        ([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 2.0, 1.0]], [1.0, 1.0, 2.001]),
+        ([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]], [1.0, 1.0]),
+        ([[1e-6, 0.0, 0.0], [1e6, 0.0, 0.0]], [1e-6, 2e6]),
+    ],
+    ids=["two values", "a sum", "0 = 1", "of different size"],
+)
+def test_exact_rows_that_contradict_are_ill_posed(rows, data, size, method, backend):
+    array = BACKENDS[backend]
+    matrix = np.random.default_rng(0).standard_normal((6, 3))
+    built = LinearSystem(
+        (
+            Block("equation", array(matrix), array(np.ones(6))),
+            Block("left", array(size * np.array(rows)), array(size * np.array(data)), 2.0, True),
+        )
+    )
+    state = method.factor(built)
+    weights, outcome, _ = method.solve(state, built.rhs)
+    assert outcome.kind == "ill-posed"
+    assert "contradict" in outcome.detail
+    assert np.all(np.isfinite(to_host(weights)))
+    # The same rows with data that some weights reach are fine.
+    reached = np.concatenate([np.ones(6), size * np.array(rows) @ [1.0, -1.0, 2.0]])
+    assert method.solve(state, array(reached))[1].kind == "converged"
+
+
+@every_backend
+@every_method
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("exact", [True, False])
+def test_nan_and_infinity_are_refused(bad, exact, method, backend):
+    array = BACKENDS[backend]
+    matrix, rhs = np.ones((3, 2)), np.ones(3)
+    matrix[1, 1] = bad
+    other = Block("other", array(np.ones((2, 2))), array(np.ones(2)))
+    broken = LinearSystem((other, Block("rows", array(matrix), array(rhs), 1.0, exact)))
+    with pytest.raises(LinearSystemError, match="NaN or infinity"):
+        method.factor(broken)
+    rhs[2] = bad
+    sound = LinearSystem((other, Block("rows", array(np.ones((3, 2))), array(rhs), 1.0, exact)))
+    with pytest.raises(LinearSystemError, match="NaN or infinity"):
+        method.solve(method.factor(sound), sound.rhs)
+
+
+@every_method
+@pytest.mark.parametrize("length", [0, 19, 21])
+def test_a_right_hand_side_of_another_length_is_refused(method, length):
+    state = method.factor(SYSTEMS[0].built())
+    with pytest.raises(LinearSystemError, match=f"has 20 rows, the right-hand side {length}"):
+        method.solve(state, np.ones(length))
+
+
+@every_method
+def test_weight_two_counts_like_four_equal_rows(method):
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((10, 4)), rng.standard_normal(10)
+    c, d = rng.standard_normal((3, 4)), rng.standard_normal(3)
+    weighted = LinearSystem((Block("a", a, b), Block("c", c, d, 2.0)))
+    repeated = LinearSystem((Block("a", a, b), Block("c", np.tile(c, (4, 1)), np.tile(d, 4))))
+    one, other = solved(method, weighted), solved(method, repeated)
+    np.testing.assert_allclose(one[0], other[0], rtol=1e-12)
+    assert one[2].residual_norm == pytest.approx(other[2].residual_norm, rel=1e-12)
+
+
+@every_method
+@pytest.mark.parametrize("weight", [1e-12, 1.0, 1e12])
+def test_the_weight_of_exact_rows_does_not_matter(method, weight):
+    rng = np.random.default_rng(2)
+    a, b, c = rng.standard_normal((10, 4)), rng.standard_normal(10), rng.standard_normal((2, 4))
+    g = np.array([1.0, -1.0])
+    built = LinearSystem((Block("c", c, g, weight, True), Block("a", a, b)))
+    weights, outcome, facts = solved(method, built)
+    assert outcome.kind == "converged"
+    np.testing.assert_allclose(weights, high_precision(a, b, c, g), rtol=1e-12)
+    assert facts.residual_norm == pytest.approx(np.linalg.norm(a @ weights - b))
+
+
+@every_method
+def test_the_order_of_blocks_does_not_matter(method):
+    (case,) = (s for s in SYSTEMS if s.name == "exact_rows")
+    blocks = case.built().blocks
+    expected = solved(method, LinearSystem(blocks))[0]
+    for order in [(1, 0, 2), (2, 1, 0)]:
+        got = solved(method, LinearSystem(tuple(blocks[i] for i in order)))[0]
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@every_backend
+@pytest.mark.parametrize("log_condition", [0, 3, 8, 12])
+def test_condition_of_svd_is_that_of_the_matrix(log_condition, backend):
+    rng = np.random.default_rng(3)
+    u, v = (np.linalg.qr(rng.standard_normal(shape))[0] for shape in [(20, 6), (6, 6)])
+    matrix = u * np.logspace(0, -log_condition, 6) @ v
+    array = BACKENDS[backend]
+    built = LinearSystem((Block("a", array(matrix), array(np.ones(20))),))
+    *_, facts = solved(SVD(), built)
+    assert facts.condition == pytest.approx(np.linalg.cond(matrix), rel=1e-3)
+    assert facts.condition == pytest.approx(10.0**log_condition, rel=1e-2)
+    scaled = matrix / np.linalg.norm(matrix, axis=0)
+    *_, facts = solved(SVD(equilibrate=True), built)
+    assert facts.condition == pytest.approx(np.linalg.cond(scaled), rel=1e-3)
+    *_, facts = solved(PivotedQR(), built)
+    diagonal = np.abs(np.diag(scipy.linalg.qr(scaled, mode="r", pivoting=True)[0]))
+    assert facts.condition == pytest.approx(diagonal[0] / diagonal[-1], rel=1e-3)
+    assert facts.condition <= 1.01 * np.linalg.cond(scaled)
+
+
+def test_condition_of_exact_rows_counts():
+    hard = np.array([[1.0, 0.0, 0.0], [1.0, 1e-6, 0.0]])
+    built = LinearSystem(
+        (Block("a", np.eye(3), np.ones(3)), Block("c", hard, np.ones(2), 1.0, True))
+    )
+    *_, facts = solved(SVD(), built)
+    assert facts.condition == pytest.approx(np.linalg.cond(hard), rel=1e-6)
+
+
+@pytest.mark.parametrize("method", [PivotedQR(), SVD(), SVD(equilibrate=True)], ids=repr)
+def test_rank_is_found_in_large_matrices(method):
+    """Rounding in 900 rows must not pass for rank: its columns would get enormous weights."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((900, 100)) @ rng.standard_normal((100, 300))
+    b = rng.standard_normal(900)
+    weights, outcome, facts = solved(method, LinearSystem((Block("a", a, b),)))
+    assert (facts.rank, outcome.kind) == (100, "near-singular")
+    least = np.linalg.norm(b - a @ np.linalg.lstsq(a, b, rcond=None)[0])
+    assert facts.residual_norm == pytest.approx(least, rel=1e-12)
+    assert np.abs(weights).max() < 1
+
+
+@pytest.mark.parametrize("method", [PivotedQR, SVD])
+def test_the_cutoff_is_the_users(method):
+    matrix = np.diag([1.0, 1e-3, 1e-6, 1e-9])
+    built = LinearSystem((Block("a", matrix, np.diag(matrix).copy()),))
+    for cutoff, rank in [(1e-2, 1), (1e-5, 2), (1e-8, 3), (1e-11, 4), (None, 4)]:
+        weights, _, facts = solved(method(cutoff=cutoff, equilibrate=False), built)
+        assert facts.rank == rank
+        np.testing.assert_allclose(weights, [1.0] * rank + [0.0] * (4 - rank), atol=1e-15)
+
+
+@every_method
+def test_gaussian_kernels_are_fitted_although_their_matrix_is_singular(method):
+    x, centres = np.linspace(0, 1, 200)[:, None], np.linspace(-0.1, 1.1, 60)
+    matrix = np.exp(-0.5 * ((x - centres) / 0.08) ** 2)
+    target = np.tanh(4 * x[:, 0] - 2)
+    weights, outcome, facts = solved(method, LinearSystem((Block("a", matrix, target),)))
+    assert outcome.kind == "near-singular"
+    assert 30 < facts.rank < 60
+    assert np.abs(matrix @ weights - target).max() < 1e-8
+
+
+def exact_rank(matrix):
+    """Rank of an integer matrix by elimination in fractions."""
+    rows, rank = [[Fraction(int(v)) for v in row] for row in matrix], 0
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for i in range(rank + 1, len(rows)):
+            factor = rows[i][column] / rows[rank][column]
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+@st.composite
+def integer_rows(draw):
+    m, p, n = draw(st.integers(0, 6)), draw(st.integers(0, 3)), draw(st.integers(1, 5))
+    entries = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
+    rows = draw(st.lists(entries, min_size=m + p, max_size=m + p))
+    return np.array(rows, dtype=float).reshape(m + p, n), m
+
+
+@every_method
+@HYPOTHESIS
+@given(drawn=integer_rows(), seed=st.integers(0, 100))
+def test_any_integer_system(method, drawn, seed):
+    matrix, m = drawn
+    rng = np.random.default_rng(seed)
+    n = matrix.shape[1]
+    a, c = matrix[:m], matrix[m:]
+    b, g = rng.standard_normal(m), c @ rng.standard_normal(n)
+    built = LinearSystem((Block("a", a, b), Block("c", c, g, 1.0, True)))
+    weights, outcome, facts = solved(method, built)
+    rank = exact_rank(matrix)
+    assert facts.rank == rank
+    assert outcome.kind == ("converged" if rank == n else "near-singular")
+    assert facts.dead_columns == np.sum(~np.any(matrix, axis=0))
+    size = 1 + np.linalg.norm(weights)
+    np.testing.assert_allclose(c @ weights, g, atol=1e-12 * size)
+    null = scipy.linalg.null_space(c) if len(c) and np.any(c) else np.eye(n)
+    np.testing.assert_allclose(null.T @ (a.T @ (a @ weights - b)), 0, atol=1e-11 * size)
+
+
+@every_method
+def test_methods_hold_settings_only(method):
+    before = repr(method)
+    solved(method, SYSTEMS[0].built())
+    assert repr(method) == before
+    with pytest.raises(AttributeError):
+        method.cutoff = 0.5
+    assert method == type(method)(method.cutoff, method.equilibrate)
+
+
+@every_method
+def test_the_same_system_gives_the_same_bits(method):
+    for case in SYSTEMS:
+        one, other = (solved(method, case.built())[0] for _ in range(2))
+        assert np.array_equal(one, other)

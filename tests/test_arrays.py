@@ -1,0 +1,165 @@
+"""The one file that names an array library."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import array_api_strict as strict
+import numpy as np
+import pytest
+import scipy.linalg
+from threadpoolctl import threadpool_info
+
+import sharpfront
+from sharpfront import arrays
+
+SOURCES = Path(sharpfront.__file__).parent
+STANDARD_ONLY = [
+    *(SOURCES / name for name in ("kernels.py", "basis.py", "assemble.py")),
+    *sorted((SOURCES / "leastsquares").glob("*.py")),
+]
+LIBRARIES = {"numpy", "scipy", "torch", "cupy", "jax", "dask", "array_api_compat", "importlib"}
+DEVICES = [strict.Device(name) for name in ("CPU_DEVICE", "device1", "device2")]
+
+
+def imported_by(source):
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").split(".")[0])
+        elif isinstance(node, ast.Name) and node.id == "__import__":
+            names.add("importlib")
+    return names
+
+
+@pytest.mark.parametrize("path", STANDARD_ONLY, ids=lambda p: p.name)
+def test_no_array_library_is_named_from_kernels_to_weights(path):
+    assert not imported_by(path.read_text(encoding="utf-8")) & LIBRARIES
+
+
+def test_that_check_sees_every_way_to_import():
+    nested = (
+        "def f():\n    import torch.linalg as t\n    from cupy import x\n    __import__('numpy')"
+    )
+    assert imported_by(nested) == {"torch", "cupy", "importlib"}
+    assert len(STANDARD_ONLY) >= 6
+    assert imported_by((SOURCES / "arrays.py").read_text(encoding="utf-8")) >= {"numpy", "scipy"}
+
+
+VALUES = [
+    np.array(2.5),
+    np.array([1.0, -2.0, 1e-300]),
+    np.arange(6.0).reshape(2, 3),
+    np.arange(24.0).reshape(2, 3, 4),
+    np.zeros((0, 3)),
+    np.zeros((3, 0)),
+    np.zeros((0,)),
+]
+
+
+@pytest.mark.parametrize("values", VALUES, ids=lambda v: str(v.shape))
+@pytest.mark.parametrize("device", DEVICES, ids=str)
+def test_round_trip_keeps_shape_bits_and_device(values, device):
+    there = arrays.like(values, strict.ones(1, dtype=strict.float64, device=device))
+    assert type(there) is type(strict.asarray(1.0))
+    assert (there.device, there.dtype) == (device, strict.float64)
+    back = arrays.to_host(there)
+    assert type(back) is np.ndarray
+    assert back.shape == values.shape
+    assert np.array_equal(back, values)
+
+
+def test_numpy_arrays_are_passed_as_doubles():
+    assert arrays.to_host(np.arange(3)).dtype == np.float64
+    doubles = np.ones(3)
+    assert arrays.to_host(doubles) is doubles
+    assert arrays.to_host([1, 2]).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("xp", [np, strict])
+def test_like_takes_the_type_of_the_example(xp):
+    single = arrays.like([1.0, 2.0], xp.ones(1, dtype=xp.float32))
+    assert single.dtype == xp.float32
+    assert arrays.to_host(single).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=str)
+def test_new_arrays_follow_their_example(device):
+    example = strict.ones((2, 2), dtype=strict.float32, device=device)
+    for made, expected in [
+        (arrays.zeros((2, 3), example), np.zeros((2, 3))),
+        (arrays.identity(3, example), np.eye(3)),
+    ]:
+        assert (made.device, made.dtype) == (device, strict.float32)
+        np.testing.assert_array_equal(arrays.to_host(made), expected)
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=str)
+@pytest.mark.parametrize("places", [[2, 0, 1], [1], []])
+def test_take_picks_in_the_order_asked_for(device, places):
+    array = strict.asarray([10.0, 20.0, 30.0], device=device)
+    taken = arrays.take(array, places)
+    assert taken.device == device
+    assert arrays.to_host(taken).tolist() == [10.0 * (i + 1) for i in places]
+
+
+def test_namespace_is_that_of_the_arrays():
+    assert arrays.namespace(strict.ones(1)) is strict
+    assert "numpy" in arrays.namespace(np.ones(1)).__name__
+    with pytest.raises(TypeError):
+        arrays.namespace(np.ones(1), strict.ones(1))
+
+
+@pytest.mark.parametrize("xp", [np, strict])
+@pytest.mark.parametrize("shape", [(8, 5), (5, 5), (5, 8), (3, 1), (1, 3), (0, 4), (4, 0)])
+def test_pivoted_qr(xp, shape):
+    matrix = np.random.default_rng(0).standard_normal(shape)
+    q, r, order = arrays.pivoted_qr(xp.asarray(matrix))
+    rank = min(shape)
+    assert type(q) is type(r) is type(xp.asarray(matrix))
+    assert (q.shape, r.shape) == ((shape[0], rank), (rank, shape[1]))
+    assert sorted(order) == list(range(shape[1]))
+    q, r = arrays.to_host(q), arrays.to_host(r)
+    np.testing.assert_allclose(q @ r, matrix[:, order], atol=1e-14)
+    np.testing.assert_allclose(q.T @ q, np.eye(rank), atol=1e-14)
+    assert np.array_equal(np.triu(r), r)
+    diagonal = np.abs(np.diag(r))
+    assert np.all(np.diff(diagonal) <= 1e-14)
+
+
+@pytest.mark.parametrize("xp", [np, strict])
+@pytest.mark.parametrize("size", [0, 1, 6])
+def test_solve_triangular(xp, size):
+    rng = np.random.default_rng(1)
+    upper = np.triu(rng.standard_normal((size, size))) + 3 * np.eye(size)
+    x = rng.standard_normal(size)
+    got = arrays.solve_triangular(xp.asarray(upper), xp.asarray(upper @ x))
+    assert type(got) is type(xp.asarray(x))
+    np.testing.assert_allclose(arrays.to_host(got), x, rtol=1e-13)
+
+
+def blas_counts():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_blas_threads_limits_inside_the_block_and_restores():
+    scipy.linalg.qr(np.eye(3))
+    before = blas_counts()
+    assert before
+    with arrays.blas_threads(2):
+        outer = blas_counts()
+        assert set(outer) == {2}
+        with arrays.blas_threads(1):
+            assert set(blas_counts()) == {1}
+        assert blas_counts() == outer
+    assert blas_counts() == before
+
+
+def test_blas_threads_restores_after_an_exception():
+    before = blas_counts()
+    with pytest.raises(ZeroDivisionError), arrays.blas_threads(2):
+        raise ZeroDivisionError
+    assert blas_counts() == before
