@@ -42,34 +42,59 @@ class RowSet:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Labelled rows ``weight * (matrix @ w - rhs)``: least squares, or zero if exact."""
+    """Labelled rows ``weight * (matrix @ w - rhs)``: least squares, or zero if exact.
+
+    The matrix covers the columns from `start` on; all others are zero.
+    """
 
     label: str
     matrix: Array
     rhs: Array
     weight: float = 1.0
     exact: bool = False
+    start: int = 0
 
     @property
     def rows(self) -> int:
         """The number of rows."""
         return int(self.matrix.shape[0])
 
+    @property
+    def stop(self) -> int:
+        """The column after the last one that the matrix covers."""
+        return self.start + int(self.matrix.shape[1])
+
+    def padded(self, columns: int) -> Array:
+        """Return the matrix with zeros in the columns that it does not cover, (rows, columns)."""
+        if self.start == 0 and self.stop == columns:
+            return self.matrix
+        before = zeros((self.rows, self.start), self.matrix)
+        after = zeros((self.rows, columns - self.stop), self.matrix)
+        return namespace(self.matrix).concat([before, self.matrix, after], axis=1)
+
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """Blocks of rows over the same columns."""
+    """Blocks of rows over the same columns.
+
+    Parameters
+    ----------
+    blocks
+        The rows.
+    partition
+        Edges 0, ..., n of groups of columns, where blocks cover some groups only; empty where
+        every block covers all columns.
+    """
 
     blocks: tuple[Block, ...]
+    partition: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.blocks:
             raise LinearSystemError("A linear system needs at least one block of rows.")
-        widths = {int(b.matrix.shape[1]) for b in self.blocks}
-        if len(widths) > 1:
-            raise LinearSystemError(f"Blocks have different numbers of columns: {sorted(widths)}.")
         if not self.columns:
             raise LinearSystemError("A linear system needs a column; got a basis of no functions.")
+        self._check_columns()
         for block in self.blocks:
             if tuple(block.rhs.shape) != (block.rows,):
                 raise LinearSystemError(
@@ -77,10 +102,25 @@ class LinearSystem:
                     f"{tuple(block.rhs.shape)}."
                 )
 
+    def _check_columns(self) -> None:
+        if not self.partition:
+            widths = {int(b.matrix.shape[1]) for b in self.blocks}
+            if len(widths) > 1:
+                raise LinearSystemError(
+                    f"Blocks have different numbers of columns: {sorted(widths)}."
+                )
+        edges = set(self.partition or (0, self.columns))
+        for block in self.blocks:
+            if not {block.start, block.stop} <= edges:
+                raise LinearSystemError(
+                    f"Block {block.label!r} covers columns {block.start} to {block.stop}, which "
+                    f"are not edges of the groups of columns {self.partition}."
+                )
+
     @property
     def columns(self) -> int:
         """The number of unknown weights."""
-        return int(self.blocks[0].matrix.shape[1])
+        return self.partition[-1] if self.partition else int(self.blocks[0].matrix.shape[1])
 
     @property
     def rhs(self) -> Array:
@@ -89,7 +129,7 @@ class LinearSystem:
 
     def with_unit_rows(self) -> LinearSystem:
         """Return the system with every row divided by its norm; rows of zeros stay."""
-        return LinearSystem(tuple(_unit_rows(block) for block in self.blocks))
+        return replace(self, blocks=tuple(_unit_rows(block) for block in self.blocks))
 
 
 def _unit_rows(block: Block) -> Block:

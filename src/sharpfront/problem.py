@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.linearise import LinearForm, is_linear, linear_form
@@ -31,6 +33,49 @@ class Condition:
         return tuple(linear_form(r) for r in self.residuals)
 
 
+@dataclass(frozen=True, eq=False)
+class At:
+    """A condition at a point inside the domain; made by `at`."""
+
+    point: tuple[float, ...]
+    residual: Residual
+
+
+@dataclass(frozen=True, eq=False)
+class Integral:
+    """A condition on an integral over the domain; made by `integral`."""
+
+    integrand: Residual
+    equals: float
+
+
+@dataclass(frozen=True, eq=False)
+class PointCondition:
+    """Residuals that vanish at one point of the domain."""
+
+    point: tuple[float, ...]
+    residuals: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class IntegralCondition:
+    """Integrands whose integrals over the domain have one given value."""
+
+    residuals: tuple[Expression, ...]
+    equals: float
+
+
+def at(point: float | tuple[float, ...], residual: Residual) -> At:
+    """State a condition at a point inside the domain: ``sf.at(0.3, lambda u, x: u - 1)``."""
+    coordinates = point if isinstance(point, tuple) else (point,)
+    return At(tuple(float(c) for c in coordinates), residual)
+
+
+def integral(integrand: Residual, equals: float = 0.0) -> Integral:
+    """State an integral over the domain: ``sf.integral(lambda u, x: u, equals=1)``."""
+    return Integral(integrand, float(equals))
+
+
 class Problem:
     """A differential equation on a domain with conditions on its boundary.
 
@@ -44,6 +89,8 @@ class Problem:
         unknowns. With several unknowns it returns one residual for each.
     boundary
         The condition on every part of the boundary that has none of its own.
+    conditions
+        Further conditions, made by `sf.at` and `sf.integral`.
     parameters
         Values of names used in texts.
     **parts
@@ -69,6 +116,7 @@ class Problem:
         equation: Residual,
         *,
         boundary: Residual | None = None,
+        conditions: Sequence[At | Integral] = (),
         parameters: Mapping[str, float] | None = None,
         **parts: Residual | None,
     ) -> None:
@@ -82,6 +130,7 @@ class Problem:
             raise EquationError(_wrong_count(len(self.equations), self.symbols))
         require_unknowns(self.equations, "equation")
         self.conditions = self._read_conditions(boundary, parts)
+        self.further = tuple(self._read_further(c) for c in conditions)
 
     @property
     def unknowns(self) -> tuple[str, ...]:
@@ -96,8 +145,10 @@ class Problem:
     @cached_property
     def is_linear(self) -> bool:
         """Whether equation and conditions are linear in the unknowns."""
-        residuals = [*self.equations, *(r for c in self.conditions for r in c.residuals)]
-        return all(is_linear(r) for r in residuals)
+        stated = (*self.conditions, *self.further)
+        return all(
+            is_linear(r) for r in (*self.equations, *(r for c in stated for r in c.residuals))
+        )
 
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:
@@ -106,10 +157,11 @@ class Problem:
 
     def __repr__(self) -> str:
         equations = "; ".join(f"{to_text(e)} = 0" for e in self.equations)
-        conditions = "; ".join(
-            f"{c.part}: {to_text(r)} = 0" for c in self.conditions for r in c.residuals
-        )
-        return f"Problem({self.domain!r}, {equations}; {conditions})"
+        conditions = [
+            *(f"{c.part}: {to_text(r)} = 0" for c in self.conditions for r in c.residuals),
+            *(_text(c, to_text(r)) for c in self.further for r in c.residuals),
+        ]
+        return f"Problem({self.domain!r}, {equations}; {'; '.join(conditions)})"
 
     def _read(self, residual: Residual, what: str) -> tuple[Expression, ...]:
         if isinstance(residual, str):
@@ -131,6 +183,32 @@ class Problem:
                 require_unknowns(read, f"condition on {part!r}")
                 conditions.append(Condition(part, read))
         return tuple(conditions)
+
+    def _read_further(self, condition: At | Integral) -> PointCondition | IntegralCondition:
+        if isinstance(condition, At):
+            read = self._read(condition.residual, f"condition at {condition.point}")
+            if len(condition.point) != self.domain.dimension or not self.domain.contains(
+                np.array([condition.point])
+            ):
+                raise ProblemError(
+                    f"The point {condition.point} of a condition does not lie in {self.domain!r}."
+                )
+            require_unknowns(read, f"condition at {condition.point}")
+            return PointCondition(condition.point, read)
+        if isinstance(condition, Integral):
+            read = self._read(condition.integrand, "integral condition")
+            require_unknowns(read, "integral condition")
+            return IntegralCondition(read, condition.equals)
+        raise ProblemError(
+            f"conditions holds sf.at(...) and sf.integral(...), got {condition!r}. "
+            "Conditions on the boundary are given by its parts, left=..., or boundary=..."
+        )
+
+
+def _text(condition: PointCondition | IntegralCondition, residual: str) -> str:
+    if isinstance(condition, IntegralCondition):
+        return f"integral of {residual} = {condition.equals:g}"
+    return f"at {', '.join(f'{c:g}' for c in condition.point)}: {residual} = 0"
 
 
 def _unknowns(equation: Residual, coordinates: tuple[str, ...]) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ class Uniform:
         Width over mean spacing: s = overlap (|Omega| / N)^(1/d); 2.5 in the paper.
     centres
         ``quasi``: random and evenly spread, which gives the paper's figure for every seed.
-        ``random``: independent draws, whose gaps cut the domain in two for many a seed.
+        ``random``: independent draws. Their gaps make even a constant hard to represent, and the
+        result varies widely from seed to seed.
     collocation
         Number of rows of the equation, 1500 in the paper.
     sampling

@@ -117,13 +117,25 @@ class Interval(Box):
     ----------
     left, right
         The ends.
+    periodic
+        Join the two ends: the solution and its derivatives go on from `right` to `left`, and the
+        boundary has no parts.
     """
 
-    def __init__(self, left: float, right: float) -> None:
+    periodic: bool = False
+
+    def __init__(self, left: float, right: float, *, periodic: bool = False) -> None:
         super().__init__((left, right))
+        object.__setattr__(self, "periodic", periodic)
 
     def __repr__(self) -> str:
-        return f"Interval({self.left:g}, {self.right:g})"
+        kind = ", periodic=True" if self.periodic else ""
+        return f"Interval({self.left:g}, {self.right:g}{kind})"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the two ends; a periodic interval has none."""
+        return () if self.periodic else super().parts
 
     @property
     def left(self) -> float:

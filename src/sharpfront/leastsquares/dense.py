@@ -102,7 +102,8 @@ def _prepare(system: LinearSystem, equilibrate: bool) -> _Rows:
 def _stacked(system: LinearSystem, exact: bool) -> Array:
     blocks = [b for b in system.blocks if b.exact == exact]
     # The empty part at the front keeps the number of columns where there is no block.
-    parts = [system.blocks[0].matrix[:0, :], *(b.weight * b.matrix for b in blocks)]
+    none = zeros((0, system.columns), system.blocks[0].matrix)
+    parts = [none, *(b.weight * b.padded(system.columns) for b in blocks)]
     return namespace(parts[0]).concat(parts, axis=0)
 
 

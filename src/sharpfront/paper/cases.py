@@ -47,6 +47,8 @@ class Case:
         N, K, alpha, T, beta.
     published
         The paper's figures.
+    constants
+        Whether constants satisfy the equation.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Case:
     iterations: int
     scaling: float
     published: Mapping[Row, Published]
+    constants: bool = False
 
     @property
     def entry(self) -> Entry:
@@ -130,6 +133,7 @@ CASES = (
         iterations=3,
         scaling=1.1,
         published={"baseline": Published(5.00e-1, 0.071), "adaptive": Published(2.73e-8, 0.696)},
+        constants=True,
     ),
     Case(
         "double",

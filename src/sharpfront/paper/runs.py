@@ -17,9 +17,11 @@ from sharpfront.arrays import Host, to_host
 from sharpfront.catalog import Feature, graded_points, max_error, mixture_share, uniform_rmse
 from sharpfront.errors import OutcomeKind
 from sharpfront.estimate import Assessment
+from sharpfront.geometry import Domain
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.paper.cases import NEAR, Case
+from sharpfront.paper.constant import expected_level
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
@@ -70,10 +72,16 @@ class Run:
         Kernels of the last iterate; least-squares solves in all.
     condition_first, condition_last, rank, dead_columns
         Condition number of H with the first and the last kernels; the other two of the last.
-    rows_near
-        Rows of the equation within ten layer widths of a layer.
+    rows_near, rows_inside
+        Rows of the equation within ten layer widths of a layer, and within one.
     centres_near
         Kernels centred within ten layer widths of a layer.
+    widest_gap
+        Largest distance between neighbouring centres of the first solve, the ends included.
+    level, unevenness
+        Median of the solution, and its range on the middle 90 % of the domain.
+    expected_level
+        The level of a constant that boundary rows of weight one would settle on; see `constant`.
     mixture_share
         Part of the last mixture within ten layer widths of a layer; None without a mixture.
     narrowest
@@ -103,7 +111,12 @@ class Run:
     rank: int
     dead_columns: int
     rows_near: int
+    rows_inside: int
     centres_near: int
+    widest_gap: float
+    level: float
+    unevenness: float
+    expected_level: float | None
     mixture_share: float | None
     narrowest: float | None
     density_integral: float
@@ -227,7 +240,9 @@ def _perform(task: Task) -> Done:
     wanted = pairs if task.keep else [pairs[0], pairs[-1]]
     steps = tuple(_step(problem, *proposal, assessment) for proposal, assessment in wanted)
     lengths = _mixture_lengths([mixture for _, mixture in watched.proposals])
-    run = _measured(task, solution, steps, lengths, seconds)
+    once = task.case.constants and len(pairs) == 1
+    expected = expected_level(problem, watched.proposals[0][0]) if once else None
+    run = _measured(task, solution, steps, lengths, expected, seconds)
     return Done(run, _view(task, solution, steps) if task.keep else None)
 
 
@@ -241,6 +256,7 @@ def _measured(
     solution: Solution,
     steps: Sequence[Step],
     lengths: tuple[float | None, float | None],
+    expected: float | None,
     seconds: float,
 ) -> Run:
     case, domain, first, last = task.case, task.case.problem.domain, steps[0], steps[-1]
@@ -261,7 +277,11 @@ def _measured(
         history[-1].rank,
         history[-1].dead_columns,
         count_near(last.rows, case.features),
+        count_near(last.rows, case.features, 1.0),
         count_near(last.centres, case.features),
+        _widest_gap(first.centres, domain),
+        *_flatness(solution),
+        expected,
         None if mixture is None else mixture_share(mixture, domain, case.features, NEAR),
         None if mixture is None else math.sqrt(float(np.min(mixture.covariances))),
         float(np.sum(last.density * last.volumes)),
@@ -271,6 +291,17 @@ def _measured(
         solution.error_estimate,
         str(solution.outcome.kind),
     )
+
+
+def _widest_gap(centres: Host, domain: Domain) -> float:
+    return float(np.max(np.diff(np.sort(np.concatenate([centres, domain.bounds[:, 0]])))))
+
+
+def _flatness(solution: Solution) -> tuple[float, float]:
+    low, high = (float(end) for end in solution.domain.bounds[:, 0])
+    margin = 0.05 * (high - low)
+    values = solution(np.linspace(low + margin, high - margin, 1001))
+    return float(np.median(values)), float(np.ptp(values))
 
 
 def count_near(points: Host, features: Sequence[Feature], widths: float = NEAR) -> int:

@@ -27,7 +27,7 @@ def draw_collapse(results: Results, case: Case) -> Figure:
         _densities(above, log, squared)
         _centres(below, log, squared)
     above.set_title(f"{case.label}: two densities from one residual")
-    below.set_title("Where the next kernels come from the mixture")
+    below.set_title("Kernels of the next solve")
     for axes in (above, below):
         axes.set_xlim(-0.01, 1.01)
         axes.set_xlabel("x")
@@ -40,7 +40,7 @@ def _densities(axes: Axes, log: View, squared: View) -> None:
         (step.rows_density, log, LOG, "log(1 + |R|)"),
         (step.rows_squared, squared, SQUARED, "R²"),
     ):
-        axes.plot(step.rows, density, ".", ms=2, color=colour, alpha=0.35)
+        axes.plot(step.rows, density, ".", ms=2, color=colour, alpha=0.35, rasterized=True)
         mixture = view.steps[1].mixture if len(view.steps) > 1 else None
         if mixture is not None:
             axes.plot(

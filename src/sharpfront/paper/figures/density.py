@@ -42,10 +42,16 @@ def _panel(axes: Axes, case: Case, method: Method, view: View, *, zoomed: bool) 
         return in_widths(case, points) if zoomed else points
 
     axes.fill_between(
-        place(step.points), 1e-9, step.density, color=PALE, lw=0, label="p_res between the rows too"
+        place(step.points), 1e-9, step.density, color=PALE, lw=0, label="p_res on a fine grid"
     )
     axes.plot(
-        place(step.rows), step.rows_density, ".", ms=2.2, color=INK, label="p_res at the rows"
+        place(step.rows),
+        step.rows_density,
+        ".",
+        ms=2.2,
+        color=INK,
+        rasterized=True,
+        label="p_res at the rows",
     )
     axes.plot(
         place(fine), mixture.density(fine), color=method.colour, lw=1.8, label="learned mixture"

@@ -9,6 +9,7 @@ import numpy as np
 from sharpfront.paper.cases import Case
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.figures.style import GREY, INK, in_widths, panels, ticks_at, zoom_axis
+from sharpfront.paper.summary import sci
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,8 @@ def draw_profile(results: Results, case: Case) -> Figure:
 
 
 def _curves(axes: Axes, results: Results, case: Case, *, zoomed: bool) -> None:
+    # Curves that coincide stay visible, the later ones as cores of the earlier.
+    widths = iter(np.linspace(4.2, 1.2, len(results.plan.methods)))
     for method in results.plan.methods:
         view = results.views.get(("table", case.name, method.name))
         if view is None:
@@ -42,7 +45,10 @@ def _curves(axes: Axes, results: Results, case: Case, *, zoomed: bool) -> None:
         x = in_widths(case, view.points) if zoomed else view.points
         # Values far off the axes make vector graphics overflow.
         values = np.clip(view.values, -50, 50)
-        axes.plot(x, values, color=method.colour, lw=1.3, label=method.title)
+        label, peak = method.title, float(np.max(np.abs(view.values)))
+        if peak > _RANGE[1]:
+            label = f"{label} (peak {sci(peak)})"
+        axes.plot(x, values, color=method.colour, lw=next(widths), label=label)
     fine = 1 - np.geomspace(1e-9, 1, 2000)
     fine = np.unique(np.concatenate([fine, 1 - fine]))
     x = in_widths(case, fine) if zoomed else fine

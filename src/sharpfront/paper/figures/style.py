@@ -33,7 +33,7 @@ _STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 8.5,
     "figure.dpi": 100,
-    "savefig.dpi": 180,
+    "savefig.dpi": 160,
     # The same figure gives the same bytes.
     "svg.hashsalt": "sharpfront",
 }
@@ -88,6 +88,7 @@ def ticks_at(axes: Axes, points: Host, level: float, colour: str, label: str) ->
         mew=0.8,
         color=colour,
         alpha=0.8,
+        rasterized=True,
         label=label,
         transform=axes.get_xaxis_transform(),
     )

@@ -1,0 +1,193 @@
+"""A linear problem of one unknown on an interval as plain data.
+
+    sum_j c_j(x) u^(j)(x) = f(x),    conditions: sums of weighted values and integrals of u^(j).
+
+The one-dimensional solver and its error estimate work on this form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.equation.expression import Constant, Expression
+from sharpfront.equation.linearise import LinearForm, linear_form
+from sharpfront.equation.values import at_points, environment
+from sharpfront.errors import ProblemError
+from sharpfront.problem import IntegralCondition, Problem
+
+Function = Callable[[Host], Host] | float
+
+
+@dataclass(frozen=True)
+class Term:
+    """weight * u^(order)(x)."""
+
+    x: float
+    order: int = 0
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class IntegralTerm:
+    """The integral over the interval of weight(x) u^(order)(x)."""
+
+    weight: Function = 1.0
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class LinearCondition:
+    """Sum of terms = value."""
+
+    terms: tuple[Term | IntegralTerm, ...]
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class OrdinaryProblem:
+    """sum_j coefficients[j](x) u^(j)(x) = source(x) on an interval, with conditions."""
+
+    interval: tuple[float, float]
+    coefficients: tuple[Function, ...]
+    source: Function = 0.0
+    conditions: tuple[LinearCondition, ...] = ()
+
+    @property
+    def order(self) -> int:
+        """The order m of the equation."""
+        return len(self.coefficients) - 1
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """c_0, ..., c_m, f."""
+        return (*self.coefficients, self.source)
+
+    @property
+    def values(self) -> Host:
+        """The values of the conditions, (conditions,)."""
+        return np.array([condition.value for condition in self.conditions], dtype=float)
+
+    def sample(self, x: Host) -> Host:
+        """Return c_0(x), ..., c_m(x), f(x) at points (n,), as (m + 2, n)."""
+        out = np.empty((self.order + 2, len(x)))
+        for row, function in zip(out, self.functions, strict=True):
+            row[:] = value(function, x)
+        return out
+
+
+def value(function: Function, x: Host) -> Host | float:
+    """Return a function at points; a constant stays a scalar so that it costs nothing."""
+    return function(x) if callable(function) else function
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluated:
+    """An expression of the coordinate as a function of points."""
+
+    expression: Expression
+    coordinate: str
+    what: str
+    sign: float = 1.0
+
+    def __call__(self, x: Host) -> Host:
+        leaves = environment((self.coordinate,), x[:, None])
+        return self.sign * at_points(self.expression, leaves, len(x), self.what)
+
+
+def ordinary(problem: Problem) -> OrdinaryProblem:
+    """Return the plain form of a linear problem with one unknown in one dimension."""
+    if len(problem.unknowns) != 1 or problem.domain.dimension != 1:
+        raise ProblemError("The plain form exists for one unknown in one dimension.")
+    (form,), (name,) = problem.forms, problem.coordinates
+    low, high = (float(end) for end in problem.domain.bounds[:, 0])
+    coefficients: list[Function] = [0.0] * (form.order + 1)
+    for term in form.terms:
+        coefficients[term.order] = _function(term.coefficient, name, "coefficient")
+    return OrdinaryProblem(
+        (low, high),
+        tuple(coefficients),
+        _function(form.source, name, "source", -1.0),
+        (*_boundary(problem), *_periodic(problem, form.order), *_further(problem, name)),
+    )
+
+
+def _function(expression: Expression, name: str, what: str, sign: float = 1.0) -> Function:
+    if isinstance(expression, Constant):
+        return sign * expression.value
+    return _Evaluated(expression, name, f"{what} of the equation", sign)
+
+
+def _boundary(problem: Problem) -> list[LinearCondition]:
+    conditions = []
+    for condition in problem.conditions:
+        end = problem.domain.boundary(condition.part)
+        for form in condition.forms:
+            conditions.append(_at(form, end.points, end.normals, problem.coordinates))
+    return conditions
+
+
+def _at(
+    form: LinearForm, point: Host, normal: Host | None, coordinates: tuple[str, ...]
+) -> LinearCondition:
+    leaves = environment(coordinates, point, normal)
+    terms = [
+        Term(
+            float(point[0, 0]), t.order, float(at_points(t.coefficient, leaves, 1, "condition")[0])
+        )
+        for t in form.terms
+    ]
+    return LinearCondition(
+        _merged(terms), -float(at_points(form.source, leaves, 1, "condition")[0])
+    )
+
+
+def _merged(terms: list[Term]) -> tuple[Term, ...]:
+    """Return terms of the same order added up, as u and a multiple of u.dn may be."""
+    total: dict[tuple[float, int], float] = {}
+    for term in terms:
+        key = (term.x, term.order)
+        total[key] = total.get(key, 0.0) + term.weight
+    return tuple(Term(x, order, weight) for (x, order), weight in total.items())
+
+
+def _periodic(problem: Problem, order: int) -> list[LinearCondition]:
+    if not getattr(problem.domain, "periodic", False):
+        return []
+    low, high = (float(end) for end in problem.domain.bounds[:, 0])
+    return [LinearCondition((Term(low, j), Term(high, j, -1.0))) for j in range(order)]
+
+
+def _further(problem: Problem, name: str) -> list[LinearCondition]:
+    conditions = []
+    for condition in problem.further:
+        for residual in condition.residuals:
+            form = linear_form(residual)
+            if isinstance(condition, IntegralCondition):
+                conditions.append(_integral(form, name, problem, condition.equals))
+            else:
+                point = np.array([condition.point])
+                conditions.append(_at(form, point, None, problem.coordinates))
+    return conditions
+
+
+def _integral(form: LinearForm, name: str, problem: Problem, equals: float) -> LinearCondition:
+    low, high = (float(end) for end in problem.domain.bounds[:, 0])
+    terms = tuple(
+        IntegralTerm(_function(t.coefficient, name, "integrand"), t.order) for t in form.terms
+    )
+    return LinearCondition(terms, equals - _integrated(form.source, name, low, high))
+
+
+def _integrated(expression: Expression, name: str, low: float, high: float) -> float:
+    function = _function(expression, name, "integrand")
+    if not callable(function):
+        return function * (high - low)
+    from scipy.integrate import quad
+
+    inner = function
+    result, _ = quad(lambda x: float(inner(np.array([x]))[0]), low, high, limit=500, epsrel=1e-13)
+    return float(result)

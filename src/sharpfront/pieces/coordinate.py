@@ -1,0 +1,220 @@
+"""The mixture's own coordinate: a smooth, increasing map of a stretch of the line onto [0, 1].
+
+    xi(x) = U (x - low) / length + (1 - U) sum_k p_k [S asinh z_k + (1 - S) atan z_k],
+    z_k = (x - mu_k) / (R sd_k), each part normalised to run from 0 to 1 over the stretch.
+
+Each component appears with all widths between its own and the stretch at once: the densities
+1/sqrt(1 + z^2) and 1/(1 + z^2) are scale mixtures of Gaussians. In this coordinate the solution
+is smooth, whatever the width of its layers.
+
+Points are pairs (anchor, offset), x = anchor + offset, and every difference is taken within an
+anchor first, so that positions beside an end keep all their digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.mixture import Mixture
+
+# Share of kernels spread evenly, so that nowhere is left without.
+UNIFORM = 0.1
+# Share of a component's kernels that grade as 1/distance all the way to the ends.
+LOGARITHMIC = 0.6
+# Kernels are densest within this many deviations of a component.
+RADIUS = 6.0
+# The inversion starts from a table at mu +- scale sinh(k TABLE_STEP) and takes Newton steps.
+TABLE_STEP = 0.5
+NEWTON_STEPS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """x = anchor + offset, (n,) each."""
+
+    anchor: Host
+    offset: Host
+
+    @property
+    def x(self) -> Host:
+        """The positions."""
+        return self.anchor + self.offset
+
+    def split(self, ends: Host) -> list[Points]:
+        """Return consecutive parts, cut before the indices `ends`."""
+        parts = zip(np.split(self.anchor, ends), np.split(self.offset, ends), strict=True)
+        return [Points(anchor, offset) for anchor, offset in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate:
+    """The map of [low, high].
+
+    Parameters
+    ----------
+    low, high
+        The stretch.
+    anchor, offset, scale
+        Each component's centre as a pair, and its radius, (K,).
+    log_share, bell_share
+        Factors of asinh and atan for each component, (K,).
+    uniform
+        Slope of the even part.
+    """
+
+    low: float
+    high: float
+    anchor: Host
+    offset: Host
+    scale: Host
+    log_share: Host
+    bell_share: Host
+    uniform: float
+
+    @property
+    def components(self) -> int:
+        """The number of components."""
+        return len(self.scale)
+
+    @property
+    def ends(self) -> Points:
+        """Both ends as points."""
+        return Points(np.array([self.low, self.high]), np.zeros(2))
+
+    def nearest(self, x: Host) -> Points:
+        """Return positions measured from the nearer end, where the subtraction is exact."""
+        anchor = np.where(x - self.low < self.high - x, self.low, self.high)
+        return Points(anchor, x - anchor)
+
+    def xi(self, points: Points) -> Host:
+        """Return the coordinate of points, in [0, 1]."""
+        start, stop = self._raw(self.ends)
+        return np.clip((self._raw(points) - start) / (stop - start), 0.0, 1.0)
+
+    def derivatives(self, points: Points, order: int) -> Host:
+        """Return xi', xi'', ... up to an order of at most four, (order, n)."""
+        out = np.zeros((order, len(points.offset)))
+        out[0] = self.uniform
+        if self.components:
+            z = self._z(points)
+            for k, (log, bell) in enumerate(_profiles(z, order)):
+                unit = self.scale ** (-k - 1)
+                out[k] += log @ (self.log_share * unit) + bell @ (self.bell_share * unit)
+        return out
+
+    def invert(self, xi: Host) -> Points:
+        """Return the points with these coordinates: a table, then Newton from the nearer end."""
+        length = self.high - self.low
+        if not self.components:
+            left = xi <= 0.5
+            return Points(
+                np.where(left, self.low, self.high), np.where(left, xi, xi - 1.0) * length
+            )
+        start, stop = self._raw(self.ends)
+        target = start + (stop - start) * xi
+        guess = self.nearest(np.interp(target, *self._table()[::-1]))
+        left = guess.anchor == self.low
+        bounds = np.where(left, 0.0, -length), np.where(left, length, 0.0)
+        offset = self._newton(guess, target, bounds)
+        offset[(xi <= 0.0) | (xi >= 1.0)] = 0.0
+        return Points(guess.anchor, offset)
+
+    def _newton(self, guess: Points, target: Host, bounds: tuple[Host, Host]) -> Host:
+        offset = guess.offset
+        base = (guess.anchor[:, None] - self.anchor) - self.offset
+        even = self.uniform * (guess.anchor - self.low) - target
+        log_slope, bell_slope = self.log_share / self.scale, self.bell_share / self.scale
+        for _ in range(NEWTON_STEPS):
+            z = (base + offset[:, None]) / self.scale
+            r = 1.0 / (1.0 + z * z)
+            slope = self.uniform + np.sqrt(r) @ log_slope + r @ bell_slope
+            shape = np.arcsinh(z) @ self.log_share + np.arctan(z) @ self.bell_share
+            miss = even + self.uniform * offset + shape
+            offset = np.minimum(np.maximum(offset - miss / slope, bounds[0]), bounds[1])
+        return offset
+
+    def _table(self) -> tuple[Host, Host]:
+        """Return positions graded into every component, and their unnormalised coordinate."""
+        reach = np.arcsinh((self.high - self.low) / self.scale.min()) + 1.0
+        step = np.sinh(np.arange(-reach, reach, TABLE_STEP))
+        centres = self.anchor + self.offset
+        graded = (centres[:, None] + self.scale[:, None] * step).ravel()
+        table = np.concatenate([graded, np.linspace(self.low, self.high, 33)])
+        table = np.unique(np.clip(table, self.low, self.high))
+        return table, self._raw(self.nearest(table))
+
+    def _z(self, points: Points) -> Host:
+        gap = (points.anchor[:, None] - self.anchor) - self.offset
+        return np.asarray((gap + points.offset[:, None]) / self.scale)
+
+    def _raw(self, points: Points) -> Host:
+        """Return the coordinate before its value at `low` is subtracted."""
+        xi = self.uniform * ((points.anchor - self.low) + points.offset)
+        if not self.components:
+            return xi
+        z = self._z(points)
+        return np.asarray(xi + np.arcsinh(z) @ self.log_share + np.arctan(z) @ self.bell_share)
+
+
+def _profiles(z: Host, order: int) -> Iterator[tuple[Host, Host]]:
+    """Yield the derivatives of asinh z and atan z, from the first on."""
+    r = 1.0 / (1.0 + z * z)
+    root = np.sqrt(r)
+    yield root, r
+    if order > 1:
+        yield -z * r * root, -2.0 * z * r**2
+    if order > 2:
+        yield (2.0 * z * z - 1.0) * r**2 * root, (6.0 * z * z - 2.0) * r**3
+    if order > 3:
+        yield (9.0 * z - 6.0 * z**3) * r**3 * root, 24.0 * z * (1.0 - z * z) * r**4
+
+
+def coordinate(low: float, high: float, mixture: Mixture | None = None) -> Coordinate:
+    """Return the coordinate of a one-dimensional mixture on [low, high]; even without one."""
+    none = np.zeros(0)
+    if mixture is None:
+        return Coordinate(low, high, none, none, none, none, none, 1.0 / (high - low))
+    means, deviations = mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
+    nearest = np.where(means - low < high - means, low, high)
+    scale = np.minimum(RADIUS * deviations, high - low)
+    offset = means - nearest
+    left, right = ((low - nearest) - offset) / scale, ((high - nearest) - offset) / scale
+    share = (1.0 - UNIFORM) * mixture.weights
+    log = LOGARITHMIC * share / (np.arcsinh(right) - np.arcsinh(left))
+    bell = (1.0 - LOGARITHMIC) * share / (np.arctan(right) - np.arctan(left))
+    return Coordinate(low, high, nearest, offset, scale, log, bell, UNIFORM / (high - low))
+
+
+def chain(derivatives: Host, coefficients: Host) -> Host:
+    """Return the coefficients of d^k u/d xi^k in sum_j c_j d^j u/d x^j (Faa di Bruno).
+
+    Parameters
+    ----------
+    derivatives
+        xi', ..., (m, n) at least.
+    coefficients
+        c_0, ..., c_m, (m + 1, n), m at most four.
+    """
+    d, c = derivatives, coefficients
+    m = len(c) - 1
+    out = np.zeros_like(c)
+    out[0] = c[0]
+    if m >= 1:
+        out[1] = c[1] * d[0]
+    if m >= 2:
+        out[1] += c[2] * d[1]
+        out[2] = c[2] * d[0] ** 2
+    if m >= 3:
+        out[1] += c[3] * d[2]
+        out[2] += 3.0 * c[3] * d[0] * d[1]
+        out[3] = c[3] * d[0] ** 3
+    if m >= 4:
+        out[1] += c[4] * d[3]
+        out[2] += c[4] * (4.0 * d[0] * d[2] + 3.0 * d[1] ** 2)
+        out[3] += 6.0 * c[4] * d[0] ** 2 * d[1]
+        out[4] = c[4] * d[0] ** 4
+    return out

@@ -1,0 +1,196 @@
+"""One stretch of the line with its coordinate and its kernels, as rows of derivatives.
+
+From order three on a piece carries two fields, u and w = u^(m-2), because rounding in a derivative
+of order j grows as N^j: two derivatives are as many as double precision bears. The second field is
+stored as W = w / xi'^(m-2), which like u is of order one inside a layer and outside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.ordinary import IntegralTerm, OrdinaryProblem, Term, value
+from sharpfront.pieces import tables
+from sharpfront.pieces.coordinate import Coordinate, Points, chain
+from sharpfront.pieces.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where a piece is fitted and where it is checked; found at once, inverting is the cost."""
+
+    rows: Points
+    nodes: Points
+    middles: Points
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A stretch, its coordinate, and its number of kernels.
+
+    Parameters
+    ----------
+    coordinate
+        The mixture's coordinate on the stretch.
+    kernels
+        N.
+    inside
+        Where functions may be sampled: at a jump the ends are pulled to their own side of it.
+    order
+        The order m of the equation.
+    """
+
+    coordinate: Coordinate
+    kernels: int
+    inside: tuple[float, float]
+    order: int
+
+    @property
+    def width(self) -> int:
+        """The number of functions of one field."""
+        return tables.even_kernels(self.kernels).size
+
+    @property
+    def fields(self) -> int:
+        """One field up to order two, two from order three on."""
+        return 1 if self.order <= 2 else 2
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return self.width * self.fields
+
+    @property
+    def tabulated(self) -> int:
+        """The derivatives that tables must hold."""
+        return min(self.order, 2)
+
+    def holds(self, x: float) -> bool:
+        """Tell whether a position lies in the piece."""
+        return self.coordinate.low <= x <= self.coordinate.high
+
+    def sample(self, problem: OrdinaryProblem, points: Points) -> Host:
+        """Return coefficients and source at points of the piece, (m + 2, n)."""
+        return problem.sample(np.clip(points.x, *self.inside))
+
+    def places(self) -> Places:
+        """Return where the piece is fitted and checked."""
+        s, cuts = tables.every_point(self.kernels)
+        return Places(*self.coordinate.invert(s).split(cuts))
+
+
+def operator_rows(
+    problem: OrdinaryProblem, piece: Piece, table: Table, points: Points
+) -> tuple[Host, Host, Host]:
+    """Return the equation on the piece's functions at tabulated points.
+
+    Returns
+    -------
+    matrix, source, data
+        (r, size), (r,), and the sampled coefficients and source (m + 2, n). With two fields there
+        are two rows a point: the equation written with w, and u^(m-2) - w = 0.
+    """
+    data = piece.sample(problem, points)
+    d = piece.coordinate.derivatives(points, piece.tabulated if piece.fields == 1 else 3)
+    if piece.fields == 1:
+        return _combined(table, d, data[:-1]), data[-1], data
+    low, n, k = problem.order - 2, len(table.points), piece.width
+    matrix = np.zeros((2 * n, 2 * k))
+    matrix[:n, :k] = _combined(table, d, data[:low])
+    matrix[:n, k:] = _combined(table, d, _unscaled(d, low, data[low:-1]))
+    matrix[n:, :k] = _combined(table, d, _unit(low, n))
+    matrix[n:, k:] = _combined(table, d, _unscaled(d, low, -np.ones((1, n))))
+    return matrix, np.concatenate([data[-1], np.zeros(n)]), data
+
+
+def derivative_rows(piece: Piece, table: Table, points: Points, order: int) -> Host:
+    """Return u^(order) of every column at tabulated points, (n, size)."""
+    d = piece.coordinate.derivatives(points, 4)
+    field, coefficients = _held(piece.order, d, order)
+    out = np.zeros((len(table.points), piece.size))
+    out[:, field * piece.width : (field + 1) * piece.width] = _combined(table, d, coefficients)
+    return out
+
+
+def end_rows(piece: Piece, order: int) -> Host:
+    """Return u^(order) of every column at both ends, (2, size)."""
+    table = tables.end_table(piece.kernels, max(2, _level(piece.order, order)))
+    return derivative_rows(piece, table, piece.coordinate.ends, order)
+
+
+def term_row(piece: Piece, term: Term) -> Host:
+    """Return u^(order)(x) on the piece's columns, (size,)."""
+    c = piece.coordinate
+    if term.x in (c.low, c.high):
+        return np.asarray(end_rows(piece, term.order)[0 if term.x == c.low else 1])
+    points = c.nearest(np.array([term.x]))
+    table = tables.even_kernels(piece.kernels).table(
+        c.xi(points), max(2, _level(piece.order, term.order))
+    )
+    return np.asarray(derivative_rows(piece, table, points, term.order)[0])
+
+
+def integral_row(piece: Piece, term: IntegralTerm) -> Host:
+    """Return the piece's part of an integral, by Gauss-Legendre in its coordinate, (size,)."""
+    table, w = tables.quadrature_table(piece.kernels, 2)
+    points = piece.coordinate.invert(table.points)
+    jacobian = 1.0 / piece.coordinate.derivatives(points, 1)[0]
+    weight = w * jacobian * value(term.weight, np.clip(points.x, *piece.inside))
+    return np.asarray(weight @ derivative_rows(piece, table, points, term.order))
+
+
+def evaluate(piece: Piece, weights: Host, x: Host, order: int) -> Host:
+    """Return u^(order) at positions x of the piece, (n,)."""
+    points = piece.coordinate.nearest(x)
+    d = piece.coordinate.derivatives(points, 4)
+    field, coefficients = _held(piece.order, d, order)
+    own = weights[field * piece.width : (field + 1) * piece.width]
+    sums = tables.even_kernels(piece.kernels).sums(
+        piece.coordinate.xi(points), own, len(coefficients) - 1
+    )
+    return np.asarray(np.sum(chain(d, coefficients) * sums, axis=0))
+
+
+def _level(order: int, derivative: int) -> int:
+    """Return which derivative of its field u^(derivative) is."""
+    low = order - 2
+    return derivative - low if low > 0 and derivative >= low else derivative
+
+
+def _held(order: int, d: Host, derivative: int) -> tuple[int, Host]:
+    """Return the field that holds u^(derivative), and its coefficients on that field."""
+    low = order - 2
+    plain = _unit(_level(order, derivative), d.shape[1])
+    if low > 0 and derivative >= low:
+        return 1, _unscaled(d, low, plain)
+    return 0, plain
+
+
+def _unit(order: int, n: int) -> Host:
+    """Return the coefficients of u^(order) alone, (order + 1, n)."""
+    out = np.zeros((order + 1, n))
+    out[order] = 1.0
+    return out
+
+
+def _unscaled(d: Host, low: int, coefficients: Host) -> Host:
+    """Return the coefficients on W of sum_j a_j w^(j), w = g W, g = xi'^low, j <= 2."""
+    a = np.zeros((3, coefficients.shape[1]))
+    a[: len(coefficients)] = coefficients
+    g = d[0] ** low
+    g1 = low * d[0] ** (low - 1) * d[1]
+    g2 = low * d[0] ** (low - 1) * d[2] + low * (low - 1) * d[0] ** max(low - 2, 0) * d[1] ** 2
+    out = np.array([a[0] * g + a[1] * g1 + a[2] * g2, a[1] * g + 2.0 * a[2] * g1, a[2] * g])
+    return out[: len(coefficients)]
+
+
+def _combined(table: Table, d: Host, coefficients: Host) -> Host:
+    """Return sum_j c_j u^(j) of every function of a field by the chain rule, (n, width)."""
+    factors = chain(d, coefficients)
+    matrix = factors[0][:, None] * table.values[0]
+    for factor, block in zip(factors[1:], table.values[1 : len(factors)], strict=True):
+        matrix += factor[:, None] * block
+    return np.asarray(matrix)

@@ -1,0 +1,80 @@
+"""The linear system of a problem on pieces: equation, conditions, and ties between neighbours."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.assemble import Block, LinearSystem
+from sharpfront.errors import ProblemError
+from sharpfront.ordinary import IntegralTerm, LinearCondition, OrdinaryProblem
+from sharpfront.pieces import tables
+from sharpfront.pieces.basis import PiecewiseBasis
+from sharpfront.pieces.coordinate import Points
+from sharpfront.pieces.piece import Piece, end_rows, integral_row, operator_rows, term_row
+
+# Weight of conditions and ties on unit rows: 1e6 costs digits, 10 leaves them soft.
+HEAVY = 100.0
+
+
+def piece_system(
+    problem: OrdinaryProblem, basis: PiecewiseBasis, rows: Sequence[Points]
+) -> LinearSystem:
+    """Return the system, one group of columns for each piece.
+
+    Parameters
+    ----------
+    problem
+        The equation and its conditions.
+    basis
+        The pieces.
+    rows
+        The fitting points of each piece.
+    """
+    edges = basis.edges
+    blocks = condition_blocks(problem, basis)
+    for i, (left, right) in enumerate(itertools.pairwise(basis.pieces)):
+        blocks.append(_tie(left, right, problem.order, edges[i]))
+    for piece, points, start in zip(basis.pieces, rows, edges, strict=False):
+        table = tables.fitting_table(piece.kernels, piece.tabulated)
+        matrix, source, _ = operator_rows(problem, piece, table, points)
+        blocks.append(Block("equation", matrix, source, start=start))
+    return LinearSystem(tuple(blocks), edges).with_unit_rows()
+
+
+def condition_blocks(problem: OrdinaryProblem, basis: PiecewiseBasis) -> list[Block]:
+    """Return one row for each condition, over the pieces that it speaks of."""
+    blocks = []
+    edges = basis.edges
+    for i, condition in enumerate(problem.conditions):
+        parts = _by_piece(condition, basis.pieces)
+        first, last = min(parts), max(parts)
+        row = np.zeros((1, edges[last + 1] - edges[first]))
+        for j, part in parts.items():
+            row[0, edges[j] - edges[first] : edges[j + 1] - edges[first]] = part
+        value = np.array([condition.value])
+        blocks.append(Block(f"condition {i + 1}", row, value, HEAVY, start=edges[first]))
+    return blocks
+
+
+def _by_piece(condition: LinearCondition, pieces: tuple[Piece, ...]) -> dict[int, Host]:
+    rows: dict[int, Host] = {}
+    for term in condition.terms:
+        if isinstance(term, IntegralTerm):
+            for i, piece in enumerate(pieces):
+                rows[i] = rows.get(i, 0.0) + integral_row(piece, term)
+        else:
+            i = next((i for i, p in enumerate(pieces) if p.holds(term.x)), -1)
+            if i < 0:
+                raise ProblemError(f"A condition at x = {term.x} lies outside the interval.")
+            rows[i] = rows.get(i, 0.0) + term.weight * term_row(pieces[i], term)
+    return rows
+
+
+def _tie(left: Piece, right: Piece, order: int, start: int) -> Block:
+    """Return the rows that make u, ..., u^(m-1) go on from one piece to the next."""
+    rows = [np.concatenate([end_rows(left, j)[1], -end_rows(right, j)[0]]) for j in range(order)]
+    return Block("tie", np.array(rows), np.zeros(order), HEAVY, start=start)
