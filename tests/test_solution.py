@@ -139,6 +139,6 @@ def test_plot_draws_the_solution_where_the_kernels_are(solution):
 def test_many_points_are_evaluated_in_pieces(solution, monkeypatch):
     x = np.linspace(0, 2, 1000)
     whole = solution(x)
-    monkeypatch.setattr("sharpfront.approximation._CHUNK", 700)
+    monkeypatch.setattr("sharpfront.basis._CHUNK", 700)
     assert np.allclose(solution(x), whole, rtol=0, atol=1e-13 * np.max(np.abs(whole)) + 1e-9)
     assert isinstance(solution.approximation, Approximation)

@@ -1,10 +1,10 @@
 """Stiff differential equations without a mesh, by adaptive-kernel least squares."""
 
-from sharpfront.adapt import Paper, Uniform
+from sharpfront.adapt import Paper, Resolve, Uniform
 from sharpfront.equation import div, function, grad, laplacian
 from sharpfront.errors import Outcome, SharpfrontError
 from sharpfront.geometry import Box, Interval
-from sharpfront.problem import Problem
+from sharpfront.problem import Problem, at, integral
 from sharpfront.solution import Solution, load
 from sharpfront.solve import solve
 
@@ -16,13 +16,16 @@ __all__ = [
     "Outcome",
     "Paper",
     "Problem",
+    "Resolve",
     "SharpfrontError",
     "Solution",
     "Uniform",
     "__version__",
+    "at",
     "div",
     "function",
     "grad",
+    "integral",
     "laplacian",
     "load",
     "solve",

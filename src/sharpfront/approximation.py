@@ -15,9 +15,6 @@ from sharpfront.equation.values import at_points, environment
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import Problem
 
-# Entries of one evaluation matrix: 16 MB of doubles, so that a million points do not fill memory.
-_CHUNK = 2_000_000
-
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
@@ -39,18 +36,12 @@ class Approximation:
 
     @property
     def kernels(self) -> int:
-        """The number of basis functions of all unknowns together."""
-        return sum(basis.size for basis in self.bases.values())
+        """The number of kernels of all unknowns together."""
+        return sum(basis.kernels for basis in self.bases.values())
 
     def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
         """Return d^orders of an unknown at points (m, d), (m,)."""
-        basis, weights = self.bases[unknown], self.weights[unknown]
-        step = max(1, _CHUNK // basis.size)
-        parts = [
-            to_host(basis.matrix(points[i : i + step], tuple(orders)) @ weights)
-            for i in range(0, points.shape[0], step)
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return to_host(self.bases[unknown].values(self.weights[unknown], points, tuple(orders)))
 
     def insert(
         self,

@@ -11,6 +11,9 @@ from sharpfront.arrays import Array, identity, namespace, to_host
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Gaussian, Kernel, Orders, kernel_named
 
+# Entries of one evaluation matrix: 16 MB of doubles, so that a million points do not fill memory.
+_CHUNK = 2_000_000
+
 
 @runtime_checkable
 class Basis(Protocol):
@@ -21,14 +24,21 @@ class Basis(Protocol):
         """The number of functions."""
 
     @property
+    def kernels(self) -> int:
+        """The number of kernels, without what only helps them: polynomials, ghosts."""
+
+    @property
     def dimension(self) -> int:
         """The number of coordinates."""
 
     def matrix(self, points: Array, orders: Orders) -> Array:
         """Return d^orders of each function at each point, (m, size)."""
 
+    def values(self, weights: Array, points: Array, orders: Orders) -> Array:
+        """Return d^orders of the weighted sum at each point, (m,)."""
+
     def state(self) -> dict[str, Any]:
-        """Return arrays and words from which `restore` makes the basis again."""
+        """Return arrays and words from which the basis is made again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +80,11 @@ class KernelBasis:
         return int(self.centres.shape[1])
 
     @property
+    def kernels(self) -> int:
+        """The number of kernels."""
+        return int(self.centres.shape[0])
+
+    @property
     def size(self) -> int:
         """The number of kernels and polynomials."""
         return int(self.centres.shape[0]) + len(self._powers)
@@ -95,6 +110,13 @@ class KernelBasis:
         tail = [self._monomial(points, power, orders) for power in self._powers]
         xp = namespace(points)
         return xp.concat([kernels, xp.stack(tail, axis=1)], axis=1)
+
+    def values(self, weights: Array, points: Array, orders: Orders) -> Array:
+        """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
+        step = max(1, _CHUNK // self.size)
+        starts = range(0, max(int(points.shape[0]), 1), step)
+        parts = [self.matrix(points[i : i + step, :], orders) @ weights for i in starts]
+        return parts[0] if len(parts) == 1 else namespace(points).concat(parts)
 
     def _monomial(self, points: Array, power: Orders, orders: Orders) -> Array:
         """Return d^orders of prod ((x_i - middle_i) / half_i)^power_i, scaled to the centres."""

@@ -6,6 +6,8 @@ Exit codes: 0 done, 1 an experiment failed (what is finished is still written), 
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -76,13 +78,17 @@ def paper(
     ] = None,
 ) -> None:
     """Repeat the experiments of the GMM-PIELM paper and write a report."""
-    _check_folder(out)
+    made = _checked_folder(out)
     from sharpfront.paper import default_jobs, full_plan, quick_plan
 
     plan = (quick_plan if quick else full_plan)(seeds)
     try:
         results = _run(plan, jobs or default_jobs(), out, quiet=quiet)
     except KeyboardInterrupt:
+        if made:
+            # It was made only to see that it can be; it stays if something was put into it.
+            with contextlib.suppress(OSError):
+                out.rmdir()
         if not quiet:
             Console(stderr=True).print("Interrupted; no half-written files are left.")
         raise typer.Exit(INTERRUPTED) from None
@@ -92,19 +98,19 @@ def paper(
         raise typer.Exit(FAILED)
 
 
-def _check_folder(out: Path) -> None:
-    """Refuse early what could not be written after minutes of work."""
-    for place in (out, *out.parents):
-        if place.exists() and not place.is_dir():
-            raise typer.BadParameter(
-                f"{place} is a file; --out wants a folder, which is made if it is not there."
-            )
-        if place.is_dir():
-            break
+def _checked_folder(out: Path) -> bool:
+    """Refuse early what could not be written after minutes of work; tell whether it is new."""
+    new = not out.exists()
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise typer.BadParameter(f"cannot make the folder {out}: {error.strerror}.") from None
+        # A file in the place of the folder, or of one above it, or no right to write there.
+        raise typer.BadParameter(
+            f"cannot make the folder {out} ({error.strerror}); --out wants a folder."
+        ) from None
+    if not os.access(out, os.W_OK):
+        raise typer.BadParameter(f"cannot write to the folder {out}.")
+    return new
 
 
 def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:

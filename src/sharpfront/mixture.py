@@ -148,14 +148,13 @@ class Mixture:
         return x
 
     def _line(self, what: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weights, means and standard deviations of the components that are not empty."""
+        """Weights, means and standard deviations, (K,) each."""
         if self.dimension != 1:
             raise MixtureError(
                 f"{what} needs a mixture in one dimension, got {self.dimension}; "
                 "try draw_quasi for well-spread points, mass for the probability of a box"
             )
-        live = self.weights > 0
-        return self.weights[live], self.means[live, 0], self._factors[live, 0, 0]
+        return self.weights, self.means[:, 0], self._factors[:, 0, 0]
 
     def mass(self, lower: ArrayLike, upper: ArrayLike) -> float:
         """Probability in the box lower <= x <= upper; corners are numbers or (d,), inf allowed.
@@ -221,16 +220,20 @@ def _invert_cdf(p: FloatArray, weights: FloatArray, mean: FloatArray, sd: FloatA
     before = np.full_like(p, np.inf)
     for _ in range(200):
         z = (x - mean) / sd
-        excess = weights @ ndtr(z) - p
+        below = weights @ ndtr(z)
+        excess = below - p
         slope = (weights / sd[:, 0]) @ np.exp(-0.5 * z * z) / np.sqrt(2 * pi)
         done = np.abs(excess) <= 2 * _EPS * (2 * p + np.abs(x) * slope)
+        done |= high - low <= 2 * _EPS * np.abs(x)
         if done.all():
             break
         low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
-        newton = x - excess / np.maximum(slope, np.finfo(float).tiny)
-        good = (low < newton) & (newton < high) & (np.abs(excess) < 0.5 * before)
+        # Newton for ln F = ln p: far out in a tail, for F = p itself, it would only creep.
+        miss = np.log1p(np.maximum(excess / np.maximum(p, 1e-307), _EPS - 1))
+        newton = x - miss * below / np.maximum(slope, np.finfo(float).tiny)
+        good = (low < newton) & (newton < high) & (np.abs(miss) < 0.5 * before)
         x = np.where(done, x, np.where(good, newton, 0.5 * (low + high)))
-        before = np.abs(excess)
+        before = np.abs(miss)
     return x
 
 

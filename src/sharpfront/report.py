@@ -61,6 +61,8 @@ th { font-weight: 600; color: var(--soft); border-bottom: 1.5px solid var(--ink)
   white-space: normal; vertical-align: bottom; }
 td { border-bottom: 1px solid var(--line); }
 th.words, td.words { text-align: left; white-space: normal; }
+@media (min-width: 900px) { .table { margin-left: -3rem; margin-right: -3rem; }
+  td.words { white-space: nowrap; } }
 tr.strong td { background: var(--wash); }
 td small { color: var(--soft); font-size: .9em; display: block; }
 @media (max-width: 640px) {
@@ -69,6 +71,7 @@ td small { color: var(--soft); font-size: .9em; display: block; }
   table.cards thead { display: none; }
   table.cards, table.cards tbody, table.cards tr, table.cards td, table.cards caption
     { display: block; width: 100%; }
+  table.cards { display: flex; flex-direction: column; } table.cards caption { order: 1; }
   table.cards tr { border-top: 1.5px solid var(--ink); padding: .4rem 0 .7rem; }
   table.cards td { border: 0; padding: .12rem 0; display: flex; justify-content: space-between;
     gap: 1rem; text-align: right; white-space: normal; }

@@ -12,11 +12,12 @@ import numpy as np
 
 from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import Host
-from sharpfront.basis import restore
+from sharpfront.basis import Basis, restore
 from sharpfront.errors import DomainError, Outcome, OutcomeKind, ProblemError, SolutionFileError
 from sharpfront.files import replacing
 from sharpfront.geometry import Box, Domain, Interval
 from sharpfront.mixture import Mixture
+from sharpfront.pieces import restore_pieces
 from sharpfront.problem import Problem
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ def load(path: str | Path) -> Solution:
     for unknown, words in meta["bases"].items():
         prefix = f"basis.{unknown}."
         own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-        bases[unknown] = restore(words | own)
+        bases[unknown] = _restored(words | own)
         weights[unknown] = arrays[f"weights.{unknown}"]
     sides = [(low, high) for low, high in meta["sides"]]
     return Solution(
@@ -286,6 +287,10 @@ def load(path: str | Path) -> Solution:
         tuple(_unpacked_record(words) for words in meta["history"]),
         meta["diagnostics"],
     )
+
+
+def _restored(state: dict[str, Any]) -> Basis:
+    return restore_pieces(state) if state.get("type") == "pieces" else restore(state)
 
 
 def _read(path: Path) -> tuple[dict[str, Host], dict[str, Any]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from sharpfront.adapt import Adaptor, Paper
+from sharpfront.adapt import Adaptor, Paper, Resolve
 from sharpfront.adapt.contract import State
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
-from sharpfront.assemble import assemble
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.estimate import Assessment, assess
+from sharpfront.estimate import Assessment
 from sharpfront.leastsquares import Facts
 from sharpfront.problem import Problem
 from sharpfront.solution import Record, Solution
@@ -32,6 +32,8 @@ def solve(
     problem: Problem,
     *,
     tol: float = 1e-8,
+    max_kernels: int | None = None,
+    components: int | None = None,
     seed: int = 42,
     adaptor: Adaptor | None = None,
     on_step: Callable[[Record], None] | None = None,
@@ -44,10 +46,15 @@ def solve(
         Domain, equation and conditions.
     tol
         Stop when the estimated error, relative to max(1, max|u|), is below this.
+    max_kernels
+        Stop rather than use more kernels than this.
+    components
+        The most components of a mixture.
     seed
         All randomness comes from it: the same seed gives the same bits.
     adaptor
-        Who decides where kernels and rows go.
+        Who decides where kernels and rows go, with settings of its own; instead of `max_kernels`
+        and `components`.
     on_step
         Called with each `Record` as it is made, for progress displays.
 
@@ -57,16 +64,16 @@ def solve(
         Always, also where the tolerance was not met: look at ``solution.outcome``.
     """
     _check(problem, tol)
-    adaptor = adaptor or Paper()
+    adaptor = _chosen(problem, adaptor, max_kernels, components)
     with blas_threads(1):
         state = adaptor.start(problem, tol, seed)
         steps: list[_Step] = []
         while state.finished is None:
-            step, state = _turn(problem, adaptor, state, seed, len(steps))
+            step, state = _turn(problem, adaptor, state, len(steps))
             steps.append(step)
             if on_step:
                 on_step(step.record)
-    return _solution(problem, tol, steps, state.finished)
+    return _solution(problem, tol, steps, state)
 
 
 def _check(problem: Problem, tol: float) -> None:
@@ -81,19 +88,35 @@ def _check(problem: Problem, tol: float) -> None:
         )
 
 
-def _turn(
-    problem: Problem, adaptor: Adaptor, state: State, seed: int, iteration: int
-) -> tuple[_Step, State]:
+def _chosen(
+    problem: Problem, adaptor: Adaptor | None, max_kernels: int | None, components: int | None
+) -> Adaptor:
+    """Return the adaptor given, or the default one for this kind of problem with its settings."""
+    settings = {"max_kernels": max_kernels, "components": components}
+    given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
+    if adaptor is not None:
+        if given:
+            raise ProblemError(
+                f"{' and '.join(given)} cannot be combined with an adaptor: set it there."
+            )
+        return adaptor
+    if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
+        return replace(Resolve(), **given)
+    return Paper(
+        kernels=given.get("max_kernels", Paper.kernels),
+        components=given.get("components", Paper.components),
+    )
+
+
+def _turn(problem: Problem, adaptor: Adaptor, state: State, iteration: int) -> tuple[_Step, State]:
     started = time.perf_counter()
     proposal = adaptor.propose(state)
-    system = assemble(proposal.rows, proposal.bases, problem.coordinates)
-    system = system.with_unit_rows() if proposal.unit_rows else system
-    method = adaptor.leastsquares
+    method, system = adaptor.leastsquares, proposal.system
     weights, outcome, facts = method.solve(method.factor(system), system.rhs)
     approximation = Approximation(
         problem.coordinates, proposal.bases, split_weights(weights, proposal.bases)
     )
-    assessment = assess(problem, approximation, seed)
+    assessment = adaptor.assess(state, approximation)
     placed_by = state.mixture
     following: State = adaptor.observe(state, assessment)
     record = Record(
@@ -110,24 +133,26 @@ def _turn(
     return _Step(assessment, facts, outcome, record), following
 
 
-def _solution(problem: Problem, tol: float, steps: list[_Step], finished: Outcome) -> Solution:
-    last = steps[-1]
-    if finished.kind is OutcomeKind.CONVERGED and last.outcome.kind is OutcomeKind.ILL_POSED:
-        finished = last.outcome
+def _solution(problem: Problem, tol: float, steps: list[_Step], state: State) -> Solution:
+    answer, finished = state.answer, state.finished
+    assert finished is not None
+    step = next(s for s in steps if s.assessment is answer)
+    if finished.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:
+        finished = step.outcome
     return Solution(
-        last.assessment.approximation,
+        answer.approximation,
         problem.domain,
-        last.assessment.estimate,
+        answer.estimate,
         finished,
         tol,
-        tuple(step.record for step in steps),
+        tuple(s.record for s in steps),
         {
-            "condition": last.facts.condition,
-            "rank": last.facts.rank,
-            "columns": last.assessment.approximation.kernels,
-            "dead_columns": last.facts.dead_columns,
-            "residual_norm": last.facts.residual_norm,
-            "condition_mismatch": last.assessment.mismatch,
+            "condition": step.facts.condition,
+            "rank": step.facts.rank,
+            "columns": sum(b.size for b in answer.approximation.bases.values()),
+            "dead_columns": step.facts.dead_columns,
+            "residual_norm": step.facts.residual_norm,
+            "condition_mismatch": answer.mismatch,
         },
         problem,
     )

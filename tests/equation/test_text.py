@@ -143,6 +143,7 @@ NOT_AN_EQUATION = {
     "star": "*u",
     "star argument": "sin(*x)",
     "double star argument": "sin(**x)",
+    "keywords unpacked": "sin(u, **v)",
     "keyword argument": "sin(x=u)",
     "keyword": "where(x > 0, u, v, out=u)",
     "call of a call": "sin(u)(v)",

@@ -2,6 +2,7 @@
 
 from sharpfront.adapt.contract import Adaptor, Proposal, State
 from sharpfront.adapt.paper import Paper
+from sharpfront.adapt.resolve import Resolve
 from sharpfront.adapt.uniform import Uniform
 
-__all__ = ["Adaptor", "Paper", "Proposal", "State", "Uniform"]
+__all__ = ["Adaptor", "Paper", "Proposal", "Resolve", "State", "Uniform"]

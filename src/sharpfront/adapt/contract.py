@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sharpfront.assemble import RowSet
+from sharpfront.approximation import Approximation
+from sharpfront.assemble import LinearSystem, RowSet, assemble
 from sharpfront.basis import Basis
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
@@ -23,15 +24,22 @@ class Proposal:
     ----------
     bases
         The basis of each unknown.
+    system
+        The rows on these bases.
     rows
-        Which forms are to hold, and where.
-    unit_rows
-        Whether rows are scaled to unit norm before the solve.
+        The forms and points that the system was assembled from, where it was.
     """
 
     bases: Mapping[str, Basis]
-    rows: tuple[RowSet, ...]
-    unit_rows: bool = False
+    system: LinearSystem
+    rows: tuple[RowSet, ...] = ()
+
+
+def from_rows(
+    bases: Mapping[str, Basis], rows: tuple[RowSet, ...], coordinates: Sequence[str]
+) -> Proposal:
+    """Return the proposal whose system is assembled from rows."""
+    return Proposal(bases, assemble(rows, bases, coordinates), rows)
 
 
 class State(Protocol):
@@ -44,6 +52,10 @@ class State(Protocol):
     @property
     def finished(self) -> Outcome | None:
         """None while there is something to propose, else why it ended."""
+
+    @property
+    def answer(self) -> Assessment:
+        """The assessed approximation to return, once finished."""
 
 
 class Adaptor(Protocol):
@@ -59,5 +71,8 @@ class Adaptor(Protocol):
     def propose(self, state: Any) -> Proposal:
         """Return the next basis and rows."""
 
-    def observe(self, state: Any, assessment: Assessment) -> Any:
+    def assess(self, state: Any, approximation: Approximation) -> Assessment:
+        """Return how good the proposal's solution is, at points that were not used to fit it."""
+
+    def observe(self, state: Any, assessment: Any) -> Any:
         """Return the state after a solve was assessed."""

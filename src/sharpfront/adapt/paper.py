@@ -12,14 +12,14 @@ from typing import Literal
 
 import numpy as np
 
-from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
 from sharpfront.adapt.uniform import uniform_bases
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.basis import KernelBasis, isotropic
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind
-from sharpfront.estimate import Assessment
+from sharpfront.estimate import Assessment, assess
 from sharpfront.geometry import Domain
 from sharpfront.leastsquares import SVD, LeastSquares
 from sharpfront.mixture import Mixture, fit
@@ -55,6 +55,7 @@ class PaperState:
     iteration: int = 0
     mixture: Mixture | None = None
     finished: Outcome | None = None
+    answer: Assessment | None = None
 
 
 @dataclass(frozen=True)
@@ -131,13 +132,18 @@ class Paper:
 
     def propose(self, state: PaperState) -> Proposal:
         """Return the state's kernels and the fixed rows."""
-        per_face = face_count(self.collocation, state.problem.domain.dimension)
-        return Proposal(
-            state.bases, soft_rows(state.problem, state.collocation, self.penalty, per_face)
-        )
+        problem = state.problem
+        per_face = face_count(self.collocation, problem.domain.dimension)
+        rows = soft_rows(problem, state.collocation, self.penalty, per_face)
+        return from_rows(state.bases, rows, problem.coordinates)
+
+    def assess(self, state: PaperState, approximation: Approximation) -> Assessment:
+        """Return the residual-based assessment."""
+        return assess(state.problem, approximation, state.seed)
 
     def observe(self, state: PaperState, assessment: Assessment) -> PaperState:
         """Return the state with new kernels drawn from a mixture fitted to the residual."""
+        state = replace(state, answer=assessment)
         if assessment.estimate.value <= state.tol:
             return replace(state, finished=Outcome(OutcomeKind.CONVERGED))
         if state.iteration == self.iterations:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
-from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
+from sharpfront.approximation import Approximation
 from sharpfront.basis import KernelBasis, isotropic
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.estimate import Assessment
+from sharpfront.estimate import Assessment, assess
 from sharpfront.geometry.domain import Sampling
 from sharpfront.leastsquares import SVD, LeastSquares
 from sharpfront.mixture import Mixture
@@ -27,6 +28,7 @@ class UniformState:
     tol: float
     finished: Outcome | None = None
     mixture: Mixture | None = None
+    answer: Assessment | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,12 @@ class Uniform:
         # Another seed than the centres', or rows and centres would be the same points.
         points = problem.domain.sample(self.collocation, self.sampling, state.seed + 10_007)
         per_face = face_count(self.collocation, problem.domain.dimension)
-        return Proposal(bases, soft_rows(problem, points, self.penalty, per_face))
+        rows = soft_rows(problem, points, self.penalty, per_face)
+        return from_rows(bases, rows, problem.coordinates)
+
+    def assess(self, state: UniformState, approximation: Approximation) -> Assessment:
+        """Return the residual-based assessment."""
+        return assess(state.problem, approximation, state.seed)
 
     def observe(self, state: UniformState, assessment: Assessment) -> UniformState:
         """Return the finished state: the baseline does not adapt."""
@@ -82,7 +89,7 @@ class Uniform:
             if assessment.estimate.value <= state.tol
             else OutcomeKind.ITERATION_LIMIT
         )
-        return UniformState(state.problem, state.seed, state.tol, Outcome(kind))
+        return replace(state, finished=Outcome(kind), answer=assessment)
 
 
 def uniform_bases(

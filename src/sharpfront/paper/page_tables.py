@@ -41,8 +41,16 @@ def scores_table(page: _Tables, results: Results) -> None:
         rows += [_scores(cell) for cell in table1(results) if cell.case is case]
         zero = zero_scores(case)
         rows.append(
-            [case.label, "u = 0, nothing computed", "0", "–", sci(zero.rmse), sci(zero.max_error)]
-            + ["–", "–"]
+            [
+                _short(case.label),
+                "u = 0, no computing",
+                "0",
+                "–",
+                sci(zero.rmse),
+                sci(zero.max_error),
+                "–",
+                "–",
+            ]
         )
     notes = " ".join(f"*{method.title}:* {method.note}" for method in results.plan.methods)
     caption = (
@@ -55,7 +63,7 @@ def scores_table(page: _Tables, results: Results) -> None:
 def _scores(cell: Cell) -> list[str]:
     paper = "" if cell.published_seconds is None else f"\n({cell.published_seconds:.2f})"
     return [
-        cell.case.label,
+        _short(cell.case.label),
         cell.method.title,
         "–" if cell.kernels is None else str(cell.kernels),
         sci(cell.published_rmse),
@@ -64,6 +72,10 @@ def _scores(cell: Cell) -> list[str]:
         "–" if cell.seconds is None else f"{cell.seconds.median:.2f}{paper}",
         "–" if cell.share is None else _percents(cell.share),
     ]
+
+
+def _short(label: str) -> str:
+    return label.split()[0]
 
 
 def two_lines(values: Spread | None) -> str:
@@ -134,8 +146,16 @@ def settings_table(page: _Tables, results: Results) -> None:
         for case in results.plan.cases
     ]
     page.table(
-        ("Problem", "Kernels N", "Components K", "Ratio α", "Adaptations T", "Scaling β", "ν")
-        + ("Rows",),
+        (
+            "Problem",
+            "Kernels N",
+            "Components K",
+            "Ratio α",
+            "Adaptations T",
+            "Scaling β",
+            "ν",
+            "Rows",
+        ),
         rows,
         "The settings of the paper's Table 2, used for every figure of Table 1.",
     )

@@ -13,6 +13,7 @@ import numpy as np
 from sharpfront.adapt import Adaptor
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.paper import residual_density
+from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, to_host
 from sharpfront.catalog import Feature, graded_points, max_error, mixture_share, uniform_rmse
 from sharpfront.errors import OutcomeKind
@@ -214,6 +215,9 @@ class _Watched:
         proposal = self.adaptor.propose(state)
         self.proposals.append((proposal, state.mixture))
         return proposal
+
+    def assess(self, state: Any, approximation: Approximation) -> Assessment:
+        return self.adaptor.assess(state, approximation)
 
     def observe(self, state: Any, assessment: Assessment) -> Any:
         self.assessments.append(assessment)

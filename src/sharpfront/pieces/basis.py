@@ -129,7 +129,7 @@ def restore_pieces(state: dict[str, Any]) -> PiecewiseBasis:
     pieces = []
     for i, (kernels, row) in enumerate(zip(state["kernels"], state["stretches"], strict=True)):
         low, high, first, last, uniform = (float(v) for v in row)
-        own = (array[i] for array in arrays)
-        coordinate = Coordinate(low, high, *own, uniform)
+        own = {name: array[i] for name, array in zip(_COMPONENT_ARRAYS, arrays, strict=True)}
+        coordinate = Coordinate(low=low, high=high, uniform=uniform, **own)
         pieces.append(Piece(coordinate, int(kernels), (first, last), int(state["order"])))
     return PiecewiseBasis(tuple(pieces))

@@ -93,7 +93,7 @@ class Coordinate:
     def xi(self, points: Points) -> Host:
         """Return the coordinate of points, in [0, 1]."""
         start, stop = self._raw(self.ends)
-        return np.clip((self._raw(points) - start) / (stop - start), 0.0, 1.0)
+        return np.asarray(np.clip((self._raw(points) - start) / (stop - start), 0.0, 1.0))
 
     def derivatives(self, points: Points, order: int) -> Host:
         """Return xi', xi'', ... up to an order of at most four, (order, n)."""

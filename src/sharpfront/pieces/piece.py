@@ -8,6 +8,7 @@ stored as W = w / xi'^(m-2), which like u is of order one inside a layer and out
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -76,8 +77,9 @@ class Piece:
         """Return coefficients and source at points of the piece, (m + 2, n)."""
         return problem.sample(np.clip(points.x, *self.inside))
 
+    @cached_property
     def places(self) -> Places:
-        """Return where the piece is fitted and checked."""
+        """Where the piece is fitted and checked."""
         s, cuts = tables.every_point(self.kernels)
         return Places(*self.coordinate.invert(s).split(cuts))
 

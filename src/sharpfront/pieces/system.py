@@ -21,7 +21,10 @@ HEAVY = 100.0
 
 
 def piece_system(
-    problem: OrdinaryProblem, basis: PiecewiseBasis, rows: Sequence[Points]
+    problem: OrdinaryProblem,
+    basis: PiecewiseBasis,
+    rows: Sequence[Points],
+    conditions: Sequence[Block],
 ) -> LinearSystem:
     """Return the system, one group of columns for each piece.
 
@@ -33,9 +36,11 @@ def piece_system(
         The pieces.
     rows
         The fitting points of each piece.
+    conditions
+        What `condition_blocks` made for the basis.
     """
     edges = basis.edges
-    blocks = condition_blocks(problem, basis)
+    blocks = list(conditions)
     for i, (left, right) in enumerate(itertools.pairwise(basis.pieces)):
         blocks.append(_tie(left, right, problem.order, edges[i]))
     for piece, points, start in zip(basis.pieces, rows, edges, strict=False):

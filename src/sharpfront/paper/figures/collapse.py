@@ -53,7 +53,7 @@ def _densities(axes: Axes, log: View, squared: View) -> None:
 
 
 def _centres(axes: Axes, log: View, squared: View) -> None:
-    edges = np.linspace(0, 1, 51)
+    edges = np.linspace(0, 1, 51).tolist()
     for view, colour, words in ((log, LOG, "log(1 + |R|)"), (squared, SQUARED, "R²")):
         centres = view.steps[min(1, len(view.steps) - 1)].centres
         axes.hist(centres, edges, histtype="step", color=colour, lw=1.5, label=words)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sharpfront.arrays import Host
 from sharpfront.paper.cases import Case, Method
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.figures.style import INK, PALE, in_widths, panels, zoom_axis
@@ -38,7 +39,7 @@ def _panel(axes: Axes, case: Case, method: Method, view: View, *, zoomed: bool) 
     assert mixture is not None, "only methods with a mixture are drawn"
     fine = np.unique(np.concatenate([np.linspace(0, 1, 2001), 1 - np.geomspace(1e-9, 1, 2000)]))
 
-    def place(points: np.ndarray[tuple[int], np.dtype[np.float64]]) -> object:
+    def place(points: Host) -> Host:
         return in_widths(case, points) if zoomed else points
 
     axes.fill_between(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WIDTH = 5.6
 INK, GREY, PALE = "#222222", "#8a8a8a", "#d9d9d9"
 
-_STYLE: dict[str, Any] = {
+_STYLE: dict[Any, Any] = {
     "font.size": 9.5,
     "axes.titlesize": 10,
     "axes.titlelocation": "left",

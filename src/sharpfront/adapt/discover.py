@@ -1,0 +1,207 @@
+"""Where the features are: solve on an even grid, look, refine there, until nothing jumps any more.
+
+The monitor of a cell is the sum, over the quantities that ever jumped, of their share of variation
+in the cell. The quantities are u, u', ..., u^(m-1) of the fitted scheme, the coefficients and the
+source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.adapt.cuts import Survey
+from sharpfront.arrays import Host
+from sharpfront.estimate.cells import CellSystem, Grid, grid
+from sharpfront.ordinary import OrdinaryProblem
+
+# Cells of the first grid, and of the adapted ones.
+FIRST = 2000
+CELLS = 300
+# A quantity is followed until it changes by less than this share of its range between cells.
+JUMP = 0.10
+# On the first grid: a feature thinner than 1/15 of the variation's natural length.
+FIRST_JUMP = 15.0 / FIRST
+ROUNDS = 8
+# Neighbouring cells are taken at their word up to this ratio of lengths.
+GRADING = 2.0
+# Share of a too wide cell's mass that is put beside its narrow neighbour.
+NEAR = 0.9
+# The monitor is smeared over this many cells: the next grid may find a feature beside its image.
+SMEAR = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Discovery:
+    """The last grid with the solution on it.
+
+    Parameters
+    ----------
+    system
+        The discrete operator.
+    solution
+        u, ..., u^(m-1) at the nodes.
+    source
+        At the middles.
+    monitor
+        Mass per cell; None if nothing was found.
+    """
+
+    system: CellSystem
+    solution: Host
+    source: Host
+    monitor: Host | None
+
+
+def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) -> Discovery:
+    """Refine until every followed quantity is resolved; what once jumped stays followed.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    fixed
+        Positions that must be nodes.
+    cuts
+        Positions of jumps, which are no features to be resolved.
+    seen
+        The survey of the problem's functions.
+    """
+    points = _with_fixed(np.linspace(*problem.interval, FIRST + 1), fixed)
+    cells, limit, followed = CELLS, FIRST_JUMP, np.zeros(0, dtype=bool)
+    for turn in range(ROUNDS):
+        data = problem.sample(points.middles)
+        system = CellSystem(points, data[:-1], problem.conditions)
+        u = system.solve(data[-1], problem.values)
+        change = _variations(points, data, u, cuts)
+        if turn == 0:
+            change[len(u) :] = _surveyed(points, seen, cuts)
+        jumping = change.max(axis=1) > limit
+        followed = jumping if turn == 0 else followed | jumping
+        if not followed.any():
+            return Discovery(system, u, data[-1], None)
+        monitor = _monitor(change, followed, len(u))
+        if turn > 0 and not jumping.any():
+            break
+        cells = int(1.5 * cells) if turn >= 3 else cells
+        points = _equidistributed(points, monitor, cells, fixed)
+        limit = JUMP
+    return Discovery(system, u, data[-1], monitor)
+
+
+def _monitor(change: Host, followed: Host, derivatives: int) -> Host:
+    """Return the mass per cell: shares of variation; each derivative counts half the last."""
+    functions = len(change) - derivatives
+    weights = np.concatenate([0.5 ** np.arange(derivatives), np.ones(functions)])[followed]
+    masses = change[followed]
+    return np.asarray(np.sum(masses / masses.sum(axis=1, keepdims=True) * weights[:, None], axis=0))
+
+
+def _variations(points: Grid, data: Host, u: Host, cuts: Host) -> Host:
+    """Return |change| over each cell over the quantity's range, (quantities, n).
+
+    Derivative j of u counts half as much as derivative j - 1: kernels serve u first.
+    """
+    length, size = points.nodes[-1] - points.nodes[0], np.abs(u[0]).max()
+    rows = []
+    for j, q in enumerate(u):
+        spread = np.ptp(q)
+        varies = spread > 1e-9 * size / length**j
+        change = np.abs(np.diff(q)) / spread * 0.5**j if varies else np.zeros(len(points.steps))
+        rows.append(change)
+    breaks = np.searchsorted(points.nodes, cuts)
+    return np.array([*rows, *(changes_between(q, breaks) for q in data)])
+
+
+def changes_between(q: Host, breaks: NDArray[np.int64] | None = None) -> Host:
+    """Return changes between neighbouring middles over the range, half to each cell.
+
+    A jump at a break is not a feature to resolve.
+    """
+    spread = np.ptp(q)
+    out = np.zeros(len(q))
+    if spread <= 1e-12 * np.abs(q).max():
+        return out
+    step = 0.5 * np.abs(np.diff(q)) / spread
+    if breaks is not None:
+        step[breaks - 1] = 0.0
+    out[1:] += step
+    out[:-1] += step
+    return out
+
+
+def _surveyed(points: Grid, seen: Survey, cuts: Host) -> Host:
+    """Return the variation of each function within each cell over its range, from the survey.
+
+    A spike between two middles of the grid still moves the total variation of its cell.
+    """
+    out = np.zeros((len(seen.rows), len(points.steps)))
+    if all(y is None for y in seen.rows):
+        return out
+    home = np.clip(np.searchsorted(points.nodes, seen.x) - 1, 0, len(points.steps) - 1)
+    for row, y in zip(out, seen.rows, strict=True):
+        if y is not None:
+            step = np.abs(np.diff(y, append=y[-1])) / np.ptp(y)
+            if len(cuts):
+                step[np.minimum(np.searchsorted(seen.x, cuts), len(step)) - 1] = 0.0
+            row[:] = np.bincount(home, step, len(row))
+    return out
+
+
+def smeared(mass: Host, cells: int) -> Host:
+    """Return the mass smoothed over cells."""
+    kernel = np.bartlett(2 * cells + 1)[1:-1]
+    return np.convolve(mass, kernel / kernel.sum(), mode="same")
+
+
+def concentrated(points: Grid, monitor: Host) -> tuple[Host, Host]:
+    """Return edges and masses with cells split that are much wider than a neighbour.
+
+    Most of their mass goes beside that neighbour: the tail of a layer falls off fast, and taking
+    its last wide cell as evenly filled would invent a wide feature.
+    """
+    h = points.steps
+    left, right = np.append(np.inf, h[:-1]), np.append(h[1:], np.inf)
+    width = GRADING * np.minimum(left, right)
+    wide = np.flatnonzero(width < 0.8 * h)
+    if wide.size == 0:
+        return points.nodes, monitor
+    to_left = left[wide] < right[wide]
+    cut = np.where(to_left, points.nodes[wide] + width[wide], points.nodes[wide + 1] - width[wide])
+    beside = np.where(to_left, wide - 1, wide + 1)
+    # Never denser than beside.
+    near = np.minimum(NEAR * monitor[wide], monitor[beside] / h[beside] * width[wide])
+    mass = monitor.copy()
+    mass[wide] = np.where(to_left, near, monitor[wide] - near)
+    edges = np.insert(points.nodes, wide + 1, cut)
+    return edges, np.insert(mass, wide + 1, monitor[wide] - mass[wide])
+
+
+def _equidistributed(points: Grid, monitor: Host, cells: int, fixed: Host) -> Grid:
+    """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h and the fixed points."""
+    edges, monitor = concentrated(points, monitor)
+    h = np.diff(edges) / (edges[-1] - edges[0])
+    d = smeared(monitor, SMEAR)
+    d = d / d.sum()
+    mixed = np.sqrt(d * h)
+    density = 0.42 * d + 0.28 * mixed / mixed.sum() + 0.3 * h
+    share = np.concatenate([[0.0], np.cumsum(density)])
+    nodes = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
+    nodes[0], nodes[-1] = points.nodes[0], points.nodes[-1]
+    return _with_fixed(np.unique(nodes), fixed)
+
+
+def _with_fixed(nodes: Host, fixed: Host) -> Grid:
+    """Return the grid with fixed points among its nodes; nodes too close to one give way."""
+    if len(fixed) == 0:
+        return grid(nodes)
+    h = np.diff(nodes)
+    reach = 0.4 * np.minimum(np.append(h, np.inf), np.append(np.inf, h))
+    i = np.clip(np.searchsorted(fixed, nodes), 1, len(fixed)) - 1
+    following = np.minimum(i + 1, len(fixed) - 1)
+    gap = np.minimum(np.abs(nodes - fixed[i]), np.abs(nodes - fixed[following]))
+    keep = gap > reach
+    keep[0] = keep[-1] = True
+    return grid(np.union1d(nodes[keep], fixed))

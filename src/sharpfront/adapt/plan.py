@@ -1,0 +1,178 @@
+"""How many kernels where: pieces made from stretches, and how they grow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.adapt.stretch import (
+    Stretch,
+    coordinate_of,
+    looked_again,
+    mixture_of,
+    sides,
+    split,
+)
+from sharpfront.arrays import Host
+from sharpfront.estimate.error import ErrorCheck
+from sharpfront.mixture import Mixture
+from sharpfront.pieces import Coordinate, Piece
+
+# Numbers of kernels are 40 * 1.2^k, so that their tables are found in the cache.
+LADDER = 1.2
+# Largest growth per step.
+GROWTH = 1.8
+# More than this in one piece: split it. QR costs N^3, and one map serves few features well.
+PIECE_KERNELS = 170
+# A stretch of fewer cells is not split any more.
+FEWEST_CELLS = 16
+# With more pieces than this all grow alike: one error solve for each would be quadratic.
+MANY = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A stretch, the mixture fitted to it, and the piece made of both."""
+
+    stretch: Stretch
+    mixture: Mixture | None
+    piece: Piece
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The parts from left to right."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces."""
+        return tuple(part.piece for part in self.parts)
+
+    @property
+    def kernels(self) -> int:
+        """The number of kernels of all pieces."""
+        return sum(part.piece.kernels for part in self.parts)
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The mixtures of all parts as one, weighted by the monitor's mass in each."""
+        found = [(p.mixture, p.stretch.total) for p in self.parts if p.mixture is not None]
+        if not found:
+            return None
+        shares = np.concatenate([m.weights * total for m, total in found])
+        return Mixture(
+            shares / shares.sum(),
+            np.concatenate([m.means for m, _ in found]),
+            np.concatenate([m.covariances for m, _ in found]),
+        )
+
+
+def rung(kernels: float) -> int:
+    """Return the first number of the ladder that is not below `kernels`."""
+    step = math.ceil(math.log(max(kernels, 30.0) / 40.0) / math.log(LADDER) - 1e-9)
+    return round(40.0 * LADDER**step)
+
+
+def start_number(stretch: Stretch, c: Coordinate, tol: float) -> int:
+    """Return the kernels of a first solve, before anything is known but what was discovered.
+
+    A few for the smooth part, some for each side of each feature, two for each swing of u; a
+    smaller tolerance takes proportionally more.
+    """
+    digits = min(max(-math.log10(tol) / 9.0, 0.7), 1.5)
+    count = sides(c)
+    swings = max(float(stretch.swings.sum()) - count, 0.0)
+    return rung(digits * (26 + 30 * count + 2.0 * swings))
+
+
+def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order: int) -> Plan:
+    """Return parts with at most so many components and kernels each."""
+    total = sum(s.total for s in stretches) + 1e-300
+    queue, done = list(stretches), []
+    while queue:
+        stretch = queue.pop(0)
+        mixture = mixture_of(stretch, total, components + 1)
+        c = coordinate_of(stretch, mixture)
+        kernels = start_number(stretch, c, tol)
+        crowded = c.components > components or kernels > PIECE_KERNELS
+        if crowded and len(stretch.mass) > FEWEST_CELLS:
+            queue = [*split(stretch, c), *queue]
+        else:
+            done.append(Part(stretch, mixture, Piece(c, kernels, stretch.inside, order)))
+    return Plan(tuple(done))
+
+
+def within(plan: Plan, max_kernels: int) -> Plan:
+    """Return the plan scaled down to the limit, as far as the smallest rung allows."""
+    if plan.kernels <= max_kernels:
+        return plan
+    share = max_kernels / plan.kernels / LADDER
+    return Plan(tuple(_resized(part, rung(part.piece.kernels * share)) for part in plan.parts))
+
+
+def _resized(part: Part, kernels: int) -> Part:
+    return replace(part, piece=replace(part.piece, kernels=kernels))
+
+
+def grown(plan: Plan, growth: Host, tol: float, check: ErrorCheck, components: int) -> Plan:
+    """Return more kernels where growth > 1; a part that would hold too many is split."""
+    parts: list[Part] = []
+    for part, factor in zip(plan.parts, growth, strict=True):
+        old = part.piece.kernels
+        kernels = max(rung(old * factor), rung(old * 1.1)) if factor > 1.0 else old
+        if kernels <= _most(part.piece.coordinate) or _indivisible(part.stretch):
+            parts.append(_resized(part, kernels))
+        else:
+            parts += _halves(part, kernels, tol, check, components)
+    return Plan(tuple(parts))
+
+
+def _most(c: Coordinate) -> float:
+    """Return the kernels a piece may hold: twice as many around a single feature."""
+    return PIECE_KERNELS * (2.1 if 0 < sides(c) <= 2 else 1.02)
+
+
+def _indivisible(stretch: Stretch) -> bool:
+    short = stretch.high - stretch.low < 1e-12 * (abs(stretch.low) + abs(stretch.high))
+    return short or len(stretch.mass) < FEWEST_CELLS
+
+
+def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components: int) -> list[Part]:
+    """Return the two halves of a part, each with its mixture fitted anew."""
+    piece, out = part.piece, []
+    ratio = kernels / start_number(part.stretch, piece.coordinate, tol)
+    for half in split(part.stretch, piece.coordinate):
+        seen = looked_again(half, check)
+        mixture = mixture_of(seen, seen.total, components)
+        c = coordinate_of(seen, mixture)
+        number = min(rung(ratio * start_number(seen, c, tol)), rung(_most(c) / LADDER))
+        out.append(Part(seen, mixture, Piece(c, number, seen.inside, piece.order)))
+    return out
+
+
+def wanted_growth(plan: Plan, check: ErrorCheck, error: float, tol: float, safety: float) -> Host:
+    """Return the growth of each part from its own share of the error.
+
+    The share is found by solving the error equation with the part's residual alone. The logarithm
+    of the error is taken as linear in the number of kernels, from 1 at none.
+    """
+    count = len(plan.parts)
+    shares = np.full(count, error)
+    if 1 < count <= MANY:
+        lows = np.array([p.piece.coordinate.low for p in plan.parts[1:]])
+        home = np.searchsorted(lows, check.grid.middles)
+        zero = np.zeros(len(check.misses))
+        for i in range(count):
+            r = np.where(home == i, check.residual, 0.0)
+            e = check.system.solve(r[0], zero, r[1] if len(r) > 1 else None)[0]
+            shares[i] = safety * np.abs(e).max() / max(1.0, check.size)
+        if shares.max() < 0.3 * tol:
+            shares[:] = error
+    digits = np.maximum(-np.log10(np.maximum(shares, 1e-300)), 1.0)
+    wanted = np.clip(-math.log10(0.5 * tol) / digits, LADDER, GROWTH)
+    return np.where(shares > 0.3 * tol, wanted, 1.0)

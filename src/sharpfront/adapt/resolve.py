@@ -1,0 +1,304 @@
+"""The default in one dimension: find the features, let a mixture place kernels, grow as needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.cuts import Cut, find_cuts, survey
+from sharpfront.adapt.discover import Discovery, discover
+from sharpfront.adapt.plan import Part, Plan, first_plan, grown, rung, wanted_growth, within
+from sharpfront.adapt.stretch import Stretch, between_cuts
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
+from sharpfront.assemble import Block
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.estimate import Assessment
+from sharpfront.estimate.cells import CellSystem, SingularCellsError
+from sharpfront.estimate.error import ErrorCheck, check_pieces
+from sharpfront.leastsquares import Blocked, LeastSquares
+from sharpfront.mixture import Mixture
+from sharpfront.ordinary import OrdinaryProblem, Term, ordinary
+from sharpfront.pieces import Piece, PiecewiseBasis, condition_blocks, coordinate, piece_system
+from sharpfront.problem import Problem
+from sharpfront.solution import Estimate
+
+# On the error equation's answer, whose own discretisation error is about a tenth.
+SAFETY = 1.5
+# Relative change of the operator by which its conditioning is probed.
+NUDGE = 1e-8
+# Amplified more than this: near-singular.
+SINGULAR = 1e5
+# Two discretisations that differ by this much do not confirm each other.
+APART = 0.3
+# Above this an error that does not fall is unresolved rather than rounding.
+STALL = 1e-5
+HIGHEST_ORDER = 6
+_MEANING = (
+    "max error from the error equation L e = f - L u, solved by an exponentially fitted scheme at "
+    "points that were not used to fit, with a safety factor of 1.5, relative to max(1, max|u|)"
+)
+_UNKNOWN = "no error can be estimated, because the conditions do not determine one solution"
+
+
+@dataclass(frozen=True, eq=False)
+class Checked(Assessment):
+    """An assessment by the error equation; `check` is None where that has no solution."""
+
+    check: ErrorCheck | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ResolveState:
+    """The plan of the next solve, and the best that was seen so far.
+
+    Parameters
+    ----------
+    unknown
+        Its name.
+    problem, tol
+        What is asked.
+    found
+        What discovery saw; None where the difference equations are singular.
+    plan
+        Pieces of the next solve.
+    refusal
+        Why no answer can be trusted, known before the first solve.
+    answer
+        The best assessed approximation so far.
+    stale
+        Solves in a row that did not halve the estimate.
+    finished
+        Why it ended.
+    """
+
+    unknown: str
+    problem: OrdinaryProblem
+    tol: float
+    found: Discovery | None
+    plan: Plan
+    refusal: Outcome | None = None
+    answer: Checked | None = None
+    stale: int = 0
+    finished: Outcome | None = None
+
+    @cached_property
+    def mixture(self) -> Mixture | None:
+        """The mixture that places the kernels of the next solve."""
+        return self.plan.mixture
+
+    @cached_property
+    def basis(self) -> PiecewiseBasis:
+        """The basis of the next solve."""
+        return PiecewiseBasis(self.plan.pieces, self.mixture)
+
+    @cached_property
+    def conditions(self) -> list[Block]:
+        """The unscaled rows of the conditions on that basis."""
+        return condition_blocks(self.problem, self.basis)
+
+
+@dataclass(frozen=True)
+class Resolve:
+    """Kernels in the coordinate of a mixture that weighted EM fits to where the solution changes.
+
+    An exponentially fitted difference scheme finds the features before the first kernel is placed;
+    a Gaussian mixture is fitted to what it saw and gives each piece of the interval its own
+    coordinate, in which kernels and rows are even; least squares gives the weights; the error
+    equation says how wrong they are, and where more kernels are needed.
+
+    Parameters
+    ----------
+    max_kernels
+        Stop rather than use more.
+    components
+        The most components of a mixture in one piece.
+    leastsquares
+        Has to follow groups of columns to be fast on many pieces.
+    """
+
+    max_kernels: int = 4000
+    components: int = 8
+    leastsquares: LeastSquares = field(default_factory=Blocked)
+
+    def __post_init__(self) -> None:
+        if self.max_kernels < 1 or self.components < 1:
+            raise ProblemError(
+                "max_kernels and components must be positive, got "
+                f"{self.max_kernels} and {self.components}."
+            )
+
+    def start(self, problem: Problem, tol: float, seed: int) -> ResolveState:
+        """Return the state before the first solve: features found, kernels planned."""
+        plain = ordinary(problem)
+        (name,) = problem.unknowns
+        _check_order(plain)
+        refusal = _miscounted(plain)
+        if refusal:
+            return ResolveState(name, plain, tol, None, _even_plan(plain), refusal)
+        seen = survey(plain)
+        cuts = find_cuts(plain, seen)
+        try:
+            found = discover(
+                plain, _special_points(plain, cuts), np.array([c.above for c in cuts]), seen
+            )
+            refusal = _near_singular(_amplification(plain, found))
+        except SingularCellsError:
+            return ResolveState(name, plain, tol, None, _even_plan(plain), _near_singular(np.inf))
+        stretches = between_cuts(plain.interval, cuts, found)
+        plan = first_plan(stretches, tol, self.components, plain.order)
+        return ResolveState(name, plain, tol, found, within(plan, self.max_kernels), refusal)
+
+    def propose(self, state: ResolveState) -> Proposal:
+        """Return the pieces of the plan and their rows."""
+        rows = [piece.places.rows for piece in state.plan.pieces]
+        system = piece_system(state.problem, state.basis, rows, state.conditions)
+        return Proposal({state.unknown: state.basis}, system)
+
+    def assess(self, state: ResolveState, approximation: Approximation) -> Checked:
+        """Return the error equation's answer."""
+        (weights,) = approximation.weights.values()
+        if state.found is None:
+            return _unassessed(approximation)
+        try:
+            check = check_pieces(state.problem, state.basis, weights, state.conditions)
+        except SingularCellsError:
+            return _unassessed(approximation)
+        size = max(1.0, check.size)
+        value = SAFETY * check.error / size + check.floor / size
+        apart = _contradiction(check, state.found)
+        return Checked(
+            approximation,
+            check.grid.middles[:, None],
+            check.grid.steps,
+            np.max(np.abs(check.residual), axis=0),
+            float(np.max(np.abs(check.misses), initial=0.0)),
+            Estimate(max(value, apart), _MEANING),
+            check,
+        )
+
+    def observe(self, state: ResolveState, assessment: Checked) -> ResolveState:
+        """Return the state with the best answer kept, and more kernels planned or an end."""
+        best, error = state.answer, assessment.estimate.value
+        stale = state.stale + 1 if best and error > 0.5 * best.estimate.value else 0
+        if best is None or error < best.estimate.value:
+            best = assessment
+        state = replace(state, answer=best, stale=stale)
+        outcome = self._verdict(state, assessment)
+        if outcome is None and assessment.check is not None:
+            growth = wanted_growth(state.plan, assessment.check, error, state.tol, SAFETY)
+            plan = grown(state.plan, growth, state.tol, assessment.check, self.components)
+            plan = within(plan, self.max_kernels)
+            if state.plan.kernels < plan.kernels <= self.max_kernels:
+                return replace(state, plan=plan)
+            outcome = _ended(OutcomeKind.KERNEL_LIMIT, best, f"{state.plan.kernels} kernels used.")
+        return replace(state, finished=outcome)
+
+    def _verdict(self, state: ResolveState, last: Checked) -> Outcome | None:
+        """Return None to go on."""
+        best = state.answer
+        if state.refusal or best is None or best.check is None or last.check is None:
+            return state.refusal or _near_singular(np.inf)
+        error, floor = best.estimate.value, last.check.floor / max(1.0, last.check.size)
+        if state.found is not None and _contradiction(best.check, state.found) > 0:
+            return _ended(
+                OutcomeKind.NEAR_SINGULAR,
+                best,
+                "Two independent discretisations give different solutions.",
+            )
+        if error <= state.tol:
+            return _ended(OutcomeKind.CONVERGED, best, "")
+        stalled = state.stale >= 2 and error < STALL
+        if stalled or (floor > state.tol and error < 4.0 * floor):
+            return _ended(OutcomeKind.STALLED, best, f"The floor here is about {error:.1e}.")
+        return None
+
+
+def _ended(kind: OutcomeKind, best: Checked, detail: str) -> Outcome:
+    return Outcome(kind, f"Estimated error {best.estimate.value:.1e}. {detail}".strip())
+
+
+def _check_order(problem: OrdinaryProblem) -> None:
+    if not 1 <= problem.order <= HIGHEST_ORDER:
+        raise ProblemError(
+            f"Equations of order 1 to {HIGHEST_ORDER} can be solved, got order {problem.order}. "
+            "Write a higher one as a system."
+        )
+
+
+def _miscounted(problem: OrdinaryProblem) -> Outcome | None:
+    given, needed = len(problem.conditions), problem.order
+    if given == needed:
+        return None
+    return Outcome(
+        OutcomeKind.ILL_POSED,
+        f"The equation has order {needed} and {given} condition(s) were given.",
+    )
+
+
+def _near_singular(amplification: float) -> Outcome | None:
+    if amplification <= SINGULAR:
+        return None
+    seen = (
+        f"A change of the equation is amplified {amplification:.0e} times."
+        if np.isfinite(amplification)
+        else "The equation with its conditions has no unique solution."
+    )
+    return Outcome(OutcomeKind.NEAR_SINGULAR, seen)
+
+
+def _even_plan(problem: OrdinaryProblem) -> Plan:
+    """Return one piece without features, for an answer that will be refused."""
+    low, high = problem.interval
+    edges = np.linspace(low, high, 17)
+    stretch = Stretch(low, high, problem.interval, edges, np.zeros(16), np.zeros(16))
+    piece = Piece(coordinate(low, high), rung(60), problem.interval, problem.order)
+    return Plan((Part(stretch, None, piece),))
+
+
+def _special_points(problem: OrdinaryProblem, cuts: tuple[Cut, ...]) -> Host:
+    """Return positions that must be nodes: cuts and conditions inside."""
+    low, high = problem.interval
+    terms = [t for c in problem.conditions for t in c.terms if isinstance(t, Term)]
+    inner = {t.x for t in terms if low < t.x < high}
+    return np.array(sorted(inner | {c.above for c in cuts}))
+
+
+def _amplification(problem: OrdinaryProblem, found: Discovery) -> float:
+    """Return max|change of u| / (NUDGE max|u|) when NUDGE sum_j |c_j| / L^j is added to c_0.
+
+    Near a resonance, with a constant left free, or where two conditions say the same, this is
+    large whatever the data; for well-posed problems it is the condition number in the problem's
+    own units.
+    """
+    low, high = problem.interval
+    data, source = found.system.coefficients, found.source
+    terms = np.sum([np.abs(c) / (high - low) ** j for j, c in enumerate(data)], axis=0)
+    nudged = data.copy()
+    nudged[0] += NUDGE * terms
+    other = CellSystem(found.system.grid, nudged, problem.conditions)
+    values, u = problem.values, found.solution[0]
+    if not u.any():
+        # Nothing drives the problem: probe it.
+        source, values = terms, np.ones(len(values))
+        u = found.system.solve(source, values)[0]
+    change = other.solve(source, values)[0] - u
+    return float(np.abs(change).max() / (NUDGE * np.abs(u).max()))
+
+
+def _contradiction(check: ErrorCheck, found: Discovery) -> float:
+    """Return how far the cells' answer is from the kernels', if cells agree on two grids; else 0.
+
+    Cells that differ between grids are merely too coarse for a violent source.
+    """
+    other = np.interp(found.system.grid.nodes, check.grid.nodes, check.direct)
+    spread = float(np.abs(other - found.solution[0]).max()) / max(1.0, check.size)
+    return check.apart if check.apart > APART and spread < APART * check.apart else 0.0
+
+
+def _unassessed(approximation: Approximation) -> Checked:
+    none = np.zeros(0)
+    return Checked(approximation, none[:, None], none, none, np.inf, Estimate(np.inf, _UNKNOWN))

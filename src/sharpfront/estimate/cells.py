@@ -1,0 +1,266 @@
+"""The auxiliary solver: an exponentially fitted scheme on any grid, any order, any conditions.
+
+Used to find layers before any kernel exists, and afterwards to solve the error equation
+L e = f - L u. Unknowns at each node are u, u', ..., w = u^(m-2) (u alone up to order two). With w
+the equation is of second order,
+
+    a w'' + b w' + c w = f - sum_{j < m-2} c_j u^(j);
+
+each cell gives its end slopes of w from its end values, slopes must agree at nodes, and
+u^(j)' = u^(j+1) is the trapezoidal rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.linalg.lapack import dgtsv
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+from sharpfront.arrays import Host
+from sharpfront.errors import ProblemError
+from sharpfront.estimate.fitted import Slopes, first_order_rows, slopes
+from sharpfront.ordinary import IntegralTerm, LinearCondition, Term, value
+
+Solver = Callable[[Host, Host], Host]
+
+
+class SingularCellsError(Exception):
+    """The discrete operator with its conditions has no unique solution; handled by callers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Nodes (n + 1,), exact cell lengths (n,), and cell middles (n,)."""
+
+    nodes: Host
+    steps: Host
+    middles: Host
+
+
+def grid(nodes: Host) -> Grid:
+    """Return the grid with these nodes."""
+    return Grid(nodes, np.diff(nodes), 0.5 * (nodes[1:] + nodes[:-1]))
+
+
+@dataclass
+class _Row:
+    """A condition on nodal values: columns, weights, and factors of the cells' sources."""
+
+    columns: list[int] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    sources: list[tuple[int, float]] = field(default_factory=list)
+
+
+class CellSystem:
+    """The discrete operator of one grid, factored once for several right-hand sides.
+
+    Parameters
+    ----------
+    points
+        The grid.
+    coefficients
+        c_0, ..., c_m at the middles, (m + 1, n).
+    conditions
+        As many as the equation has orders.
+    """
+
+    def __init__(
+        self, points: Grid, coefficients: Host, conditions: Sequence[LinearCondition]
+    ) -> None:
+        self.grid = points
+        self.order = len(coefficients) - 1
+        self.coefficients = coefficients
+        self.conditions = tuple(conditions)
+        # Unknowns at each node.
+        self.levels = max(1, self.order - 1)
+        with np.errstate(all="ignore"):
+            self.slopes = self._fitted()
+        self._rows = [self._condition_row(c) for c in self.conditions]
+        ends = self._one_condition_at_each_end()
+        self._solver = self._tridiagonal(*ends) if ends else self._sparse()
+
+    def solve(self, source: Host, values: Host, definition: Host | None = None) -> Host:
+        """Return u, ..., u^(m-1) at the nodes, (max(m, 2), n + 1).
+
+        Parameters
+        ----------
+        source
+            The right-hand side at the middles, (n,).
+        values
+            The values of the conditions.
+        definition
+            The residual of u^(m-2) = w in each cell, for an approximation that keeps both, (n,).
+        """
+        interior = self._interior_source(source)
+        if self.order > 2:
+            others = np.zeros((self.order - 3) * len(source))
+            last = np.zeros(len(source)) if definition is None else definition
+            interior = np.concatenate([interior, others, last])
+        ends = np.array(values, dtype=float)
+        for r, row in enumerate(self._rows):
+            for cell, factor in row.sources:
+                ends[r] -= factor * source[cell]
+        return self._unpacked(self._solver(interior, ends), source)
+
+    def _fitted(self) -> Slopes:
+        # At order one no cell has slopes; zeros keep the type simple and are never read.
+        if self.order == 1:
+            return Slopes(*[np.zeros(0)] * 6)
+        a, b, c = (self.coefficients[self.order - j] for j in range(3))
+        return slopes(a, b, c, self.grid.steps)
+
+    def _condition_row(self, condition: LinearCondition) -> _Row:
+        row = _Row()
+        for term in condition.terms:
+            if isinstance(term, Term):
+                self._add_term(row, term)
+            else:
+                self._add_integral(row, term)
+        return row
+
+    def _add_term(self, row: _Row, term: Term) -> None:
+        nodes, k = self.grid.nodes, self.levels
+        i = min(max(int(np.searchsorted(nodes, term.x)) - 1, 0), len(nodes) - 2)
+        t = min(max(float((term.x - nodes[i]) / (nodes[i + 1] - nodes[i])), 0.0), 1.0)
+        left, right = (1.0 - t) * term.weight, t * term.weight
+        if term.order < k:
+            row.columns += [k * i + term.order, k * (i + 1) + term.order]
+            row.weights += [left, right]
+            return
+        if self.order == 1 or term.order > k:
+            raise ProblemError(
+                f"An equation of order {self.order} takes conditions on derivatives up to "
+                f"{self.order - 1}, got one on a derivative of order {term.order}. "
+                "Use the equation to express it by lower ones."
+            )
+        s = self.slopes
+        row.columns += [k * i + k - 1, k * (i + 1) + k - 1]
+        row.weights += [left * s.ll[i] + right * s.rl[i], left * s.lr[i] + right * s.rr[i]]
+        factor = float(left * s.lf[i] + right * s.rf[i])
+        row.sources.append((i, factor))
+        for j in range(k - 1):
+            row.columns += [k * i + j, k * (i + 1) + j]
+            row.weights += [-0.5 * factor * self.coefficients[j][i]] * 2
+
+    def _add_integral(self, row: _Row, term: IntegralTerm) -> None:
+        k, n = self.levels, len(self.grid.steps)
+        w = np.broadcast_to(np.asarray(value(term.weight, self.grid.middles)), (n,))
+        if term.order < k:
+            half = 0.5 * w * self.grid.steps
+            parts, level = (half, half), term.order
+        else:
+            parts, level = (-w, w), k - 1
+        for shift, part in enumerate(parts):
+            row.columns += list(k * (np.arange(n) + shift) + level)
+            row.weights += list(part)
+
+    def _interior_source(self, source: Host) -> Host:
+        if self.order == 1:
+            c0, c1 = self.coefficients
+            return first_order_rows(c0, c1, self.grid.steps)[2] * source
+        s = self.slopes
+        return np.asarray(s.lf[1:] * source[1:] - s.rf[:-1] * source[:-1])
+
+    def _one_condition_at_each_end(self) -> tuple[int, int] | None:
+        """Return the conditions of the left and right end, if that is all there is at order 2."""
+        if self.order != 2 or len(self.conditions) != 2:
+            return None
+        places = []
+        for condition in self.conditions:
+            where = {t.x if isinstance(t, Term) else None for t in condition.terms}
+            places.append(where.pop() if len(where) == 1 else None)
+        ends = (float(self.grid.nodes[0]), float(self.grid.nodes[-1]))
+        if tuple(places) == ends:
+            return 0, 1
+        return (1, 0) if tuple(places[::-1]) == ends else None
+
+    def _tridiagonal(self, first: int, last: int) -> Solver:
+        s, n = self.slopes, len(self.grid.steps)
+        lower, upper, diagonal = np.empty(n), np.empty(n), np.empty(n + 1)
+        lower[:-1], diagonal[1:-1], upper[1:] = s.rl[:-1], s.rr[:-1] - s.ll[1:], -s.lr[1:]
+        for index, node, off, where in ((first, 0, upper, 0), (last, n, lower, -1)):
+            row = self._rows[index]
+            near = sum(w for c, w in zip(row.columns, row.weights, strict=True) if c == node)
+            diagonal[node] = near
+            off[where] = sum(row.weights) - near
+
+        def solve(interior: Host, values: Host) -> Host:
+            rhs = np.concatenate([values[first : first + 1], interior, values[last : last + 1]])
+            *_, x, info = dgtsv(lower, diagonal, upper, rhs)
+            return _finite(x, info)
+
+        return solve
+
+    def _sparse(self) -> Solver:
+        """Return the solver of every other case: sparse LU with equilibrated rows."""
+        rows, columns, data = self._entries()
+        size = self.levels * len(self.grid.nodes)
+        count = size - len(self._rows)
+        for r, row in enumerate(self._rows):
+            rows.append(np.full(len(row.columns), count + r))
+            columns.append(np.array(row.columns))
+            data.append(np.array(row.weights))
+        entries = np.concatenate(data)
+        _finite(entries, 0)
+        matrix = csc_matrix(
+            (entries, (np.concatenate(rows), np.concatenate(columns))), shape=(size, size)
+        )
+        scale = 1.0 / np.maximum(abs(matrix).max(axis=1).toarray().ravel(), 1e-300)
+        # A dense row must not become a pivot early, or it would fill everything.
+        scale[np.bincount(matrix.indices, minlength=size) > 20 * self.levels] *= 1e-12
+        try:
+            # Columns go node by node, so the natural order keeps the fill banded.
+            factor = splu(csc_matrix(matrix.multiply(scale[:, None])), permc_spec="NATURAL")
+        except RuntimeError as error:
+            raise SingularCellsError("the difference equations are singular") from error
+        return lambda interior, values: _finite(
+            factor.solve(scale * np.concatenate([interior, values])), 0
+        )
+
+    def _entries(self) -> tuple[list[Any], list[Any], list[Host]]:
+        k, n, h = self.levels, len(self.grid.steps), self.grid.steps
+        i = np.arange(n)
+        if self.order == 1:
+            p0, p1, _ = first_order_rows(self.coefficients[0], self.coefficients[1], h)
+            return [i, i], [i, i + 1], [p0, p1]
+        s, w = self.slopes, k - 1
+        row = np.arange(n - 1)
+        rows, columns = [row] * 3, [k * row + w, k * (row + 1) + w, k * (row + 2) + w]
+        data = [s.rl[:-1], s.rr[:-1] - s.ll[1:], -s.lr[1:]]
+        for j in range(k - 1):
+            left = -0.5 * s.rf[:-1] * self.coefficients[j][:-1]
+            right = 0.5 * s.lf[1:] * self.coefficients[j][1:]
+            rows += [row] * 3
+            columns += [k * row + j, k * (row + 1) + j, k * (row + 2) + j]
+            data += [left, left + right, right]
+            box = n - 1 + j * n + i
+            rows += [box] * 4
+            columns += [k * i + j, k * (i + 1) + j, k * i + j + 1, k * (i + 1) + j + 1]
+            data += [-1.0 / h, 1.0 / h, np.full(n, -0.5), np.full(n, -0.5)]
+        return rows, columns, data
+
+    def _unpacked(self, x: Host, source: Host) -> Host:
+        """Return nodal derivatives; the highest from the cells' slopes (order 1: differences)."""
+        u = x.reshape(-1, self.levels).T
+        if self.order == 1:
+            slope = np.diff(u[0]) / self.grid.steps
+            mean = 0.5 * (np.append(slope, slope[-1]) + np.append(slope[0], slope))
+            return np.vstack([u, mean])
+        s, w = self.slopes, u[-1]
+        rest = source.copy()
+        for j in range(self.levels - 1):
+            rest -= 0.5 * self.coefficients[j] * (u[j][1:] + u[j][:-1])
+        left = s.ll * w[:-1] + s.lr * w[1:] + s.lf * rest
+        last = s.rl[-1] * w[-2] + s.rr[-1] * w[-1] + s.rf[-1] * rest[-1]
+        return np.vstack([u, np.append(left, last)])
+
+
+def _finite(x: Host, info: int) -> Host:
+    if info != 0 or not np.isfinite(x).all():
+        raise SingularCellsError("the difference equations are singular")
+    return x

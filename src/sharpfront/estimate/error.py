@@ -1,0 +1,136 @@
+"""The error equation: L e = f - L u with the conditions' misses, on a grid the fit has not seen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.assemble import Block
+from sharpfront.estimate.cells import CellSystem, Grid
+from sharpfront.ordinary import OrdinaryProblem
+from sharpfront.pieces import Piece, PiecewiseBasis, Points, tables
+from sharpfront.pieces.piece import end_rows, operator_rows
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCheck:
+    """What the error equation says of an approximation.
+
+    Parameters
+    ----------
+    error
+        max |e|, jumps between pieces added.
+    floor
+        max |e| that rounding of x and f alone would cause.
+    size
+        max |u|.
+    apart
+        Distance, relative to max(1, size), to the cells' own answer for u. It is a few per cent
+        where the grid resolves u; where it is of order one while e is tiny, rounding decides the
+        answer and e means nothing.
+    direct, profile
+        The cells' own u and the error e at the nodes, (n + 1,).
+    values, residual, data
+        u at the middles (n,), f - L u (fields, n), coefficients and source (m + 2, n).
+    misses
+        What the conditions are missed by, (conditions,).
+    system
+        The discrete operator, with its grid.
+    """
+
+    error: float
+    floor: float
+    size: float
+    apart: float
+    direct: Host
+    profile: Host
+    values: Host
+    residual: Host
+    data: Host
+    misses: Host
+    system: CellSystem
+
+    @property
+    def grid(self) -> Grid:
+        """The grid of the error equation."""
+        return self.system.grid
+
+
+def check_pieces(
+    problem: OrdinaryProblem, basis: PiecewiseBasis, weights: Host, conditions: Sequence[Block]
+) -> ErrorCheck:
+    """Return the error equation's answer on three cells per kernel.
+
+    Parameters
+    ----------
+    problem, basis, weights
+        What was solved and how.
+    conditions
+        The unscaled rows of the conditions.
+    """
+    own = [weights[a:b] for a, b in itertools.pairwise(basis.edges)]
+    parts = [_looked_at(problem, p, w) for p, w in zip(basis.pieces, own, strict=True)]
+    points = _joined(
+        [p.places.nodes for p in basis.pieces], [p.places.middles for p in basis.pieces]
+    )
+    values, residual, data = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+    system = CellSystem(points, data[:-1], problem.conditions)
+    misses = np.array(
+        [float((c.rhs - c.matrix @ weights[c.start : c.stop])[0]) for c in conditions]
+    )
+    e = system.solve(residual[0], misses, residual[1] if len(residual) > 1 else None)[0]
+    direct = system.solve(data[-1], problem.values)[0]
+    nothing = np.zeros(len(misses))
+    floor = float(np.abs(system.solve(_rounding(points, data[-1]), nothing)[0]).max())
+    size = float(np.abs(values).max())
+    apart = float(np.abs(0.5 * (direct[1:] + direct[:-1]) - values).max()) / max(size, 1.0)
+    error = float(np.abs(e).max()) + _largest_jump(basis, own)
+    return ErrorCheck(error, floor, size, apart, direct, e, values, residual, data, misses, system)
+
+
+def _looked_at(problem: OrdinaryProblem, piece: Piece, weights: Host) -> tuple[Host, Host, Host]:
+    """Return u, the residual and the data at the checking middles of a piece."""
+    table = tables.checking_table(piece.kernels, piece.tabulated)
+    matrix, source, data = operator_rows(problem, piece, table, piece.places.middles)
+    values = table.values[0] @ weights[: piece.width]
+    return values, (source - matrix @ weights).reshape(-1, len(table.points)), data
+
+
+def _joined(nodes: list[Points], middles: list[Points]) -> Grid:
+    """Return one grid; lengths are exact, offsets being subtracted within an anchor first."""
+    lengths = [np.diff(n.anchor) + np.diff(n.offset) for n in nodes]
+    positions = [nodes[0].x, *(n.x[1:] for n in nodes[1:])]
+    return Grid(
+        np.concatenate(positions),
+        np.concatenate(lengths),
+        np.concatenate([m.x for m in middles]),
+    )
+
+
+def _rounding(points: Grid, source: Host) -> Host:
+    """Return what rounding may have done to the source: eps (|f| + |x f'|), in random signs.
+
+    f is called with rounded x, so a source that changes over 1e-6 at x = 1 is known to ten digits
+    only.
+    """
+    x = points.middles
+    slope = np.abs(np.diff(source)) / np.maximum(np.diff(x), 1e-300)
+    slope = np.maximum(np.append(slope, 0.0), np.append(0.0, slope))
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], len(x))
+    unsure = 0.5 * np.finfo(float).eps * (np.abs(source) + np.abs(x) * slope)
+    return np.asarray(signs * np.minimum(unsure, np.abs(source)))
+
+
+def _largest_jump(basis: PiecewiseBasis, weights: list[Host]) -> float:
+    """Return the largest jump of u where pieces meet."""
+    jumps = [
+        abs(float(end_rows(p, 0)[1] @ w - end_rows(q, 0)[0] @ v))
+        for (p, q), (w, v) in zip(
+            itertools.pairwise(basis.pieces), itertools.pairwise(weights), strict=True
+        )
+    ]
+    return max(jumps, default=0.0)
