@@ -263,6 +263,36 @@ def test_blocks_that_do_not_fit_are_refused(blocks, message):
         LinearSystem(blocks)
 
 
+@pytest.mark.parametrize("array", [np.asarray, strict.asarray])
+def test_a_block_may_cover_some_columns_only(array):
+    matrix = np.arange(1.0, 7.0).reshape(2, 3)
+    block = Block("tie", array(matrix), array(np.ones(2)), start=2)
+    assert (block.start, block.stop, block.rows) == (2, 5, 2)
+    padded = block.padded(6)
+    assert type(padded) is type(array(matrix))
+    assert to_host(padded).tolist() == [[0, 0, 1, 2, 3, 0], [0, 0, 4, 5, 6, 0]]
+    whole = Block("all", array(matrix), array(np.ones(2)))
+    assert whole.padded(3) is whole.matrix
+
+
+def test_groups_of_columns():
+    blocks = (
+        Block("first", 2 * np.ones((3, 2)), np.ones(3)),
+        Block("tie", np.ones((1, 5)), np.ones(1)),
+        Block("second", np.ones((4, 3)), np.ones(4), start=2),
+    )
+    system = LinearSystem(blocks, partition=(0, 2, 5))
+    assert system.columns == 5
+    assert system.rhs.shape == (8,)
+    unit = system.with_unit_rows()
+    assert unit.partition == (0, 2, 5)
+    assert [b.start for b in unit.blocks] == [0, 0, 2]
+    with pytest.raises(LinearSystemError, match=r"'second' covers columns 2 to 5.*\(0, 3, 5\)"):
+        LinearSystem(blocks[2:], partition=(0, 3, 5))
+    with pytest.raises(LinearSystemError, match="'second' covers columns 2 to 5"):
+        LinearSystem(blocks[2:])
+
+
 def layer_rows(array):
     """A layer problem's rows: equation, soft Robin condition, exact value."""
     x = array(np.linspace(0, 1, 31)[:, None])

@@ -11,7 +11,7 @@ from sharpfront.equation import laplacian
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.geometry import Box, Interval
-from sharpfront.problem import Condition, Problem
+from sharpfront.problem import Condition, Problem, at, integral
 
 UNIT = Interval(0, 1)
 SQUARE = Box((0, 1), (0, 1))
@@ -107,8 +107,8 @@ def test_texts_with_parameters_state_the_same_problem():
     function = layer()
     assert text.unknowns == ("u",)
     assert text.parameters == {"nu": 0.01, "top": 1.0}
-    for at in (0.0, 0.3, 1.0):
-        one, other = (values(p.forms[0], ("x",), [[at]]) for p in (text, function))
+    for x in (0.0, 0.3, 1.0):
+        one, other = (values(p.forms[0], ("x",), [[x]]) for p in (text, function))
         assert one[0] == pytest.approx(other[0])
         assert one[1] == pytest.approx(other[1])
     for one, other in zip(text.conditions, function.conditions, strict=True):
@@ -196,14 +196,16 @@ def test_five_dimensions():
     )
     assert problem.coordinates == ("x1", "x2", "x3", "x4", "x5")
     assert [c.part for c in problem.conditions] == list(box.parts)
-    at = [0.1, 0.2, 0.3, 0.4, 0.5]
-    coefficients, source = values(problem.forms[0], problem.coordinates, at)
+    point = [0.1, 0.2, 0.3, 0.4, 0.5]
+    coefficients, source = values(problem.forms[0], problem.coordinates, point)
     second = {tuple(2 * (i == j) for j in range(5)): -1.0 for i in range(5)}
     assert coefficients == {("u", k): v for k, v in second.items()} | {("u", (0, 1, 0, 0, 0)): 0.5}
     assert source == pytest.approx(-0.1)
-    assert values(problem.conditions[0].forms[0], problem.coordinates, at)[1] == pytest.approx(-1.5)
+    assert values(problem.conditions[0].forms[0], problem.coordinates, point)[1] == pytest.approx(
+        -1.5
+    )
     named = Problem(box, lambda u, x1, x2, x3, x4, x5: laplacian(u) - x2, boundary=lambda u, *x: u)
-    assert values(named.forms[0], named.coordinates, at)[1] == -0.2
+    assert values(named.forms[0], named.coordinates, point)[1] == -0.2
 
 
 def test_five_dimensions_assemble():
@@ -292,6 +294,43 @@ def test_unknown_parts_are_refused_with_a_suggestion(name, hint):
     assert repr(name) in str(error.value)
     assert hint in str(error.value)
     assert ("Did you mean" in str(error.value)) == ("Did you mean" in hint)
+
+
+def test_conditions_at_points_and_on_integrals():
+    problem = Problem(
+        SQUARE,
+        lambda u, x, y: laplacian(u),
+        conditions=[
+            at((0.25, 0.5), lambda u, x, y: (u - 1, u.dx)),
+            integral(lambda u, x, y: x * u, equals=3),
+        ],
+    )
+    point, total = problem.further
+    assert point.point == (0.25, 0.5)
+    assert len(point.residuals) == 2
+    assert total.equals == 3.0
+    assert "at 0.25, 0.5: u - 1 = 0" in repr(problem)
+    assert "integral of x*u = 3" in repr(problem)
+    assert problem.is_linear
+    assert problem.conditions == ()
+    nonlinear = Problem(UNIT, "u_xx = 0", conditions=[at(0.5, lambda u, x: u**2 - 1)])
+    assert nonlinear.further[0].point == (0.5,)
+    assert not nonlinear.is_linear
+
+
+@pytest.mark.parametrize(
+    "condition, kind, message",
+    [
+        (at(1.5, lambda u, x: u), ProblemError, r"point \(1\.5,\).*Interval\(0, 1\)"),
+        (at((0.5, 0.5), lambda u, x: u), ProblemError, "does not lie in"),
+        (lambda u, x: u, ProblemError, r"sf\.at\(\.\.\.\) and sf\.integral"),
+        (at(0.5, lambda u, x: x - 1), EquationError, "does not contain an unknown"),
+        (integral(lambda u, x: x), EquationError, "does not contain an unknown"),
+    ],
+)
+def test_further_conditions_that_do_not_fit_are_refused(condition, kind, message):
+    with pytest.raises(kind, match=message):
+        Problem(UNIT, "u_xx = 0", conditions=[condition])
 
 
 @pytest.mark.parametrize("domain", [(0, 1), None, "interval", lambda u, x: u.dx, 1.0])

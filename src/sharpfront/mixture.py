@@ -58,6 +58,7 @@ class Mixture:
     covariances: FloatArray
 
     def __post_init__(self) -> None:
+        """Check the arrays, copy them and make them read-only."""
         weights, means, shapes = (
             np.array(given, float) for given in (self.weights, self.means, self.covariances)
         )

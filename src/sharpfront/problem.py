@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -124,7 +124,9 @@ class Problem:
         _require_parts(domain, parts)
         self.domain = domain
         self.parameters = dict(parameters or {})
-        self.symbols = Symbols(_unknowns(equation, domain.coordinates), domain.coordinates)
+        self.symbols = Symbols(
+            _unknowns(equation, domain.coordinates, self.parameters), domain.coordinates
+        )
         self.equations = self._read(equation, "equation")
         if len(self.equations) != len(self.symbols.unknowns):
             raise EquationError(_wrong_count(len(self.equations), self.symbols))
@@ -211,11 +213,14 @@ def _text(condition: PointCondition | IntegralCondition, residual: str) -> str:
     return f"at {', '.join(f'{c:g}' for c in condition.point)}: {residual} = 0"
 
 
-def _unknowns(equation: Residual, coordinates: tuple[str, ...]) -> tuple[str, ...]:
+def _unknowns(
+    equation: Residual, coordinates: tuple[str, ...], parameters: Collection[str]
+) -> tuple[str, ...]:
     if isinstance(equation, str):
-        return unknowns_in(equation, coordinates)
+        return unknowns_in(equation, coordinates, parameters)
     if isinstance(equation, tuple):
-        return tuple(dict.fromkeys(n for part in equation for n in _unknowns(part, coordinates)))
+        names = (n for part in equation for n in _unknowns(part, coordinates, parameters))
+        return tuple(dict.fromkeys(names))
     return unknowns_of(equation, coordinates)
 
 

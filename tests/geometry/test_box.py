@@ -66,6 +66,17 @@ def test_ends_of_an_interval_are_points_with_outward_normals(part, end, normal):
         assert face.normals.tolist() == [[normal]]
 
 
+def test_a_periodic_interval_has_no_ends():
+    ring = Interval(-1, 1, periodic=True)
+    assert ring.parts == ()
+    assert repr(ring) == "Interval(-1, 1, periodic=True)"
+    assert ring != Interval(-1, 1)
+    assert not Interval(-1, 1).periodic
+    assert ring.contains(np.array([[-1.0], [1.0], [1.5]])).tolist() == [True, True, False]
+    with pytest.raises(DomainError, match="'left' is not a part"):
+        ring.boundary("left")
+
+
 @pytest.mark.parametrize(
     "dimension, coordinates, parts",
     [
