@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from sharpfront.errors import MixtureError
-from sharpfront.mixture import Mixture, _distinct, _floor_function, _Task, fit
+from sharpfront.mixture import Mixture, fit
+from sharpfront.mixture.em import _distinct, _floor_function, _Task
 
 property_test = settings(max_examples=60, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)

@@ -81,10 +81,12 @@ def second_order(eps):
             lambda u, x: -eps * u.dxx + u - np.cos(np.pi * x),
             boundary=lambda u, x: u,
         ),
-        lambda x: size
-        * (
-            np.cos(np.pi * x)
-            - (np.exp(-x / root) - np.exp((x - 1) / root)) / (1 - np.exp(-1 / root))
+        lambda x: (
+            size
+            * (
+                np.cos(np.pi * x)
+                - (np.exp(-x / root) - np.exp((x - 1) / root)) / (1 - np.exp(-1 / root))
+            )
         ),
         (Feature(0.0, root), Feature(1.0, root)),
     )
@@ -225,12 +227,8 @@ def spike(width, centre=0.3718281828):
 
     return Case(
         f"source spike {width:.0e}",
-        sf.Problem(
-            sf.Interval(0, 1), lambda u, x: -u.dxx - source(x), boundary=lambda u, x: u
-        ),
-        lambda x: (
-            ramp(-centre) - ramp(x - centre) + x * (ramp(1 - centre) - ramp(-centre))
-        ),
+        sf.Problem(sf.Interval(0, 1), lambda u, x: -u.dxx - source(x), boundary=lambda u, x: u),
+        lambda x: ramp(-centre) - ramp(x - centre) + x * (ramp(1 - centre) - ramp(-centre)),
         (Feature(centre, width),),
     )
 
@@ -238,9 +236,7 @@ def spike(width, centre=0.3718281828):
 def pieces():
     """Coefficients and sources that jump or bend."""
     c = 1 / 3
-    a, b, d = np.linalg.solve(
-        [[1, -1, 0], [c, -c, -1], [0, 1, 1]], [-0.9 * c, -0.45 * c * c, 0.95]
-    )
+    a, b, d = np.linalg.solve([[1, -1, 0], [c, -c, -1], [0, 1, 1]], [-0.9 * c, -0.45 * c * c, 0.95])
     yield Case(
         "discontinuous coefficient",
         sf.Problem(
@@ -354,9 +350,7 @@ def fronts():
         "front and two layers",
         (-1, 1),
         lambda u, x: u - 1e-6 * u.dxx,
-        lambda x: (
-            np.tanh((x - 0.1234) / 1e-3) + np.exp(-(1 + x) / 1e-3) + np.exp((x - 1) / 1e-3)
-        ),
+        lambda x: np.tanh((x - 0.1234) / 1e-3) + np.exp(-(1 + x) / 1e-3) + np.exp((x - 1) / 1e-3),
         [(0.1234, 1e-3), (-1.0, 1e-3), (1.0, 1e-3)],
     )
     yield made(

@@ -10,9 +10,8 @@ import numpy as np
 from sharpfront.adapt.cuts import Cut
 from sharpfront.adapt.discover import Discovery, changes_between, concentrated, smeared
 from sharpfront.arrays import Host
-from sharpfront.bins import fit_bins
 from sharpfront.estimate.error import ErrorCheck
-from sharpfront.mixture import Mixture
+from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.pieces import Coordinate, coordinate
 
 # Monitor density up to this many times the stretch's mean is left to the even share of kernels.

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.errors import MixtureError
-from sharpfront.mixture import Mixture
-
-Host = NDArray[np.float64]
+from sharpfront.mixture.model import FloatArray as Host
+from sharpfront.mixture.model import Mixture
 
 # The start is close already; more iterations change no digit of the solution.
 ITERATIONS = 8
