@@ -92,7 +92,12 @@ def test_numbers_that_are_not_there():
     assert sci(math.inf) == "∞"
 
 
-def test_quartiles_are_values_of_the_sample():
+def test_quartiles_are_those_that_a_reader_computes():
+    box = spread([4.0, 1.0, 2.0, 3.0])
+    assert (box.low, box.first, box.median, box.third, box.high) == (1, 1.75, 2.5, 3.25, 4)
+
+
+def test_quartiles_survive_infinity():
     box = spread([1e-8, 1.0, 1e4, math.inf, 2.0])
     assert (box.low, box.first, box.median, box.third, box.high) == (1e-8, 1, 2, 1e4, math.inf)
     assert spread([None, None]) is None

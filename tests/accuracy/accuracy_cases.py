@@ -9,10 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import airy, erf
+from scipy.special import airy
 
 import sharpfront as sf
-from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Feature
+from sharpfront.catalog import (
+    OSCILLATION,
+    REACTION,
+    SINGLE_LAYER,
+    SPIKE,
+    TURNING_POINT,
+    TWIN_LAYER,
+    Feature,
+)
 
 GOLD, ROOT = 0.6180339887, 0.2236067977
 
@@ -51,27 +59,23 @@ def clamped(exact):
     return lambda u, x: (u - exact(x), u.dx - exact(x).dx)
 
 
-def catalogue(eps):
-    for entry in (SINGLE_LAYER, TWIN_LAYER):
-        yield Case(
-            f"{entry.name} {eps:.0e}", entry.problem(eps), entry.exact(eps), entry.features(eps)
-        )
+def from_catalogue(entry, parameter):
+    return Case(
+        f"{entry.name} {parameter:g}",
+        entry.problem(parameter),
+        entry.exact(parameter),
+        entry.features(parameter),
+    )
 
 
 def second_order(eps):
-    """Convection, reaction, turning point: the classics."""
+    """Convection and reaction with sources."""
     interval, root = sf.Interval(0, 1), np.sqrt(eps)
     yield Case(
         f"layer with slope {eps:.0e}",
         sf.Problem(interval, lambda u, x: eps * u.dxx + u.dx + 1, boundary=lambda u, x: u),
         lambda x: np.expm1(-x / eps) / np.expm1(-1 / eps) - x,
         (Feature(0.0, eps),),
-    )
-    yield Case(
-        f"reaction {eps:.0e}",
-        sf.Problem(interval, lambda u, x: -eps * u.dxx + u - 1, boundary=lambda u, x: u),
-        lambda x: 1 - (np.exp(-x / root) + np.exp((x - 1) / root)) / (1 + np.exp(-1 / root)),
-        (Feature(0.0, root), Feature(1.0, root)),
     )
     size = 1 / (1 + eps * np.pi**2)
     yield Case(
@@ -89,23 +93,6 @@ def second_order(eps):
             )
         ),
         (Feature(0.0, root), Feature(1.0, root)),
-    )
-    width = np.sqrt(2 * eps)
-    yield Case(
-        f"turning point {eps:.0e}",
-        sf.Problem(
-            sf.Interval(-1, 1),
-            lambda u, x: (
-                eps * u.dxx
-                + x * u.dx
-                + eps * np.pi**2 * np.cos(np.pi * x)
-                + np.pi * x * np.sin(np.pi * x)
-            ),
-            left=lambda u, x: u + 2,
-            right=lambda u, x: u,
-        ),
-        lambda x: np.cos(np.pi * x) + erf(x / width) / erf(1 / width),
-        (Feature(0.0, width),),
     )
     layer = SINGLE_LAYER.exact(eps)
     yield Case(
@@ -197,12 +184,8 @@ def oscillations():
         sf.Problem(whole, lambda u, x: u.dx - np.cos(x) - 15 * np.cos(15 * x), conditions=start),
         lambda x: np.sin(x) + np.sin(15 * x),
     )
-    for k in (50, 200):
-
-        def wave(x, k=k):
-            return np.cos(k * x) + 0.5 * np.sin(k * x)
-
-        yield made(f"Helmholtz k = {k}", (0, 1), lambda u, x, k=k: u.dxx + k**2 * u, wave)
+    for wavenumber in (50.0, 200.0):
+        yield from_catalogue(OSCILLATION, wavenumber)
     e = 0.05
     yield Case(
         "Airy",
@@ -213,23 +196,6 @@ def oscillations():
             right=lambda u, x: u - airy(-1 / e)[0],
         ),
         lambda x: airy(-x / e)[0],
-    )
-
-
-def spike(width, centre=0.3718281828):
-    def ramp(y):
-        z = y / width
-        tail = width / np.sqrt(2 * np.pi) * np.exp(-(z**2) / 2)
-        return y * 0.5 * (1 + erf(z / np.sqrt(2))) + tail
-
-    def source(x):
-        return np.exp(-(((x - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))
-
-    return Case(
-        f"source spike {width:.0e}",
-        sf.Problem(sf.Interval(0, 1), lambda u, x: -u.dxx - source(x), boundary=lambda u, x: u),
-        lambda x: ramp(-centre) - ramp(x - centre) + x * (ramp(1 - centre) - ramp(-centre)),
-        (Feature(centre, width),),
     )
 
 
@@ -514,14 +480,15 @@ def variety():
 
 def all_cases():
     for eps in (1.0, 1e-2, 1e-4, 1e-6, 1e-8):
-        yield from catalogue(eps)
+        for entry in (SINGLE_LAYER, TWIN_LAYER, REACTION, TURNING_POINT):
+            yield from_catalogue(entry, eps)
         yield from second_order(eps)
     for eps in (1e-2, 1e-4, 1e-6, 1e-8):
         yield from derivative_conditions(eps)
     for eps in (1e-2, 1e-4, 1e-6):
         yield from high_order(eps)
     for width in (1e-2, 1e-3, 1e-4):
-        yield spike(width)
+        yield from_catalogue(SPIKE, width)
     yield from oscillations()
     yield from pieces()
     yield from other_conditions()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -36,8 +37,8 @@ class Spread:
 def spread(values: Iterable[float | None]) -> Spread | None:
     """Return the spread of the values that are there; None of none.
 
-    Quantiles are order statistics, never averages of two: between 1e-8 and 1e4 the mean of both
-    is neither, and infinity stays itself.
+    Quantiles are interpolated as NumPy does it; beside infinity there is nothing to interpolate,
+    and the nearest value is taken.
     """
     known = [value for value in values if value is not None]
     if not known:

@@ -17,13 +17,13 @@ def draw_all(results: Results) -> Iterator[tuple[str, Figure]]:
     from sharpfront.paper.figures.density import draw_density
     from sharpfront.paper.figures.profile import draw_profile
     from sharpfront.paper.figures.strips import draw_condition, draw_scatter, draw_sensitivity
-    from sharpfront.paper.figures.style import styled
+    from sharpfront.paper.figures.style import plain_logs, styled
 
     with styled():
         for case in results.plan.cases:
-            yield f"profile-{case.name}", draw_profile(results, case)
-            yield f"density-{case.name}", draw_density(results, case)
-            yield f"collapse-{case.name}", draw_collapse(results, case)
-        yield "scatter", draw_scatter(results)
-        yield "condition", draw_condition(results)
-        yield "sensitivity", draw_sensitivity(results)
+            yield f"profile-{case.name}", plain_logs(draw_profile(results, case))
+            yield f"density-{case.name}", plain_logs(draw_density(results, case))
+            yield f"collapse-{case.name}", plain_logs(draw_collapse(results, case))
+        yield "scatter", plain_logs(draw_scatter(results))
+        yield "condition", plain_logs(draw_condition(results))
+        yield "sensitivity", plain_logs(draw_sensitivity(results))

@@ -147,7 +147,7 @@ def conditioning(results: Results) -> Finding | None:
 
 def collapse(results: Results) -> Finding | None:
     """Compare how far the squared residual and its logarithm concentrate."""
-    parts, holds = [], []
+    parts, holds, narrowest = [], [], 1.0
     for case in results.plan.cases:
         squared = results.select("collapse", case.name)
         seeds = {run.seed for run in squared}
@@ -160,6 +160,7 @@ def collapse(results: Results) -> Finding | None:
         tame = spread_of(log, lambda run: run.length_log).median
         raw = spread_of(log, lambda run: run.length_squared).median
         holds.append(narrow < wide / 2 and raw < tame / 2)
+        narrowest = min(narrowest, narrow)
         parts.append(
             f"{case.label}: the density covers {percent(tame)} of the domain with the logarithm "
             f"and {percent(raw)} with the square; the mixture fitted to it {percent(wide)} and "
@@ -167,11 +168,15 @@ def collapse(results: Results) -> Finding | None:
         )
     if not parts:
         return None
-    evidence = (
+    evidence = [
         "Both densities were formed from the same residual, that of the first solve. The length "
         "1/∫p² says how much of the domain a density covers: 100 % if it is even. "
-        + " ".join(parts),
-    )
-    title = "The raw squared residual collapses towards the boundary, log(1 + |R|) does not"
+        + " ".join(parts)
+    ]
+    if narrowest > 0.05:
+        evidence.append(
+            "Here the square concentrates the mixture; it does not collapse it onto a point."
+        )
+    title = "The raw squared residual makes the mixture collapse, log(1 + |R|) does not"
     pictures = tuple(f"collapse-{case.name}" for case in results.plan.cases)
-    return Finding("collapse", title, agreed(holds), evidence, pictures)
+    return Finding("collapse", title, agreed(holds), tuple(evidence), pictures)
