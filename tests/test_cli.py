@@ -23,12 +23,7 @@ from sharpfront.paper import CASES, METHODS, Method, Plan, sci
 
 COMMAND = [sys.executable, "-m", "sharpfront.cli"]
 FIGURES = [
-    "profile-single",
-    "profile-double",
-    "density-single",
-    "density-double",
-    "collapse-single",
-    "collapse-double",
+    *(f"{kind}-{case.name}" for kind in ("profile", "density", "collapse") for case in CASES),
     "scatter",
     "condition",
     "sensitivity",
@@ -170,7 +165,7 @@ def test_page_gives_the_mixture_share_of_every_method_and_seed(quick, data):
     ]
     assert len(with_mixture) == 2 * 2 * 3
     for run in with_mixture:
-        assert f">{100 * run['mixture_share']:.1f} %<" in shares
+        assert f">{100 * run['mixture_share']:.1f}\u00a0%<" in shares
     assert [f"<span>{seed}</span>" in shares for seed in (42, 43, 44)] == [True] * 3
 
 
@@ -251,6 +246,13 @@ def test_a_file_in_the_place_of_the_folder_gives_2(tmp_path, below):
     assert taken.read_text() == "mine"
 
 
+@pytest.fixture
+def no_figures(monkeypatch):
+    """Leave out the figures, which take longer than all else."""
+    monkeypatch.setattr("sharpfront.paper.output.draw_all", lambda results: iter(()))
+
+
+@pytest.mark.usefixtures("no_figures")
 def test_a_failed_experiment_gives_1_and_the_rest_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(sharpfront.paper, "quick_plan", tiny(GOOD, BAD))
     result = _invoke(tmp_path, "--quick")
@@ -260,6 +262,7 @@ def test_a_failed_experiment_gives_1_and_the_rest_is_written(tmp_path, monkeypat
     assert "Runs that failed" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_quiet_prints_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(sharpfront.paper, "full_plan", tiny(GOOD))
     result = _invoke(tmp_path, "--quiet", "--seeds", "2")

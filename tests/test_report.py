@@ -52,6 +52,17 @@ def test_marks_become_tags_and_all_else_is_escaped():
     assert inline("2 * 3 * 4") == "2 * 3 * 4"
 
 
+def test_a_number_and_its_unit_stay_together():
+    assert inline("within 2 % of it") == "within 2\u00a0% of it"
+
+
+def test_items_of_evidence_make_one_list():
+    page = HtmlPage("Test")
+    page.finding("key", "partly", "Title", ["Before:", "- one", "- two", "After."])
+    listed = "<p>Before:</p><ul><li>one</li><li>two</li></ul><p>After.</p>"
+    assert listed in page.render()
+
+
 def test_page_is_well_formed_and_self_contained():
     text = full_page().render()
     reader = read(text)

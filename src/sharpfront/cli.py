@@ -130,7 +130,7 @@ def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
         )
         bar = progress.add_task("writing", total=None)
         advance = _advance(progress.update, bar)
-        page = HtmlPage("GMM-PIELM, repeated")
+        page = HtmlPage("GMM-PIELM: what reproduces and what does not")
         write_all(results, out, page, lambda path: advance(f"wrote {path.name}"))
     return results
 

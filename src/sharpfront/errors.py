@@ -14,6 +14,10 @@ class EquationError(SharpfrontError, ValueError):
     """A residual or an equation text that cannot be understood."""
 
 
+class NonlinearError(EquationError):
+    """An equation or a condition that is not linear, where a linear one is needed."""
+
+
 class DomainError(SharpfrontError, ValueError):
     """A region that is empty, inverted or of the wrong dimension."""
 

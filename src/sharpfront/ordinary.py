@@ -14,7 +14,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.equation.expression import Constant, Expression
-from sharpfront.equation.linearise import LinearForm, linear_form
+from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import at_points, environment
 from sharpfront.errors import ProblemError
 from sharpfront.problem import IntegralCondition, Problem
@@ -164,8 +164,7 @@ def _periodic(problem: Problem, order: int) -> list[LinearCondition]:
 def _further(problem: Problem, name: str) -> list[LinearCondition]:
     conditions = []
     for condition in problem.further:
-        for residual in condition.residuals:
-            form = linear_form(residual)
+        for form in condition.forms:
             if isinstance(condition, IntegralCondition):
                 conditions.append(_integral(form, name, problem, condition.equals))
             else:

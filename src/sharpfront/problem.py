@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from sharpfront.equation.expression import Expression
-from sharpfront.equation.linearise import LinearForm, is_linear, linear_form
+from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.text import parse, to_text, unknowns_in
 from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
-from sharpfront.errors import EquationError, ProblemError
+from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.geometry import Domain
 
 Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str, ...]
@@ -56,6 +56,11 @@ class PointCondition:
     point: tuple[float, ...]
     residuals: tuple[Expression, ...]
 
+    @cached_property
+    def forms(self) -> tuple[LinearForm, ...]:
+        """The linear forms of the residuals."""
+        return tuple(linear_form(r) for r in self.residuals)
+
 
 @dataclass(frozen=True, eq=False)
 class IntegralCondition:
@@ -63,6 +68,11 @@ class IntegralCondition:
 
     residuals: tuple[Expression, ...]
     equals: float
+
+    @cached_property
+    def forms(self) -> tuple[LinearForm, ...]:
+        """The linear forms of the integrands."""
+        return tuple(linear_form(r) for r in self.residuals)
 
 
 def at(point: float | tuple[float, ...], residual: Residual) -> At:
@@ -147,10 +157,10 @@ class Problem:
     @cached_property
     def is_linear(self) -> bool:
         """Whether equation and conditions are linear in the unknowns."""
-        stated = (*self.conditions, *self.further)
-        return all(
-            is_linear(r) for r in (*self.equations, *(r for c in stated for r in c.residuals))
-        )
+        try:
+            return all(part.forms for part in (self, *self.conditions, *self.further))
+        except NonlinearError:
+            return False
 
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:

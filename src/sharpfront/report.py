@@ -133,8 +133,8 @@ class HtmlPage:
         self._parts.append(f'<ul class="lead-list">{"".join(lines)}</ul>')
 
     def finding(self, key: str, verdict: str, title: str, evidence: Sequence[str]) -> None:
-        """Write a finding: verdict, title, and paragraphs of evidence."""
-        body = "".join(f"<p>{inline(words)}</p>" for words in evidence)
+        """Write a finding: verdict, title, paragraphs of evidence; "- " begins an item of a list."""
+        body = "".join(_listed(words) for words in evidence).replace("</ul><ul>", "")
         self._parts.append(
             f'<div class="finding {_TONES.get(verdict, "note")}" id="{html.escape(key)}">'
             f'<p class="verdict">{inline(verdict)}</p><h3>{inline(title)}</h3>{body}</div>'
@@ -201,7 +201,8 @@ class HtmlPage:
 
 def inline(words: str) -> str:
     """Return words as HTML, with ``*emphasis*`` and `` `code` `` marked up."""
-    escaped = html.escape(words, quote=False)
+    # A number and its unit stay on one line.
+    escaped = html.escape(words, quote=False).replace(" %", "\u00a0%")
     pieces = re.split(r"`([^`]+)`", escaped)
     for i, piece in enumerate(pieces):
         pieces[i] = f"<code>{piece}</code>" if i % 2 else _emphasised(piece)
@@ -210,6 +211,12 @@ def inline(words: str) -> str:
 
 def _emphasised(piece: str) -> str:
     return re.sub(r"\*(\S(?:[^*]*\S)?)\*", r"<em>\1</em>", piece)
+
+
+def _listed(words: str) -> str:
+    if words.startswith("- "):
+        return f"<ul><li>{inline(words[2:])}</li></ul>"
+    return f"<p>{inline(words)}</p>"
 
 
 def _kind(column: int, words: int) -> str:

@@ -23,7 +23,7 @@ from sharpfront.equation.expression import (
     ordered,
 )
 from sharpfront.equation.rules import JUMPS, partial_derivative
-from sharpfront.errors import EquationError
+from sharpfront.errors import NonlinearError
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +72,11 @@ def tangent_terms(expression: Expression) -> tuple[Term, ...]:
 
 def is_linear(expression: Expression) -> bool:
     """Tell from the graph alone whether the expression is linear in the unknowns."""
-    return _jump(expression) is None and all(
-        not derivatives_in(term.coefficient) for term in tangent_terms(expression)
-    )
+    try:
+        linear_form(expression)
+    except NonlinearError:
+        return False
+    return True
 
 
 def linear_form(expression: Expression) -> LinearForm:
@@ -82,17 +84,17 @@ def linear_form(expression: Expression) -> LinearForm:
 
     Raises
     ------
-    EquationError
+    NonlinearError
         If a coefficient depends on an unknown.
     """
     jump = _jump(expression)
     if jump is not None:
-        raise EquationError(f"The equation is not linear: an unknown stands inside {jump}(...).")
+        raise NonlinearError(f"The equation is not linear: an unknown stands inside {jump}(...).")
     terms = tangent_terms(expression)
     for term in terms:
         inside = derivatives_in(term.coefficient)
         if inside:
-            raise EquationError(
+            raise NonlinearError(
                 f"The equation is not linear: what multiplies {_name(term)} depends on "
                 f"{', '.join(_name(leaf) for leaf in inside)}."
             )

@@ -69,7 +69,7 @@ class Plan:
         for case, (epsilon, penalty, sampling) in itertools.product(self._scanned(), settings):
             adaptor = gmm(case, epsilon=epsilon, penalty=penalty, sampling=sampling)
             setting = (
-                ("epsilon", f"{epsilon:g}"),
+                ("epsilon", f"{epsilon:.1e}".replace("e-0", "e-")),
                 ("lambda", f"{penalty:g}"),
                 ("collocation", sampling),
             )

@@ -107,7 +107,7 @@ def sensitivity_table(page: _Tables, results: Results) -> None:
         rows,
         f"GMM-PIELM by Algorithm 1; median and extremes over {seeds} seed(s). ε is added to every "
         "width, λ weighs the boundary rows, and the rows of the equation are random or a grid. "
-        "Elsewhere in this report: ε = 1e-08, λ = 1, random rows.",
+        "Elsewhere in this report: ε = 1.0e-8, λ = 1, random rows.",
     )
 
 

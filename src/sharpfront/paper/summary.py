@@ -43,9 +43,9 @@ def spread(values: Iterable[float | None]) -> Spread | None:
     known = [value for value in values if value is not None]
     if not known:
         return None
-    return Spread(
-        *(float(q) for q in np.quantile(known, (0, 0.25, 0.5, 0.75, 1), method="nearest"))
-    )
+    method: Literal["linear", "nearest"] = "linear" if np.all(np.isfinite(known)) else "nearest"
+    quantiles = np.quantile(known, (0, 0.25, 0.5, 0.75, 1), method=method)
+    return Spread(*(float(quantile) for quantile in quantiles))
 
 
 def sci(value: float | None) -> str:

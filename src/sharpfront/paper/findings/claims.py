@@ -105,7 +105,7 @@ def mixture(results: Results) -> Finding | None:
             share = spread_of(runs, lambda run: run.mixture_share)
             holds.append(share.median > 0.5)
             parts.append(
-                f"{case.label}, {titles[name]}: {percent(share.median)} "
+                f"- {case.label}, {titles[name]}: {percent(share.median)} "
                 f"[{percent(share.first)}, {percent(share.third)}], at best {percent(share.high)}; "
                 f"an even density has {even}."
             )
@@ -113,7 +113,8 @@ def mixture(results: Results) -> Finding | None:
         return None
     evidence = (
         f"Part of the last mixture within {NEAR:.0f} layer widths of a layer, median and quartiles "
-        f"over the seeds. {' '.join(parts)}",
+        "over the seeds:",
+        *parts,
         "The mixture is fitted to the residual at the rows. Where no row lies the residual is not "
         "seen, as the grey areas in the figures show.",
     )
@@ -162,7 +163,7 @@ def collapse(results: Results) -> Finding | None:
         holds.append(narrow < wide / 2 and raw < tame / 2)
         narrowest = min(narrowest, narrow)
         parts.append(
-            f"{case.label}: the density covers {percent(tame)} of the domain with the logarithm "
+            f"- {case.label}: the density covers {percent(tame)} of the domain with the logarithm "
             f"and {percent(raw)} with the square; the mixture fitted to it {percent(wide)} and "
             f"{percent(narrow)}."
         )
@@ -170,8 +171,8 @@ def collapse(results: Results) -> Finding | None:
         return None
     evidence = [
         "Both densities were formed from the same residual, that of the first solve. The length "
-        "1/∫p² says how much of the domain a density covers: 100 % if it is even. "
-        + " ".join(parts)
+        "1/∫p² says how much of the domain a density covers: 100 % if it is even.",
+        *parts,
     ]
     if narrowest > 0.05:
         evidence.append(

@@ -28,7 +28,7 @@ class Finding:
     verdict
         What came out.
     evidence
-        Paragraphs with the numbers.
+        Paragraphs with the numbers; those that begin with a dash are items of a list.
     figures
         Names of the figures that show it.
     """
