@@ -208,12 +208,14 @@ def test_interrupt_gives_130_and_leaves_nothing(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 60
     while not out.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    time.sleep(4)
+    # As a terminal does it: to the workers as well.
+    os.killpg(process.pid, signal.SIGINT)
     printed, complaints = process.communicate(timeout=120)
     assert process.returncode == 130
     assert printed == ""

@@ -335,5 +335,15 @@ def test_a_small_score_without_the_layer_is_not_enough():
     assert verdicts(synthetic(max_error=1.0))["double-adaptive"] is Verdict.PARTLY
 
 
+def test_conditioning_that_improves_for_some_seeds_holds_in_part():
+    results = synthetic()
+    runs = [
+        dataclasses.replace(run, condition_last=1e16 if run.seed > 42 else 1e8)
+        for run in results.runs
+    ]
+    mixed = dataclasses.replace(results, runs=tuple(runs))
+    assert verdicts(mixed)["conditioning"] is Verdict.PARTLY
+
+
 def test_no_runs_no_findings():
     assert find(Results(quick_plan(), (), (), {})) == []

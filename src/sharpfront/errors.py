@@ -59,6 +59,7 @@ class OutcomeKind(StrEnum):
     ITERATION_LIMIT = "iteration limit reached"
     KERNEL_LIMIT = "kernel limit reached"
     STALLED = "stalled"
+    UNRESOLVED = "unresolved"
     NEAR_SINGULAR = "near-singular"
     ILL_POSED = "ill-posed"
 
@@ -75,6 +76,10 @@ _ADVICE = {
     OutcomeKind.STALLED: (
         "More kernels no longer lower the estimate: rounding sets the floor. "
         "Loosen tol to the floor, or rescale the problem."
+    ),
+    OutcomeKind.UNRESOLVED: (
+        "A feature of the equation's data could not be resolved. "
+        "Raise max_kernels, or solve on intervals that end at the feature."
     ),
     OutcomeKind.NEAR_SINGULAR: (
         "Small changes of the data change the solution without bound. "

@@ -133,7 +133,7 @@ class HtmlPage:
         self._parts.append(f'<ul class="lead-list">{"".join(lines)}</ul>')
 
     def finding(self, key: str, verdict: str, title: str, evidence: Sequence[str]) -> None:
-        """Write a finding: verdict, title, paragraphs of evidence; "- " begins an item of a list."""
+        """Write a finding: verdict, title, paragraphs of evidence; a dash begins a list's item."""
         body = "".join(_listed(words) for words in evidence).replace("</ul><ul>", "")
         self._parts.append(
             f'<div class="finding {_TONES.get(verdict, "note")}" id="{html.escape(key)}">'

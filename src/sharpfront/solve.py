@@ -136,7 +136,7 @@ def _turn(problem: Problem, adaptor: Adaptor, state: State, iteration: int) -> t
 def _solution(problem: Problem, tol: float, steps: list[_Step], state: State) -> Solution:
     answer, finished = state.answer, state.finished
     assert finished is not None
-    step = next(s for s in steps if s.assessment is answer)
+    step = next(s for s in steps if s.assessment.approximation is answer.approximation)
     if finished.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:
         finished = step.outcome
     return Solution(

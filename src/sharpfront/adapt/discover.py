@@ -25,6 +25,8 @@ JUMP = 0.10
 # On the first grid: a feature thinner than 1/15 of the variation's natural length.
 FIRST_JUMP = 15.0 / FIRST
 ROUNDS = 8
+# Cells for each JUMP of total variation: about a third of the cells go where the variation is.
+ENOUGH = 3.0
 # Neighbouring cells are taken at their word up to this ratio of lengths.
 GRADING = 2.0
 # Share of a too wide cell's mass that is put beside its narrow neighbour.
@@ -85,6 +87,7 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
         monitor = _monitor(change, followed, len(u))
         if turn > 0 and not jumping.any():
             break
+        cells = max(cells, int(ENOUGH * change[followed].sum(axis=1).max() / JUMP))
         cells = int(1.5 * cells) if turn >= 3 else cells
         points = _equidistributed(points, monitor, cells, fixed)
         limit = JUMP

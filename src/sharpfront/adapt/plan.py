@@ -15,6 +15,7 @@ from sharpfront.adapt.stretch import (
     mixture_of,
     sides,
     split,
+    with_places,
 )
 from sharpfront.arrays import Host
 from sharpfront.estimate.error import ErrorCheck
@@ -29,8 +30,10 @@ GROWTH = 1.8
 PIECE_KERNELS = 170
 # A stretch of fewer cells is not split any more.
 FEWEST_CELLS = 16
-# With more pieces than this all grow alike: one error solve for each would be quadratic.
-MANY = 60
+# Error solves for the parts' shares: one for each would be quadratic in their number.
+MANY = 40
+# A part whose mixture is fitted again gets this many times more kernels.
+REFIT_GROWTH = 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,16 +122,44 @@ def _resized(part: Part, kernels: int) -> Part:
     return replace(part, piece=replace(part.piece, kernels=kernels))
 
 
-def grown(plan: Plan, growth: Host, tol: float, check: ErrorCheck, components: int) -> Plan:
-    """Return more kernels where growth > 1; a part that would hold too many is split."""
+def grown(
+    plan: Plan, growth: Host, tol: float, check: ErrorCheck, components: int, refit: bool
+) -> Plan:
+    """Return more kernels where growth > 1; a part that would hold too many is split.
+
+    With `refit` the mixtures of growing parts are fitted anew: kernels alone did not help, so they
+    have missed something.
+    """
     parts: list[Part] = []
     for part, factor in zip(plan.parts, growth, strict=True):
         old = part.piece.kernels
         kernels = max(rung(old * factor), rung(old * 1.1)) if factor > 1.0 else old
+        if factor > 1.0 and refit:
+            part = _refitted(part, looked_again(part.stretch, check), components)
+            kernels = max(kernels, rung(old * REFIT_GROWTH))
         if kernels <= _most(part.piece.coordinate) or _indivisible(part.stretch):
             parts.append(_resized(part, kernels))
         else:
             parts += _halves(part, kernels, tol, check, components)
+    return Plan(tuple(parts))
+
+
+def _refitted(part: Part, stretch: Stretch, components: int) -> Part:
+    mixture = mixture_of(stretch, stretch.total, components)
+    return Part(stretch, mixture, replace(part.piece, coordinate=coordinate_of(stretch, mixture)))
+
+
+def with_features(plan: Plan, places: Host, width: float, tol: float, components: int) -> Plan:
+    """Return the plan with features at places that the mixtures know nothing of."""
+    parts = []
+    for part in plan.parts:
+        stretch = part.stretch
+        own = places[(places >= stretch.low) & (places <= stretch.high)]
+        if len(own):
+            part = _refitted(part, with_places(stretch, own, width), components)
+            least = start_number(part.stretch, part.piece.coordinate, tol)
+            part = _resized(part, max(part.piece.kernels, least))
+        parts.append(part)
     return Plan(tuple(parts))
 
 
@@ -158,21 +189,30 @@ def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components:
 def wanted_growth(plan: Plan, check: ErrorCheck, error: float, tol: float, safety: float) -> Host:
     """Return the growth of each part from its own share of the error.
 
-    The share is found by solving the error equation with the part's residual alone. The logarithm
-    of the error is taken as linear in the number of kernels, from 1 at none.
+    The logarithm of the error is taken as linear in the number of kernels, from 1 at none.
     """
-    count = len(plan.parts)
-    shares = np.full(count, error)
-    if 1 < count <= MANY:
-        lows = np.array([p.piece.coordinate.low for p in plan.parts[1:]])
-        home = np.searchsorted(lows, check.grid.middles)
-        zero = np.zeros(len(check.misses))
-        for i in range(count):
-            r = np.where(home == i, check.residual, 0.0)
-            e = check.system.solve(r[0], zero, r[1] if len(r) > 1 else None)[0]
-            shares[i] = safety * np.abs(e).max() / max(1.0, check.size)
-        if shares.max() < 0.3 * tol:
-            shares[:] = error
+    shares = np.full(len(plan.parts), error)
+    if len(shares) > 1:
+        found = safety * _shares(plan, check) / max(1.0, check.size)
+        shares = found if found.max() >= 0.3 * tol else shares
     digits = np.maximum(-np.log10(np.maximum(shares, 1e-300)), 1.0)
     wanted = np.clip(-math.log10(0.5 * tol) / digits, LADDER, GROWTH)
     return np.where(shares > 0.3 * tol, wanted, 1.0)
+
+
+def _shares(plan: Plan, check: ErrorCheck) -> Host:
+    """Return the error that the residual of each part alone would cause.
+
+    Many parts are taken in MANY groups of distant ones, each answering for the error inside itself.
+    """
+    count = len(plan.parts)
+    lows = np.array([p.piece.coordinate.low for p in plan.parts[1:]])
+    home = np.searchsorted(lows, check.grid.middles)
+    starts = np.searchsorted(home, np.arange(count))
+    zero, shares = np.zeros(len(check.misses)), np.zeros(count)
+    for group in range(min(count, MANY)):
+        r = np.where(home % MANY == group, check.residual, 0.0)
+        e = np.abs(check.system.solve(r[0], zero, r[1] if len(r) > 1 else None)[0])
+        own = slice(group, None, MANY)
+        shares[own] = np.maximum.reduceat(e[1:], starts)[own] if count > MANY else e.max()
+    return shares

@@ -8,9 +8,19 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.cuts import Cut, find_cuts, survey
+from sharpfront.adapt.cuts import Cut, Survey, find_cuts, survey
 from sharpfront.adapt.discover import Discovery, discover
-from sharpfront.adapt.plan import Part, Plan, first_plan, grown, rung, wanted_growth, within
+from sharpfront.adapt.doubt import unseen
+from sharpfront.adapt.plan import (
+    Part,
+    Plan,
+    first_plan,
+    grown,
+    rung,
+    wanted_growth,
+    with_features,
+    within,
+)
 from sharpfront.adapt.stretch import Stretch, between_cuts
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
@@ -36,11 +46,17 @@ SINGULAR = 1e5
 APART = 0.3
 # Above this an error that does not fall is unresolved rather than rounding.
 STALL = 1e-5
+# Stop after so many solves whatever the plan.
+MOST_SOLVES = 15
+# Attempts to place kernels on what went missing.
+ATTEMPTS = 2
 HIGHEST_ORDER = 6
 _MEANING = (
     "max error from the error equation L e = f - L u, solved by an exponentially fitted scheme at "
     "points that were not used to fit, with a safety factor of 1.5, relative to max(1, max|u|)"
 )
+_APART = "difference of two independent discretisations, which do not confirm each other"
+_UNSEEN = "no error can be estimated, because the check has not seen a feature of the data"
 _UNKNOWN = "no error can be estimated, because the conditions do not determine one solution"
 
 
@@ -71,6 +87,12 @@ class ResolveState:
         The best assessed approximation so far.
     stale
         Solves in a row that did not halve the estimate.
+    seen, cuts
+        The survey of the problem's functions, and where they jump.
+    attempts
+        Times that kernels were placed on features that the checking points had missed.
+    solves
+        Least-squares solves so far.
     finished
         Why it ended.
     """
@@ -83,6 +105,10 @@ class ResolveState:
     refusal: Outcome | None = None
     answer: Checked | None = None
     stale: int = 0
+    seen: Survey | None = None
+    cuts: tuple[Cut, ...] = ()
+    attempts: int = 0
+    solves: int = 0
     finished: Outcome | None = None
 
     @cached_property
@@ -122,7 +148,7 @@ class Resolve:
 
     max_kernels: int = 4000
     components: int = 8
-    leastsquares: LeastSquares = field(default_factory=Blocked)
+    leastsquares: LeastSquares = field(default_factory=lambda: Blocked(equilibrate=False))
 
     def __post_init__(self) -> None:
         if self.max_kernels < 1 or self.components < 1:
@@ -133,8 +159,11 @@ class Resolve:
 
     def start(self, problem: Problem, tol: float, seed: int) -> ResolveState:
         """Return the state before the first solve: features found, kernels planned."""
-        plain = ordinary(problem)
         (name,) = problem.unknowns
+        return self.begin(name, ordinary(problem), tol)
+
+    def begin(self, name: str, plain: OrdinaryProblem, tol: float) -> ResolveState:
+        """Return the state before the first solve of a problem in its plain form."""
         _check_order(plain)
         refusal = _miscounted(plain)
         if refusal:
@@ -150,7 +179,8 @@ class Resolve:
             return ResolveState(name, plain, tol, None, _even_plan(plain), _near_singular(np.inf))
         stretches = between_cuts(plain.interval, cuts, found)
         plan = first_plan(stretches, tol, self.components, plain.order)
-        return ResolveState(name, plain, tol, found, within(plan, self.max_kernels), refusal)
+        plan = within(plan, self.max_kernels)
+        return ResolveState(name, plain, tol, found, plan, refusal, seen=seen, cuts=cuts)
 
     def propose(self, state: ResolveState) -> Proposal:
         """Return the pieces of the plan and their rows."""
@@ -169,14 +199,13 @@ class Resolve:
             return _unassessed(approximation)
         size = max(1.0, check.size)
         value = SAFETY * check.error / size + check.floor / size
-        apart = _contradiction(check, state.found)
         return Checked(
             approximation,
             check.grid.middles[:, None],
             check.grid.steps,
             np.max(np.abs(check.residual), axis=0),
             float(np.max(np.abs(check.misses), initial=0.0)),
-            Estimate(max(value, apart), _MEANING),
+            Estimate(value, _MEANING),
             check,
         )
 
@@ -186,16 +215,52 @@ class Resolve:
         stale = state.stale + 1 if best and error > 0.5 * best.estimate.value else 0
         if best is None or error < best.estimate.value:
             best = assessment
-        state = replace(state, answer=best, stale=stale)
+        state = replace(state, answer=best, stale=stale, solves=state.solves + 1)
         outcome = self._verdict(state, assessment)
+        if outcome and outcome.kind in (OutcomeKind.CONVERGED, OutcomeKind.STALLED):
+            state, outcome = self._doubted(state, assessment, outcome)
+            if outcome is None:
+                return state
         if outcome is None and assessment.check is not None:
-            growth = wanted_growth(state.plan, assessment.check, error, state.tol, SAFETY)
-            plan = grown(state.plan, growth, state.tol, assessment.check, self.components)
-            plan = within(plan, self.max_kernels)
-            if state.plan.kernels < plan.kernels <= self.max_kernels:
+            plan, outcome = self._next(state, assessment.check, error)
+            if outcome is None:
                 return replace(state, plan=plan)
-            outcome = _ended(OutcomeKind.KERNEL_LIMIT, best, f"{state.plan.kernels} kernels used.")
-        return replace(state, finished=outcome)
+        return _contradicted(replace(state, finished=outcome))
+
+    def _next(
+        self, state: ResolveState, check: ErrorCheck, error: float
+    ) -> tuple[Plan, Outcome | None]:
+        """Return the plan with more kernels where they are needed, or why there is none."""
+        growth = wanted_growth(state.plan, check, error, state.tol, SAFETY)
+        refit = state.stale == 1
+        bigger = grown(state.plan, growth, state.tol, check, self.components, refit)
+        plan = within(bigger, self.max_kernels)
+        full = bigger.kernels > self.max_kernels and plan.kernels <= state.plan.kernels
+        used = f"{state.plan.kernels} kernels used in {state.solves} solves."
+        if full or plan.kernels > self.max_kernels:
+            return plan, _ended(OutcomeKind.KERNEL_LIMIT, state.answer, used)
+        if state.solves >= MOST_SOLVES:
+            return plan, _ended(OutcomeKind.UNRESOLVED, state.answer, used)
+        return plan, None
+
+    def _doubted(
+        self, state: ResolveState, last: Checked, outcome: Outcome
+    ) -> tuple[ResolveState, Outcome | None]:
+        """Return another plan, or no trust, if the survey knows of what the check has not seen."""
+        if state.seen is None or last.check is None:
+            return state, outcome
+        check, approximation = last.check, last.approximation
+        places, error = unseen(state.problem, state.seen, state.cuts, check, approximation)
+        if SAFETY * error / max(1.0, check.size) <= max(state.tol, 3.0 * last.estimate.value):
+            return state, outcome
+        width = float(state.seen.x[1] - state.seen.x[0])
+        plan = with_features(state.plan, places, width, state.tol, self.components)
+        if state.attempts < ATTEMPTS and plan.kernels <= self.max_kernels:
+            # What was best so far is best for another problem.
+            return replace(state, plan=plan, answer=None, attempts=state.attempts + 1), None
+        lost = replace(last, estimate=Estimate(np.inf, _UNSEEN))
+        detail = f"A feature near x = {places[0]:.6g} lies between the checking points."
+        return replace(state, answer=lost), Outcome(OutcomeKind.UNRESOLVED, detail)
 
     def _verdict(self, state: ResolveState, last: Checked) -> Outcome | None:
         """Return None to go on."""
@@ -203,22 +268,17 @@ class Resolve:
         if state.refusal or best is None or best.check is None or last.check is None:
             return state.refusal or _near_singular(np.inf)
         error, floor = best.estimate.value, last.check.floor / max(1.0, last.check.size)
-        if state.found is not None and _contradiction(best.check, state.found) > 0:
-            return _ended(
-                OutcomeKind.NEAR_SINGULAR,
-                best,
-                "Two independent discretisations give different solutions.",
-            )
         if error <= state.tol:
             return _ended(OutcomeKind.CONVERGED, best, "")
-        stalled = state.stale >= 2 and error < STALL
+        stalled = state.stale >= 3 and error < STALL
         if stalled or (floor > state.tol and error < 4.0 * floor):
             return _ended(OutcomeKind.STALLED, best, f"The floor here is about {error:.1e}.")
         return None
 
 
-def _ended(kind: OutcomeKind, best: Checked, detail: str) -> Outcome:
-    return Outcome(kind, f"Estimated error {best.estimate.value:.1e}. {detail}".strip())
+def _ended(kind: OutcomeKind, best: Checked | None, detail: str) -> Outcome:
+    reached = f"Estimated error {best.estimate.value:.1e}. " if best else ""
+    return Outcome(kind, f"{reached}{detail}".strip())
 
 
 def _check_order(problem: OrdinaryProblem) -> None:
@@ -297,6 +357,19 @@ def _contradiction(check: ErrorCheck, found: Discovery) -> float:
     other = np.interp(found.system.grid.nodes, check.grid.nodes, check.direct)
     spread = float(np.abs(other - found.solution[0]).max()) / max(1.0, check.size)
     return check.apart if check.apart > APART and spread < APART * check.apart else 0.0
+
+
+def _contradicted(state: ResolveState) -> ResolveState:
+    """Return the end as near-singular if two discretisations do not confirm each other."""
+    best = state.answer
+    if best is None or best.check is None or state.found is None:
+        return state
+    apart = _contradiction(best.check, state.found)
+    if apart <= best.estimate.value:
+        return state
+    answer = replace(best, estimate=Estimate(apart, _APART))
+    detail = f"Two independent discretisations give solutions that differ by {apart:.1e}."
+    return replace(state, answer=answer, finished=Outcome(OutcomeKind.NEAR_SINGULAR, detail))
 
 
 def _unassessed(approximation: Approximation) -> Checked:

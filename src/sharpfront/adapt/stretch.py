@@ -116,7 +116,7 @@ def sides(c: Coordinate) -> int:
 
 def split(stretch: Stretch, c: Coordinate) -> tuple[Stretch, Stretch]:
     """Return two stretches, cut between two features if there are two, else in a wide cell."""
-    at = _between_features(c) if c.components else _wide_place(stretch)
+    at = _between_features(stretch, c) if c.components else _wide_place(stretch)
     margin = 1e-6 * (stretch.high - stretch.low)
     if not stretch.low + margin < at < stretch.high - margin:
         at = 0.5 * (stretch.low + stretch.high)
@@ -129,15 +129,24 @@ def split(stretch: Stretch, c: Coordinate) -> tuple[Stretch, Stretch]:
     return left, Stretch(at, stretch.high, (at, last), edges[cut:], mass[cut:], swings[cut:])
 
 
-def _between_features(c: Coordinate) -> float:
-    """Return the place halfway, in kernels, between the middle features, or beside a lone one."""
+def _between_features(stretch: Stretch, c: Coordinate) -> float:
+    """Return a place between the two middle features, or between a lone one and the farther end.
+
+    About halfway in kernels, and in the widest cell there: a feature that the mixture has no
+    component for has narrow cells.
+    """
     first, last = (c.xi(c.nearest(np.clip(edge, c.low, c.high))) for edge in features(c))
     k = len(first) // 2
     if len(first) > 1:
-        xi = 0.5 * (last[k - 1] + first[k])
+        low, high = last[k - 1], first[k]
     else:
-        xi = 0.5 * first[0] if first[0] > 1.0 - last[0] else 0.5 * (1.0 + last[0])
-    return float(c.invert(np.array([xi])).x[0])
+        low, high = (0.0, first[0]) if first[0] > 1.0 - last[0] else (last[0], 1.0)
+    middles = 0.5 * (stretch.edges[1:] + stretch.edges[:-1])
+    way = (c.xi(c.nearest(middles)) - low) / max(high - low, 1e-300)
+    there = np.flatnonzero((way > 0.25) & (way < 0.75))
+    if len(there):
+        return float(middles[there[np.argmax(np.diff(stretch.edges)[there])]])
+    return float(c.invert(np.array([0.5 * (low + high)])).x[0])
 
 
 def _wide_place(stretch: Stretch) -> float:
@@ -174,8 +183,8 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
     x, u = middles[cells], check.values[cells]
     rows = list(check.data[:, cells])
     if check.error < 0.1 * check.size:
-        gaps = np.maximum(np.diff(x, append=np.inf), 1e-300)
-        rows += [u, np.nan_to_num(np.diff(u, append=u[-1]) / gaps)]
+        slope = np.diff(u) / np.maximum(np.diff(x), 1e-300)
+        rows += [u, np.append(slope, slope[-1])]
     changes = [c for q in rows if (c := changes_between(q)).max() > LOCAL_JUMP]
     old = _carried(part.mass, part.edges, edges)
     mass = old / max(float(old.sum()), 1e-300)
@@ -184,6 +193,19 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
         mass = mass + np.sum([c / c.sum() for c in changes], axis=0) / len(changes)
     swings = _carried(part.swings, part.edges, edges)
     return Stretch(part.low, part.high, part.inside, edges, mass, swings)
+
+
+def with_places(stretch: Stretch, places: Host, width: float) -> Stretch:
+    """Return the stretch with cells of some width about places, holding half of the monitor."""
+    inner = np.concatenate([places - width / 2, places + width / 2])
+    inner = inner[(inner > stretch.low) & (inner < stretch.high)]
+    edges = np.union1d(stretch.edges, inner)
+    mass = _carried(stretch.mass, stretch.edges, edges)
+    there = np.unique(np.clip(np.searchsorted(edges, places) - 1, 0, len(mass) - 1))
+    mass = mass / max(float(mass.sum()), 1e-300)
+    mass[there] += 1.0 / len(there)
+    swings = _carried(stretch.swings, stretch.edges, edges)
+    return Stretch(stretch.low, stretch.high, stretch.inside, edges, mass, swings)
 
 
 def _carried(content: Host, old: Host, new: Host) -> Host:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,12 +42,15 @@ class _Reduction:
     """A QR factorisation whose Q stays as LAPACK leaves it: cheap to make and to apply."""
 
     def __init__(self, matrix: Host) -> None:
+        # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
+        matrix = matrix if len(matrix) else np.zeros((1, matrix.shape[1]))
         self._raw, self._tau, _, _ = dgeqrf(matrix)
         self.upper = np.triu(self._raw[: min(matrix.shape)])
 
     def rotated(self, values: Host) -> Host:
         """Return the entries of Q^T values that belong to rows of `upper`."""
         tall = self._raw[:, : len(self._tau)]
+        values = values if len(values) else np.zeros(1)
         work = 64 * max(1, len(self._tau))
         out, _, _ = dormqr("L", "T", tall, self._tau, values[:, None], work)
         return np.asarray(out[: len(self.upper), 0])
@@ -69,19 +72,29 @@ class _State:
     sizes: tuple[int, ...]
     borders: int
     stages: tuple[_Stage, ...]
+    scale: Host
 
 
 @dataclass(frozen=True)
 class Blocked:
     """QR of one group of columns after the other; a system without groups is one group.
 
-    Exact rows are not eliminated: they take part with their weight, so give them one.
+    Exact rows are not eliminated: they take part with their weight, so give them one. Where the
+    columns do not determine each other, some get the weight zero and the residual may not be least.
+
+    Parameters
+    ----------
+    equilibrate
+        Scale columns first; of no use where they are orthonormal already.
     """
+
+    equilibrate: bool = True
 
     def factor(self, system: LinearSystem) -> _State:
         """Return the reductions of all groups."""
         edges = system.partition or (0, system.columns)
-        own, ties, borders = _sorted(system, edges)
+        scale = _column_scale(system) if self.equilibrate else np.ones(system.columns)
+        own, ties, borders = _sorted(system, edges, scale)
         sizes = tuple(b - a for a, b in itertools.pairwise(edges))
         stages: list[_Stage] = []
         carry = np.zeros((0, sizes[0] + borders))
@@ -93,11 +106,12 @@ class Blocked:
             second = _Reduction(_tied(ties[i].matrix, first.upper, size, sizes[i + 1], borders))
             stages.append(_Stage(own[i], first, ties[i], second))
             carry = second.upper[size:, size:]
-        return _State(system, sizes, borders, tuple(stages))
+        return _State(system, sizes, borders, tuple(stages), scale)
 
     def solve(self, state: _State, rhs: Array) -> tuple[Array, Outcome, Facts]:
         """Return weights, outcome and facts."""
         right = to_host(rhs)
+        _check_rhs(state.system, right)
         rotated, carry = [], np.zeros(0)
         for stage, size in zip(state.stages, state.sizes, strict=True):
             top = stage.first.rotated(np.concatenate([stage.own.values(right), carry]))
@@ -107,7 +121,7 @@ class Blocked:
                 both = stage.second.rotated(np.concatenate([stage.ties.values(right), top]))
                 rotated.append(both[:size])
                 carry = both[size:]
-        weights = _substituted(state, rotated)
+        weights = state.scale * _substituted(state, rotated)
         facts = _facts(state, weights, right)
         full = facts.rank == state.system.columns
         detail = f"Rank {facts.rank} of {state.system.columns} columns."
@@ -124,7 +138,29 @@ def _tied(ties: Host, upper: Host, size: int, following: int, borders: int) -> H
     return out
 
 
-def _sorted(system: LinearSystem, edges: tuple[int, ...]) -> tuple[list[_Rows], list[_Rows], int]:
+def _column_scale(system: LinearSystem) -> Host:
+    """Return one over the norms of the columns; one for a column of zeros."""
+    largest = np.zeros(system.columns)
+    for block in system.blocks:
+        if block.rows:
+            own = np.max(np.abs(to_host(block.matrix)), axis=0) * block.weight
+            part = slice(block.start, block.stop)
+            largest[part] = np.maximum(largest[part], own)
+    # The largest entry serves as well as the norm, and cannot underflow.
+    return np.where(largest > 1e-300, 1.0 / np.where(largest > 1e-300, largest, 1.0), 1.0)
+
+
+def _check_rhs(system: LinearSystem, rhs: Host) -> None:
+    rows = sum(block.rows for block in system.blocks)
+    if rhs.shape != (rows,):
+        raise LinearSystemError(f"The system has {rows} rows, the right-hand side {rhs.shape}.")
+    if not np.isfinite(rhs).all():
+        raise LinearSystemError("The right-hand side holds NaN or infinity. Check the sources.")
+
+
+def _sorted(
+    system: LinearSystem, edges: tuple[int, ...], scale: Host
+) -> tuple[list[_Rows], list[_Rows], int]:
     """Return the rows of each group with border columns, the ties after each, the borders."""
     groups = len(edges) - 1
     own: list[list[tuple[Block, int]]] = [[] for _ in range(groups)]
@@ -133,6 +169,8 @@ def _sorted(system: LinearSystem, edges: tuple[int, ...]) -> tuple[list[_Rows], 
     place = 0
     for block in system.blocks:
         _check(block)
+        scaled = to_host(block.matrix) * scale[block.start : block.stop]
+        block = replace(block, matrix=scaled)
         first, last = edges.index(block.start), edges.index(block.stop) - 1
         target = own[first] if last == first else ties[first] if last == first + 1 else long
         target.append((block, place))

@@ -22,6 +22,8 @@ ITERATIONS = 8
 PEAK = 0.2
 # Mass that no start component needs to cover.
 REMAINDER = 0.03
+# Least deviation beside the span: rounding.
+_LEAST = 1e-15
 _SQRT_2PI = math.sqrt(2 * math.pi)
 
 
@@ -46,7 +48,7 @@ def fit_bins(edges: Host, masses: Host, components: int) -> Mixture:
     weights, means, deviations = _peaks(x, masses, widths, components)
     some = masses > 1e-7 * masses.sum()
     weights, means, deviations = _maximised(
-        weights, means, deviations, x[some], masses[some], widths[some]
+        weights, means, deviations, x[some], masses[some], widths[some], float(widths.sum())
     )
     return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
 
@@ -59,7 +61,7 @@ def _peaks(x: Host, masses: Host, widths: Host, components: int) -> tuple[Host, 
     """
     density = masses / widths
     free = np.ones(len(x), dtype=bool)
-    total = masses.sum()
+    total, least = masses.sum(), _LEAST * float(widths.sum())
     found: list[tuple[float, float, float]] = []
     while len(found) < components and masses[free].sum() > REMAINDER * total:
         top = int(np.argmax(np.where(free, density, -1.0)))
@@ -69,7 +71,7 @@ def _peaks(x: Host, masses: Host, widths: Host, components: int) -> tuple[Host, 
         mass = w.sum()
         mean = float(w @ x[low:high] / mass)
         spread = float(w @ ((x[low:high] - mean) ** 2 + h**2 / 12.0) / mass)
-        found.append((mass, mean, math.sqrt(spread)))
+        found.append((mass, mean, math.sqrt(spread) + least))
     p, means, deviations = np.array(found).T
     return p / p.sum(), means, deviations
 
@@ -83,12 +85,12 @@ def _stretch(density: Host, free: NDArray[np.bool_], top: int) -> tuple[int, int
 
 
 def _maximised(
-    p: Host, means: Host, deviations: Host, x: Host, masses: Host, widths: Host
+    p: Host, means: Host, deviations: Host, x: Host, masses: Host, widths: Host, span: float
 ) -> tuple[Host, Host, Host]:
     """Return weights, means and deviations after EM; offsets are relative to each mean."""
     w = masses / masses.sum()
     floor = widths**2 / 12.0
-    span, background = float(x[-1] - x[0]) + 1e-300, 0.01
+    least, background = _LEAST * span, 0.01
     for _ in range(ITERATIONS):
         z = (x - means[:, None]) / deviations[:, None]
         share = np.exp(-0.5 * np.minimum(z * z, 1400.0)) * (p / deviations)[:, None]
@@ -98,8 +100,8 @@ def _maximised(
         offset = x - means[:, None]
         # A wide bin in a thin tail says nothing of a component's width.
         cells = np.minimum(floor, (deviations * deviations)[:, None])
-        deviations = np.sqrt((share * (offset * offset + cells)).sum(axis=1) / mass)
+        deviations = np.sqrt((share * (offset * offset + cells)).sum(axis=1) / mass) + least
         p = mass
         background = max(1.0 - float(mass.sum()), 1e-3)
-    alive = p > 1e-6
+    alive = p > min(1e-6, 0.5 * float(p.max()))
     return p[alive] / p[alive].sum(), means[alive], deviations[alive]

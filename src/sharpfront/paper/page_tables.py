@@ -92,23 +92,26 @@ def sensitivity_table(page: _Tables, results: Results) -> None:
     labels = {case.name: case.label for case in results.plan.cases}
     rows = [
         [
-            labels[setting.case],
+            _short(labels[setting.case]),
             *(value for _, value in setting.words),
-            sci(setting.rmse.median),
-            f"{sci(setting.rmse.low)} to {sci(setting.rmse.high)}",
-            sci(setting.max_error.median),
-            f"{sci(setting.max_error.low)} to {sci(setting.max_error.high)}",
+            _extremes(setting.rmse),
+            _extremes(setting.max_error),
         ]
         for setting in settings(results)
     ]
     seeds = max((setting.runs for setting in settings(results)), default=0)
     page.table(
-        ("Problem", "ε", "λ", "Rows", "Uniform RMSE", "from … to", "Largest error", "from … to"),
+        ("Problem", "ε", "λ", "Rows", "Uniform RMSE", "Largest error"),
         rows,
-        f"GMM-PIELM by Algorithm 1; median and extremes over {seeds} seed(s). ε is added to every "
+        f"GMM-PIELM by Algorithm 1; median [extremes] over {seeds} seed(s). ε is added to every "
         "width, λ weighs the boundary rows, and the rows of the equation are random or a grid. "
         "Elsewhere in this report: ε = 1.0e-8, λ = 1, random rows.",
+        cards=False,
     )
+
+
+def _extremes(values: Spread) -> str:
+    return f"{sci(values.median)}\n[{sci(values.low)} … {sci(values.high)}]"
 
 
 def shares_table(page: _Tables, results: Results) -> None:
@@ -127,6 +130,7 @@ def shares_table(page: _Tables, results: Results) -> None:
         rows,
         f"Part of the last mixture within {NEAR:.0f} layer widths of a layer, for every method and "
         "seed. The baselines have no mixture (–).",
+        cards=False,
     )
 
 
