@@ -155,7 +155,7 @@ def _scores(results: Results) -> Table:
     from rich import box
     from rich.table import Table
 
-    from sharpfront.paper import percent, sci, table1
+    from sharpfront.paper import percent, sci, seconds, table1
 
     table = Table(
         title=f"Table 1: median \\[quartiles] over {results.plan.seeds} seeds",
@@ -174,7 +174,7 @@ def _scores(results: Results) -> Table:
             sci(cell.published_rmse),
             str(cell.rmse or "–"),
             str(cell.max_error or "–"),
-            "–" if cell.seconds is None else f"{cell.seconds.median:.2f}",
+            seconds(cell.seconds.median if cell.seconds else None),
             percent(cell.share.median if cell.share else None),
         )
     return table

@@ -14,6 +14,7 @@ from sharpfront.adapt.stretch import (
     looked_again,
     mixture_of,
     sides,
+    sides_and_decades,
     split,
     with_places,
 )
@@ -84,13 +85,15 @@ def rung(kernels: float) -> int:
 def start_number(stretch: Stretch, c: Coordinate, tol: float) -> int:
     """Return the kernels of a first solve, before anything is known but what was discovered.
 
-    A few for the smooth part, some for each side of each feature, two for each swing of u; a
-    smaller tolerance takes proportionally more.
+    A few for the smooth part, for each side of each feature some and more for every decade between
+    its scale and the stretch, two for each swing of u; a smaller tolerance takes proportionally
+    more. Only the work depends on this number, never the answer's trust: it was read off the
+    kernels that fifty problems needed.
     """
     digits = min(max(-math.log10(tol) / 9.0, 0.7), 1.5)
-    count = sides(c)
-    swings = max(float(stretch.swings.sum()) - count, 0.0)
-    return rung(digits * (26 + 30 * count + 2.0 * swings))
+    swings = max(float(stretch.swings.sum()) - sides(c), 0.0)
+    graded = sum(n * (8 + 6.5 * min(decades, 5.0)) for n, decades in sides_and_decades(c))
+    return rung(digits * (max(26.0, 18 + graded) + 2.0 * swings))
 
 
 def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order: int) -> Plan:

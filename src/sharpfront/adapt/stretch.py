@@ -107,11 +107,24 @@ def features(c: Coordinate) -> tuple[Host, Host]:
 
 def sides(c: Coordinate) -> int:
     """Return the number of sides of features: two for a front, one for a layer at an end."""
+    return sum(count for count, _ in sides_and_decades(c))
+
+
+def sides_and_decades(c: Coordinate) -> list[tuple[int, float]]:
+    """Return for each feature its sides inside the stretch, and the decades of scale they grade.
+
+    The decades lie between the smallest scale of the feature's components and the stretch.
+    """
     if not c.components:
-        return 0
+        return []
     first, last = features(c)
-    at_ends = int(first[0] < c.low) + int(last[-1] > c.high)
-    return max(2 * len(first) - at_ends, 1)
+    centre, length = c.anchor + c.offset, c.high - c.low
+    out = []
+    for low, high in zip(first, last, strict=True):
+        scale = float(c.scale[(centre >= low) & (centre <= high)].min())
+        count = 2 - int(low < c.low) - int(high > c.high)
+        out.append((max(count, 1), float(np.log10(max(length / scale, 1.0)))))
+    return out
 
 
 def split(stretch: Stretch, c: Coordinate) -> tuple[Stretch, Stretch]:

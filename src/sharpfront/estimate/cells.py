@@ -13,7 +13,7 @@ u^(j)' = u^(j+1) is the trapezoidal rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -111,8 +111,13 @@ class CellSystem:
         # At order one no cell has slopes; zeros keep the type simple and are never read.
         if self.order == 1:
             return Slopes(*[np.zeros(0)] * 6)
-        a, b, c = (self.coefficients[self.order - j] for j in range(3))
-        return slopes(a, b, c, self.grid.steps)
+        rows = [*(self.coefficients[self.order - j] for j in range(3)), self.grid.steps]
+        if all(np.ptp(row) <= 1e-13 * abs(row[0]) for row in rows):
+            # All cells are alike, as on the first grid of an equation with constant coefficients.
+            one = slopes(*(row[:1] for row in rows))
+            count = len(self.grid.steps)
+            return Slopes(*(np.full(count, getattr(one, f.name)[0]) for f in fields(one)))
+        return slopes(*rows)
 
     def _condition_row(self, condition: LinearCondition) -> _Row:
         row = _Row()

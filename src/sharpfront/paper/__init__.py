@@ -18,7 +18,7 @@ from sharpfront.paper.experiments import (
 from sharpfront.paper.findings import Finding, Verdict, find
 from sharpfront.paper.output import as_json, write_all
 from sharpfront.paper.runs import Failure, Run, Task, perform
-from sharpfront.paper.summary import Cell, Spread, percent, sci, spread, table1
+from sharpfront.paper.summary import Cell, Spread, percent, sci, seconds, spread, table1
 
 __all__ = [
     "CASES",
@@ -44,6 +44,7 @@ __all__ = [
     "perform",
     "quick_plan",
     "sci",
+    "seconds",
     "spread",
     "table1",
     "write_all",

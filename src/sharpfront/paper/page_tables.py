@@ -7,7 +7,16 @@ from typing import Protocol
 
 from sharpfront.paper.cases import COLLOCATION, NEAR, NU
 from sharpfront.paper.experiments import Results
-from sharpfront.paper.summary import Cell, Spread, percent, sci, settings, table1, zero_scores
+from sharpfront.paper.summary import (
+    Cell,
+    Spread,
+    percent,
+    sci,
+    seconds,
+    settings,
+    table1,
+    zero_scores,
+)
 
 
 class _Tables(Protocol):
@@ -61,7 +70,7 @@ def scores_table(page: _Tables, results: Results) -> None:
 
 
 def _scores(cell: Cell) -> list[str]:
-    paper = "" if cell.published_seconds is None else f"\n({cell.published_seconds:.2f})"
+    paper = "" if cell.published_seconds is None else f"\n({seconds(cell.published_seconds)})"
     return [
         _short(cell.case.label),
         cell.method.title,
@@ -69,7 +78,7 @@ def _scores(cell: Cell) -> list[str]:
         sci(cell.published_rmse),
         two_lines(cell.rmse),
         two_lines(cell.max_error),
-        "–" if cell.seconds is None else f"{cell.seconds.median:.2f}{paper}",
+        "–" if cell.seconds is None else seconds(cell.seconds.median) + paper,
         "–" if cell.share is None else _percents(cell.share),
     ]
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -74,7 +74,8 @@ class Run:
     condition_first, condition_last, rank, dead_columns
         Condition number of H with the first and the last kernels; the other two of the last.
     rows_near, rows_inside
-        Rows of the equation within ten layer widths of a layer, and within one.
+        Rows of the equation within ten layer widths of a layer, and within one; None if the
+        method does not tell where its rows are.
     centres_near
         Kernels centred within ten layer widths of a layer.
     widest_gap
@@ -90,7 +91,8 @@ class Run:
     density_integral
         Integral of the last p_res over the domain: one.
     length_log, length_squared
-        Effective length of the two candidate densities that the rows show after the first solve.
+        Effective length of the two candidate densities that the rows show after the first solve;
+        None where the rows are not told.
     mixture_length_first, mixture_length_last
         Effective length of the first and the last mixture; None without a mixture.
     error_estimate, outcome
@@ -111,8 +113,8 @@ class Run:
     condition_last: float
     rank: int
     dead_columns: int
-    rows_near: int
-    rows_inside: int
+    rows_near: int | None
+    rows_inside: int | None
     centres_near: int
     widest_gap: float
     level: float
@@ -121,8 +123,8 @@ class Run:
     mixture_share: float | None
     narrowest: float | None
     density_integral: float
-    length_log: float
-    length_squared: float
+    length_log: float | None
+    length_squared: float | None
     mixture_length_first: float | None
     mixture_length_last: float | None
     error_estimate: float
@@ -244,8 +246,9 @@ def _perform(task: Task) -> Done:
     wanted = pairs if task.keep else [pairs[0], pairs[-1]]
     steps = tuple(_step(problem, *proposal, assessment) for proposal, assessment in wanted)
     lengths = _mixture_lengths([mixture for _, mixture in watched.proposals])
-    once = task.case.constants and len(pairs) == 1
-    expected = expected_level(problem, watched.proposals[0][0]) if once else None
+    proposed = watched.proposals[0][0]
+    once = task.case.constants and len(pairs) == 1 and proposed.rows
+    expected = expected_level(problem, proposed) if once else None
     run = _measured(task, solution, steps, lengths, expected, seconds)
     return Done(run, _view(task, solution, steps) if task.keep else None)
 
@@ -264,7 +267,7 @@ def _measured(
     seconds: float,
 ) -> Run:
     case, domain, first, last = task.case, task.case.problem.domain, steps[0], steps[-1]
-    history, mixture = solution.history, steps[-1].mixture
+    history, mixture, told = solution.history, last.mixture, last.rows.size > 0
     return Run(
         task.group,
         case.name,
@@ -280,8 +283,8 @@ def _measured(
         history[-1].condition,
         history[-1].rank,
         history[-1].dead_columns,
-        count_near(last.rows, case.features),
-        count_near(last.rows, case.features, 1.0),
+        count_near(last.rows, case.features) if told else None,
+        count_near(last.rows, case.features, 1.0) if told else None,
         count_near(last.centres, case.features),
         _widest_gap(first.centres, domain),
         *_flatness(solution),
@@ -289,8 +292,8 @@ def _measured(
         None if mixture is None else mixture_share(mixture, domain, case.features, NEAR),
         None if mixture is None else math.sqrt(float(np.min(mixture.covariances))),
         float(np.sum(last.density * last.volumes)),
-        effective_length(first.rows_density),
-        effective_length(first.rows_squared),
+        effective_length(first.rows_density) if told else None,
+        effective_length(first.rows_squared) if told else None,
         *lengths,
         solution.error_estimate,
         str(solution.outcome.kind),
@@ -341,22 +344,26 @@ def _step(
     order = np.argsort(assessment.points[:, 0])
     volumes, residual = assessment.volumes[order], assessment.residual[order]
     ends = {condition.part for condition in problem.conditions}
-    rows = np.sort(
-        np.concatenate([to_host(r.points)[:, 0] for r in proposal.rows if r.label not in ends])
-    )
+    told = [to_host(r.points)[:, 0] for r in proposal.rows if r.label not in ends]
+    rows = np.sort(np.concatenate([*told, np.zeros(0)]))
     at_rows = np.max(np.abs(assessment.approximation.residuals(problem, rows[:, None])), axis=0)
-    cells = np.full(len(rows), problem.domain.measure / len(rows))
+    cells = np.full(len(rows), problem.domain.measure / max(1, len(rows)))
     return Step(
         assessment.points[order, 0],
-        residual_density(residual, volumes),
+        _density(residual, volumes),
         volumes,
         rows,
-        residual_density(at_rows, cells),
-        residual_density(at_rows, cells, "squared"),
+        _density(at_rows, cells),
+        _density(at_rows, cells, "squared"),
         residual,
         _centres(proposal),
         mixture,
     )
+
+
+def _density(residual: Host, volumes: Host, power: Literal["log", "squared"] = "log") -> Host:
+    # No points, no density: a method need not tell its rows, nor assess every solve.
+    return residual_density(residual, volumes, power) if residual.size else np.zeros(0)
 
 
 def _centres(proposal: Proposal) -> Host:

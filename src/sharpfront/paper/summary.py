@@ -63,6 +63,11 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
+def seconds(value: float | None) -> str:
+    """Return a time with two digits."""
+    return "–" if value is None else f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
 @dataclass(frozen=True, eq=False)
 class Cell:
     """A row of our Table 1: one method on one problem.

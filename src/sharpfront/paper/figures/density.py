@@ -57,7 +57,7 @@ def _panel(axes: Axes, case: Case, method: Method, view: View, *, zoomed: bool) 
     axes.plot(
         place(fine), mixture.density(fine), color=method.colour, lw=1.8, label="learned mixture"
     )
-    axes.set(yscale="log", ylim=(1e-4, 3e3), ylabel="density")
+    axes.set(yscale="log", ylim=(1e-4, 1e5), ylabel="density")
     if zoomed:
         zoom_axis(axes, case)
         axes.set_title(f"{method.title}: towards the layer")

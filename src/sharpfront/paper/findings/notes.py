@@ -6,7 +6,7 @@ from sharpfront.paper.cases import COLLOCATION, NEAR, NU, Case
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.findings.finding import Finding, Verdict
 from sharpfront.paper.findings.select import paper_runs, so_many, spread_of, within
-from sharpfront.paper.summary import count, sci, settings, zero_scores
+from sharpfront.paper.summary import count, sci, seconds, settings, zero_scores
 
 # Width of the baseline's kernels in units of the mean distance of their centres.
 _OVERLAP = 2.5
@@ -83,7 +83,7 @@ def rows(results: Results) -> Finding | None:
         return None
     near, inside = (
         spread_of(runs, lambda run: run.rows_near),
-        count(runs, lambda run: run.rows_inside > 0),
+        count(runs, lambda run: bool(run.rows_inside)),
     )
     dead = spread_of(runs, lambda run: run.dead_columns)
     evidence = [
@@ -175,10 +175,10 @@ def own_methods(results: Results) -> Finding | None:
             runs = results.select("table", case.name, method.name)
             if runs:
                 error = spread_of(runs, lambda run: run.max_error)
-                seconds = spread_of(runs, lambda run: run.seconds)
+                time = spread_of(runs, lambda run: run.seconds)
                 parts.append(
                     f"{case.label}, {method.title}: largest error {error} with {runs[0].kernels} "
-                    f"kernels in {seconds.median:.3f} s."
+                    f"kernels in {seconds(time.median)} s."
                 )
     if not parts:
         return None
