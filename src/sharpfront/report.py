@@ -61,7 +61,7 @@ th { font-weight: 600; color: var(--soft); border-bottom: 1.5px solid var(--ink)
   white-space: normal; vertical-align: bottom; }
 td { border-bottom: 1px solid var(--line); }
 th.words, td.words { text-align: left; white-space: normal; }
-@media (min-width: 900px) { .table { margin-left: -3rem; margin-right: -3rem; }
+@media (min-width: 980px) { .table { margin-left: -6rem; margin-right: -6rem; }
   td.words { white-space: nowrap; } }
 tr.strong td { background: var(--wash); }
 td small { color: var(--soft); font-size: .9em; display: block; }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sharpfront.adapt import Adaptor, Paper, Uniform
+from sharpfront.adapt import Adaptor, Paper, Resolve, Uniform
 from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Entry, Feature
 from sharpfront.problem import Problem
 
@@ -180,5 +180,14 @@ METHODS = (
         lambda case: gmm(case, fit="weighted"),
         "#dd8452",
         "adaptive",
+    ),
+    Method(
+        "sharpfront",
+        "sharpfront (default)",
+        "What this library does by default: features found first, kernels and rows even in the "
+        "coordinate of the mixture, the error estimated by the error equation. No seed enters.",
+        lambda case: Resolve(),
+        "#2a9d5c",
+        None,
     ),
 )
