@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 # Wide enough for Table 1 where there is no terminal to ask.
-_PIPE_WIDTH = 132
+_PIPE_WIDTH = 144
 
 app = typer.Typer(
     no_args_is_help=True,
