@@ -66,8 +66,8 @@ class Plan:
     def mixture(self) -> Mixture | None:
         """The mixtures of all parts as one, weighted by the monitor's mass in each."""
         found = [(p.mixture, p.stretch.total) for p in self.parts if p.mixture is not None]
-        if not found:
-            return None
+        if len(found) < 2:
+            return found[0][0] if found else None
         shares = np.concatenate([m.weights * total for m, total in found])
         return Mixture(
             shares / shares.sum(),

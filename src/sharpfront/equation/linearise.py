@@ -87,6 +87,9 @@ def linear_form(expression: Expression) -> LinearForm:
     NonlinearError
         If a coefficient depends on an unknown.
     """
+    quick = _affine(expression)
+    if quick is not None:
+        return quick
     jump = _jump(expression)
     if jump is not None:
         raise NonlinearError(f"The equation is not linear: an unknown stands inside {jump}(...).")
@@ -99,6 +102,60 @@ def linear_form(expression: Expression) -> LinearForm:
                 f"{', '.join(_name(leaf) for leaf in inside)}."
             )
     return LinearForm(terms, _without_unknowns(expression))
+
+
+_Affine = tuple[dict[Key, Term], Expression]
+
+
+def _affine(expression: Expression) -> LinearForm | None:
+    """Return the linear form of sums and of products with factors free of unknowns, in one pass.
+
+    None where an unknown stands anywhere else; the tangents then decide.
+    """
+    found: dict[int, _Affine] = {}
+    for node in ordered(expression):
+        if isinstance(node, Derivative):
+            term = Term(node.unknown, node.orders, Constant(1.0))
+            found[id(node)] = ({node.key: term}, Constant(0.0))
+        elif isinstance(node, Apply) and any(found[id(a)][0] for a in node.arguments):
+            combined = _combined(node.function.evaluate, [found[id(a)] for a in node.arguments])
+            if combined is None:
+                return None
+            found[id(node)] = combined
+        else:
+            found[id(node)] = ({}, node)
+    terms, source = found[id(expression)]
+    return LinearForm(tuple(t for t in terms.values() if not is_zero(t.coefficient)), source)
+
+
+def _combined(function: object, parts: list[_Affine]) -> _Affine | None:
+    if function is np.negative:
+        return _scaled(parts[0], lambda e: apply(np.negative, e))
+    (left, free), (right, other) = parts[0], parts[-1]
+    if function is np.add:
+        return _added(parts[0], parts[1], np.add)
+    if function is np.subtract:
+        return _added(parts[0], parts[1], np.subtract)
+    if function is np.multiply and not left:
+        return _scaled(parts[1], lambda e: apply(np.multiply, free, e))
+    if function is np.multiply and not right:
+        return _scaled(parts[0], lambda e: apply(np.multiply, e, other))
+    if function is np.true_divide and not right:
+        return _scaled(parts[0], lambda e: apply(np.true_divide, e, other))
+    return None
+
+
+def _scaled(part: _Affine, change: Callable[[Expression], Expression]) -> _Affine:
+    terms = {k: Term(t.unknown, t.orders, change(t.coefficient)) for k, t in part[0].items()}
+    return terms, change(part[1])
+
+
+def _added(a: _Affine, b: _Affine, ufunc: np.ufunc) -> _Affine:
+    terms = dict(a[0])
+    for key, term in b[0].items():
+        before = terms[key].coefficient if key in terms else Constant(0.0)
+        terms[key] = Term(term.unknown, term.orders, apply(ufunc, before, term.coefficient))
+    return terms, apply(ufunc, a[1], b[1])
 
 
 def _jump(expression: Expression) -> str | None:

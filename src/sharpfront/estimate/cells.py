@@ -138,11 +138,7 @@ class CellSystem:
             row.weights += [left, right]
             return
         if self.order == 1 or term.order > k:
-            raise ProblemError(
-                f"An equation of order {self.order} takes conditions on derivatives up to "
-                f"{self.order - 1}, got one on a derivative of order {term.order}. "
-                "Use the equation to express it by lower ones."
-            )
+            raise _too_high(self.order, term.order)
         s = self.slopes
         row.columns += [k * i + k - 1, k * (i + 1) + k - 1]
         row.weights += [left * s.ll[i] + right * s.rl[i], left * s.lr[i] + right * s.rr[i]]
@@ -158,6 +154,8 @@ class CellSystem:
         if term.order < k:
             half = 0.5 * w * self.grid.steps
             parts, level = (half, half), term.order
+        elif term.order > k:
+            raise _too_high(self.order, term.order)
         else:
             parts, level = (-w, w), k - 1
         for shift, part in enumerate(parts):
@@ -263,6 +261,13 @@ class CellSystem:
         left = s.ll * w[:-1] + s.lr * w[1:] + s.lf * rest
         last = s.rl[-1] * w[-2] + s.rr[-1] * w[-1] + s.rf[-1] * rest[-1]
         return np.vstack([u, np.append(left, last)])
+
+
+def _too_high(order: int, derivative: int) -> ProblemError:
+    return ProblemError(
+        f"An equation of order {order} takes conditions on derivatives up to {order - 1}, got one "
+        f"on a derivative of order {derivative}. Use the equation to express it by lower ones."
+    )
 
 
 def _finite(x: Host, info: int) -> Host:

@@ -9,7 +9,8 @@ import numpy as np
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.basis import KernelBasis
-from sharpfront.problem import Condition, Problem
+from sharpfront.equation.expression import derivatives_in
+from sharpfront.problem import Condition, IntegralCondition, PointCondition, Problem
 from sharpfront.solution import Estimate
 
 # The two-point Gauss rule on a gap of length one.
@@ -56,7 +57,12 @@ def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Ass
     """Return residual, mismatch of the conditions and the estimate that follows from them."""
     points, volumes = check_points(problem, approximation, seed)
     residual = np.max(np.abs(approximation.residuals(problem, points)), axis=0)
-    mismatch = max((_miss(problem, approximation, c) for c in problem.conditions), default=0.0)
+    misses = [
+        *(_miss(problem, approximation, c) for c in problem.conditions),
+        *(_further_miss(approximation, c, points, volumes) for c in problem.further),
+        *_seam(problem, approximation),
+    ]
+    mismatch = max(misses, default=0.0)
     size = max(
         1.0,
         *(
@@ -71,6 +77,29 @@ def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Ass
 def _miss(problem: Problem, approximation: Approximation, condition: Condition) -> float:
     face = problem.domain.boundary(condition.part, 256)
     return float(np.max(np.abs(approximation.mismatch(condition.residuals, face))))
+
+
+def _further_miss(
+    approximation: Approximation,
+    condition: PointCondition | IntegralCondition,
+    points: Host,
+    volumes: Host,
+) -> float:
+    if isinstance(condition, PointCondition):
+        there = np.array([condition.point])
+        return max(abs(float(approximation.insert(r, there)[0])) for r in condition.residuals)
+    found = [float(volumes @ approximation.insert(r, points)) for r in condition.residuals]
+    return max(abs(value - condition.equals) for value in found)
+
+
+def _seam(problem: Problem, approximation: Approximation) -> list[float]:
+    """Return the jumps across the seam of a periodic interval, below the highest derivatives."""
+    if not getattr(problem.domain, "periodic", False):
+        return []
+    leaves = {leaf for e in problem.equations for leaf in derivatives_in(e)}
+    lower = {(leaf.unknown, j) for leaf in leaves for j in range(leaf.orders[0])}
+    ends = problem.domain.bounds
+    return [abs(float(np.diff(approximation.values(u, ends, (j,)))[0])) for u, j in lower]
 
 
 def check_points(problem: Problem, approximation: Approximation, seed: int) -> tuple[Host, Host]:

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dgeqrf, dormqr
+from scipy.linalg.lapack import dgeqrf, dormqr, dtrtrs
 
 from sharpfront.arrays import Array, Host, like, to_host
 from sharpfront.assemble import Block, LinearSystem
@@ -217,20 +216,25 @@ def _stacked(
 def _split(
     long: list[tuple[Block, int]], edges: tuple[int, ...]
 ) -> tuple[list[list[tuple[Host, int, float]]], list[tuple[Host, int, float]], int]:
-    """Cut long rows into unit parts per group; return them, the closing rows and the borders."""
+    """Cut long rows into unit parts per group; return them, the closing rows and the borders.
+
+    Parts P (r_i w - s_i) and a closing row C (sum_i n_i s_i - b) with the best s_i count like one
+    row of weight W, 1 / W^2 = 1 / C^2 + sum_i n_i^2 / P^2: here in equal shares.
+    """
     parts: list[list[tuple[Host, int, float]]] = [[] for _ in edges[1:]]
     closing: list[tuple[dict[int, float], int, float]] = []
     borders = 0
     for block, place in long:
+        weight = math.sqrt(2.0) * block.weight
         for r, row in enumerate(to_host(block.padded(edges[-1]))):
-            scales = {}
+            scales, total = {}, float(np.linalg.norm(row))
             for i, (start, stop) in enumerate(itertools.pairwise(edges)):
                 norm = float(np.linalg.norm(row[start:stop]))
                 if norm > 0:
-                    parts[i].append((row[start:stop] / norm, borders, block.weight))
+                    parts[i].append((row[start:stop] / norm, borders, weight * total))
                     scales[borders] = norm
                     borders += 1
-            closing.append((scales, place + r, block.weight))
+            closing.append((scales, place + r, weight))
     rows = []
     for scales, place, weight in closing:
         row = np.zeros(borders)
@@ -282,12 +286,16 @@ def _back(upper: Host, right: Host, count: int) -> Host:
     if nothing.any():
         square[nothing] = np.eye(count)[nothing]
         padded[nothing] = 0.0
-    return np.asarray(solve_triangular(square, padded, check_finite=False))
+    # LAPACK's own routine: SciPy's wrapper takes longer than the solve.
+    solved, _ = dtrtrs(square, padded)
+    return np.asarray(solved)
 
 
 def _facts(state: _State, weights: Host, rhs: Host) -> Facts:
     diagonals = []
-    for stage, size in zip(state.stages, state.sizes, strict=True):
+    # Border unknowns are pivots too: a zero among them is a direction that no row determines.
+    sizes = (*state.sizes[:-1], state.sizes[-1] + state.borders)
+    for stage, size in zip(state.stages, sizes, strict=True):
         upper = stage.first.upper if stage.second is None else stage.second.upper
         diagonal = np.zeros(size)
         found = np.abs(np.diagonal(upper))[:size]
@@ -296,10 +304,9 @@ def _facts(state: _State, weights: Host, rhs: Host) -> Facts:
     every = np.concatenate(diagonals)
     largest, smallest = float(np.max(every)), float(np.min(every))
     condition = largest / smallest if smallest > 0 else math.inf
-    rank = int(np.sum(every > _SINGULAR * largest))
-    return Facts(
-        rank, condition, int(np.sum(every == 0)), _residual_norm(state.system, weights, rhs)
-    )
+    rank = max(0, int(np.sum(every > _SINGULAR * largest)) - state.borders)
+    dead = int(np.sum(every[: sum(state.sizes)] == 0))
+    return Facts(rank, condition, dead, _residual_norm(state.system, weights, rhs))
 
 
 def _residual_norm(system: LinearSystem, weights: Host, rhs: Host) -> float:

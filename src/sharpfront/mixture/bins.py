@@ -17,7 +17,7 @@ from sharpfront.mixture.model import FloatArray as Host
 from sharpfront.mixture.model import Mixture
 
 # The start is close already; more iterations change no digit of the solution.
-ITERATIONS = 8
+ITERATIONS = 5
 # A start component covers the bins where the density is above this share of its peak.
 PEAK = 0.2
 # Mass that no start component needs to cover.
@@ -40,10 +40,7 @@ def fit_bins(edges: Host, masses: Host, components: int) -> Mixture:
         The most components there may be; fewer if fewer peaks cover the mass.
     """
     widths = np.diff(edges)
-    if not (np.all(widths > 0) and np.all(masses >= 0) and np.sum(masses) > 0):
-        raise MixtureError(
-            "Bins need increasing edges, and masses that are not negative and not all zero."
-        )
+    _check(widths, masses, components)
     x = 0.5 * (edges[1:] + edges[:-1])
     weights, means, deviations = _peaks(x, masses, widths, components)
     some = masses > 1e-7 * masses.sum()
@@ -51,6 +48,18 @@ def fit_bins(edges: Host, masses: Host, components: int) -> Mixture:
         weights, means, deviations, x[some], masses[some], widths[some], float(widths.sum())
     )
     return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
+
+
+def _check(widths: Host, masses: Host, components: int) -> None:
+    if widths.shape != masses.shape or components < 1:
+        raise MixtureError(
+            f"Expected one mass for each of {len(widths)} bins and a component or more, got masses "
+            f"of shape {masses.shape} and {components} component(s)."
+        )
+    if not (np.all(widths > 0) and np.all(masses >= 0) and 0 < np.sum(masses) < math.inf):
+        raise MixtureError(
+            "Bins need increasing edges, and finite masses that are not negative and not all zero."
+        )
 
 
 def _peaks(x: Host, masses: Host, widths: Host, components: int) -> tuple[Host, Host, Host]:
