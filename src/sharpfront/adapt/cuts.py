@@ -29,7 +29,7 @@ class Survey:
     x
         The places, (n,). A feature narrower than their distance may be invisible.
     rows
-        The values of each function, (n,), or None if it does not vary.
+        The values of each function, (n,), or None if it is constant or linear.
     """
 
     x: Host
@@ -51,9 +51,15 @@ def survey(problem: OrdinaryProblem, samples: int = SURVEY) -> Survey:
     rows: list[Host | None] = []
     for function in problem.functions:
         y = function(x) if callable(function) else None
-        varies = y is not None and np.ptp(y) > 1e-12 * np.abs(y).max()
-        rows.append(y if varies else None)
+        rows.append(y if y is not None and _bends(y) else None)
     return Survey(x, tuple(rows))
+
+
+def _bends(y: Host) -> bool:
+    """Tell whether even samples differ from those of a linear function by more than rounding."""
+    largest = float(np.abs(y).max())
+    step = np.diff(y)
+    return bool(np.ptp(y) > 1e-12 * largest and np.ptp(step) > 1e-13 * largest)
 
 
 def find_cuts(problem: OrdinaryProblem, seen: Survey) -> tuple[Cut, ...]:

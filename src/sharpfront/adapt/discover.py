@@ -143,13 +143,15 @@ def _surveyed(points: Grid, seen: Survey, cuts: Host) -> Host:
     out = np.zeros((len(seen.rows), len(points.steps)))
     if all(y is None for y in seen.rows):
         return out
-    home = np.clip(np.searchsorted(points.nodes, seen.x) - 1, 0, len(points.steps) - 1)
+    first = np.searchsorted(seen.x, points.nodes)
     for row, y in zip(out, seen.rows, strict=True):
         if y is not None:
-            step = np.abs(np.diff(y, append=y[-1])) / np.ptp(y)
+            step = np.abs(np.diff(y)) / np.ptp(y)
             if len(cuts):
-                step[np.minimum(np.searchsorted(seen.x, cuts), len(step)) - 1] = 0.0
-            row[:] = np.bincount(home, step, len(row))
+                step[np.clip(np.searchsorted(seen.x, cuts), 1, len(step)) - 1] = 0.0
+            total = np.concatenate([[0.0], np.cumsum(step), [0.0]])
+            total[-1] = total[-2]
+            row[:] = np.diff(total[first])
     return out
 
 

@@ -1,4 +1,4 @@
-"""Has the check seen everything? What the survey knows of the data and the checking points do not.
+"""What speaks against an estimate: an ill-conditioned problem, or data that the check has not seen.
 
 A spike that falls between two checking points leaves no residual there, and an estimate made at
 those points says nothing of it. Where the surveyed values of a coefficient or of the source differ
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.adapt.cuts import Cut, Survey
+from sharpfront.adapt.discover import Discovery
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
+from sharpfront.estimate.cells import CellSystem
 from sharpfront.estimate.error import ErrorCheck
 from sharpfront.ordinary import OrdinaryProblem
 
@@ -23,6 +25,62 @@ from sharpfront.ordinary import OrdinaryProblem
 SURPRISE = 2.0
 # And by more than this share of the function's range, which is rounding.
 ROUNDING = 1e-10
+# Relative change of the operator by which its conditioning is probed.
+NUDGE = 1e-8
+# Two discretisations that differ by this much do not confirm each other.
+APART = 0.3
+
+
+def amplification(problem: OrdinaryProblem, found: Discovery) -> float:
+    """Return max|change of u| / (NUDGE max|u|) when NUDGE sum_j |c_j| / L^j is added to c_0.
+
+    Near a resonance, with a constant left free, or where two conditions say the same, this is
+    large; for well-posed problems it is the condition number in the problem's own units. Data that
+    happen to leave the free part alone would hide it, so an irregular source is tried as well.
+    """
+    low, high = problem.interval
+    data = found.system.coefficients
+    terms = np.sum([np.abs(c) / (high - low) ** j for j, c in enumerate(data)], axis=0)
+    nudged = data.copy()
+    nudged[0] += NUDGE * terms
+    other = CellSystem(found.system.grid, nudged, problem.conditions)
+    probe = terms * np.sign(np.sin(1.0 + np.arange(len(terms)) ** 2.0))
+    values = np.ones(len(problem.conditions))
+    u, v = found.solution[0], found.system.solve(probe, values)[0]
+    change = np.abs(other.solve(probe, values)[0] - v).max() / np.abs(v).max()
+    if u.any():
+        own = np.abs(other.solve(found.source, problem.values)[0] - u).max() / np.abs(u).max()
+        change = max(change, own)
+    return float(change / NUDGE)
+
+
+def contradiction(check: ErrorCheck, found: Discovery) -> float:
+    """Return how far the cells' answer is from the kernels', if cells agree on two grids; else 0.
+
+    Cells that differ between grids are merely too coarse for a violent source.
+    """
+    other = np.interp(found.system.grid.nodes, check.grid.nodes, check.direct)
+    spread = float(np.abs(other - found.solution[0]).max()) / max(1.0, check.size)
+    return check.apart if check.apart > APART and spread < APART * check.apart else 0.0
+
+
+def vanishing(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> float | None:
+    """Return where the leading coefficient is zero or changes its sign without a jump, if it does.
+
+    A zero at an end of the interval is no obstacle: a regular solution goes on to it.
+    """
+    y = problem.coefficients[-1]
+    if not callable(y):
+        return seen.x[0] if y == 0.0 else None
+    row = y(seen.x)
+    size = np.abs(row)
+    # A touching zero is a minimum to which the neighbours fall off.
+    least = 1e-6 * np.max(size)
+    crossing = np.flatnonzero((row[1:] * row[:-1] <= 0.0) | (size[1:] < least))
+    for i in crossing:
+        if not any(seen.x[i] <= cut.above <= seen.x[i + 1] for cut in cuts):
+            return float(0.5 * (seen.x[i] + seen.x[i + 1]))
+    return None
 
 
 def unseen(
@@ -33,20 +91,28 @@ def unseen(
     approximation: Approximation,
 ) -> tuple[Host, float]:
     """Return the surveyed places that surprise, (k,), and max |e| with their residual counted."""
+    if all(y is None for y in seen.rows):
+        return np.zeros(0), 0.0
     places, cells, shares = _surprises(seen, cuts, check)
     if not len(places):
         return places, 0.0
-    (name,) = approximation.bases
-    data = problem.sample(places)
-    left = data[-1].copy()
-    for j, coefficient in enumerate(data[:-1]):
-        if coefficient.any():
-            left -= coefficient * approximation.values(name, places[:, None], (j,))
+    left = left_over(problem, approximation, places)
     residual = check.residual.copy()
     residual[0][cells] += shares * (left - residual[0][cells])
     second = residual[1] if len(residual) > 1 else None
     e = check.system.solve(residual[0], check.misses, second)[0]
     return places, float(np.abs(e).max())
+
+
+def left_over(problem: OrdinaryProblem, approximation: Approximation, x: Host) -> Host:
+    """Return f - L u at positions x, (n,)."""
+    (name,) = approximation.bases
+    data = problem.sample(x)
+    left = data[-1].copy()
+    for j, coefficient in enumerate(data[:-1]):
+        if coefficient.any():
+            left -= coefficient * approximation.values(name, x[:, None], (j,))
+    return left
 
 
 def _surprises(seen: Survey, cuts: Sequence[Cut], check: ErrorCheck) -> tuple[Host, Host, Host]:

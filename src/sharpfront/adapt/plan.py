@@ -114,9 +114,14 @@ def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order:
 
 
 def within(plan: Plan, max_kernels: int) -> Plan:
-    """Return the plan scaled down to the limit, as far as the smallest rung allows."""
+    """Return the plan scaled down to the limit, as far as the smallest rung allows.
+
+    One part alone goes below the ladder where the limit does.
+    """
     if plan.kernels <= max_kernels:
         return plan
+    if len(plan.parts) == 1 and max_kernels < rung(0.0):
+        return Plan((_resized(plan.parts[0], max_kernels),))
     share = max_kernels / plan.kernels / LADDER
     return Plan(tuple(_resized(part, rung(part.piece.kernels * share)) for part in plan.parts))
 

@@ -10,8 +10,9 @@ import numpy as np
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.cuts import Cut, Survey, find_cuts, survey
 from sharpfront.adapt.discover import Discovery, discover
-from sharpfront.adapt.doubt import unseen
+from sharpfront.adapt.doubt import amplification, contradiction, left_over, unseen, vanishing
 from sharpfront.adapt.plan import (
+    GROWTH,
     Part,
     Plan,
     first_plan,
@@ -27,7 +28,7 @@ from sharpfront.arrays import Host
 from sharpfront.assemble import Block
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
-from sharpfront.estimate.cells import CellSystem, SingularCellsError
+from sharpfront.estimate.cells import SingularCellsError
 from sharpfront.estimate.error import ErrorCheck, check_pieces
 from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.mixture import Mixture
@@ -38,12 +39,8 @@ from sharpfront.solution import Estimate
 
 # On the error equation's answer, whose own discretisation error is about a tenth.
 SAFETY = 1.5
-# Relative change of the operator by which its conditioning is probed.
-NUDGE = 1e-8
 # Amplified more than this: near-singular.
 SINGULAR = 1e5
-# Two discretisations that differ by this much do not confirm each other.
-APART = 0.3
 # Above this an error that does not fall is unresolved rather than rounding.
 STALL = 1e-5
 # Stop after so many solves whatever the plan.
@@ -85,6 +82,8 @@ class ResolveState:
         Why no answer can be trusted, known before the first solve.
     answer
         The best assessed approximation so far.
+    kept
+        The plan of that answer.
     stale
         Solves in a row that did not halve the estimate.
     seen, cuts
@@ -104,6 +103,7 @@ class ResolveState:
     plan: Plan
     refusal: Outcome | None = None
     answer: Checked | None = None
+    kept: Plan | None = None
     stale: int = 0
     seen: Survey | None = None
     cuts: tuple[Cut, ...] = ()
@@ -166,20 +166,27 @@ class Resolve:
         """Return the state before the first solve of a problem in its plain form."""
         _check_order(plain)
         refusal = _miscounted(plain)
+        blind = _even_plan(plain, self.max_kernels)
         if refusal:
-            return ResolveState(name, plain, tol, None, _even_plan(plain), refusal)
+            return ResolveState(name, plain, tol, None, blind, refusal)
         seen = survey(plain)
         cuts = find_cuts(plain, seen)
         try:
-            found = discover(
-                plain, _special_points(plain, cuts), np.array([c.above for c in cuts]), seen
-            )
-            refusal = _near_singular(_amplification(plain, found))
+            # Where the leading coefficient vanishes a cell is infinite, and that is found out.
+            with np.errstate(all="ignore"):
+                found = discover(
+                    plain, _special_points(plain, cuts), np.array([c.above for c in cuts]), seen
+                )
+                refusal = _near_singular(amplification(plain, found))
         except SingularCellsError:
-            return ResolveState(name, plain, tol, None, _even_plan(plain), _near_singular(np.inf))
+            refusal = _vanished(plain, seen, cuts) or _near_singular(np.inf)
+            return ResolveState(name, plain, tol, None, blind, refusal)
         stretches = between_cuts(plain.interval, cuts, found)
         plan = first_plan(stretches, tol, self.components, plain.order)
         plan = within(plan, self.max_kernels)
+        if plan.kernels > self.max_kernels:
+            # Not even the smallest pieces fit: what one even piece can do is still assessed.
+            plan = blind
         return ResolveState(name, plain, tol, found, plan, refusal, seen=seen, cuts=cuts)
 
     def propose(self, state: ResolveState) -> Proposal:
@@ -192,13 +199,16 @@ class Resolve:
         """Return the error equation's answer."""
         (weights,) = approximation.weights.values()
         if state.found is None:
-            return _unassessed(approximation)
+            return _unassessed(state, approximation)
         try:
-            check = check_pieces(state.problem, state.basis, weights, state.conditions)
+            with np.errstate(all="ignore"):
+                check = check_pieces(state.problem, state.basis, weights, state.conditions)
         except SingularCellsError:
-            return _unassessed(approximation)
+            return _unassessed(state, approximation)
         size = max(1.0, check.size)
         value = SAFETY * check.error / size + check.floor / size
+        if not np.isfinite(value):
+            return _unassessed(state, approximation)
         return Checked(
             approximation,
             check.grid.middles[:, None],
@@ -213,27 +223,32 @@ class Resolve:
         """Return the state with the best answer kept, and more kernels planned or an end."""
         best, error = state.answer, assessment.estimate.value
         stale = state.stale + 1 if best and error > 0.5 * best.estimate.value else 0
+        kept = state.kept
         if best is None or error < best.estimate.value:
-            best = assessment
-        state = replace(state, answer=best, stale=stale, solves=state.solves + 1)
+            best, kept = assessment, state.plan
+        state = replace(state, answer=best, kept=kept, stale=stale, solves=state.solves + 1)
         outcome = self._verdict(state, assessment)
         if outcome and outcome.kind in (OutcomeKind.CONVERGED, OutcomeKind.STALLED):
             state, outcome = self._doubted(state, assessment, outcome)
             if outcome is None:
                 return state
         if outcome is None and assessment.check is not None:
-            plan, outcome = self._next(state, assessment.check, error)
+            plan, outcome = self._next(state, assessment)
             if outcome is None:
                 return replace(state, plan=plan)
-        return _contradicted(replace(state, finished=outcome))
+        return _contradicted(replace(state, finished=_explained(state, outcome)))
 
-    def _next(
-        self, state: ResolveState, check: ErrorCheck, error: float
-    ) -> tuple[Plan, Outcome | None]:
+    def _next(self, state: ResolveState, last: Checked) -> tuple[Plan, Outcome | None]:
         """Return the plan with more kernels where they are needed, or why there is none."""
-        growth = wanted_growth(state.plan, check, error, state.tol, SAFETY)
-        refit = state.stale == 1
-        bigger = grown(state.plan, growth, state.tol, check, self.components, refit)
+        base = state.plan
+        if state.stale == 2 and state.kept and state.answer and state.answer is not last:
+            # The mixture fitted anew made it worse: back to the one before, with more kernels.
+            base, last = state.kept, state.answer
+        assert last.check is not None
+        growth = wanted_growth(base, last.check, last.estimate.value, state.tol, SAFETY)
+        if base is not state.plan:
+            growth = np.where(growth > 1.0, GROWTH, 1.0)
+        bigger = grown(base, growth, state.tol, last.check, self.components, state.stale == 1)
         plan = within(bigger, self.max_kernels)
         full = bigger.kernels > self.max_kernels and plan.kernels <= state.plan.kernels
         used = f"{state.plan.kernels} kernels used in {state.solves} solves."
@@ -310,12 +325,32 @@ def _near_singular(amplification: float) -> Outcome | None:
     return Outcome(OutcomeKind.NEAR_SINGULAR, seen)
 
 
-def _even_plan(problem: OrdinaryProblem) -> Plan:
+def _vanished(problem: OrdinaryProblem, seen: Survey, cuts: tuple[Cut, ...]) -> Outcome | None:
+    """Return what is wrong with an equation that loses its order inside."""
+    place = vanishing(problem, seen, cuts)
+    if place is None:
+        return None
+    return Outcome(
+        OutcomeKind.ILL_POSED,
+        f"The coefficient of the derivative of order {problem.order} vanishes near "
+        f"x = {place:.6g}, where the equation loses its order. Solve on intervals that end there.",
+    )
+
+
+def _explained(state: ResolveState, outcome: Outcome | None) -> Outcome | None:
+    """Return the cause instead of its symptom: no kernels resolve an equation without order."""
+    if outcome is None or outcome.kind is OutcomeKind.CONVERGED or state.seen is None:
+        return outcome
+    return _vanished(state.problem, state.seen, state.cuts) or outcome
+
+
+def _even_plan(problem: OrdinaryProblem, max_kernels: int) -> Plan:
     """Return one piece without features, for an answer that will be refused."""
     low, high = problem.interval
     edges = np.linspace(low, high, 17)
     stretch = Stretch(low, high, problem.interval, edges, np.zeros(16), np.zeros(16))
-    piece = Piece(coordinate(low, high), rung(60), problem.interval, problem.order)
+    kernels = min(rung(60), max_kernels)
+    piece = Piece(coordinate(low, high), kernels, problem.interval, problem.order)
     return Plan((Part(stretch, None, piece),))
 
 
@@ -327,44 +362,12 @@ def _special_points(problem: OrdinaryProblem, cuts: tuple[Cut, ...]) -> Host:
     return np.array(sorted(inner | {c.above for c in cuts}))
 
 
-def _amplification(problem: OrdinaryProblem, found: Discovery) -> float:
-    """Return max|change of u| / (NUDGE max|u|) when NUDGE sum_j |c_j| / L^j is added to c_0.
-
-    Near a resonance, with a constant left free, or where two conditions say the same, this is
-    large whatever the data; for well-posed problems it is the condition number in the problem's
-    own units.
-    """
-    low, high = problem.interval
-    data, source = found.system.coefficients, found.source
-    terms = np.sum([np.abs(c) / (high - low) ** j for j, c in enumerate(data)], axis=0)
-    nudged = data.copy()
-    nudged[0] += NUDGE * terms
-    other = CellSystem(found.system.grid, nudged, problem.conditions)
-    values, u = problem.values, found.solution[0]
-    if not u.any():
-        # Nothing drives the problem: probe it.
-        source, values = terms, np.ones(len(values))
-        u = found.system.solve(source, values)[0]
-    change = other.solve(source, values)[0] - u
-    return float(np.abs(change).max() / (NUDGE * np.abs(u).max()))
-
-
-def _contradiction(check: ErrorCheck, found: Discovery) -> float:
-    """Return how far the cells' answer is from the kernels', if cells agree on two grids; else 0.
-
-    Cells that differ between grids are merely too coarse for a violent source.
-    """
-    other = np.interp(found.system.grid.nodes, check.grid.nodes, check.direct)
-    spread = float(np.abs(other - found.solution[0]).max()) / max(1.0, check.size)
-    return check.apart if check.apart > APART and spread < APART * check.apart else 0.0
-
-
 def _contradicted(state: ResolveState) -> ResolveState:
     """Return the end as near-singular if two discretisations do not confirm each other."""
     best = state.answer
     if best is None or best.check is None or state.found is None:
         return state
-    apart = _contradiction(best.check, state.found)
+    apart = contradiction(best.check, state.found)
     if apart <= best.estimate.value:
         return state
     answer = replace(best, estimate=Estimate(apart, _APART))
@@ -372,6 +375,11 @@ def _contradicted(state: ResolveState) -> ResolveState:
     return replace(state, answer=answer, finished=Outcome(OutcomeKind.NEAR_SINGULAR, detail))
 
 
-def _unassessed(approximation: Approximation) -> Checked:
-    none = np.zeros(0)
-    return Checked(approximation, none[:, None], none, none, np.inf, Estimate(np.inf, _UNKNOWN))
+def _unassessed(state: ResolveState, approximation: Approximation) -> Checked:
+    """Return what is left of the equation, which says nothing of the error."""
+    middles = np.concatenate([piece.places.middles.x for piece in state.plan.pieces])
+    steps = np.concatenate([np.diff(piece.places.nodes.x) for piece in state.plan.pieces])
+    residual = np.abs(left_over(state.problem, approximation, middles))
+    return Checked(
+        approximation, middles[:, None], steps, residual, np.inf, Estimate(np.inf, _UNKNOWN)
+    )
