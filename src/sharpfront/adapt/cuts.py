@@ -12,6 +12,9 @@ from sharpfront.ordinary import OrdinaryProblem
 
 # Places at which varying functions are looked at once.
 SURVEY = 16_000
+# Variation beside the size of a function that is taken for the noise of its rounding. What hides
+# below it is left to the error estimate.
+NEGLIGIBLE = 1e-9
 # A jump stands out by this factor against the differences around it.
 OUTSTANDING = 5.0
 # Share of a jump that must remain when its bracket shrinks to rounding.
@@ -56,10 +59,10 @@ def survey(problem: OrdinaryProblem, samples: int = SURVEY) -> Survey:
 
 
 def _bends(y: Host) -> bool:
-    """Tell whether even samples differ from those of a linear function by more than rounding."""
-    largest = float(np.abs(y).max())
-    step = np.diff(y)
-    return bool(np.ptp(y) > 1e-12 * largest and np.ptp(step) > 1e-13 * largest)
+    """Tell whether even samples differ from those of a linear function by more than noise."""
+    least = NEGLIGIBLE * float(np.abs(y).max())
+    # The steps of a smooth curve differ by the square of the distance of the samples.
+    return bool(np.ptp(y) > least and np.ptp(np.diff(y)) > 1e-4 * least)
 
 
 def find_cuts(problem: OrdinaryProblem, seen: Survey) -> tuple[Cut, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.cuts import Survey
+from sharpfront.adapt.cuts import NEGLIGIBLE, Survey
 from sharpfront.arrays import Host
 from sharpfront.estimate.cells import CellSystem, Grid, grid
 from sharpfront.ordinary import OrdinaryProblem
@@ -111,7 +111,7 @@ def _variations(points: Grid, data: Host, u: Host, cuts: Host) -> Host:
     rows = []
     for j, q in enumerate(u):
         spread = np.ptp(q)
-        varies = spread > 1e-9 * size / length**j
+        varies = spread > NEGLIGIBLE * size / length**j
         change = np.abs(np.diff(q)) / spread * 0.5**j if varies else np.zeros(len(points.steps))
         rows.append(change)
     breaks = np.searchsorted(points.nodes, cuts)
@@ -125,7 +125,7 @@ def changes_between(q: Host, breaks: NDArray[np.int64] | None = None) -> Host:
     """
     spread = np.ptp(q)
     out = np.zeros(len(q))
-    if spread <= 1e-12 * np.abs(q).max():
+    if spread <= NEGLIGIBLE * np.abs(q).max():
         return out
     step = 0.5 * np.abs(np.diff(q)) / spread
     if breaks is not None:

@@ -74,12 +74,13 @@ def vanishing(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> fl
         return seen.x[0] if y == 0.0 else None
     row = y(seen.x)
     size = np.abs(row)
-    # A touching zero is a minimum to which the neighbours fall off.
-    least = 1e-6 * np.max(size)
-    crossing = np.flatnonzero((row[1:] * row[:-1] <= 0.0) | (size[1:] < least))
-    for i in crossing:
+    zero = np.append(row[1:] * row[:-1] <= 0.0, False)
+    # Where it only touches zero it is tiny, and three places on it is not.
+    around = np.minimum(size[6:], size[:-6])
+    zero[3:-3] |= size[3:-3] < np.minimum(0.2 * around, 1e-6 * size.max())
+    for i in np.flatnonzero(zero):
         if not any(seen.x[i] <= cut.above <= seen.x[i + 1] for cut in cuts):
-            return float(0.5 * (seen.x[i] + seen.x[i + 1]))
+            return float(seen.x[i])
     return None
 
 
