@@ -15,8 +15,9 @@ SURVEY = 16_000
 # Variation beside the size of a function that is taken for the noise of its rounding. What hides
 # below it is left to the error estimate.
 NEGLIGIBLE = 1e-9
-# A jump stands out by this factor against the differences around it.
-OUTSTANDING = 5.0
+# A jump stands out by this factor against the differences around it; the cusp of a square root
+# halfway between two places by 3.2.
+OUTSTANDING = 3.0
 # Share of a jump that must remain when its bracket shrinks to rounding.
 PERSISTS = 0.5
 # Parts of the bracket at each step towards a kink.

@@ -27,6 +27,8 @@ FIRST_JUMP = 15.0 / FIRST
 ROUNDS = 8
 # Cells for each JUMP of total variation: about a third of the cells go where the variation is.
 ENOUGH = 3.0
+# Never more cells than this: noise has as much variation as there are cells.
+MOST = 200_000
 # Neighbouring cells are taken at their word up to this ratio of lengths.
 GRADING = 2.0
 # Share of a too wide cell's mass that is put beside its narrow neighbour.
@@ -88,7 +90,7 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
         if turn > 0 and not jumping.any():
             break
         cells = max(cells, int(ENOUGH * change[followed].sum(axis=1).max() / JUMP))
-        cells = int(1.5 * cells) if turn >= 3 else cells
+        cells = min(int(1.5 * cells) if turn >= 3 else cells, MOST)
         points = _equidistributed(points, monitor, cells, fixed)
         limit = JUMP
     return Discovery(system, u, data[-1], monitor)

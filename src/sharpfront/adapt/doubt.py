@@ -2,8 +2,8 @@
 
 A spike that falls between two checking points leaves no residual there, and an estimate made at
 those points says nothing of it. Where the surveyed values of a coefficient or of the source differ
-from the checked ones by more than these vary around, the true residual is looked at, and the error
-equation tells whether it matters.
+from a line between checked ones by more than these bend around, the true residual is looked at,
+and the error equation tells whether it matters.
 """
 
 from __future__ import annotations
@@ -17,18 +17,59 @@ from sharpfront.adapt.cuts import Cut, Survey
 from sharpfront.adapt.discover import Discovery
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
+from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem
 from sharpfront.estimate.error import ErrorCheck
 from sharpfront.ordinary import OrdinaryProblem
 
-# A surveyed value is a surprise if it differs by this many times the variation around it.
+# A surveyed value is a surprise if it is off the line between two checked ones by this many times
+# what the checked ones around are off the line between their neighbours.
 SURPRISE = 2.0
 # And by more than this share of the function's range, which is rounding.
 ROUNDING = 1e-10
 # Relative change of the operator by which its conditioning is probed.
 NUDGE = 1e-8
+# Amplified more than this: near-singular.
+SINGULAR = 1e5
+# Amplified so much that the change is as large as u: nothing can be said of the error.
+UNKNOWABLE = 0.1 / NUDGE
 # Two discretisations that differ by this much do not confirm each other.
 APART = 0.3
+
+
+def miscounted(problem: OrdinaryProblem) -> Outcome | None:
+    """Return what is wrong with too few or too many conditions."""
+    given, needed = len(problem.conditions), problem.order
+    if given == needed:
+        return None
+    return Outcome(
+        OutcomeKind.ILL_POSED,
+        f"The equation has order {needed} and {given} condition(s) were given.",
+    )
+
+
+def near_singular(amplified: float) -> Outcome | None:
+    """Return what is wrong with a problem that amplifies changes so much; None if nothing is."""
+    if amplified <= SINGULAR:
+        return None
+    seen = (
+        f"A change of the equation is amplified {amplified:.0e} times."
+        if np.isfinite(amplified)
+        else "The equation with its conditions has no unique solution."
+    )
+    return Outcome(OutcomeKind.NEAR_SINGULAR, seen)
+
+
+def vanished(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> Outcome | None:
+    """Return what is wrong with an equation that loses its order inside."""
+    place = _vanishing(problem, seen, cuts)
+    if place is None:
+        return None
+    return Outcome(
+        OutcomeKind.ILL_POSED,
+        f"The coefficient of the derivative of order {problem.order} vanishes near "
+        f"x = {place:.6g}, where the equation loses its order. Solve on intervals that end there.",
+    )
 
 
 def amplification(problem: OrdinaryProblem, found: Discovery) -> float:
@@ -64,7 +105,7 @@ def contradiction(check: ErrorCheck, found: Discovery) -> float:
     return check.apart if check.apart > APART and spread < APART * check.apart else 0.0
 
 
-def vanishing(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> float | None:
+def _vanishing(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> float | None:
     """Return where the leading coefficient is zero or changes its sign without a jump, if it does.
 
     A zero at an end of the interval is no obstacle: a regular solution goes on to it.
@@ -109,7 +150,7 @@ def left_over(problem: OrdinaryProblem, approximation: Approximation, x: Host) -
     """Return f - L u at positions x, (n,)."""
     (name,) = approximation.bases
     data = problem.sample(x)
-    left = data[-1].copy()
+    left: Host = data[-1].copy()
     for j, coefficient in enumerate(data[:-1]):
         if coefficient.any():
             left -= coefficient * approximation.values(name, x[:, None], (j,))
@@ -129,8 +170,7 @@ def _surprises(seen: Survey, cuts: Sequence[Cut], check: ErrorCheck) -> tuple[Ho
     for y, row in zip(seen.rows, check.data, strict=True):
         if y is not None:
             step = np.diff(row)
-            around = np.maximum.reduce([np.abs(step), *_neighbours(np.abs(step))])
-            allowed = SURPRISE * around + ROUNDING * float(np.ptp(y))
+            allowed = SURPRISE * _bending(x, row) + ROUNDING * float(np.ptp(y))
             miss = np.abs(y[inner] - row[home] - part * step[home])
             excess = np.maximum(excess, miss / np.maximum(allowed[home], 1e-300))
     for cut in cuts:
@@ -139,8 +179,14 @@ def _surprises(seen: Survey, cuts: Sequence[Cut], check: ErrorCheck) -> tuple[Ho
     return _largest(seen.x[inner], excess, home, part, counts)
 
 
-def _neighbours(q: Host) -> tuple[Host, Host]:
-    return np.append(q[1:], 0.0), np.append(0.0, q[:-1])
+def _bending(x: Host, row: Host) -> Host:
+    """Return for each gap how far values around it are off the line between their neighbours."""
+    h = np.diff(x)
+    step = np.diff(row)
+    share = h[:-1] / np.maximum(h[:-1] + h[1:], 1e-300)
+    off = np.abs(step[:-1] - share * (row[2:] - row[:-2]))
+    off = np.concatenate([off[:1], off, off[-1:]])
+    return np.maximum(off[1:], off[:-1])
 
 
 def _largest(

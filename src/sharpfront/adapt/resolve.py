@@ -10,7 +10,16 @@ import numpy as np
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.cuts import Cut, Survey, find_cuts, survey
 from sharpfront.adapt.discover import Discovery, discover
-from sharpfront.adapt.doubt import amplification, contradiction, left_over, unseen, vanishing
+from sharpfront.adapt.doubt import (
+    UNKNOWABLE,
+    amplification,
+    contradiction,
+    left_over,
+    miscounted,
+    near_singular,
+    unseen,
+    vanished,
+)
 from sharpfront.adapt.plan import (
     GROWTH,
     Part,
@@ -39,8 +48,8 @@ from sharpfront.solution import Estimate
 
 # On the error equation's answer, whose own discretisation error is about a tenth.
 SAFETY = 1.5
-# Amplified more than this: near-singular.
-SINGULAR = 1e5
+# Rounding of a residual in units of eps times its terms, which the problem then amplifies.
+NOISE = 20.0
 # Above this an error that does not fall is unresolved rather than rounding.
 STALL = 1e-5
 # Stop after so many solves whatever the plan.
@@ -80,6 +89,8 @@ class ResolveState:
         Pieces of the next solve.
     refusal
         Why no answer can be trusted, known before the first solve.
+    amplification
+        How much a change of the operator changes the solution.
     answer
         The best assessed approximation so far.
     kept
@@ -102,6 +113,7 @@ class ResolveState:
     found: Discovery | None
     plan: Plan
     refusal: Outcome | None = None
+    amplification: float = np.inf
     answer: Checked | None = None
     kept: Plan | None = None
     stale: int = 0
@@ -165,7 +177,7 @@ class Resolve:
     def begin(self, name: str, plain: OrdinaryProblem, tol: float) -> ResolveState:
         """Return the state before the first solve of a problem in its plain form."""
         _check_order(plain)
-        refusal = _miscounted(plain)
+        refusal = miscounted(plain)
         blind = _even_plan(plain, self.max_kernels)
         if refusal:
             return ResolveState(name, plain, tol, None, blind, refusal)
@@ -177,17 +189,18 @@ class Resolve:
                 found = discover(
                     plain, _special_points(plain, cuts), np.array([c.above for c in cuts]), seen
                 )
-                refusal = _near_singular(amplification(plain, found))
+                amplified = amplification(plain, found)
         except SingularCellsError:
-            refusal = _vanished(plain, seen, cuts) or _near_singular(np.inf)
+            refusal = vanished(plain, seen, cuts) or near_singular(np.inf)
             return ResolveState(name, plain, tol, None, blind, refusal)
         stretches = between_cuts(plain.interval, cuts, found)
         plan = first_plan(stretches, tol, self.components, plain.order)
         plan = within(plan, self.max_kernels)
+        refusal = near_singular(amplified)
         if plan.kernels > self.max_kernels:
-            # Not even the smallest pieces fit: what one even piece can do is still assessed.
-            plan = blind
-        return ResolveState(name, plain, tol, found, plan, refusal, seen=seen, cuts=cuts)
+            # What one even piece can do is still assessed.
+            plan, refusal = blind, refusal or _crowded(plan)
+        return ResolveState(name, plain, tol, found, plan, refusal, amplified, seen=seen, cuts=cuts)
 
     def propose(self, state: ResolveState) -> Proposal:
         """Return the pieces of the plan and their rows."""
@@ -198,7 +211,7 @@ class Resolve:
     def assess(self, state: ResolveState, approximation: Approximation) -> Checked:
         """Return the error equation's answer."""
         (weights,) = approximation.weights.values()
-        if state.found is None:
+        if state.found is None or state.amplification > UNKNOWABLE:
             return _unassessed(state, approximation)
         try:
             with np.errstate(all="ignore"):
@@ -206,7 +219,8 @@ class Resolve:
         except SingularCellsError:
             return _unassessed(state, approximation)
         size = max(1.0, check.size)
-        value = SAFETY * check.error / size + check.floor / size
+        noise = NOISE * float(np.finfo(float).eps) * state.amplification
+        value = SAFETY * check.error / size + check.floor / size + noise
         if not np.isfinite(value):
             return _unassessed(state, approximation)
         return Checked(
@@ -229,7 +243,7 @@ class Resolve:
         state = replace(state, answer=best, kept=kept, stale=stale, solves=state.solves + 1)
         outcome = self._verdict(state, assessment)
         if outcome and outcome.kind in (OutcomeKind.CONVERGED, OutcomeKind.STALLED):
-            state, outcome = self._doubted(state, assessment, outcome)
+            state, outcome = self._doubted(state, outcome)
             if outcome is None:
                 return state
         if outcome is None and assessment.check is not None:
@@ -246,7 +260,8 @@ class Resolve:
             base, last = state.kept, state.answer
         assert last.check is not None
         growth = wanted_growth(base, last.check, last.estimate.value, state.tol, SAFETY)
-        if base is not state.plan:
+        if state.stale > 1:
+            # The error falls slower than was expected of it.
             growth = np.where(growth > 1.0, GROWTH, 1.0)
         bigger = grown(base, growth, state.tol, last.check, self.components, state.stale == 1)
         plan = within(bigger, self.max_kernels)
@@ -259,32 +274,36 @@ class Resolve:
         return plan, None
 
     def _doubted(
-        self, state: ResolveState, last: Checked, outcome: Outcome
+        self, state: ResolveState, outcome: Outcome
     ) -> tuple[ResolveState, Outcome | None]:
         """Return another plan, or no trust, if the survey knows of what the check has not seen."""
-        if state.seen is None or last.check is None:
+        best = state.answer
+        if state.seen is None or best is None or best.check is None:
             return state, outcome
-        check, approximation = last.check, last.approximation
-        places, error = unseen(state.problem, state.seen, state.cuts, check, approximation)
-        if SAFETY * error / max(1.0, check.size) <= max(state.tol, 3.0 * last.estimate.value):
+        check = best.check
+        places, error = unseen(state.problem, state.seen, state.cuts, check, best.approximation)
+        if SAFETY * error / max(1.0, check.size) <= max(state.tol, 3.0 * best.estimate.value):
             return state, outcome
         width = float(state.seen.x[1] - state.seen.x[0])
         plan = with_features(state.plan, places, width, state.tol, self.components)
         if state.attempts < ATTEMPTS and plan.kernels <= self.max_kernels:
             # What was best so far is best for another problem.
             return replace(state, plan=plan, answer=None, attempts=state.attempts + 1), None
-        lost = replace(last, estimate=Estimate(np.inf, _UNSEEN))
+        lost = replace(best, estimate=Estimate(np.inf, _UNSEEN))
         detail = f"A feature near x = {places[0]:.6g} lies between the checking points."
         return replace(state, answer=lost), Outcome(OutcomeKind.UNRESOLVED, detail)
 
     def _verdict(self, state: ResolveState, last: Checked) -> Outcome | None:
         """Return None to go on."""
         best = state.answer
-        if state.refusal or best is None or best.check is None or last.check is None:
-            return state.refusal or _near_singular(np.inf)
+        crowded = state.refusal is not None and state.refusal.kind is OutcomeKind.KERNEL_LIMIT
+        if (state.refusal and not crowded) or not best or not best.check or not last.check:
+            return state.refusal or near_singular(np.inf)
         error, floor = best.estimate.value, last.check.floor / max(1.0, last.check.size)
         if error <= state.tol:
             return _ended(OutcomeKind.CONVERGED, best, "")
+        if crowded:
+            return state.refusal
         stalled = state.stale >= 3 and error < STALL
         if stalled or (floor > state.tol and error < 4.0 * floor):
             return _ended(OutcomeKind.STALLED, best, f"The floor here is about {error:.1e}.")
@@ -304,44 +323,17 @@ def _check_order(problem: OrdinaryProblem) -> None:
         )
 
 
-def _miscounted(problem: OrdinaryProblem) -> Outcome | None:
-    given, needed = len(problem.conditions), problem.order
-    if given == needed:
-        return None
-    return Outcome(
-        OutcomeKind.ILL_POSED,
-        f"The equation has order {needed} and {given} condition(s) were given.",
-    )
-
-
-def _near_singular(amplification: float) -> Outcome | None:
-    if amplification <= SINGULAR:
-        return None
-    seen = (
-        f"A change of the equation is amplified {amplification:.0e} times."
-        if np.isfinite(amplification)
-        else "The equation with its conditions has no unique solution."
-    )
-    return Outcome(OutcomeKind.NEAR_SINGULAR, seen)
-
-
-def _vanished(problem: OrdinaryProblem, seen: Survey, cuts: tuple[Cut, ...]) -> Outcome | None:
-    """Return what is wrong with an equation that loses its order inside."""
-    place = vanishing(problem, seen, cuts)
-    if place is None:
-        return None
-    return Outcome(
-        OutcomeKind.ILL_POSED,
-        f"The coefficient of the derivative of order {problem.order} vanishes near "
-        f"x = {place:.6g}, where the equation loses its order. Solve on intervals that end there.",
-    )
+def _crowded(plan: Plan) -> Outcome:
+    count, least = len(plan.parts), plan.kernels
+    detail = f"The interval falls into {count} pieces, which take {least} kernels at least."
+    return Outcome(OutcomeKind.KERNEL_LIMIT, detail)
 
 
 def _explained(state: ResolveState, outcome: Outcome | None) -> Outcome | None:
     """Return the cause instead of its symptom: no kernels resolve an equation without order."""
     if outcome is None or outcome.kind is OutcomeKind.CONVERGED or state.seen is None:
         return outcome
-    return _vanished(state.problem, state.seen, state.cuts) or outcome
+    return vanished(state.problem, state.seen, state.cuts) or outcome
 
 
 def _even_plan(problem: OrdinaryProblem, max_kernels: int) -> Plan:

@@ -20,6 +20,8 @@ EVEN = 2.0
 SLIGHT = 0.02
 # Change between cells, over the stretch's own range, that marks a feature in a second look.
 LOCAL_JUMP = 0.05
+# An error above this part of the solution shows what is not resolved, one below only rounding.
+UNRESOLVED = 1e-6
 # Components closer than this many of their scales belong to one feature.
 REACH = 5.0
 
@@ -199,6 +201,10 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
         slope = np.diff(u) / np.maximum(np.diff(x), 1e-300)
         rows += [u, np.append(slope, slope[-1])]
     changes = [c for q in rows if (c := changes_between(q)).max() > LOCAL_JUMP]
+    wrong = np.abs(np.diff(check.profile))[cells]
+    if check.error > UNRESOLVED * check.size and wrong.sum() > 0:
+        # Where the error itself varies the equation is violated, whatever the data look like.
+        changes.append(wrong)
     old = _carried(part.mass, part.edges, edges)
     mass = old / max(float(old.sum()), 1e-300)
     if changes:

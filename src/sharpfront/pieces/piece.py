@@ -66,8 +66,8 @@ class Piece:
 
     @property
     def tabulated(self) -> int:
-        """The derivatives that tables must hold."""
-        return min(self.order, 2)
+        """The derivatives that tables must hold: two of w, and m - 2 of u to define it."""
+        return max(min(self.order, 2), self.order - 2)
 
     def holds(self, x: float) -> bool:
         """Tell whether a position lies in the piece."""
@@ -96,7 +96,9 @@ def operator_rows(
         are two rows a point: the equation written with w, and u^(m-2) - w = 0.
     """
     data = piece.sample(problem, points)
-    d = piece.coordinate.derivatives(points, piece.tabulated if piece.fields == 1 else 3)
+    d = piece.coordinate.derivatives(
+        points, piece.tabulated if piece.fields == 1 else max(3, piece.tabulated)
+    )
     if piece.fields == 1:
         return _combined(table, d, data[:-1]), data[-1], data
     low, n, k = problem.order - 2, len(table.points), piece.width
