@@ -99,7 +99,7 @@ def test_a_cell_far_wider_than_its_layer_is_upwind(eps, sign):
     out, inn = ("r", "l") if sign > 0 else ("l", "r")
     assert getattr(s, inn + inn)[0] == pytest.approx(0.0, abs=1e-12)
     assert getattr(s, inn + out)[0] == pytest.approx(0.0, abs=1e-12)
-    assert getattr(s, inn + "f")[0] == pytest.approx(sign, rel=2 * eps + 1e-12)
+    assert getattr(s, inn + "f")[0] == pytest.approx(sign, rel=1e-12)
     assert getattr(s, out + out)[0] == pytest.approx(sign / eps, rel=1e-12)
     assert getattr(s, out + inn)[0] == pytest.approx(-sign / eps, rel=1e-12)
 
@@ -150,16 +150,18 @@ def test_waves_faster_than_the_cell_stay_finite():
 @pytest.mark.parametrize("c1", [1.0, -2.0, 1e-6])
 @pytest.mark.parametrize("h", [1e-3, 0.5])
 def test_first_order_cells_are_exact(c0, c1, h):
-    """u = (uR or uL decayed) + mean of f, in the direction in which it decays."""
+    """From the side on which the exponential is one to the side to which it decays."""
     p0, p1, p2 = (v[0] for v in first_order_rows(*(np.array([v]) for v in (c0, c1, h))))
-    rate = mp.mpf(-c0) / mp.mpf(c1)
     with mp.workdps(50):
-        f = mp.mpf("0.7")
-        left = mp.mpf(1)
-        growth = mp.exp(rate * mp.mpf(h))
-        particular = f / c0 * (1 - growth) if c0 else f * mp.mpf(h) / c1
-        right = left * growth + particular
-        scale = max(abs(p0 * left), abs(p1 * right), abs(p2 * f))
-        assert abs(p0 * left + p1 * right - p2 * f) <= 1e-7 * 1e-7 * scale
+        f, length = mp.mpf("0.7"), mp.mpf(h)
+        rate = -mp.mpf(c0) / mp.mpf(c1)
+        if rate > 0:
+            # Decays to the left: seen from the right end.
+            length = -length
+        there = mp.exp(rate * length)
+        there += f / mp.mpf(c0) * (1 - there) if c0 else f * length / mp.mpf(c1)
+        left, right = (there, mp.mpf(1)) if rate > 0 else (mp.mpf(1), there)
+        terms = [p0 * left, p1 * right, -p2 * f]
+        assert abs(sum(terms)) <= 1e-15 * max(abs(t) for t in terms)
     assert max(abs(p0), abs(p1)) == 1.0
-    assert min(abs(p0), abs(p1)) <= 1.0
+    assert (p1 == 1.0) == (c0 / c1 >= 0)

@@ -60,6 +60,14 @@ def near_singular(amplified: float) -> Outcome | None:
     return Outcome(OutcomeKind.NEAR_SINGULAR, seen)
 
 
+def distance(approximation: Approximation, found: Discovery) -> float:
+    """Return the largest difference to what discovery saw, relative to max(1, max|u|)."""
+    (name,) = approximation.bases
+    u = found.solution[0]
+    values = approximation.values(name, found.system.grid.nodes[:, None], (0,))
+    return float(np.abs(values - u).max() / max(1.0, np.abs(u).max()))
+
+
 def vanished(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> Outcome | None:
     """Return what is wrong with an equation that loses its order inside."""
     place = _vanishing(problem, seen, cuts)

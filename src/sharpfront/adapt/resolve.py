@@ -14,6 +14,7 @@ from sharpfront.adapt.doubt import (
     UNKNOWABLE,
     amplification,
     contradiction,
+    distance,
     left_over,
     miscounted,
     near_singular,
@@ -123,6 +124,11 @@ class ResolveState:
     solves: int = 0
     finished: Outcome | None = None
 
+    @property
+    def crowded(self) -> bool:
+        """Whether the interval falls into more pieces than the limit allows."""
+        return self.refusal is not None and self.refusal.kind is OutcomeKind.KERNEL_LIMIT
+
     @cached_property
     def mixture(self) -> Mixture | None:
         """The mixture that places the kernels of the next solve."""
@@ -221,6 +227,9 @@ class Resolve:
         size = max(1.0, check.size)
         noise = NOISE * float(np.finfo(float).eps) * state.amplification
         value = SAFETY * check.error / size + check.floor / size + noise
+        if state.crowded:
+            # Too few points to see what there is: discovery has seen it.
+            value = max(value, distance(approximation, state.found))
         if not np.isfinite(value):
             return _unassessed(state, approximation)
         return Checked(
@@ -296,13 +305,12 @@ class Resolve:
     def _verdict(self, state: ResolveState, last: Checked) -> Outcome | None:
         """Return None to go on."""
         best = state.answer
-        crowded = state.refusal is not None and state.refusal.kind is OutcomeKind.KERNEL_LIMIT
-        if (state.refusal and not crowded) or not best or not best.check or not last.check:
+        if (state.refusal and not state.crowded) or not best or not best.check or not last.check:
             return state.refusal or near_singular(np.inf)
         error, floor = best.estimate.value, last.check.floor / max(1.0, last.check.size)
         if error <= state.tol:
             return _ended(OutcomeKind.CONVERGED, best, "")
-        if crowded:
+        if state.crowded:
             return state.refusal
         stalled = state.stale >= 3 and error < STALL
         if stalled or (floor > state.tol and error < 4.0 * floor):

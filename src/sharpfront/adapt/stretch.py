@@ -21,7 +21,7 @@ SLIGHT = 0.02
 # Change between cells, over the stretch's own range, that marks a feature in a second look.
 LOCAL_JUMP = 0.05
 # An error above this part of the solution shows what is not resolved, one below only rounding.
-UNRESOLVED = 1e-6
+UNRESOLVED = 1e-7
 # Components closer than this many of their scales belong to one feature.
 REACH = 5.0
 

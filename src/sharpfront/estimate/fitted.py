@@ -88,10 +88,10 @@ def _source_slopes(d: Host) -> tuple[Host, Host]:
     small = np.abs(two) < 1e-3
     safe = np.where(small, 1.0, two)
     e = np.exp(-np.abs(safe))
-    # 1/(2d) - 1/(1 - exp(-2d)), without overflow for either sign of d.
+    # 1/(2d) - 1/(1 - exp(-2d)) and that plus one, without overflow or cancellation for either sign.
     left = 1.0 / safe - np.where(safe > 0, 1.0, -e) / (1.0 - e)
-    left = np.where(small, -0.5 - two / 12.0, left)
-    return left, left + 1.0
+    right = 1.0 / safe - np.where(safe > 0, e, -1.0) / (1.0 - e)
+    return np.where(small, -0.5 - two / 12.0, left), np.where(small, 0.5 - two / 12.0, right)
 
 
 def first_order_rows(c0: Host, c1: Host, h: Host) -> tuple[Host, Host, Host]:
@@ -101,7 +101,7 @@ def first_order_rows(c0: Host, c1: Host, h: Host) -> tuple[Host, Host, Host]:
     """
     z = c0 * h / c1
     decay = np.exp(-np.abs(z))
-    small = np.abs(z) < 1e-8
-    mean = np.where(small, 1.0, -np.expm1(-np.abs(z)) / np.where(small, 1.0, np.abs(z)))
+    still = z == 0
+    mean = np.where(still, 1.0, -np.expm1(-np.abs(z)) / np.where(still, 1.0, np.abs(z)))
     forward = z >= 0
     return np.where(forward, -decay, -1.0), np.where(forward, 1.0, decay), mean * h / c1
