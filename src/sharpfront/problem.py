@@ -21,16 +21,22 @@ Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Condition:
-    """Residuals that vanish on one part of the boundary."""
+class Stated:
+    """Residuals of a condition, read."""
 
-    part: str
     residuals: tuple[Expression, ...]
 
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:
         """The linear forms of the residuals."""
         return tuple(linear_form(r) for r in self.residuals)
+
+
+@dataclass(frozen=True, eq=False)
+class Condition(Stated):
+    """Residuals that vanish on one part of the boundary."""
+
+    part: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,29 +56,17 @@ class Integral:
 
 
 @dataclass(frozen=True, eq=False)
-class PointCondition:
+class PointCondition(Stated):
     """Residuals that vanish at one point of the domain."""
 
     point: tuple[float, ...]
-    residuals: tuple[Expression, ...]
-
-    @cached_property
-    def forms(self) -> tuple[LinearForm, ...]:
-        """The linear forms of the residuals."""
-        return tuple(linear_form(r) for r in self.residuals)
 
 
 @dataclass(frozen=True, eq=False)
-class IntegralCondition:
+class IntegralCondition(Stated):
     """Integrands whose integrals over the domain have one given value."""
 
-    residuals: tuple[Expression, ...]
     equals: float
-
-    @cached_property
-    def forms(self) -> tuple[LinearForm, ...]:
-        """The linear forms of the integrands."""
-        return tuple(linear_form(r) for r in self.residuals)
 
 
 def at(point: float | tuple[float, ...], residual: Residual) -> At:
@@ -193,7 +187,7 @@ class Problem:
             if residual is not None:
                 read = self._read(residual, f"condition on {part!r}")
                 require_unknowns(read, f"condition on {part!r}")
-                conditions.append(Condition(part, read))
+                conditions.append(Condition(read, part))
         return tuple(conditions)
 
     def _read_further(self, condition: At | Integral) -> PointCondition | IntegralCondition:
@@ -206,7 +200,7 @@ class Problem:
                     f"The point {condition.point} of a condition does not lie in {self.domain!r}."
                 )
             require_unknowns(read, f"condition at {condition.point}")
-            return PointCondition(condition.point, read)
+            return PointCondition(read, condition.point)
         if isinstance(condition, Integral):
             read = self._read(condition.integrand, "integral condition")
             require_unknowns(read, "integral condition")

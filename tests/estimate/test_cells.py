@@ -334,13 +334,6 @@ SINGULAR = {
     "twice the same condition": ((1.0, 0.0, 1.0), (condition(1.0, Term(0.0)),) * 2),
     "no equation in some cells": ((0.0, 0.0, lambda x: np.where(x > 0.5, 1.0, 0.0)), DIRICHLET),
     "order one without slope": ((1.0, 0.0), (condition(1.0, Term(0.0)),)),
-    "periodic and free": (
-        (0.0, 0.0, 1.0),
-        (
-            condition(0.0, Term(0.0), Term(1.0, 0, -1.0)),
-            condition(0.0, Term(0.0, 1), Term(1.0, 1, -1.0)),
-        ),
-    ),
     "order three, a constant is free": (
         (0.0, 0.0, 0.0, 1.0),
         (condition(0.0, Term(0.0, 1)), condition(0.0, Term(1.0, 1)), condition(0.0, Term(0.0, 2))),

@@ -80,6 +80,7 @@ class CellSystem:
         self.levels = max(1, self.order - 1)
         with np.errstate(all="ignore"):
             self.slopes = self._fitted()
+            self._first = first_order_rows(*coefficients, points.steps) if self.order == 1 else ()
         self._rows = [self._condition_row(c) for c in self.conditions]
         ends = self._one_condition_at_each_end()
         self._solver = self._tridiagonal(*ends) if ends else self._sparse()
@@ -164,8 +165,7 @@ class CellSystem:
 
     def _interior_source(self, source: Host) -> Host:
         if self.order == 1:
-            c0, c1 = self.coefficients
-            return first_order_rows(c0, c1, self.grid.steps)[2] * source
+            return np.asarray(self._first[2] * source)
         s = self.slopes
         return np.asarray(s.lf[1:] * source[1:] - s.rf[:-1] * source[:-1])
 
@@ -229,8 +229,7 @@ class CellSystem:
         k, n, h = self.levels, len(self.grid.steps), self.grid.steps
         i = np.arange(n)
         if self.order == 1:
-            p0, p1, _ = first_order_rows(self.coefficients[0], self.coefficients[1], h)
-            return [i, i], [i, i + 1], [p0, p1]
+            return [i, i], [i, i + 1], list(self._first[:2])
         s, w = self.slopes, k - 1
         row = np.arange(n - 1)
         rows, columns = [row] * 3, [k * row + w, k * (row + 1) + w, k * (row + 2) + w]
