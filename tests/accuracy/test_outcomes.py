@@ -8,7 +8,7 @@ from scipy.special import erf, erfi, j0
 
 import sharpfront as sf
 from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Feature, graded_points, mixture_share
-from sharpfront.errors import EquationError, OutcomeKind
+from sharpfront.errors import EquationError, Outcome, OutcomeKind
 
 UNIT = sf.Interval(0, 1)
 PERIODIC = sf.Interval(0, 1, periodic=True)
@@ -45,7 +45,6 @@ def driven(force, k=np.pi):
     return stated(lambda u, x: u.dxx + k**2 * u - force(x))
 
 
-METHOD = dict(eps=1e-2, c=np.pi**2 / 4)
 SINGULAR = {
     "METHOD.md, zero data": stated(lambda u, x: 1e-2 * u.dxx + np.pi**2 / 4 * u),
     "METHOD.md, incompatible": stated(lambda u, x: 1e-2 * u.dxx + np.pi**2 / 4 * u - 1 - x),
@@ -392,7 +391,7 @@ def test_noise_ends_in_finite_time():
 @pytest.mark.parametrize(
     "problem",
     [
-        layer().__class__(UNIT, lambda u, x: -1e-4 * u.dxx + u.dx, boundary=zero),
+        stated(lambda u, x: -1e-4 * u.dxx + u.dx),
         stated(lambda u, x: u.dx, left=zero),
         stated(lambda u, x: u.d("x", 4) + u, boundary=lambda u, x: (u, u.dx)),
         sf.Problem(PERIODIC, lambda u, x: u - u.dxx),
@@ -495,9 +494,6 @@ def test_a_spike_too_narrow_for_the_survey_is_a_known_limit():
 
 @pytest.mark.parametrize("kind", OutcomeKind)
 def test_every_outcome_has_advice(kind):
-    text = str(sf.Outcome(kind, "Seen here.")) if hasattr(sf, "Outcome") else None
-    from sharpfront.errors import Outcome
-
     text = str(Outcome(kind, "Seen here."))
     assert text.startswith(f"{kind}. Seen here. ")
     assert len(Outcome(kind).advice) > 30

@@ -11,6 +11,7 @@ import numpy as np
 from sharpfront.adapt.stretch import (
     Stretch,
     coordinate_of,
+    features,
     looked_again,
     mixture_of,
     sides,
@@ -102,11 +103,16 @@ def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order:
     queue, done = list(stretches), []
     while queue:
         stretch = queue.pop(0)
+        small = len(stretch.mass) <= FEWEST_CELLS
         mixture = mixture_of(stretch, total, components + 1)
         c = coordinate_of(stretch, mixture)
+        if c.components > components and (small or len(features(c)[0]) == 1):
+            # There is nothing to split between: the same feature with fewer components.
+            mixture = mixture_of(stretch, total, components)
+            c = coordinate_of(stretch, mixture)
         kernels = start_number(stretch, c, tol)
         crowded = c.components > components or kernels > PIECE_KERNELS
-        if crowded and len(stretch.mass) > FEWEST_CELLS:
+        if crowded and not small:
             queue = [*split(stretch, c), *queue]
         else:
             done.append(Part(stretch, mixture, Piece(c, kernels, stretch.inside, order)))

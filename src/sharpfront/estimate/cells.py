@@ -80,7 +80,7 @@ class CellSystem:
         self.levels = max(1, self.order - 1)
         with np.errstate(all="ignore"):
             self.slopes = self._fitted()
-            self._first = first_order_rows(*coefficients, points.steps) if self.order == 1 else ()
+            self._first = self._decaying()
         self._rows = [self._condition_row(c) for c in self.conditions]
         ends = self._one_condition_at_each_end()
         self._solver = self._tridiagonal(*ends) if ends else self._sparse()
@@ -119,6 +119,11 @@ class CellSystem:
             count = len(self.grid.steps)
             return Slopes(*(np.full(count, getattr(one, f.name)[0]) for f in fields(one)))
         return slopes(*rows)
+
+    def _decaying(self) -> tuple[Host, ...]:
+        if self.order > 1:
+            return ()
+        return first_order_rows(self.coefficients[0], self.coefficients[1], self.grid.steps)
 
     def _condition_row(self, condition: LinearCondition) -> _Row:
         row = _Row()
