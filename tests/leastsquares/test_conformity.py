@@ -6,6 +6,7 @@ A new method joins by one line in METHODS, a new kind of system by one function 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -279,7 +280,7 @@ def exact_rows_and_deficient_rank(rng):
 @system(Expected(rank=12, partition=(0, 3, 7, 9, 12)))
 def groups_with_ties_and_long_rows(rng):
     edges = (0, 3, 7, 9, 12)
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in itertools.pairwise(edges):
         n = stop - start
         yield "own", rng.standard_normal((n + 2, n)), rng.standard_normal(n + 2), *SOFT, start
     yield "tie", rng.standard_normal((2, 6)), rng.standard_normal(2), 5.0, False, 3

@@ -196,7 +196,7 @@ def test_integral_of_a_layer(eps, order):
 @pytest.mark.parametrize("eps", [1.0, 1e-6])
 @pytest.mark.parametrize("power", range(6))
 def test_integral_of_a_polynomial_whatever_the_coordinate(eps, power):
-    """The weight of the integral varies, and the kernels are crowded in a layer that is not there."""
+    """The weight varies, and the kernels are crowded in a layer that is not there."""
     p = piece(eps, kernels=100, low=-1.0, high=2.0)
     x = p.places.rows.x
     weights = np.linalg.lstsq(tables.fitting_table(100, 0).values[0], x**power, rcond=None)[0]

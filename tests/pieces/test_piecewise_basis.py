@@ -41,11 +41,7 @@ def some_weights(b, seed=0):
     """Smooth enough that the fourth derivative is not only rounding."""
     rng = np.random.default_rng(seed)
     parts = [rng.standard_normal(p.width) * 2.0 ** -np.arange(p.width) for p in b.pieces]
-    return (
-        np.concatenate([part for p, part in zip(b.pieces, parts, strict=True)] * 1)
-        if (b.pieces[0].fields == 1)
-        else np.concatenate([np.tile(part, 2) for part in parts])
-    )
+    return np.concatenate([np.tile(part, b.pieces[0].fields) for part in parts])
 
 
 POINTS = np.concatenate([np.linspace(0, 1, 57), [0.4, 0.7, 0.39999, 0.70001, 0.999995]])[:, None]
@@ -265,3 +261,20 @@ def test_a_solve_on_three_pieces_is_the_exact_layer(order, coefficients):
     a, r = stacked(system)
     best = np.linalg.norm(r - a @ np.linalg.lstsq(a, r, rcond=None)[0])
     assert np.linalg.norm(a @ weights - r) <= best + 1e-12
+
+
+@pytest.mark.parametrize("order, tolerance", [(3, 1e-10), (4, 1e-10), (5, 1e-8), (6, 1e-6)])
+def test_every_order_can_be_solved(order, tolerance):
+    """u^(m) = u, u = exp(x): the definition of the second field takes m - 2 derivatives of u."""
+    b = PiecewiseBasis((Piece(coordinate(0.0, 1.0), 16, (0.0, 1.0), order),))
+    start = [LinearCondition((Term(0.0, j),), 1.0) for j in range(order - 1)]
+    conditions = (*start, LinearCondition((Term(1.0),), float(np.e)))
+    plain = problem(order, conditions, 0.0, (-1.0, *[0.0] * (order - 1), 1.0))
+    blocks = condition_blocks(plain, b)
+    system = piece_system(plain, b, [p.places.rows for p in b.pieces], blocks)
+    method = Blocked(equilibrate=False)
+    weights, *_ = method.solve(method.factor(system), system.rhs)
+    x = np.linspace(0, 1, 41)[:, None]
+    for j in (0, 1, order - 2, order - 1):
+        assert np.abs(b.values(weights, x, (j,)) - np.exp(x[:, 0])).max() < 100 * tolerance
+    assert np.abs(b.values(weights, x, (0,)) - np.exp(x[:, 0])).max() < tolerance

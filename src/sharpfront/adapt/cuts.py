@@ -126,9 +126,10 @@ def _jump(f: Callable[[Host], Host], low: float, high: float, length: float) -> 
 def _kink(f: Callable[[Host], Host], low: float, high: float, length: float) -> list[Cut]:
     """Zoom into the largest second difference: a kink keeps its change of slope.
 
-    Four times closer, a curve has a quarter of it left and |x|^1.5 a half.
+    Four times closer, a curve has a quarter of it left, |x|^1.5 a half, and a jump that was too
+    small to stand out has four times as much.
     """
-    last = 0.0
+    last, gain = 0.0, 1.0
     while high - low > 1e-8 * length:
         x = np.linspace(low, high, ZOOM + 1)
         second = np.abs(np.diff(f(x), 2)) / (x[1] - x[0])
@@ -137,7 +138,8 @@ def _kink(f: Callable[[Host], Host], low: float, high: float, length: float) -> 
         pair = float(second[max(i - 1, 0) : i + 2].sum())
         if pair < BENDS * last:
             return []
-        last = pair
+        last, gain = pair, pair / max(last, 1e-300)
         low, high = float(x[max(i - 1, 0)]), float(x[min(i + 3, ZOOM)])
     middle = 0.5 * (low + high)
-    return [Cut(middle, middle)]
+    jump = _jump(f, low, high, length) if gain > 3.0 else []
+    return jump or [Cut(middle, middle)]

@@ -7,15 +7,16 @@ source.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.cuts import NEGLIGIBLE, Survey
+from sharpfront.adapt.cuts import NEGLIGIBLE, Cut, Survey
 from sharpfront.arrays import Host
 from sharpfront.estimate.cells import CellSystem, Grid, grid
-from sharpfront.ordinary import OrdinaryProblem
+from sharpfront.ordinary import OrdinaryProblem, Term
 
 # Cells of the first grid, and of the adapted ones.
 FIRST = 2000
@@ -57,6 +58,14 @@ class Discovery:
     solution: Host
     source: Host
     monitor: Host | None
+
+
+def special_points(problem: OrdinaryProblem, cuts: Sequence[Cut]) -> Host:
+    """Return positions that must be nodes: cuts and conditions inside."""
+    low, high = problem.interval
+    terms = [t for c in problem.conditions for t in c.terms if isinstance(t, Term)]
+    inner = {t.x for t in terms if low < t.x < high}
+    return np.array(sorted(inner | {c.above for c in cuts}))
 
 
 def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) -> Discovery:

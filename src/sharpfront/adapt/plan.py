@@ -22,7 +22,7 @@ from sharpfront.adapt.stretch import (
 from sharpfront.arrays import Host
 from sharpfront.estimate.error import ErrorCheck
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import Coordinate, Piece
+from sharpfront.pieces import Coordinate, Piece, coordinate
 
 # Numbers of kernels are 40 * 1.2^k, so that their tables are found in the cache.
 LADDER = 1.2
@@ -117,6 +117,15 @@ def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order:
         else:
             done.append(Part(stretch, mixture, Piece(c, kernels, stretch.inside, order)))
     return Plan(tuple(done))
+
+
+def even_plan(interval: tuple[float, float], order: int, max_kernels: int) -> Plan:
+    """Return one piece without features, for an answer that will be refused."""
+    edges = np.linspace(*interval, FEWEST_CELLS + 1)
+    nothing = np.zeros(FEWEST_CELLS)
+    stretch = Stretch(*interval, interval, edges, nothing, nothing)
+    kernels = min(rung(60), max_kernels)
+    return Plan((Part(stretch, None, Piece(coordinate(*interval), kernels, interval, order)),))
 
 
 def within(plan: Plan, max_kernels: int) -> Plan:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.cuts import Cut, Survey, find_cuts, survey
-from sharpfront.adapt.discover import Discovery, discover
+from sharpfront.adapt.discover import Discovery, discover, special_points
 from sharpfront.adapt.doubt import (
     UNKNOWABLE,
     amplification,
@@ -23,18 +23,16 @@ from sharpfront.adapt.doubt import (
 )
 from sharpfront.adapt.plan import (
     GROWTH,
-    Part,
     Plan,
+    even_plan,
     first_plan,
     grown,
-    rung,
     wanted_growth,
     with_features,
     within,
 )
-from sharpfront.adapt.stretch import Stretch, between_cuts
+from sharpfront.adapt.stretch import between_cuts
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
 from sharpfront.assemble import Block
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
@@ -42,8 +40,8 @@ from sharpfront.estimate.cells import SingularCellsError
 from sharpfront.estimate.error import ErrorCheck, check_pieces
 from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.mixture import Mixture
-from sharpfront.ordinary import OrdinaryProblem, Term, ordinary
-from sharpfront.pieces import Piece, PiecewiseBasis, condition_blocks, coordinate, piece_system
+from sharpfront.ordinary import OrdinaryProblem, ordinary
+from sharpfront.pieces import PiecewiseBasis, condition_blocks, piece_system
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
 
@@ -184,18 +182,13 @@ class Resolve:
         """Return the state before the first solve of a problem in its plain form."""
         _check_order(plain)
         refusal = miscounted(plain)
-        blind = _even_plan(plain, self.max_kernels)
+        blind = even_plan(plain.interval, plain.order, self.max_kernels)
         if refusal:
             return ResolveState(name, plain, tol, None, blind, refusal)
         seen = survey(plain)
         cuts = find_cuts(plain, seen)
         try:
-            # Where the leading coefficient vanishes a cell is infinite, and that is found out.
-            with np.errstate(all="ignore"):
-                found = discover(
-                    plain, _special_points(plain, cuts), np.array([c.above for c in cuts]), seen
-                )
-                amplified = amplification(plain, found)
+            found, amplified = _discovered(plain, cuts, seen)
         except SingularCellsError:
             refusal = vanished(plain, seen, cuts) or near_singular(np.inf)
             return ResolveState(name, plain, tol, None, blind, refusal)
@@ -271,7 +264,8 @@ class Resolve:
         growth = wanted_growth(base, last.check, last.estimate.value, state.tol, SAFETY)
         if state.stale > 1:
             # The error falls slower than was expected of it.
-            growth = np.where(growth > 1.0, GROWTH, 1.0)
+            most = max(GROWTH, state.plan.kernels / base.kernels)
+            growth = np.where(growth > 1.0, most, 1.0)
         bigger = grown(base, growth, state.tol, last.check, self.components, state.stale == 1)
         plan = within(bigger, self.max_kernels)
         full = bigger.kernels > self.max_kernels and plan.kernels <= state.plan.kernels
@@ -318,6 +312,17 @@ class Resolve:
         return None
 
 
+def _discovered(
+    problem: OrdinaryProblem, cuts: tuple[Cut, ...], seen: Survey
+) -> tuple[Discovery, float]:
+    """Return the features and the conditioning."""
+    jumps = np.array([cut.above for cut in cuts])
+    # Where the leading coefficient vanishes a cell is infinite, and that is found out.
+    with np.errstate(all="ignore"):
+        found = discover(problem, special_points(problem, cuts), jumps, seen)
+        return found, amplification(problem, found)
+
+
 def _ended(kind: OutcomeKind, best: Checked | None, detail: str) -> Outcome:
     reached = f"Estimated error {best.estimate.value:.1e}. " if best else ""
     return Outcome(kind, f"{reached}{detail}".strip())
@@ -342,24 +347,6 @@ def _explained(state: ResolveState, outcome: Outcome | None) -> Outcome | None:
     if outcome is None or outcome.kind is OutcomeKind.CONVERGED or state.seen is None:
         return outcome
     return vanished(state.problem, state.seen, state.cuts) or outcome
-
-
-def _even_plan(problem: OrdinaryProblem, max_kernels: int) -> Plan:
-    """Return one piece without features, for an answer that will be refused."""
-    low, high = problem.interval
-    edges = np.linspace(low, high, 17)
-    stretch = Stretch(low, high, problem.interval, edges, np.zeros(16), np.zeros(16))
-    kernels = min(rung(60), max_kernels)
-    piece = Piece(coordinate(low, high), kernels, problem.interval, problem.order)
-    return Plan((Part(stretch, None, piece),))
-
-
-def _special_points(problem: OrdinaryProblem, cuts: tuple[Cut, ...]) -> Host:
-    """Return positions that must be nodes: cuts and conditions inside."""
-    low, high = problem.interval
-    terms = [t for c in problem.conditions for t in c.terms if isinstance(t, Term)]
-    inner = {t.x for t in terms if low < t.x < high}
-    return np.array(sorted(inner | {c.above for c in cuts}))
 
 
 def _contradicted(state: ResolveState) -> ResolveState:

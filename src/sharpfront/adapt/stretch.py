@@ -188,17 +188,19 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
     A feature a thousand times stronger elsewhere hides a weak one from the first look; inside its
     own stretch the weak one is all there is. u counts only once it is better than a guess.
     """
-    middles = check.grid.middles
-    inside = np.flatnonzero((middles > part.low) & (middles < part.high))
-    if len(inside) < 16:
+    nodes, middles = check.grid.nodes, check.grid.middles
+    # Beside a pole, cells shrink until rounding has made two nodes one.
+    real = np.diff(nodes) > 0.0
+    cells = np.flatnonzero(real & (middles > part.low) & (middles < part.high))
+    if len(cells) < 16:
         return part
-    cells = slice(int(inside[0]), int(inside[-1]) + 1)
-    edges = check.grid.nodes[cells.start : cells.stop + 1].copy()
-    edges[0], edges[-1] = part.low, part.high
+    edges = np.append(nodes[cells], part.high)
+    edges[0] = part.low
     x, u = middles[cells], check.values[cells]
     rows = list(check.data[:, cells])
     if check.error < 0.1 * check.size:
-        slope = np.diff(u) / np.maximum(np.diff(x), 1e-300)
+        tiny = np.finfo(float).eps * (abs(part.low) + abs(part.high))
+        slope = np.diff(u) / np.maximum(np.diff(x), tiny)
         rows += [u, np.append(slope, slope[-1])]
     changes = [c for q in rows if (c := changes_between(q)).max() > LOCAL_JUMP]
     wrong = np.abs(np.diff(check.profile))[cells]
