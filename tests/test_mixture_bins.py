@@ -118,6 +118,14 @@ def test_no_more_components_than_asked_and_no_more_than_there_are():
     assert fit_bins(edges, block, 8).components == 1
 
 
+@pytest.mark.parametrize("stray, components", [(0.2, 1), (0.8, 2)])
+def test_a_small_remainder_gets_no_component_of_its_own(stray, components):
+    """Three per cent of the mass may be left over."""
+    edges, masses = np.linspace(0, 1, 201), np.zeros(200)
+    masses[50:60], masses[150] = 1.0, stray
+    assert fit_bins(edges, masses, 4).components == components
+
+
 def test_deterministic_and_harmless():
     edges = np.linspace(0, 1, 301)
     masses = histogram(edges, [0.4, 0.6], [0.2, 0.8], [0.02, 0.1])

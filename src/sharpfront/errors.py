@@ -68,7 +68,7 @@ _ADVICE = {
     OutcomeKind.CONVERGED: "The error estimate is below the tolerance.",
     OutcomeKind.ITERATION_LIMIT: (
         "The adaptor used all its iterations before the estimate reached the tolerance. "
-        "Allow more iterations, or solve with the default adaptor."
+        "Allow it more of them, or solve with another adaptor."
     ),
     OutcomeKind.KERNEL_LIMIT: (
         "More kernels are needed for this tolerance. Raise max_kernels or loosen tol."

@@ -79,6 +79,17 @@ def test_a_spike_between_the_nodes_of_the_first_grid(place, logarithm):
     assert inside.sum() > 10
 
 
+def test_a_spike_on_a_node_of_the_first_grid_beside_something_smooth():
+    """The middles see nothing of it; the survey does."""
+    place, width = 0.4, 6e-5
+
+    def source(x):
+        return np.cos(x) + 10 * np.exp(-(((x - place) / width) ** 2))
+
+    found = found_in(stated((1.0, 0.0, -1.0), source))
+    assert (np.abs(found.system.grid.middles - place) < width).sum() > 10
+
+
 def test_nothing_is_found_where_nothing_is():
     found = found_in(stated((1.0, 0.0, -1.0), np.cos))
     assert found.monitor is None

@@ -282,7 +282,7 @@ def test_a_part_that_grows_too_large_is_split():
 def test_a_refit_looks_at_the_last_solve():
     plan = even(1)
     check = checked(plan, 0.37, 50.0)
-    out = grown(plan, np.array([1.5]), 1e-8, check, 8, True)
+    out = grown(plan, np.array([1.1]), 1e-8, check, 8, True)
     assert out.parts[0].mixture is not None
     assert np.min(np.abs(out.parts[0].mixture.means - 0.37)) < 0.05
     assert out.kernels >= rung(60 * 1.4)

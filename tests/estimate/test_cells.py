@@ -3,8 +3,10 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.sparse.linalg import splu
 
 from sharpfront.errors import ProblemError
+from sharpfront.estimate import cells as cells_module
 from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid
 from sharpfront.ordinary import IntegralTerm, LinearCondition, OrdinaryProblem, Term
 
@@ -307,6 +309,25 @@ def test_one_factorisation_serves_many_right_hand_sides(name):
     np.testing.assert_array_equal(system.solve(source, problem.values), first)
     np.testing.assert_array_equal(source, before[0])
     assert not np.any(system.solve(0 * source, 0 * problem.values))
+
+
+def test_an_integral_does_not_fill_the_factors(monkeypatch):
+    """A dense row as an early pivot would make every later row dense: memory as its square."""
+    filled = []
+
+    def recorded(*args, **options):
+        factor = splu(*args, **options)
+        filled.append(factor.L.nnz + factor.U.nnz)
+        return factor
+
+    monkeypatch.setattr(cells_module, "splu", recorded)
+    counts = (100, 400)
+    for name in ("integral", "order three, integral"):
+        filled.clear()
+        for count in counts:
+            cells(manufactured(*CONDITIONS[name]), np.linspace(0, 1, count + 1))
+        assert filled[1] < 5 * filled[0]
+        assert filled[1] < 60 * counts[1]
 
 
 def test_the_definition_of_the_second_unknown_may_have_a_residual():

@@ -280,3 +280,13 @@ def test_the_floor_is_what_rounding_of_x_does_to_the_source(width):
     # Sources known no better make errors of that size, and the estimate does not claim less.
     true = np.abs(np.exp(gaps(basis) / width) - nodal_values(basis, weights)).max()
     assert true < 10 * (check.floor + 1e-13)
+
+
+@pytest.mark.parametrize("eps", [1e-2, 1e-6])
+def test_without_a_source_the_floor_is_the_rounding_of_positions(eps):
+    """u = exp(gap / eps) changes by eps_machine |gap u'| over it: largest, 1/e, at gap = -eps."""
+    problem, _ = convection(eps)
+    basis = pieces((0.0, 1.0), 80, eps=eps)
+    weights, conditions = solved(problem, basis)
+    check = check_pieces(problem, basis, weights, conditions)
+    assert check.floor == pytest.approx(np.finfo(float).eps / np.e, rel=0.05, abs=0)

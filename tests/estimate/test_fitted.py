@@ -77,6 +77,15 @@ def test_slopes_agree_with_fifty_digits(a, b, c, h):
         assert getattr(got, name)[0] == pytest.approx(expected[name], abs=2e-6 * size), name
 
 
+@pytest.mark.parametrize("b", [0.0, 1e-9, 3e-4, 9.9e-4, 1.1e-3, -1e-4, -9e-4, 0.05, -0.05, 2.0])
+def test_the_source_alone_without_reaction(b):
+    """The limit for weak convection joins the formula without a step."""
+    got = slopes(*(np.array([v]) for v in (1.0, b, 0.0, 1.0)))
+    expected = exact_slopes(1.0, b, 0.0, 1.0)
+    assert got.lf[0] == pytest.approx(expected["lf"], rel=3e-10)
+    assert got.rf[0] == pytest.approx(expected["rf"], rel=3e-10)
+
+
 def test_cells_are_solved_side_by_side():
     rng = np.random.default_rng(0)
     a = -(10.0 ** rng.uniform(-6, 0, 50))

@@ -140,6 +140,20 @@ def test_heavy_rows_hold_as_constraints_would(weight):
     np.testing.assert_allclose(c @ weights, right[9:], atol=1e2 / weight**2 + 1e-14)
 
 
+@pytest.mark.parametrize("heavy_first", [True, False])
+def test_heavy_rows_do_not_drown_the_others(heavy_first):
+    """Householder's QR keeps light rows only if heavy ones come first, so the method sorts them."""
+    rng = np.random.default_rng(11)
+    edges = (0, 4, 8)
+    soft = [rows(rng, edges, i, i, 6) for i in range(2)]
+    hard = [rows(rng, edges, i, i, 2, 1e10) for i in range(2)]
+    blocks = (*hard, *soft) if heavy_first else (*soft, *hard)
+    system = LinearSystem(blocks, edges)
+    expected = high_precision(*stacked(system))
+    weights = solved(system, Blocked(equilibrate=False))[0]
+    np.testing.assert_allclose(weights, expected, atol=1e-11 * np.abs(expected).max())
+
+
 def test_exact_rows_take_part_with_their_weight():
     rng = np.random.default_rng(5)
     a, b, c, d = *(rng.standard_normal(s) for s in [(8, 3), 8, (1, 3)]), np.ones(1)

@@ -222,6 +222,20 @@ def test_functions_are_sampled_on_their_own_side_of_a_jump():
     np.testing.assert_allclose(integral_row(p, IntegralTerm(step)), plain, atol=1e-13)
 
 
+def test_integrals_stay_on_their_own_side_of_a_jump():
+    """Points of a layer at the jump are so near to it that their positions round to it."""
+    narrow = piece(1e-14).coordinate
+    inner = np.nextafter(1.0, 0.0)
+
+    def step(x):
+        return np.where(x < 1.0, 1.0, 100.0)
+
+    plain = integral_row(Piece(narrow, 40, (0.0, 1.0), 2), IntegralTerm())
+    assert np.any(narrow.invert(tables.quadrature_table(40, 2)[0].points).x == 1.0)
+    got = integral_row(Piece(narrow, 40, (0.0, inner), 2), IntegralTerm(step))
+    np.testing.assert_array_equal(got, plain)
+
+
 def test_places_are_the_tables_points_in_x():
     p = piece(1e-5, kernels=20)
     c = p.coordinate
