@@ -29,7 +29,8 @@ def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_pictures_and_links_exist(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    text = re.sub(r"```.*?```|^    .*$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
 

@@ -140,18 +140,7 @@ def _at(
         )
         for t in form.terms
     ]
-    return LinearCondition(
-        _merged(terms), -float(at_points(form.source, leaves, 1, "condition")[0])
-    )
-
-
-def _merged(terms: list[Term]) -> tuple[Term, ...]:
-    """Return terms of the same order added up, as u and a multiple of u.dn may be."""
-    total: dict[tuple[float, int], float] = {}
-    for term in terms:
-        key = (term.x, term.order)
-        total[key] = total.get(key, 0.0) + term.weight
-    return tuple(Term(x, order, weight) for (x, order), weight in total.items())
+    return LinearCondition(tuple(terms), -float(at_points(form.source, leaves, 1, "condition")[0]))
 
 
 def _periodic(problem: Problem, order: int) -> list[LinearCondition]:

@@ -465,6 +465,21 @@ def test_a_mixture_that_made_it_worse_is_given_up():
     assert solution.kernels < 100
 
 
+@pytest.mark.parametrize("width", [1e-4, 1e-6])
+def test_a_layer_too_weak_to_be_discovered_is_estimated_and_not_called_rounding(width):
+    height = 4e-6
+    exact = lambda x: height * np.exp(-x / width) + np.cos(x)  # noqa: E731
+    problem = stated(
+        lambda u, x: u - width**2 * u.dxx - (1 + width**2) * np.cos(x),
+        boundary=lambda u, x: u - exact(x),
+    )
+    solution = sf.solve(problem)
+    error = relative_error(solution, exact, np.geomspace(1e-9, 1, 300))
+    assert error <= 3 * solution.error_estimate
+    assert solution.converged or solution.outcome.kind is OutcomeKind.UNRESOLVED
+    assert "rounding" not in str(solution.outcome)
+
+
 def test_a_root_at_an_end_takes_few_kernels():
     solution = sf.solve(stated(lambda u, x: u.dxx + np.sqrt(x)))
     assert solution.converged
@@ -521,8 +536,8 @@ def test_spikes_that_stronger_ones_hide_are_not_forgotten(name):
     solution = sf.solve(stated(lambda u, x: u.dxx + force(x)))
     points = graded_points(UNIT, [Feature(c, w) for c, w, _ in spikes], 100)
     error = relative_error(solution, exact, points)
-    assert error <= 3 * solution.error_estimate
     assert solution.converged
+    assert error <= 3 * solution.error_estimate + 1e-9
     assert error <= 10 * TOL
 
 

@@ -6,7 +6,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt.paper import residual_density
 from sharpfront.adapt.rows import face_count
-from sharpfront.errors import MixtureError
+from sharpfront.errors import MixtureError, ProblemError
 
 NU = 1e-4
 
@@ -140,3 +140,20 @@ def test_two_dimensions_adapt():
     assert len(solution.history) == 3
     assert solution.history[-1].mixture.means.shape == (4, 2)
     assert not solution.converged
+
+
+def test_conditions_at_points_make_rows_and_others_are_refused():
+    problem = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: u.dx - 1, conditions=[sf.at(0.5, lambda u, x: u - 2)]
+    )
+    adaptor = sf.Uniform(kernels=20, overlap=5, collocation=100)
+    solution = sf.solve(problem, adaptor=adaptor)
+    assert abs(solution(0.5) - 2) < 1e-4
+    assert abs(solution(0.9) - 2.4) < 1e-3
+    integral = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: u.dx - 1, conditions=[sf.integral(lambda u, x: u)]
+    )
+    periodic = sf.Problem(sf.Interval(0, 1, periodic=True), lambda u, x: u.dxx - u - 1)
+    for refused in (integral, periodic):
+        with pytest.raises(ProblemError, match="need the default adaptor"):
+            sf.solve(refused, adaptor=sf.Paper())

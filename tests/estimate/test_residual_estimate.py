@@ -93,22 +93,6 @@ def test_the_seam_of_a_periodic_interval_counts():
     assert middle.mismatch == pytest.approx(2 * gaussian(0.0, 1, centre=0.5), rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "stated",
-    [
-        problem(right=None, conditions=[sf.at(0.5, lambda u, x: u - 3)]),
-        problem(right=None, conditions=[sf.integral(lambda u, x: u, equals=3)]),
-        sf.Problem(sf.Interval(0, 1, periodic=True), lambda u, x: -u.dxx + u - np.exp(x)),
-    ],
-    ids=["inside", "integral", "periodic"],
-)
-def test_an_adaptor_without_rows_for_a_condition_does_not_claim_to_have_met_it(stated):
-    adaptor = sf.Uniform(kernels=40, overlap=6, collocation=200, penalty=1e3)
-    solution = sf.solve(stated, adaptor=adaptor, tol=1e-2)
-    assert not solution.converged
-    assert solution.error_estimate > 0.1
-
-
 @pytest.mark.parametrize("adaptor", [sf.Uniform(60), sf.Paper(kernels=60, collocation=300)])
 def test_the_estimate_of_the_papers_methods_is_this_one(adaptor):
     stated = problem(right=lambda u, x: u - 1)

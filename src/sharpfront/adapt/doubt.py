@@ -60,6 +60,19 @@ def near_singular(amplified: float) -> Outcome | None:
     return Outcome(OutcomeKind.NEAR_SINGULAR, seen)
 
 
+def within_cells(check: ErrorCheck) -> float:
+    """Return max |e| inside cells in which reaction dominates: there e is R / c_0.
+
+    R changes its sign from cell to cell, and the nodes see only the mean of two.
+    """
+    if check.system.order != 2:
+        return 0.0
+    (c0, c1, c2), h = check.system.coefficients, check.grid.steps
+    dominates = (c0 * c2 < 0.0) & (np.abs(c0) * h * h > 20.0 * (np.abs(c2) + np.abs(c1) * h))
+    there = np.abs(check.residual[0][dominates] / c0[dominates])
+    return float(np.max(there, initial=0.0))
+
+
 def distance(approximation: Approximation, found: Discovery) -> float:
     """Return the largest difference to what discovery saw, relative to max(1, max|u|)."""
     (name,) = approximation.bases

@@ -20,6 +20,7 @@ from sharpfront.adapt.doubt import (
     near_singular,
     unseen,
     vanished,
+    within_cells,
 )
 from sharpfront.adapt.plan import (
     GROWTH,
@@ -51,6 +52,8 @@ SAFETY = 1.5
 NOISE = 20.0
 # Above this an error that does not fall is unresolved rather than rounding.
 STALL = 1e-5
+# So many times the rounding that can be foreseen is not rounding.
+LIMIT = 1e6
 # Stop after so many solves whatever the plan.
 MOST_SOLVES = 15
 # Attempts to place kernels on what went missing.
@@ -219,7 +222,8 @@ class Resolve:
             return _unassessed(state, approximation)
         size = max(1.0, check.size)
         noise = NOISE * float(np.finfo(float).eps) * state.amplification
-        value = SAFETY * check.error / size + check.floor / size + noise
+        error = max(check.error, within_cells(check))
+        value = (SAFETY * error + check.floor) / size + noise
         if state.crowded:
             # Too few points to see what there is: discovery has seen it.
             value = max(value, distance(approximation, state.found))
@@ -244,7 +248,7 @@ class Resolve:
             best, kept = assessment, state.plan
         state = replace(state, answer=best, kept=kept, stale=stale, solves=state.solves + 1)
         outcome = self._verdict(state, assessment)
-        if outcome and outcome.kind in (OutcomeKind.CONVERGED, OutcomeKind.STALLED):
+        if outcome and outcome is not state.refusal:
             state, outcome = self._doubted(state, outcome)
             if outcome is None:
                 return state
@@ -308,6 +312,8 @@ class Resolve:
             return state.refusal
         stalled = state.stale >= 3 and error < STALL
         if stalled or (floor > state.tol and error < 4.0 * floor):
+            if error > LIMIT * max(floor, float(np.finfo(float).eps)):
+                return _ended(OutcomeKind.UNRESOLVED, best, "More kernels do not lower it.")
             return _ended(OutcomeKind.STALLED, best, f"The floor here is about {error:.1e}.")
         return None
 

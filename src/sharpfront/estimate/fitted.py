@@ -13,8 +13,8 @@ import numpy as np
 
 from sharpfront.arrays import Host
 
-# |q^2| below which series replace q coth q and q / sinh q; their error is then 1e-8.
-_SERIES = 0.1
+# |q^2| below which series replace q coth q and q / sinh q; their error is then rounding.
+_SERIES = 1e-3
 # Largest phase per cell: past pi the cell's own problem is resonant and nothing is resolved.
 _WAVE = 2.0
 # Growth per cell is clipped here to stay finite.
