@@ -2,9 +2,9 @@
 
 Run by hand: ``python benchmarks/large.py``; ``--quick`` stops at 50 fronts. One BLAS thread. The
 problem is -eps u'' + u = f with tanh fronts up and down in turn, each of a hundredth of the gap
-between them, and f made from the exact solution. The first table shows whole solves; ``spent`` is
-the part of the time that was not spent in the loop but in finding the fronts. The second shows one
-least-squares fit of the same kind of system, on its columns in groups and all at once.
+between them, and f made from the exact solution. The first table shows whole solves; ``finding`` is
+the part of the time that went into finding the fronts, before the first kernel. The second shows
+one least-squares fit of the same kind of system, on its columns in groups and all at once.
 """
 
 from __future__ import annotations

@@ -59,6 +59,8 @@ MOST_SOLVES = 15
 # Attempts to place kernels on what went missing.
 ATTEMPTS = 2
 HIGHEST_ORDER = 6
+# Outcomes whose estimate stands or falls with what the check has seen.
+_TRUSTED = (OutcomeKind.CONVERGED, OutcomeKind.STALLED, OutcomeKind.UNRESOLVED)
 _MEANING = (
     "max error from the error equation L e = f - L u, solved by an exponentially fitted scheme at "
     "points that were not used to fit, with a safety factor of 1.5, relative to max(1, max|u|)"
@@ -248,7 +250,7 @@ class Resolve:
             best, kept = assessment, state.plan
         state = replace(state, answer=best, kept=kept, stale=stale, solves=state.solves + 1)
         outcome = self._verdict(state, assessment)
-        if outcome and outcome is not state.refusal:
+        if outcome and outcome.kind in _TRUSTED:
             state, outcome = self._doubted(state, outcome)
             if outcome is None:
                 return state

@@ -113,7 +113,8 @@ class CellSystem:
         if self.order == 1:
             return Slopes(*[np.zeros(0)] * 6)
         rows = [*(self.coefficients[self.order - j] for j in range(3)), self.grid.steps]
-        if all(np.ptp(row) <= 1e-13 * abs(row[0]) for row in rows):
+        # The steps are asked first: they differ on all grids but the first.
+        if all(np.ptp(row) <= 1e-13 * abs(row[0]) for row in reversed(rows)):
             # All cells are alike, as on the first grid of an equation with constant coefficients.
             one = slopes(*(row[:1] for row in rows))
             count = len(self.grid.steps)
