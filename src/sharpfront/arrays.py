@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import array_api_compat
+import array_api_compat.numpy
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ Host = NDArray[np.float64]
 
 def namespace(*arrays: Array) -> Any:
     """Return the array API namespace that the arrays belong to."""
+    if all(type(array) is np.ndarray for array in arrays):
+        # The general look-up takes longer than many an operation on small arrays.
+        return array_api_compat.numpy
     return array_api_compat.array_namespace(*arrays)
 
 

@@ -18,7 +18,6 @@ from sharpfront.adapt.discover import Discovery
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.estimate.cells import CellSystem
 from sharpfront.estimate.error import ErrorCheck
 from sharpfront.ordinary import OrdinaryProblem
 
@@ -27,12 +26,10 @@ from sharpfront.ordinary import OrdinaryProblem
 SURPRISE = 2.0
 # And by more than this share of the function's range, which is rounding.
 ROUNDING = 1e-10
-# Relative change of the operator by which its conditioning is probed.
-NUDGE = 1e-8
 # Amplified more than this: near-singular.
 SINGULAR = 1e5
-# Amplified so much that the change is as large as u: nothing can be said of the error.
-UNKNOWABLE = 0.1 / NUDGE
+# Amplified so much that rounding decides: nothing can be said of the error.
+UNKNOWABLE = 1e7
 # Two discretisations that differ by this much do not confirm each other.
 APART = 0.3
 
@@ -94,26 +91,25 @@ def vanished(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> Out
 
 
 def amplification(problem: OrdinaryProblem, found: Discovery) -> float:
-    """Return max|change of u| / (NUDGE max|u|) when NUDGE sum_j |c_j| / L^j is added to c_0.
+    """Return max|du| / max|u| for the change du of u when t sum_j |c_j| / L^j is added to c_0.
 
-    Near a resonance, with a constant left free, or where two conditions say the same, this is
-    large; for well-posed problems it is the condition number in the problem's own units. Data that
-    happen to leave the free part alone would hide it, so an irregular source is tried as well.
+    du = -L^-1 (sum_j |c_j| / L^j) u is the derivative in t. Near a resonance, with a constant left
+    free, or where two conditions say the same, it is large; for well-posed problems it is the
+    condition number in the problem's own units. Data that happen to leave the free part alone
+    would hide it, so an irregular source is tried as well.
     """
     low, high = problem.interval
-    data = found.system.coefficients
-    terms = np.sum([np.abs(c) / (high - low) ** j for j, c in enumerate(data)], axis=0)
-    nudged = data.copy()
-    nudged[0] += NUDGE * terms
-    other = CellSystem(found.system.grid, nudged, problem.conditions)
+    system = found.system
+    terms = np.sum([np.abs(c) / (high - low) ** j for j, c in enumerate(system.coefficients)], 0)
     probe = terms * np.sign(np.sin(1.0 + np.arange(len(terms)) ** 2.0))
-    values = np.ones(len(problem.conditions))
-    u, v = found.solution[0], found.system.solve(probe, values)[0]
-    change = np.abs(other.solve(probe, values)[0] - v).max() / np.abs(v).max()
-    if u.any():
-        own = np.abs(other.solve(found.source, problem.values)[0] - u).max() / np.abs(u).max()
-        change = max(change, own)
-    return float(change / NUDGE)
+    answer = system.solve_u(probe, np.ones(len(problem.conditions)))
+    nothing = np.zeros(len(problem.conditions))
+    worst = 0.0
+    for u in (found.solution[0], answer):
+        if u.any():
+            change = system.solve_u(0.5 * terms * (u[1:] + u[:-1]), nothing)
+            worst = max(worst, float(np.abs(change).max() / np.abs(u).max()))
+    return worst
 
 
 def contradiction(check: ErrorCheck, found: Discovery) -> float:
@@ -163,7 +159,7 @@ def unseen(
     residual = check.residual.copy()
     residual[0][cells] += shares * (left - residual[0][cells])
     second = residual[1] if len(residual) > 1 else None
-    e = check.system.solve(residual[0], check.misses, second)[0]
+    e = check.system.solve_u(residual[0], check.misses, second)
     return places, float(np.abs(e).max())
 
 

@@ -235,7 +235,7 @@ def _shares(plan: Plan, check: ErrorCheck) -> Host:
     zero, shares = np.zeros(len(check.misses)), np.zeros(count)
     for group in range(min(count, MANY)):
         r = np.where(home % MANY == group, check.residual, 0.0)
-        e = np.abs(check.system.solve(r[0], zero, r[1] if len(r) > 1 else None)[0])
+        e = np.abs(check.system.solve_u(r[0], zero, r[1] if len(r) > 1 else None))
         own = slice(group, None, MANY)
         shares[own] = np.maximum.reduceat(e[1:], starts)[own] if count > MANY else e.max()
     return shares

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sharpfront.equation.expression import Expression, Key, Values, evaluate
+from sharpfront.equation.expression import Constant, Expression, Key, Values, evaluate
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.errors import EquationError
 
@@ -28,6 +29,8 @@ def at_points(
     expression: Expression, leaves: Mapping[Key, Values], count: int, what: str
 ) -> Values:
     """Return the expression at `count` points, refusing values that are not finite."""
+    if isinstance(expression, Constant) and math.isfinite(expression.value):
+        return np.full(count, expression.value)
     with np.errstate(all="ignore"):
         values = np.broadcast_to(np.asarray(evaluate(expression, leaves), dtype=float), (count,))
     finite = np.isfinite(values)

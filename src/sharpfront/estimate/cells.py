@@ -97,6 +97,14 @@ class CellSystem:
         definition
             The residual of u^(m-2) = w in each cell, for an approximation that keeps both, (n,).
         """
+        return self._unpacked(self._nodal(source, values, definition), source)
+
+    def solve_u(self, source: Host, values: Host, definition: Host | None = None) -> Host:
+        """Return the first row of `solve` alone, u at the nodes, (n + 1,)."""
+        return np.asarray(self._nodal(source, values, definition)[0])
+
+    def _nodal(self, source: Host, values: Host, definition: Host | None) -> Host:
+        """Return the unknowns of the scheme, (levels, n + 1)."""
         interior = self._interior_source(source)
         if self.order > 2:
             others = np.zeros((self.order - 3) * len(source))
@@ -106,7 +114,7 @@ class CellSystem:
         for r, row in enumerate(self._rows):
             for cell, factor in row.sources:
                 ends[r] -= factor * source[cell]
-        return self._unpacked(self._solver(interior, ends), source)
+        return np.asarray(self._solver(interior, ends).reshape(-1, self.levels).T)
 
     def _fitted(self) -> Slopes:
         # At order one no cell has slopes; zeros keep the type simple and are never read.
@@ -252,9 +260,8 @@ class CellSystem:
             data += [-1.0 / h, 1.0 / h, np.full(n, -0.5), np.full(n, -0.5)]
         return rows, columns, data
 
-    def _unpacked(self, x: Host, source: Host) -> Host:
+    def _unpacked(self, u: Host, source: Host) -> Host:
         """Return nodal derivatives; the highest from the cells' slopes (order 1: differences)."""
-        u = x.reshape(-1, self.levels).T
         if self.order == 1:
             slope = np.diff(u[0]) / self.grid.steps
             mean = 0.5 * (np.append(slope, slope[-1]) + np.append(slope[0], slope))

@@ -82,10 +82,10 @@ def check_pieces(
     misses = np.array(
         [float((c.rhs - c.matrix @ weights[c.start : c.stop])[0]) for c in conditions]
     )
-    e = system.solve(residual[0], misses, residual[1] if len(residual) > 1 else None)[0]
-    direct = system.solve(data[-1], problem.values)[0]
+    e = system.solve_u(residual[0], misses, residual[1] if len(residual) > 1 else None)
+    direct = system.solve_u(data[-1], problem.values)
     nothing = np.zeros(len(misses))
-    floor = float(np.abs(system.solve(_rounding(points, data[-1]), nothing)[0]).max())
+    floor = float(np.abs(system.solve_u(_rounding(points, data[-1]), nothing)).max())
     floor += _misplaced(basis, points, values)
     # The size of the solution, not of a bad approximation to it.
     size = float(np.abs(values + 0.5 * (e[1:] + e[:-1])).max())
