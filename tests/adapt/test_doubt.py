@@ -8,7 +8,7 @@ from sharpfront.adapt import Resolve
 from sharpfront.adapt.cuts import find_cuts, survey
 from sharpfront.adapt.discover import discover
 from sharpfront.adapt.doubt import (
-    NUDGE,
+    UNKNOWABLE,
     amplification,
     contradiction,
     distance,
@@ -42,7 +42,7 @@ def amplified(problem):
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
 @pytest.mark.parametrize("source", [0.0, 1.0, lambda x: np.sin(6 * np.pi * x)])
 def test_a_resonance_shows_whatever_the_data(k, source):
-    assert amplified(stated(((k * np.pi) ** 2, 0.0, 1.0), source)) > 0.1 / NUDGE
+    assert amplified(stated(((k * np.pi) ** 2, 0.0, 1.0), source)) > UNKNOWABLE
 
 
 @pytest.mark.parametrize("away", [1e-2, 1e-3, 1e-4])
@@ -68,9 +68,9 @@ def test_well_posed_problems_amplify_little(problem):
 
 
 def test_a_free_constant_shows():
-    assert amplified(stated((0.0, 0.0, 1.0), 1.0, ends(order=1))) > 0.1 / NUDGE
+    assert amplified(stated((0.0, 0.0, 1.0), 1.0, ends(order=1))) > UNKNOWABLE
     compatible = stated((0.0, 0.0, 1.0), lambda x: np.cos(np.pi * x), ends(order=1))
-    assert amplified(compatible) > 0.1 / NUDGE
+    assert amplified(compatible) > UNKNOWABLE
 
 
 def test_the_units_of_x_do_not_matter():
