@@ -97,12 +97,12 @@ def coordinate_of(stretch: Stretch, mixture: Mixture | None) -> Coordinate:
     return coordinate(stretch.low, stretch.high, mixture)
 
 
-def features(c: Coordinate) -> tuple[Host, Host]:
-    """Return begin and end of each group of components that belong together."""
+def features(c: Coordinate, reach: float = REACH) -> tuple[Host, Host]:
+    """Return begin and end of each group of components that lie within reach of each other."""
     centre = c.anchor + c.offset
     order = np.argsort(centre)
-    low = (centre - REACH * c.scale)[order]
-    high = np.maximum.accumulate((centre + REACH * c.scale)[order])
+    low = (centre - reach * c.scale)[order]
+    high = np.maximum.accumulate((centre + reach * c.scale)[order])
     new = np.append(True, low[1:] > high[:-1])
     return low[new], high[np.append(new[1:], True)]
 
@@ -150,7 +150,11 @@ def _between_features(stretch: Stretch, c: Coordinate) -> float:
     About halfway in kernels, and in the widest cell there: a feature that the mixture has no
     component for has narrow cells.
     """
-    first, last = (c.xi(c.nearest(np.clip(edge, c.low, c.high))) for edge in features(c))
+    groups = features(c)
+    if len(groups[0]) == 1:
+        # What counts as one feature may be several that only just do not overlap.
+        groups = features(c, 1.0)
+    first, last = (c.xi(c.nearest(np.clip(edge, c.low, c.high))) for edge in groups)
     k = len(first) // 2
     if len(first) > 1:
         low, high = last[k - 1], first[k]
