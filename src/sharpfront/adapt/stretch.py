@@ -150,10 +150,10 @@ def _between_features(stretch: Stretch, c: Coordinate) -> float:
     About halfway in kernels, and in the widest cell there: a feature that the mixture has no
     component for has narrow cells.
     """
-    groups = features(c)
-    if len(groups[0]) == 1:
-        # What counts as one feature may be several that only just do not overlap.
-        groups = features(c, 1.0)
+    groups, tight = features(c), features(c, 1.0)
+    if len(groups[0]) == 1 and len(tight[0]) > 1:
+        # What counts as one feature is several that only just do not overlap.
+        groups = tight
     first, last = (c.xi(c.nearest(np.clip(edge, c.low, c.high))) for edge in groups)
     k = len(first) // 2
     if len(first) > 1:
