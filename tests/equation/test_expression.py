@@ -89,6 +89,16 @@ class TestDerivativesByAttribute:
         with pytest.raises(AttributeError, match=name):
             getattr(U, name)
 
+    @pytest.mark.parametrize(
+        "jumping", [np.where(X > 0.3, 1, 50), np.sign(X), (X > 0.3) * 2, np.heaviside(X, 0)]
+    )
+    def test_flux_form_with_a_coefficient_that_jumps_is_refused(self, jumping):
+        # The flux goes on where it jumps, the slope does not: k u'' alone would be another problem.
+        with pytest.raises(EquationError, match="write the product rule"):
+            (jumping * U.dx).dx  # noqa: B018
+        assert derivatives_in(jumping * U.dxx)
+        np.abs(X).dx  # noqa: B018
+
     def test_flux_form_is_the_derivative_of_the_product(self):
         flux = ((1 + X**2) * U.dx).dx
         leaves = {X.key: POINTS, U.dx.key: np.sin(POINTS), U.dxx.key: np.cos(POINTS)}

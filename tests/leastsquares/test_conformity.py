@@ -585,7 +585,9 @@ def test_condition_of_svd_is_that_of_the_matrix(log_condition, backend):
     assert facts.condition == pytest.approx(np.linalg.cond(scaled), rel=1e-3)
     *_, facts = solved(PivotedQR(), built)
     diagonal = np.abs(np.diag(scipy.linalg.qr(scaled, mode="r", pivoting=True)[0]))
-    assert facts.condition == pytest.approx(diagonal[0] / diagonal[-1], rel=1e-3)
+    # The last entry of R is rounded by about 1e-16 of the first.
+    allowed = 1e-3 if log_condition < 10 else 0.3
+    assert facts.condition == pytest.approx(diagonal[0] / diagonal[-1], rel=allowed)
     assert facts.condition <= 1.01 * np.linalg.cond(scaled)
 
 

@@ -19,6 +19,7 @@ from sharpfront.equation.expression import (
     Normal,
     apply_function,
     as_expression,
+    derivatives_in,
     is_zero,
     ordered,
 )
@@ -126,6 +127,7 @@ _RULES: dict[np.ufunc, tuple[Partial, ...]] = {
 
 def total_derivative(expression: Expression, coordinate: str) -> Expression:
     """Return d/d(coordinate) by the chain rule, raising the derivatives of the unknowns."""
+    _refuse_jumps(expression)
 
     def seed(leaf: Leaf) -> Expression:
         if isinstance(leaf, Derivative):
@@ -135,6 +137,25 @@ def total_derivative(expression: Expression, coordinate: str) -> Expression:
         return Constant(float(isinstance(leaf, Coordinate) and leaf.name == coordinate))
 
     return differentiate(expression, seed)
+
+
+def _refuse_jumps(expression: Expression) -> None:
+    """Refuse a product of an unknown with a function that jumps, as in (k(x) u')' with k = where.
+
+    Its derivative holds a delta where k jumps; without it the slope of u would go on there instead
+    of the flux, and the answer would be wrong without a word.
+    """
+    if not derivatives_in(expression):
+        return
+    for node in ordered(expression):
+        if isinstance(node, Apply) and (
+            node.function.evaluate in JUMPS or node.function.evaluate is np.where
+        ):
+            raise EquationError(
+                f"The derivative of an expression with {node.function.name}(...) was asked for, as "
+                "in (k(x) * u.dx).dx. Where k jumps that is no function. If k is continuous, write "
+                "the product rule, k * u.dxx + k_x * u.dx, with your own k_x."
+            )
 
 
 def partial_derivative(expression: Expression, key: Key) -> Expression:
