@@ -2,8 +2,8 @@
 
 Rows that cover one group are reduced by QR when the group's turn comes, rows that tie two
 neighbours are added, the group's weights are eliminated, and what remains is carried to the next.
-A row that covers more groups is split: in each group it defines one border unknown, its part of
-the sum, and the border columns travel with the carry to the end.
+A row that covers more groups becomes a chain of ties: each group gets one more unknown, the sum of
+the row's terms in the groups before it.
 """
 
 from __future__ import annotations
@@ -67,11 +67,23 @@ class _Stage:
 
 @dataclass(frozen=True, eq=False)
 class _State:
+    """The stages; `sizes` are columns of each group, `sums` unknowns more in each for long rows."""
+
     system: LinearSystem
     sizes: tuple[int, ...]
-    borders: int
+    sums: int
     stages: tuple[_Stage, ...]
     scale: Host
+
+
+@dataclass(frozen=True, eq=False)
+class _Long:
+    """A row over many groups, of unit norm: its entries, its place, and the weight of each link."""
+
+    row: Host
+    norm: float
+    place: int
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -93,19 +105,19 @@ class Blocked:
         """Return the reductions of all groups."""
         edges = system.partition or (0, system.columns)
         scale = _column_scale(system) if self.equilibrate else np.ones(system.columns)
-        own, ties, borders = _sorted(system, edges, scale)
         sizes = tuple(b - a for a, b in itertools.pairwise(edges))
+        own, ties, sums = _sorted(system, edges, scale)
         stages: list[_Stage] = []
-        carry = np.zeros((0, sizes[0] + borders))
+        carry = np.zeros((0, sizes[0] + sums))
         for i, size in enumerate(sizes):
             first = _Reduction(np.concatenate([own[i].matrix, carry]))
             if i == len(sizes) - 1:
                 stages.append(_Stage(own[i], first, None, None))
                 break
-            second = _Reduction(_tied(ties[i].matrix, first.upper, size, sizes[i + 1], borders))
+            second = _Reduction(_tied(ties[i].matrix, first.upper))
             stages.append(_Stage(own[i], first, ties[i], second))
-            carry = second.upper[size:, size:]
-        return _State(system, sizes, borders, tuple(stages), scale)
+            carry = second.upper[size + sums :, size + sums :]
+        return _State(system, sizes, sums, tuple(stages), scale)
 
     def solve(self, state: _State, rhs: Array) -> tuple[Array, Outcome, Facts]:
         """Return weights, outcome and facts."""
@@ -118,8 +130,8 @@ class Blocked:
                 rotated.append(top)
             else:
                 both = stage.second.rotated(np.concatenate([stage.ties.values(right), top]))
-                rotated.append(both[:size])
-                carry = both[size:]
+                rotated.append(both[: size + state.sums])
+                carry = both[size + state.sums :]
         weights = state.scale * _substituted(state, rotated)
         facts = _facts(state, weights, right)
         full = facts.rank == state.system.columns
@@ -128,13 +140,10 @@ class Blocked:
         return like(weights, rhs), Outcome(kind, detail), facts
 
 
-def _tied(ties: Host, upper: Host, size: int, following: int, borders: int) -> Host:
-    """Return ties over the reduced rows; columns are this group, the next one, the border."""
-    out = np.zeros((len(ties) + len(upper), size + following + borders))
-    out[: len(ties), : size + following] = ties
-    out[len(ties) :, :size] = upper[:, :size]
-    out[len(ties) :, size + following :] = upper[:, size:]
-    return out
+def _tied(ties: Host, upper: Host) -> Host:
+    """Return ties over the reduced rows, which have nothing in the columns of the next group."""
+    following = ties.shape[1] - upper.shape[1]
+    return np.concatenate([ties, np.pad(upper, ((0, 0), (0, following)))])
 
 
 def _column_scale(system: LinearSystem) -> Host:
@@ -160,25 +169,32 @@ def _check_rhs(system: LinearSystem, rhs: Host) -> None:
 def _sorted(
     system: LinearSystem, edges: tuple[int, ...], scale: Host
 ) -> tuple[list[_Rows], list[_Rows], int]:
-    """Return the rows of each group with border columns, the ties after each, the borders."""
+    """Return the rows of each group, the ties after each, and the number of running sums."""
     groups = len(edges) - 1
     own: list[list[tuple[Block, int]]] = [[] for _ in range(groups)]
     ties: list[list[tuple[Block, int]]] = [[] for _ in range(groups)]
-    long: list[tuple[Block, int]] = []
+    long: list[_Long] = []
     place = 0
     for block in system.blocks:
         _check(block)
         scaled = to_host(block.matrix) * scale[block.start : block.stop]
         block = replace(block, matrix=scaled)
         first, last = edges.index(block.start), edges.index(block.stop) - 1
-        target = own[first] if last == first else ties[first] if last == first + 1 else long
-        target.append((block, place))
+        if last > first + 1:
+            long += _long_rows(block, place, edges)
+        else:
+            (own if last == first else ties)[first].append((block, place))
         place += block.rows
-    parts, closing, borders = _split(long, edges)
-    rows = [_stacked(own[i], edges[i + 1] - edges[i], borders, parts[i]) for i in range(groups)]
-    rows[-1] = _joined(closing, rows[-1])
-    tied = [_stacked(ties[i], edges[min(i + 2, groups)] - edges[i], 0, []) for i in range(groups)]
-    return rows, tied, borders
+    sizes = [b - a for a, b in itertools.pairwise(edges)]
+    rows = [
+        _joined(_ends(long, edges, i), _stacked(own[i], [sizes[i]], len(long)))
+        for i in range(groups)
+    ]
+    tied = [
+        _joined(_links(long, edges, i), _stacked(ties[i], sizes[i : i + 2], len(long)))
+        for i in range(groups - 1)
+    ]
+    return rows, tied, len(long)
 
 
 def _check(block: Block) -> None:
@@ -188,89 +204,86 @@ def _check(block: Block) -> None:
         )
 
 
-def _stacked(
-    blocks: list[tuple[Block, int]],
-    columns: int,
-    borders: int,
-    parts: list[tuple[Host, int, float]],
-) -> _Rows:
-    """Return blocks and parts of long rows; heavy rows first keep Householder's QR accurate."""
+def _stacked(blocks: list[tuple[Block, int]], sizes: list[int], sums: int) -> _Rows:
+    """Return blocks over groups of those sizes; heavy rows first keep Householder's QR accurate."""
     blocks = sorted(blocks, key=lambda item: -item[0].weight)
-    matrices = [np.zeros((0, columns + borders))]
+    width = sum(sizes) + sums * len(sizes)
+    matrices = [np.zeros((0, width))]
     places, weights = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    for row, column, weight in parts:
-        line = np.zeros((1, columns + borders))
-        line[0, :columns], line[0, columns + column] = weight * row, -weight
-        matrices.append(line)
-        places.append(np.array([-1]))
-        weights.append(np.zeros(1))
     for block, place in blocks:
-        rows = np.zeros((block.rows, columns + borders))
-        rows[:, :columns] = block.weight * to_host(block.matrix)
+        rows, start = np.zeros((block.rows, width)), 0
+        for i, size in enumerate(sizes):
+            part = block.weight * to_host(block.matrix)[:, start : start + size]
+            rows[:, start + i * sums : start + i * sums + size] = part
+            start += size
         matrices.append(rows)
         places.append(place + np.arange(block.rows))
         weights.append(np.full(block.rows, block.weight))
     return _Rows(np.concatenate(matrices), np.concatenate(places), np.concatenate(weights))
 
 
-def _split(
-    long: list[tuple[Block, int]], edges: tuple[int, ...]
-) -> tuple[list[list[tuple[Host, int, float]]], list[tuple[Host, int, float]], int]:
-    """Cut long rows into unit parts per group; return them, the closing rows and the borders.
+def _long_rows(block: Block, place: int, edges: tuple[int, ...]) -> list[_Long]:
+    """Return the rows of a block that covers more than two groups.
 
-    Parts P (r_i w - s_i) and a closing row C (sum_i n_i s_i - b) with the best s_i count like one
-    row of weight W, 1 / W^2 = 1 / C^2 + sum_i n_i^2 / P^2: here in equal shares.
+    A chain of n links of weight q with the best sums between them counts like one row of weight
+    q / sqrt(n): there is one link per group, one that starts at zero, and none to spare.
     """
-    parts: list[list[tuple[Host, int, float]]] = [[] for _ in edges[1:]]
-    closing: list[tuple[dict[int, float], int, float]] = []
-    borders = 0
-    for block, place in long:
-        weight = math.sqrt(2.0) * block.weight
-        for r, row in enumerate(to_host(block.padded(edges[-1]))):
-            scales, total = {}, float(np.linalg.norm(row))
-            for i, (start, stop) in enumerate(itertools.pairwise(edges)):
-                norm = float(np.linalg.norm(row[start:stop]))
-                if norm > 0:
-                    parts[i].append((row[start:stop] / norm, borders, weight * total))
-                    scales[borders] = norm
-                    borders += 1
-            closing.append((scales, place + r, weight))
-    rows = []
-    for scales, place, weight in closing:
-        row = np.zeros(borders)
-        row[list(scales)] = list(scales.values())
-        rows.append((row, place, weight))
-    return parts, rows, borders
+    out = []
+    for r, row in enumerate(to_host(block.padded(edges[-1]))):
+        norm = float(np.linalg.norm(row)) or 1.0
+        weight = block.weight * norm * math.sqrt(len(edges))
+        out.append(_Long(row / norm, norm, place + r, weight))
+    return out
 
 
-def _joined(closing: list[tuple[Host, int, float]], last: _Rows) -> _Rows:
-    """Return the last group's rows with the closing rows of the border on top."""
-    if not closing:
-        return last
-    head = np.zeros((len(closing), last.matrix.shape[1]))
-    for line, (row, _, weight) in zip(head, closing, strict=True):
-        line[len(line) - len(row) :] = weight * row
-    places = np.array([place for _, place, _ in closing])
-    weights = np.array([weight for _, _, weight in closing])
+def _ends(long: list[_Long], edges: tuple[int, ...], group: int) -> _Rows:
+    """Return the rows that start the running sums at zero, or close them in the last group."""
+    size, count = edges[group + 1] - edges[group], len(long)
+    matrix = np.zeros((0, size + count))
+    places, weights = np.zeros(0, dtype=np.int64), np.zeros(0)
+    if group == 0:
+        matrix = np.hstack([np.zeros((count, size)), np.diag([link.weight for link in long])])
+        places, weights = np.full(count, -1), np.zeros(count)
+    elif group == len(edges) - 2:
+        matrix = np.zeros((count, size + count))
+        for r, link in enumerate(long):
+            matrix[r, :size] = link.weight * link.row[edges[group] :]
+            matrix[r, size + r] = link.weight
+        places = np.array([link.place for link in long], dtype=np.int64)
+        weights = np.array([link.weight / link.norm for link in long])
+    return _Rows(matrix.reshape(-1, size + count), places, weights)
+
+
+def _links(long: list[_Long], edges: tuple[int, ...], group: int) -> _Rows:
+    """Return the ties: sum before the next group = sum before this one + the terms of this one."""
+    size, following, count = *np.diff(edges[group : group + 3]), len(long)
+    matrix = np.zeros((count, size + following + 2 * count))
+    for r, link in enumerate(long):
+        matrix[r, :size] = link.weight * link.row[edges[group] : edges[group + 1]]
+        matrix[r, size + r], matrix[r, size + count + following + r] = link.weight, -link.weight
+    return _Rows(matrix, np.full(count, -1), np.zeros(count))
+
+
+def _joined(head: _Rows, rows: _Rows) -> _Rows:
+    """Return rows with others on top."""
+    if not len(head.places):
+        return rows
     return _Rows(
-        np.concatenate([head, last.matrix]),
-        np.concatenate([places, last.places]),
-        np.concatenate([weights, last.weights]),
+        np.concatenate([head.matrix, rows.matrix]),
+        np.concatenate([head.places, rows.places]),
+        np.concatenate([head.weights, rows.weights]),
     )
 
 
 def _substituted(state: _State, rotated: list[Host]) -> Host:
-    """Return the weights of all groups, last one first."""
-    count = state.sizes[-1] + state.borders
-    tail = _back(state.stages[-1].first.upper, rotated[-1], count)
-    tail, border = tail[: state.sizes[-1]], tail[state.sizes[-1] :]
-    found = [tail]
-    for stage, size, right in list(zip(state.stages, state.sizes, rotated, strict=True))[-2::-1]:
-        assert stage.second is not None
-        upper = stage.second.upper[:size]
-        known = np.concatenate([tail, border])
-        tail = _back(upper[:, :size], right - upper[:, size:] @ known, size)
-        found.append(tail)
+    """Return the weights of all groups without their running sums, found from the last one on."""
+    tail, found = np.zeros(0), []
+    for stage, size, right in list(zip(state.stages, state.sizes, rotated, strict=True))[::-1]:
+        count = size + state.sums
+        upper = stage.first.upper if stage.second is None else stage.second.upper[:count]
+        known = upper[:, count:] @ tail if len(tail) else 0.0
+        tail = _back(upper[:, :count], right - known, count)
+        found.append(tail[:size])
     return np.concatenate(found[::-1])
 
 
@@ -293,19 +306,18 @@ def _back(upper: Host, right: Host, count: int) -> Host:
 
 def _facts(state: _State, weights: Host, rhs: Host) -> Facts:
     diagonals = []
-    # Border unknowns are pivots too: a zero among them is a direction that no row determines.
-    sizes = (*state.sizes[:-1], state.sizes[-1] + state.borders)
-    for stage, size in zip(state.stages, sizes, strict=True):
+    for stage, size in zip(state.stages, state.sizes, strict=True):
         upper = stage.first.upper if stage.second is None else stage.second.upper
-        diagonal = np.zeros(size)
-        found = np.abs(np.diagonal(upper))[:size]
+        diagonal = np.zeros(size + state.sums)
+        found = np.abs(np.diagonal(upper))[: len(diagonal)]
         diagonal[: len(found)] = found
         diagonals.append(diagonal)
-    every = np.concatenate(diagonals)
+    # Running sums are pivots too: a zero among them is a direction that no row determines.
+    every, sums = np.concatenate(diagonals), state.sums * len(state.sizes)
     largest, smallest = float(np.max(every)), float(np.min(every))
     condition = largest / smallest if smallest > 0 else math.inf
-    rank = max(0, int(np.sum(every > _SINGULAR * largest)) - state.borders)
-    dead = int(np.sum(every[: sum(state.sizes)] == 0))
+    rank = max(0, int(np.sum(every > _SINGULAR * largest)) - sums)
+    dead = int(np.sum(every == 0))
     return Facts(rank, condition, dead, _residual_norm(state.system, weights, rhs))
 
 
