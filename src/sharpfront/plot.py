@@ -34,11 +34,12 @@ def plot_solution(solution: Any, axes: Axes | None = None) -> Axes:
         axes.plot(x, getattr(solution, unknown)(x), lw=1.6, label=unknown)
         axes.plot(
             centres,
-            np.full(len(centres), -0.02),
+            np.full(len(centres), 0.02),
             "|",
             ms=5,
             alpha=0.4,
             color="0.3",
+            zorder=1,
             clip_on=False,
             transform=axes.get_xaxis_transform(),
         )
