@@ -78,8 +78,8 @@ _ADVICE = {
         "Loosen tol to the floor, or rescale the problem."
     ),
     OutcomeKind.UNRESOLVED: (
-        "A feature of the equation's data could not be resolved. "
-        "Raise max_kernels, or solve on intervals that end at the feature."
+        "The solution could not be resolved. Raise max_kernels, solve on shorter intervals or on "
+        "intervals that end at a feature, and give conditions where solutions decay, not grow."
     ),
     OutcomeKind.NEAR_SINGULAR: (
         "Small changes of the data change the solution without bound. "

@@ -120,7 +120,7 @@ class Problem:
         equation: Residual,
         *,
         boundary: Residual | None = None,
-        conditions: Sequence[At | Integral] = (),
+        conditions: Sequence[At | Integral] | At | Integral = (),
         parameters: Mapping[str, float] | None = None,
         **parts: Residual | None,
     ) -> None:
@@ -136,7 +136,8 @@ class Problem:
             raise EquationError(_wrong_count(len(self.equations), self.symbols))
         require_unknowns(self.equations, "equation")
         self.conditions = self._read_conditions(boundary, parts)
-        self.further = tuple(self._read_further(c) for c in conditions)
+        stated = (conditions,) if isinstance(conditions, At | Integral) else tuple(conditions)
+        self.further = tuple(self._read_further(c) for c in stated)
 
     @property
     def unknowns(self) -> tuple[str, ...]:
@@ -181,6 +182,11 @@ class Problem:
     def _read_conditions(
         self, boundary: Residual | None, parts: Mapping[str, Residual | None]
     ) -> tuple[Condition, ...]:
+        if boundary is not None and not self.domain.parts:
+            raise ProblemError(
+                "boundary= was given, but a periodic interval has no boundary. Use sf.at(...) or "
+                "sf.integral(...) in conditions=, or an interval that is not periodic."
+            )
         conditions = []
         for part in self.domain.parts:
             residual = parts.get(part) if parts.get(part) is not None else boundary

@@ -28,7 +28,7 @@ BENDS = 1.0 / 3.0
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """The varying ones among c_0, ..., c_m, f at many even places.
+    """The varying ones among c_0, ..., c_m, f and weights of integrals at many even places.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def survey(problem: OrdinaryProblem, samples: int = SURVEY) -> Survey:
     low, high = problem.interval
     x = np.asarray(low + (np.arange(samples) + 0.5) * ((high - low) / samples), dtype=float)
     rows: list[Host | None] = []
-    for function in problem.functions:
+    for function in (*problem.functions, *problem.weights):
         y = function(x) if callable(function) else None
         rows.append(y if y is not None and _bends(y) else None)
     return Survey(x, tuple(rows))
@@ -73,7 +73,7 @@ def find_cuts(problem: OrdinaryProblem, seen: Survey) -> tuple[Cut, ...]:
     low, high = problem.interval
     x, length = seen.x, high - low
     cuts: list[Cut] = []
-    for function, y in zip(problem.functions, seen.rows, strict=True):
+    for function, y in zip((*problem.functions, *problem.weights), seen.rows, strict=True):
         if y is None or not callable(function):
             continue
         step = np.diff(y)

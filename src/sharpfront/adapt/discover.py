@@ -88,7 +88,8 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
         data = problem.sample(points.middles)
         system = CellSystem(points, data[:-1], problem.conditions)
         u = system.solve(data[-1], problem.values)
-        change = _variations(points, data, u, cuts)
+        watched = np.vstack([data, *(w(points.middles) for w in problem.weights)])
+        change = _variations(points, watched, u, cuts)
         if turn == 0:
             change[len(u) :] = _surveyed(points, seen, cuts)
         jumping = change.max(axis=1) > limit
@@ -126,6 +127,9 @@ def _variations(points: Grid, data: Host, u: Host, cuts: Host) -> Host:
         change = np.abs(np.diff(q)) / spread * 0.5**j if varies else np.zeros(len(points.steps))
         rows.append(change)
     breaks = np.searchsorted(points.nodes, cuts)
+    if len(breaks):
+        # The highest derivative jumps where the data do: that is no feature to resolve.
+        rows[-1][np.concatenate([breaks - 1, np.minimum(breaks, len(rows[-1]) - 1)])] = 0.0
     return np.array([*rows, *(changes_between(q, breaks) for q in data)])
 
 

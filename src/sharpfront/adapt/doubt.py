@@ -184,7 +184,7 @@ def _surprises(seen: Survey, cuts: Sequence[Cut], check: ErrorCheck) -> tuple[Ho
     inner = slice(int(first[0]), int(first[-1]))
     part = (seen.x[inner] - x[home]) / np.maximum(x[home + 1] - x[home], 1e-300)
     excess = np.zeros(len(home))
-    for y, row in zip(seen.rows, check.data, strict=True):
+    for y, row in zip(seen.rows, check.data, strict=False):
         if y is not None:
             step = np.diff(row)
             allowed = SURPRISE * _bending(x, row) + ROUNDING * float(np.ptp(y))
@@ -211,8 +211,9 @@ def _largest(
 ) -> tuple[Host, Host, Host]:
     """Return the most surprising place of each gap, its cell, and the share of such places."""
     places, cells, shares = [], [], []
+    starts = np.concatenate([[0], np.cumsum(counts)])
     for i in np.unique(home[excess > 1.0]):
-        own = np.flatnonzero(home == i)
+        own = np.arange(starts[i], starts[i + 1])
         top = own[np.argmax(excess[own])]
         places.append(x[top])
         cells.append(i + int(part[top] > 0.5))

@@ -160,8 +160,10 @@ def grown(
         if factor > 1.0 and refit:
             part = _refitted(part, looked_again(part.stretch, check), components)
             kernels = max(kernels, rung(old * REFIT_GROWTH))
-        if kernels <= _most(part.piece.coordinate) or _indivisible(part.stretch):
-            parts.append(_resized(part, kernels))
+        most = _most(part.piece.coordinate)
+        if kernels <= most or _indivisible(part.stretch):
+            # What cannot be divided stays at its limit: its QR would cost the cube of more.
+            parts.append(_resized(part, min(kernels, max(rung(most / LADDER), old))))
         else:
             parts += _halves(part, kernels, tol, check, components)
     return Plan(tuple(parts))

@@ -68,10 +68,12 @@ def between_cuts(
     low, high = interval
     whole = Stretch(low, high, interval, edges, mass, swings)
     meet = [c.above for c in cuts]
-    last = [*(c.below for c in cuts), high]
+    # One float beyond the bracket: a function may have a value of its own at the very jump.
+    first = [low, *(float(np.nextafter(c.above, np.inf)) for c in cuts)]
+    last = [*(float(np.nextafter(c.below, -np.inf)) for c in cuts), high]
     return [
-        _part(whole, a, b, (a, end))
-        for a, b, end in zip([low, *meet], [*meet, high], last, strict=True)
+        _part(whole, a, b, (begin, end))
+        for a, b, begin, end in zip([low, *meet], [*meet, high], first, last, strict=True)
     ]
 
 

@@ -141,11 +141,21 @@ def term_row(piece: Piece, term: Term) -> Host:
 
 def integral_row(piece: Piece, term: IntegralTerm) -> Host:
     """Return the piece's part of an integral, by Gauss-Legendre in its coordinate, (size,)."""
+    table, points, weight = _quadrature(piece, term)
+    return np.asarray(weight @ derivative_rows(piece, table, points, term.order))
+
+
+def integrated_weight(piece: Piece, term: IntegralTerm) -> float:
+    """Return the piece's part of the integral of the weight alone, by the same rule."""
+    return float(np.sum(_quadrature(piece, term)[2]))
+
+
+def _quadrature(piece: Piece, term: IntegralTerm) -> tuple[Table, Points, Host]:
+    """Return functions, points and weights of Gauss-Legendre in the piece's coordinate."""
     table, w = tables.quadrature_table(piece.kernels, 2)
     points = piece.coordinate.invert(table.points)
     jacobian = 1.0 / piece.coordinate.derivatives(points, 1)[0]
-    weight = w * jacobian * value(term.weight, np.clip(points.x, *piece.inside))
-    return np.asarray(weight @ derivative_rows(piece, table, points, term.order))
+    return table, points, w * jacobian * value(term.weight, np.clip(points.x, *piece.inside))
 
 
 def evaluate(piece: Piece, weights: Host, x: Host, order: int) -> Host:
