@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import sharpfront as sf
 from sharpfront.assemble import RowSet, assemble
 from sharpfront.basis import isotropic
 from sharpfront.equation import laplacian
@@ -362,3 +363,10 @@ def test_any_region_with_the_right_answers_is_a_domain():
     assert [c.part for c in problem.conditions] == ["inner", "outer"]
     with pytest.raises(ProblemError, match=r"inner, outer\. Did you mean 'inner'"):
         Problem(Ring(), lambda u, x, y: laplacian(u), iner=lambda u, x, y: u)
+
+
+def test_a_condition_on_the_boundary_of_a_ring_is_refused():
+    with pytest.raises(ProblemError, match="has no boundary"):
+        sf.Problem(
+            sf.Interval(0, 1, periodic=True), lambda u, x: u.dxx - u, boundary=lambda u, x: u - 1
+        )

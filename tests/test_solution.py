@@ -142,3 +142,19 @@ def test_many_points_are_evaluated_in_pieces(solution, monkeypatch):
     monkeypatch.setattr("sharpfront.basis._CHUNK", 700)
     assert np.allclose(solution(x), whole, rtol=0, atol=1e-13 * np.max(np.abs(whole)) + 1e-9)
     assert isinstance(solution.approximation, Approximation)
+
+
+def test_small_slips_are_named(solution, tmp_path):
+    for times in (-1, 1.5):
+        with pytest.raises(ProblemError, match="The order of a derivative"):
+            solution.d("x", times)
+    with pytest.raises(DomainError, match="lies outside"):
+        solution.residual(2.5)
+    solution.save(tmp_path / "short")
+    assert sf.load(tmp_path / "short").tol == solution.tol
+
+
+def test_a_periodic_interval_stays_periodic_in_a_file(tmp_path):
+    problem = sf.Problem(sf.Interval(0, 1, periodic=True), lambda u, x: u.dxx - u - x * (1 - x))
+    sf.solve(problem).save(tmp_path / "ring.npz")
+    assert sf.load(tmp_path / "ring.npz").domain == sf.Interval(0, 1, periodic=True)

@@ -181,21 +181,40 @@ def _integrated(expression: Expression, name: str, low: float, high: float) -> f
     return integrate(function, low, high)
 
 
-# Cells of the first round, points of the two rules, and rounds of halving.
-_CELLS, _RULES, _ROUNDS = 1024, (6, 10), 50
+# Cells of the first round, and rounds of halving.
+_CELLS, _ROUNDS = 1024, 50
+# Gauss-Legendre with ten points, and Gauss-Lobatto with seven. A jump between two points of one
+# rule lies elsewhere between those of the other: one has points at both ends and in the middle.
+_GAUSS = np.polynomial.legendre.leggauss(10)
+_LOBATTO = (
+    np.array(
+        [-1, -0.830223896278567, -0.468848793470714, 0, 0.468848793470714, 0.830223896278567, 1]
+    ),
+    np.array(
+        [
+            1 / 21,
+            0.276826047361566,
+            0.431745381209863,
+            0.487619047619048,
+            0.431745381209863,
+            0.276826047361566,
+            1 / 21,
+        ]
+    ),
+)
 
 
 def integrate(function: Function, low: float, high: float) -> float:
     """Return the integral of a function that may jump or have spikes.
 
-    Two Gauss rules on even cells; the cells on which they differ are halved.
+    Two rules on even cells; the cells on which they differ are halved.
     """
     if not callable(function):
         return function * (high - low)
     edges = np.linspace(low, high, _CELLS + 1)
     left, right, total, size = edges[:-1], edges[1:], 0.0, 0.0
     for _ in range(_ROUNDS):
-        rough, fine = (_gauss(function, left, right, count) for count in _RULES)
+        rough, fine = (_by_rule(function, left, right, rule) for rule in (_LOBATTO, _GAUSS))
         size = max(size, float(np.sum(np.abs(fine))))
         open_ = np.abs(fine - rough) > 1e-14 * size
         total += float(np.sum(fine[~open_]))
@@ -203,12 +222,14 @@ def integrate(function: Function, low: float, high: float) -> float:
             return total
         middle = 0.5 * (left[open_] + right[open_])
         left, right = np.append(left[open_], middle), np.append(middle, right[open_])
-    return total + float(np.sum(_gauss(function, left, right, _RULES[1])))
+    return total + float(np.sum(_by_rule(function, left, right, _GAUSS)))
 
 
-def _gauss(function: Callable[[Host], Host], left: Host, right: Host, count: int) -> Host:
-    """Return the integral over each cell by Gauss-Legendre, (n,)."""
-    t, w = np.polynomial.legendre.leggauss(count)
+def _by_rule(
+    function: Callable[[Host], Host], left: Host, right: Host, rule: tuple[Host, Host]
+) -> Host:
+    """Return the integral over each cell by points and weights on (-1, 1), (n,)."""
+    t, w = rule
     half = 0.5 * (right - left)
     x = 0.5 * (right + left)[:, None] + half[:, None] * t
     return np.asarray(half * (function(x.ravel()).reshape(x.shape) @ w))

@@ -100,6 +100,8 @@ class Field:
         names = self.approximation.coordinates
         if coordinate not in names:
             raise ProblemError(f"{coordinate!r} is not a coordinate; they are {', '.join(names)}.")
+        if times != int(times) or times < 0:
+            raise ProblemError(f"The order of a derivative is 0, 1, 2, ..., got {times}.")
         i = names.index(coordinate)
         orders = (*self.orders[:i], self.orders[i] + times, *self.orders[i + 1 :])
         return Field(self.approximation, self.domain, self.unknown, orders)
@@ -124,7 +126,7 @@ class Solution:
     history
         One record per adaptation.
     diagnostics
-        Condition number, rank, dead columns and more of the last least-squares solve.
+        Condition number, rank, dead columns and more of the solve that gave the answer.
     problem
         The problem; None after loading from a file, which needs none of the user's code.
     """
@@ -179,6 +181,7 @@ class Solution:
                 "Solve the problem again, or insert the derivatives by hand: solution.d('x')(x)."
             )
         points, shape = as_points(self.approximation.coordinates, coordinates)
+        _require_inside(self.domain, points)
         values = self.approximation.residuals(self.problem, points)
         return values.reshape(-1, *shape)[0 if len(values) == 1 else slice(None)][()]
 
@@ -248,6 +251,7 @@ def _packed(solution: Solution) -> tuple[dict[str, Host], dict[str, Any]]:
         "coordinates": solution.approximation.coordinates,
         "bases": bases,
         "sides": [list(side) for side in solution.domain.bounds.T.tolist()],
+        "periodic": bool(getattr(solution.domain, "periodic", False)),
         "statement": repr(solution.problem) if solution.problem else "",
         "estimate": asdict(solution.estimate),
         "outcome": [solution.outcome.kind.value, solution.outcome.detail],
@@ -280,7 +284,7 @@ def load(path: str | Path) -> Solution:
     sides = [(low, high) for low, high in meta["sides"]]
     return Solution(
         Approximation(tuple(meta["coordinates"]), bases, weights),
-        Interval(*sides[0]) if len(sides) == 1 else Box(*sides),
+        Interval(*sides[0], periodic=meta["periodic"]) if len(sides) == 1 else Box(*sides),
         Estimate(**meta["estimate"]),
         Outcome(OutcomeKind(meta["outcome"][0]), meta["outcome"][1]),
         float(meta["tol"]),
@@ -294,6 +298,8 @@ def _restored(state: dict[str, Any]) -> Basis:
 
 
 def _read(path: Path) -> tuple[dict[str, Host], dict[str, Any]]:
+    if not path.exists() and path.with_name(path.name + ".npz").exists():
+        path = path.with_name(path.name + ".npz")
     if not path.exists():
         raise SolutionFileError(f"There is no file {path}.")
     try:

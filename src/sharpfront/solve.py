@@ -51,7 +51,8 @@ def solve(
     components
         The most components of a mixture.
     seed
-        All randomness comes from it: the same seed gives the same bits.
+        All randomness comes from it: the same seed gives the same bits. The default adaptor in
+        one dimension uses none.
     adaptor
         Who decides where kernels and rows go, with settings of its own; instead of `max_kernels`
         and `components`.

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sharpfront as sf
 from sharpfront.adapt import discover as module
 from sharpfront.adapt.cuts import survey
 from sharpfront.adapt.discover import (
@@ -168,3 +169,23 @@ def test_the_tail_is_never_denser_than_what_is_beside_it():
     mirrored = grid(np.array([0.0, 0.98, 0.99, 1.0]))
     _, back = concentrated(mirrored, np.array([7.0, 0.1, 5.0]))
     assert np.allclose(back, [6.8, 0.2, 0.1, 5])
+
+
+def test_the_slope_of_a_first_order_equation_may_jump_where_its_source_does():
+    problem = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: u.dx - np.where(x < 0.5, 0, 1), left=lambda u, x: u
+    )
+    solution = sf.solve(problem)
+    x = 0.5 + np.array([0, 1e-12, 1e-9, 1e-6, 1e-3])
+    assert np.max(np.abs(solution.d("x")(x) - 1)) < 1e-9
+    assert solution.kernels < 100
+
+
+@pytest.mark.parametrize("source", [np.sign, lambda x: np.heaviside(x, 0.5)])
+def test_a_value_at_the_very_jump_is_not_fitted(source):
+    problem = sf.Problem(
+        sf.Interval(-1, 1), lambda u, x: u.dxx - source(x), boundary=lambda u, x: u
+    )
+    solution = sf.solve(problem)
+    assert solution.converged
+    assert solution.kernels < 100

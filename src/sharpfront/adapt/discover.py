@@ -107,7 +107,7 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
 
 
 def _monitor(change: Host, followed: Host, derivatives: int) -> Host:
-    """Return the mass per cell: shares of variation; each derivative counts half the last."""
+    """Return the mass per cell: shares of variation, each derivative weighing half the last."""
     functions = len(change) - derivatives
     weights = np.concatenate([0.5 ** np.arange(derivatives), np.ones(functions)])[followed]
     masses = change[followed]
@@ -117,7 +117,8 @@ def _monitor(change: Host, followed: Host, derivatives: int) -> Host:
 def _variations(points: Grid, data: Host, u: Host, cuts: Host) -> Host:
     """Return |change| over each cell over the quantity's range, (quantities, n).
 
-    Derivative j of u counts half as much as derivative j - 1: kernels serve u first.
+    Derivative j of u must jump twice as far as derivative j - 1 to be followed: kernels serve u
+    first.
     """
     length, size = points.nodes[-1] - points.nodes[0], np.abs(u[0]).max()
     rows = []

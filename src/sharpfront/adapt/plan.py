@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt.stretch import (
+    FEWEST_CELLS,
     Stretch,
     coordinate_of,
     features,
@@ -30,8 +31,6 @@ LADDER = 1.2
 GROWTH = 1.8
 # More than this in one piece: split it. QR costs N^3, and one map serves few features well.
 PIECE_KERNELS = 170
-# A stretch of fewer cells is not split any more.
-FEWEST_CELLS = 16
 # Error solves for the parts' shares: one for each would be quadratic in their number.
 MANY = 40
 # A part whose mixture is fitted again gets this many times more kernels.

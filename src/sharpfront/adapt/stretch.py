@@ -18,6 +18,8 @@ from sharpfront.pieces import Coordinate, coordinate
 EVEN = 2.0
 # Share of the monitor in excess of that below which no mixture is needed.
 SLIGHT = 0.02
+# A stretch of fewer cells is neither split nor looked at again.
+FEWEST_CELLS = 16
 # Change between cells, over the stretch's own range, that marks a feature in a second look.
 LOCAL_JUMP = 0.05
 # An error above this part of the solution shows what is not resolved, one below only rounding.
@@ -198,7 +200,7 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
     # Beside a pole, cells shrink until rounding has made two nodes one.
     real = np.diff(nodes) > 0.0
     cells = np.flatnonzero(real & (middles > part.low) & (middles < part.high))
-    if len(cells) < 16:
+    if len(cells) < FEWEST_CELLS:
         return part
     edges = np.append(nodes[cells], part.high)
     edges[0] = part.low

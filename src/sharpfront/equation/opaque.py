@@ -68,7 +68,13 @@ def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in arguments))
         # Copies: a function that writes into its argument must not change the points.
-        result = np.asarray(f(*(np.array(a) for a in arrays)))
+        try:
+            result = np.asarray(f(*(np.array(a) for a in arrays)))
+        except ValueError as error:
+            raise EquationError(
+                f"sf.function({name}) failed on arrays of shape {arrays[0].shape}: {error} "
+                "If it takes one point at a time, wrap it in np.vectorize first."
+            ) from error
         if result.shape not in ((), arrays[0].shape) or result.dtype.kind not in "buif":
             raise EquationError(
                 f"sf.function({name}) was called with arrays of shape {arrays[0].shape} and "

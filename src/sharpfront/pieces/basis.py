@@ -86,7 +86,7 @@ class PiecewiseBasis:
         return out
 
     def state(self) -> dict[str, Any]:
-        """Return arrays and words from which `restore` makes the basis again."""
+        """Return arrays and words from which `restore_pieces` makes the basis again."""
         pieces = self.pieces
         words: dict[str, Any] = {
             "type": "pieces",
