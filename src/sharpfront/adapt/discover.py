@@ -8,6 +8,7 @@ source.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,7 +89,7 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
         data = problem.sample(points.middles)
         system = CellSystem(points, data[:-1], problem.conditions)
         u = system.solve(data[-1], problem.values)
-        watched = np.vstack([data, *(w(points.middles) for w in problem.weights)])
+        watched = [*data, *(weight(points.middles) for weight in problem.weights)]
         change = _variations(points, watched, u, cuts)
         if turn == 0:
             change[len(u) :] = _surveyed(points, seen, cuts)
@@ -114,7 +115,7 @@ def _monitor(change: Host, followed: Host, derivatives: int) -> Host:
     return np.asarray(np.sum(masses / masses.sum(axis=1, keepdims=True) * weights[:, None], axis=0))
 
 
-def _variations(points: Grid, data: Host, u: Host, cuts: Host) -> Host:
+def _variations(points: Grid, data: Sequence[Host], u: Host, cuts: Host) -> Host:
     """Return |change| over each cell over the quantity's range, (quantities, n).
 
     Derivative j of u must jump twice as far as derivative j - 1 to be followed: kernels serve u

@@ -28,8 +28,8 @@ LOGARITHMIC = 0.6
 # Kernels are densest within this many deviations of a component.
 RADIUS = 6.0
 # The inversion starts from a table at mu +- scale sinh(k TABLE_STEP) and takes Newton steps.
-TABLE_STEP = 0.5
-NEWTON_STEPS = 4
+TABLE_STEP = 0.25
+NEWTON_STEPS = 3
 
 
 @dataclass(frozen=True, eq=False)
