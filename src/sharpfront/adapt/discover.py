@@ -8,7 +8,6 @@ source.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
