@@ -568,3 +568,14 @@ def test_the_mixture_lies_on_the_layers_of_the_paper(entry, nu):
     solution = sf.solve(entry.problem(nu))
     mixture = solution.history[-1].mixture
     assert mixture_share(mixture, solution.domain, entry.features(nu)) > 0.9
+
+
+@pytest.mark.parametrize("rate", [5, 10, 15, 20, 25, 30, 50])
+def test_growing_solutions_are_never_overclaimed(rate):
+    solution = sf.solve(stated(lambda u, x: u.dx - rate * u, left=lambda u, x: u - 1))
+    error = relative_error(solution, lambda x: np.exp(rate * x))
+    assert error <= 3 * solution.error_estimate
+    assert solution.converged == (rate <= 15)
+    if rate >= 30:
+        assert solution.outcome.kind is OutcomeKind.NEAR_SINGULAR
+        assert "amplified" in str(solution.outcome)

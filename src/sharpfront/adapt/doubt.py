@@ -30,6 +30,8 @@ ROUNDING = 1e-10
 SINGULAR = 1e5
 # Amplified so much that rounding decides: nothing can be said of the error.
 UNKNOWABLE = 1e7
+# A solution this many times its data: rounding leaves four digits of them.
+GROWN = 1e12
 # Two discretisations that differ by this much do not confirm each other.
 APART = 0.3
 
@@ -50,7 +52,7 @@ def near_singular(amplified: float) -> Outcome | None:
     if amplified <= SINGULAR:
         return None
     seen = (
-        f"A change of the equation is amplified {amplified:.0e} times."
+        f"Changes of the equation or of its data are amplified {amplified:.0e} times."
         if np.isfinite(amplified)
         else "The equation with its conditions has no unique solution."
     )
@@ -110,6 +112,18 @@ def amplification(problem: OrdinaryProblem, found: Discovery) -> float:
             change = system.solve_u(0.5 * terms * (u[1:] + u[:-1]), nothing)
             worst = max(worst, float(np.abs(change).max() / np.abs(u).max()))
     return worst
+
+
+def growth(problem: OrdinaryProblem, found: Discovery) -> float:
+    """Return max|u| over the largest datum of an equation without a source, 0 of any other.
+
+    Without a source u is what the conditions make of it, and the rounding of u where it is large
+    blurs them: for u' = 40 u, u(0) = 1 beyond recognition.
+    """
+    largest = np.max(np.abs(problem.values), initial=0.0)
+    if found.source.any() or not largest > 0:
+        return 0.0
+    return float(np.abs(found.solution[0]).max() / largest)
 
 
 def contradiction(check: ErrorCheck, found: Discovery) -> float:

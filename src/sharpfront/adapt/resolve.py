@@ -11,10 +11,12 @@ from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.cuts import Cut, Survey, find_cuts, survey
 from sharpfront.adapt.discover import Discovery, discover, special_points
 from sharpfront.adapt.doubt import (
+    GROWN,
     UNKNOWABLE,
     amplification,
     contradiction,
     distance,
+    growth,
     left_over,
     miscounted,
     near_singular,
@@ -223,7 +225,8 @@ class Resolve:
         except SingularCellsError:
             return _unassessed(state, approximation)
         size = max(1.0, check.size)
-        noise = NOISE * float(np.finfo(float).eps) * state.amplification
+        blurred = NOISE * state.amplification + growth(state.problem, state.found)
+        noise = float(np.finfo(float).eps) * blurred
         error = max(check.error, within_cells(check))
         value = (SAFETY * error + check.floor) / size + noise
         if state.crowded:
@@ -328,7 +331,9 @@ def _discovered(
     # Where the leading coefficient vanishes a cell is infinite, and that is found out.
     with np.errstate(all="ignore"):
         found = discover(problem, special_points(problem, cuts), jumps, seen)
-        return found, amplification(problem, found)
+        grown = growth(problem, found)
+        amplified = max(amplification(problem, found), grown if grown > GROWN else 0.0)
+        return found, amplified
 
 
 def _ended(kind: OutcomeKind, best: Checked | None, detail: str) -> Outcome:
