@@ -88,7 +88,7 @@ def start_number(stretch: Stretch, c: Coordinate, tol: float) -> int:
     A few for the smooth part, for each side of each feature some and more for every decade between
     its scale and the stretch, two for each swing of u; a smaller tolerance takes proportionally
     more. Only the work depends on this number, never the answer's trust: it was read off the
-    kernels that fifty problems needed.
+    kernels that the problems of tests/accuracy needed.
     """
     digits = min(max(-math.log10(tol) / 9.0, 0.7), 1.5)
     swings = max(float(stretch.swings.sum()) - sides(c), 0.0)
