@@ -3,7 +3,17 @@
 from sharpfront.adapt import Paper, Resolve, Uniform
 from sharpfront.equation import div, function, grad, laplacian
 from sharpfront.errors import Outcome, SharpfrontError
-from sharpfront.geometry import Box, Interval
+from sharpfront.geometry import (
+    Ball,
+    Box,
+    Cloud,
+    Disk,
+    HalfSpace,
+    Implicit,
+    Interval,
+    Polygon,
+    Solid,
+)
 from sharpfront.problem import Problem, at, integral
 from sharpfront.solution import Solution, load
 from sharpfront.solve import solve
@@ -11,13 +21,20 @@ from sharpfront.solve import solve
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ball",
     "Box",
+    "Cloud",
+    "Disk",
+    "HalfSpace",
+    "Implicit",
     "Interval",
     "Outcome",
     "Paper",
+    "Polygon",
     "Problem",
     "Resolve",
     "SharpfrontError",
+    "Solid",
     "Solution",
     "Uniform",
     "__version__",

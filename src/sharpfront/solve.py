@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sharpfront.adapt import Adaptor, Paper, Resolve
+from sharpfront.adapt import Adaptor, Paper, Resolve, ResolveSpace
 from sharpfront.adapt.contract import State
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
@@ -103,6 +103,8 @@ def _chosen(
         return adaptor
     if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
         return replace(Resolve(), **given)
+    if problem.domain.dimension in (2, 3):
+        return replace(ResolveSpace(), **given)
     return Paper(
         kernels=given.get("max_kernels", Paper.kernels),
         components=given.get("components", Paper.components),

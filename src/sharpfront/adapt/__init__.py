@@ -3,6 +3,7 @@
 from sharpfront.adapt.contract import Adaptor, Proposal, State
 from sharpfront.adapt.paper import Paper
 from sharpfront.adapt.resolve import Resolve
+from sharpfront.adapt.space import ResolveSpace
 from sharpfront.adapt.uniform import Uniform
 
-__all__ = ["Adaptor", "Paper", "Proposal", "Resolve", "State", "Uniform"]
+__all__ = ["Adaptor", "Paper", "Proposal", "Resolve", "ResolveSpace", "State", "Uniform"]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sharpfront.arrays import Host
 from sharpfront.problem import Problem
 
 
@@ -39,3 +40,56 @@ class Entry:
     problem: Callable[[float], Problem]
     exact: Callable[[float], Callable[..., Any]]
     features: Callable[[float], tuple[Feature, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """A feature of more than one dimension: what it lies along, and how wide it is.
+
+    Parameters
+    ----------
+    where
+        Words or an equation, "x = 1".
+    width
+        The length across it over which the solution changes.
+    distance
+        Returns a signed distance to it as a function of the coordinates, exact to first order.
+    """
+
+    where: str
+    width: float
+    distance: Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialEntry:
+    """A named problem in two dimensions or more, a function of one parameter.
+
+    Parameters
+    ----------
+    name, title, statement
+        Words; the statement is the equation with its conditions.
+    parameter
+        What the parameter is, in words.
+    values
+        Values of the parameter that are of interest.
+    problem
+        Returns the problem for a value of the parameter.
+    exact
+        Returns the exact solution as a vectorised function of the coordinates.
+    features
+        Returns the layers and fronts. Used to measure errors, never to solve.
+    points
+        ``points(value, per_axis=...)`` returns test points of the closed domain (m, d), graded
+        down to a thousandth of each feature's width.
+    """
+
+    name: str
+    title: str
+    statement: str
+    parameter: str
+    values: tuple[float, ...]
+    problem: Callable[[float], Problem]
+    exact: Callable[[float], Callable[..., Any]]
+    features: Callable[[float], tuple[Front, ...]]
+    points: Callable[..., Host]

@@ -32,9 +32,22 @@ def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1
     return points[(points >= low) & (points <= high)]
 
 
-def max_error(solution: Callable[..., Any], exact: Callable[..., Any], points: Host) -> float:
-    """Return the largest error at the points."""
-    return float(np.max(np.abs(solution(points) - exact(points))))
+def max_error(
+    solution: Callable[..., Any], exact: Callable[..., Any], points: Host, chunk: int = 20_000
+) -> float:
+    """Return the largest error at points (m,) of an interval, or (m, d) of a region.
+
+    Both functions are called with one array per coordinate, of at most `chunk` points at a time,
+    so that memory does not grow with the number of points. A value that is not a number counts
+    as an infinite error.
+    """
+    columns = points[:, None] if points.ndim == 1 else points
+    largest = 0.0
+    for start in range(0, len(columns), chunk):
+        coordinates = columns[start : start + chunk].T
+        error = float(np.max(np.abs(solution(*coordinates) - exact(*coordinates))))
+        largest = max(largest, np.inf if np.isnan(error) else error)
+    return largest
 
 
 def uniform_rmse(

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
+import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.errors import DomainError
-from sharpfront.geometry.domain import BoundaryPoints, Points, Sampling
+from sharpfront.geometry.curves import Piece, Pieces, Segment, Spot
+from sharpfront.geometry.domain import Points, Sampling, State
+from sharpfront.geometry.patches import Face
+from sharpfront.geometry.sampling import checked_count, unit_sample
+from sharpfront.geometry.shape import Shape
 
 _FACES = (("left", "right"), ("bottom", "top"), ("back", "front"))
 
 
-@dataclass(frozen=True, init=False)
-class Box:
+@dataclass(frozen=True, init=False, repr=False)
+class Box(Shape):
     """A product of intervals, ``Box((0, 1), (0, 2))``.
 
     Coordinates are x, y, z in up to three dimensions and x1, x2, ... beyond. The boundary's parts
@@ -27,26 +32,29 @@ class Box:
     ----------
     *sides
         Lower and upper end along each coordinate.
+    periodic
+        Names of the coordinates along which the two ends are joined, ``periodic=("x",)``; the
+        faces there are not parts of the boundary.
     """
 
     sides: tuple[tuple[float, float], ...] = field()
+    _joined: tuple[bool, ...] = field()
 
-    def __init__(self, *sides: tuple[float, float]) -> None:
+    def __init__(self, *sides: tuple[float, float], periodic: Iterable[str] = ()) -> None:
         if not sides:
             raise DomainError("A box needs at least one side, for example Box((0, 1), (0, 1)).")
         object.__setattr__(self, "sides", tuple(_checked_side(side) for side in sides))
+        object.__setattr__(self, "_joined", _axes(periodic, self.coordinates))
+
+    def __repr__(self) -> str:
+        joined = tuple(itertools.compress(self.coordinates, self.periodic_axes))
+        kind = f", periodic={joined}" if joined else ""
+        return f"Box(sides={self.sides}{kind})"
 
     @property
     def dimension(self) -> int:
         """The number of coordinates."""
         return len(self.sides)
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        """The names of the coordinates."""
-        if self.dimension <= 3:
-            return ("x", "y", "z")[: self.dimension]
-        return tuple(f"x{i + 1}" for i in range(self.dimension))
 
     @property
     def bounds(self) -> Points:
@@ -59,11 +67,16 @@ class Box:
         return math.prod(high - low for low, high in self.sides)
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """The names of the faces, low and high along each coordinate."""
-        if self.dimension <= 3:
-            return tuple(name for pair in _FACES[: self.dimension] for name in pair)
-        return tuple(f"{c}_{end}" for c in self.coordinates for end in ("low", "high"))
+    def periodic_axes(self) -> tuple[bool, ...]:
+        """Along which coordinates the two ends are joined, one flag for each."""
+        return self._joined
+
+    @property
+    def corners(self) -> Points:
+        """All corners, (2^d, d); none where ends are joined, for an edge is no corner."""
+        if any(self.periodic_axes):
+            return np.empty((0, self.dimension))
+        return np.array(list(itertools.product(*self.sides)))
 
     def contains(self, points: Points) -> NDArray[np.bool_]:
         """Tell which of the points (m, d) lie in the closed box."""
@@ -76,20 +89,9 @@ class Box:
         ``random`` draws independent uniform points, ``quasi`` a scrambled Sobol sequence, and
         ``grid`` the midpoints of equal cells, the nearest number of them to `count` from below.
         """
-        if count < 0:
-            raise DomainError(f"Cannot sample {count} points.")
         low, high = self.bounds
-        return np.asarray(low + _unit_sample(count, self.dimension, how, seed) * (high - low))
-
-    def boundary(self, part: str, count: int = 1, seed: int = 0) -> BoundaryPoints:
-        """Return quasi-random points of one face; a face of an interval is one point."""
-        axis, upper = divmod(self._index(part), 2)
-        others = [side for i, side in enumerate(self.sides) if i != axis]
-        inside = Box(*others).sample(count, "quasi", seed) if others else np.empty((1, 0))
-        points = np.insert(inside, axis, self.sides[axis][upper], axis=1)
-        normals = np.zeros_like(points)
-        normals[:, axis] = 1.0 if upper else -1.0
-        return BoundaryPoints(points, normals)
+        unit = unit_sample(checked_count(count), self.dimension, how, seed)
+        return np.asarray(low + unit * (high - low))
 
     def distance(self, points: Points) -> Points:
         """Return the distance to the boundary, positive inside, (m,)."""
@@ -98,18 +100,28 @@ class Box:
         outside = np.linalg.norm(np.maximum(outward, 0), axis=1)
         return np.asarray(np.where(outside > 0, -outside, np.min(-outward, axis=1)))
 
-    def _index(self, part: str) -> int:
-        if part not in self.parts:
-            close = difflib.get_close_matches(part, self.parts, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise DomainError(
-                f"{part!r} is not a part of this boundary; its parts are "
-                f"{', '.join(self.parts)}.{hint}"
+    def pieces(self, window: Points | None = None) -> Pieces:
+        """Return each face as one piece; `window` is not needed."""
+        return {
+            name: (_face(self.bounds, axis, upper),)
+            for name, (axis, upper) in zip(
+                self._names(), itertools.product(range(self.dimension), range(2)), strict=True
             )
-        return self.parts.index(part)
+            if not self.periodic_axes[axis]
+        }
+
+    def state(self) -> State:
+        """Return words and numbers from which `restore_domain` makes the box again."""
+        joined = list(itertools.compress(self.coordinates, self.periodic_axes))
+        return {"kind": "box", "sides": [list(side) for side in self.sides], "periodic": joined}
+
+    def _names(self) -> tuple[str, ...]:
+        if self.dimension <= 3:
+            return tuple(name for pair in _FACES[: self.dimension] for name in pair)
+        return tuple(f"{c}_{end}" for c in self.coordinates for end in ("low", "high"))
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Interval(Box):
     """The interval from `left` to `right`; its boundary's parts are the two ends.
 
@@ -122,20 +134,17 @@ class Interval(Box):
         boundary has no parts.
     """
 
-    periodic: bool = False
-
     def __init__(self, left: float, right: float, *, periodic: bool = False) -> None:
-        super().__init__((left, right))
-        object.__setattr__(self, "periodic", periodic)
+        super().__init__((left, right), periodic=("x",) if periodic else ())
 
     def __repr__(self) -> str:
         kind = ", periodic=True" if self.periodic else ""
         return f"Interval({self.left:g}, {self.right:g}{kind})"
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """The names of the two ends; a periodic interval has none."""
-        return () if self.periodic else super().parts
+    def periodic(self) -> bool:
+        """Whether the two ends are joined."""
+        return self.periodic_axes[0]
 
     @property
     def left(self) -> float:
@@ -146,6 +155,38 @@ class Interval(Box):
     def right(self) -> float:
         """The upper end."""
         return self.sides[0][1]
+
+    def state(self) -> State:
+        """Return words and numbers from which `restore_domain` makes the interval again."""
+        return {"kind": "interval", "ends": list(self.sides[0]), "periodic": self.periodic}
+
+
+def _face(bounds: Points, axis: int, upper: int) -> Piece:
+    """Return one face of a box as a point, a segment or a patch."""
+    dimension = bounds.shape[1]
+    normal = np.zeros(dimension)
+    normal[axis] = 1.0 if upper else -1.0
+    corner = bounds[0].copy()
+    corner[axis] = bounds[upper][axis]
+    if dimension == 1:
+        return Spot(corner, normal)
+    edges = np.delete(np.diag(bounds[1] - bounds[0]), axis, axis=0)
+    if dimension > 2:
+        return Face(corner, edges, normal)
+    other = bounds[1].copy()
+    other[axis] = corner[axis]
+    # The region must be on the left of a segment: up on the right, leftwards on the top.
+    return Segment(corner, other) if (axis == 0) == bool(upper) else Segment(other, corner)
+
+
+def _axes(periodic: Iterable[str], coordinates: tuple[str, ...]) -> tuple[bool, ...]:
+    names = (periodic,) if isinstance(periodic, str) else tuple(periodic)
+    for name in names:
+        if name not in coordinates:
+            raise DomainError(
+                f"A box can be periodic along {', '.join(coordinates)}, got {name!r}."
+            )
+    return tuple(c in names for c in coordinates)
 
 
 def _checked_side(side: tuple[float, float]) -> tuple[float, float]:
@@ -160,20 +201,3 @@ def _checked_side(side: tuple[float, float]) -> tuple[float, float]:
             f"The lower end must come first and differ from the upper one, got ({low:g}, {high:g})."
         )
     return low, high
-
-
-def _unit_sample(count: int, dimension: int, how: Sampling, seed: int) -> Points:
-    if how == "random":
-        return np.random.default_rng(seed).random((count, dimension))
-    if how == "grid":
-        per_side = max(1, math.floor(count ** (1 / dimension) + 1e-9)) if count else 0
-        axis = (np.arange(per_side) + 0.5) / max(per_side, 1)
-        return np.stack(np.meshgrid(*[axis] * dimension, indexing="ij"), axis=-1).reshape(
-            -1, dimension
-        )
-    if how == "quasi":
-        from scipy.stats import qmc
-
-        power = max(0, math.ceil(math.log2(max(count, 1))))
-        return np.asarray(qmc.Sobol(dimension, rng=seed).random_base2(power)[:count])
-    raise DomainError(f"Sampling must be 'random', 'quasi' or 'grid', got {how!r}.")

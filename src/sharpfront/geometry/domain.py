@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Points = NDArray[np.float64]
 Sampling = Literal["random", "quasi", "grid"]
+State = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,14 @@ class Domain(Protocol):
     def parts(self) -> tuple[str, ...]:
         """The names of the boundary's parts."""
 
+    @property
+    def periodic_axes(self) -> tuple[bool, ...]:
+        """Along which coordinates the two ends are joined, one flag for each."""
+
+    @property
+    def corners(self) -> Points:
+        """The points where the boundary has a corner, (k, d); none for a smooth shape."""
+
     def contains(self, points: Points) -> NDArray[np.bool_]:
         """Tell which of the points (m, d) lie in the closed region."""
 
@@ -52,5 +61,11 @@ class Domain(Protocol):
     def boundary(self, part: str, count: int = 1, seed: int = 0) -> BoundaryPoints:
         """Return points of one part of the boundary."""
 
+    def boundary_measure(self, part: str) -> float:
+        """Return the length or area of one part of the boundary; 1 for the end of an interval."""
+
     def distance(self, points: Points) -> Points:
         """Return the distance to the boundary, positive inside, (m,)."""
+
+    def state(self) -> State:
+        """Return words, numbers and arrays from which `restore_domain` makes the domain again."""

@@ -3,5 +3,6 @@
 from sharpfront.leastsquares.blocked import Blocked
 from sharpfront.leastsquares.contract import Facts, LeastSquares
 from sharpfront.leastsquares.dense import SVD, PivotedQR
+from sharpfront.leastsquares.householder import Householder
 
-__all__ = ["SVD", "Blocked", "Facts", "LeastSquares", "PivotedQR"]
+__all__ = ["SVD", "Blocked", "Facts", "Householder", "LeastSquares", "PivotedQR"]

@@ -122,12 +122,16 @@ def every_point(kernels: int) -> tuple[Host, Host]:
     return np.concatenate(parts), np.cumsum([len(part) for part in parts])[:-1]
 
 
+def plain_kernels(s: Host, kernels: int) -> Host:
+    """Return the Gaussians themselves at positions s, (n, N + 2 GHOSTS)."""
+    return _gaussians((s[:, None] - centres(kernels)) * (kernels / WIDTH), 0)[0]
+
+
 @lru_cache(maxsize=64)
 def even_kernels(kernels: int) -> EvenKernels:
     """Return N Gaussians orthonormal on their fitting points, without what is below CUT."""
     points = fitting_points(kernels)
-    z = (points[:, None] - centres(kernels)) * (kernels / WIDTH)
-    _, sigma, right = np.linalg.svd(_gaussians(z, 0)[0], full_matrices=False)
+    _, sigma, right = np.linalg.svd(plain_kernels(points, kernels), full_matrices=False)
     keep = sigma > CUT * sigma[0]
     return EvenKernels(kernels, right[keep].T / sigma[keep] * np.sqrt(len(points)))
 

@@ -1,0 +1,214 @@
+"""Where the features are along each axis: elements on a grid, refined along the axes.
+
+The monitor of an axis is the largest variation, over the other axes, of what varies fast: the
+solution, its slope along the axis, the source and the coefficients. A layer along a face or a
+small spot shows as a narrow peak and gets a mixture; a front that runs across the axes shows as a
+broad one and leaves the axis even.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.adapt.discover import concentrated, smeared
+from sharpfront.arrays import Host
+from sharpfront.equation.values import environment, form_values
+from sharpfront.estimate.cells import grid
+from sharpfront.estimate.check import graded_mesh
+from sharpfront.estimate.elements import Elements
+from sharpfront.estimate.mesh import Mesh, box_mesh
+from sharpfront.geometry import Box
+from sharpfront.mixture import Mixture, fit_bins
+from sharpfront.pieces import coordinate
+from sharpfront.problem import Problem
+
+# Cells along an axis, by dimension: of the first, even grid and of the adapted ones.
+FIRST = {2: 96, 3: 24}
+CELLS = {2: 72, 3: 20}
+# A quantity is followed if somewhere it changes this many times faster than evenly.
+STEEP = 12.0
+# It is resolved once it changes by less than this share of its range from cell to cell.
+JUMP = {2: 0.12, 3: 0.25}
+ROUNDS = 8
+# On a shape: nodes of its mesh, bins along an axis, and how often it is graded anew.
+SHAPE_NODES = {2: 6000, 3: 8000}
+BINS = {2: 60, 3: 20}
+SHAPE_ROUNDS = 4
+# Neighbouring cells over which a monitor is smeared.
+SMEAR = 2
+# Variation beside the largest value that is rounding.
+_NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """What the elements found.
+
+    Parameters
+    ----------
+    mixtures
+        For each axis; None where nothing is narrow.
+    elements, values
+        The last discretisation and its solution at the nodes (m,).
+    jump
+        The largest change of the solution between neighbouring nodes over its range: small where
+        the features lie along the axes and are resolved.
+    """
+
+    mixtures: tuple[Mixture | None, ...]
+    elements: Elements
+    values: Host
+    jump: float
+
+
+def discover(problem: Problem, components: int) -> Marginals:
+    """Return the features of a problem along each axis.
+
+    Raises
+    ------
+    UnsuitableError
+        If elements cannot be built for the problem.
+    LinearSystemError
+        If they are singular.
+    """
+    if isinstance(problem.domain, Box):
+        return _on_box(problem, components)
+    return _on_shape(problem, components)
+
+
+def _on_box(problem: Problem, components: int) -> Marginals:
+    """Solve on an even grid, look, refine along the axes, until nothing jumps any more."""
+    domain = problem.domain
+    d = domain.dimension
+    axes = [np.linspace(low, high, FIRST[d] + 1) for low, high in domain.bounds.T]
+    followed: list[set[int]] = [set() for _ in axes]
+    for turn in range(ROUNDS):
+        mesh = box_mesh(axes, domain.parts, domain.periodic_axes)
+        elements = Elements.build(problem, mesh, monotone=True)
+        values = elements.solution()
+        quantities = _quantities(problem, mesh, values)
+        changes = [_changes(mesh, quantities(i), i) for i in range(d)]
+        limit = STEEP / FIRST[d] if turn == 0 else JUMP[d]
+        jumping = [{k for k, row in enumerate(c) if row.max() > limit} for c in changes]
+        followed = [f | j for f, j in zip(followed, jumping, strict=True)]
+        monitors = [_monitor(c, f) for c, f in zip(changes, followed, strict=True)]
+        if not any(jumping) or turn == ROUNDS - 1:
+            break
+        axes = [_equidistributed(a, m, CELLS[d]) for a, m in zip(axes, monitors, strict=True)]
+    mixtures = tuple(_fitted(a, m, components) for a, m in zip(axes, monitors, strict=True))
+    return Marginals(mixtures, elements, values, _largest(mesh, values))
+
+
+def _on_shape(problem: Problem, components: int) -> Marginals:
+    """Solve on a mesh of the shape, look along the axes, grade the mesh, and look again."""
+    domain = problem.domain
+    d = domain.dimension
+    sides = [(float(low), float(high)) for low, high in domain.bounds.T]
+    mixtures: tuple[Mixture | None, ...] = (None,) * d
+    for turn in range(SHAPE_ROUNDS):
+        coordinates = [coordinate(*side, m) for side, m in zip(sides, mixtures, strict=True)]
+        mesh = graded_mesh(domain, coordinates, SHAPE_NODES[d])
+        elements = Elements.build(problem, mesh, monotone=True)
+        values = elements.solution()
+        slopes = np.abs(np.einsum("kaj,ka->kj", mesh.gradients, values[mesh.cells]))
+        spread = float(np.ptp(values)) or 1.0
+        middles = mesh.points[mesh.cells].mean(axis=1)
+        found = []
+        for i, where in enumerate(coordinates):
+            edges = where.invert(np.linspace(0, 1, BINS[d] + 1)).x
+            change = _binned(middles[:, i], slopes[:, i], edges) * np.diff(edges) / spread
+            steep = change.max() > STEEP / BINS[d] or mixtures[i] is not None
+            found.append(_fitted(edges, change if steep else None, components))
+        settled = turn > 0 or not any(found)
+        mixtures = tuple(found)
+        if (settled and turn >= min(2, SHAPE_ROUNDS - 1)) or not any(found):
+            break
+    jumps = np.ptp(values[mesh.cells], axis=1)
+    return Marginals(mixtures, elements, values, float(jumps.max()) / spread)
+
+
+def _binned(x: Host, values: Host, edges: Host) -> Host:
+    """Return the largest value in each bin; an empty bin has what its neighbours have."""
+    which = np.clip(np.searchsorted(edges, x) - 1, 0, len(edges) - 2)
+    out = np.full(len(edges) - 1, -1.0)
+    np.maximum.at(out, which, values)
+    full = np.flatnonzero(out >= 0)
+    return np.asarray(np.interp(np.arange(len(out)), full, out[full]))
+
+
+def _fitted(edges: Host, monitor: Host | None, components: int) -> Mixture | None:
+    if monitor is None or not monitor.sum() > 0:
+        return None
+    return fit_bins(*concentrated(grid(edges), monitor), components)
+
+
+def _quantities(problem: Problem, mesh: Mesh, values: Host) -> Callable[[int], list[Host]]:
+    """Return a function of the axis that lists what may vary along it, on the grid.
+
+    The first is the solution, the second its slope, then source and coefficients.
+    """
+    shape = tuple(len(axis) for axis in mesh.axes)
+    form = problem.forms[0]
+    leaves = environment(problem.coordinates, mesh.points)
+    coefficients, source = form_values(form, leaves, len(mesh.points))
+    data = [q.reshape(shape) for q in (source, *coefficients)]
+    u = values.reshape(shape)
+
+    def along(axis: int) -> list[Host]:
+        return [u, np.gradient(u, mesh.axes[axis], axis=axis), *data]
+
+    return along
+
+
+def _changes(mesh: Mesh, quantities: list[Host], axis: int) -> Host:
+    """Return the largest change over each cell of an axis by range, (quantities, n).
+
+    The slope must jump twice as far as the solution to be followed: kernels serve u first.
+    """
+    rows = []
+    for k, q in enumerate(quantities):
+        spread = float(np.ptp(q))
+        steps = np.abs(np.diff(q, axis=axis))
+        largest = np.moveaxis(steps, axis, 0).reshape(steps.shape[axis], -1).max(axis=1)
+        varies = spread > _NEGLIGIBLE * float(np.abs(q).max())
+        scale = (0.5 if k == 1 else 1.0) / spread if varies else 0.0
+        rows.append(largest * scale)
+    return np.array(rows)
+
+
+def _monitor(change: Host, followed: set[int]) -> Host | None:
+    """Return the mass per cell of an axis: shares of variation of what is followed."""
+    if not followed:
+        return None
+    masses = change[sorted(followed)]
+    total = masses.sum(axis=1, keepdims=True)
+    return np.asarray((masses / np.where(total > 0, total, 1.0)).sum(axis=0))
+
+
+def _equidistributed(nodes: Host, monitor: Host | None, cells: int) -> Host:
+    """Return nodes at equal shares of a density that follows the monitor, with even ones."""
+    if monitor is None:
+        return np.linspace(nodes[0], nodes[-1], cells + 1)
+    edges, mass = concentrated(grid(nodes), monitor)
+    h = np.diff(edges) / (edges[-1] - edges[0])
+    d = smeared(mass, SMEAR)
+    d = d / d.sum()
+    mixed = np.sqrt(d * h)
+    density = 0.42 * d + 0.28 * mixed / mixed.sum() + 0.3 * h
+    share = np.concatenate([[0.0], np.cumsum(density)])
+    out = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
+    out[0], out[-1] = nodes[0], nodes[-1]
+    return np.unique(out)
+
+
+def _largest(mesh: Mesh, values: Host) -> float:
+    """Return the largest change of nodal values between neighbours by their range."""
+    spread = float(np.ptp(values))
+    if not spread:
+        return 0.0
+    u = values.reshape([len(axis) for axis in mesh.axes])
+    steps = [float(np.abs(np.diff(u, axis=i)).max()) for i in range(u.ndim)]
+    return max(steps) / spread

@@ -1,0 +1,319 @@
+"""The default adaptor in two and three dimensions: products of kernels in mixtures' coordinates.
+
+1. Elements find where the solution varies fast along each axis, before anything is resolved.
+2. Each axis gets a mixture and its coordinate; kernels are products, even in the coordinates.
+3. The error equation, on a mesh three times finer, says how large the error is. While it is above
+   the tolerance, the axes whose last functions still carry weight get more of them, and the
+   mixtures' widths are tried smaller and larger.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.marginals import Marginals, discover
+from sharpfront.adapt.product_rows import product_system
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
+from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind, ProblemError
+from sharpfront.estimate import Assessment
+from sharpfront.estimate.check import change, check_by_comparison, check_by_elements, check_mesh
+from sharpfront.estimate.elements import Elements
+from sharpfront.estimate.weak import UnsuitableError
+from sharpfront.leastsquares import Householder, LeastSquares
+from sharpfront.mixture import Mixture
+from sharpfront.pieces import coordinate
+from sharpfront.pieces.tensor import TensorBasis, axis_of_size
+from sharpfront.problem import Problem
+from sharpfront.solution import Estimate
+
+# Functions along an axis at the start, by dimension: without and with a mixture.
+START = {2: (14, 20), 3: (8, 12)}
+# Factors on the deviations of the mixtures that are tried, once the first growth is done.
+SCALES = (0.6, 1.6)
+# An axis grows if its last functions carry this share of what the worst axis' carry.
+SHARE = 0.1
+# How many functions count as the last ones: odd and even ones may differ.
+LAST = 4
+# Growth of an axis from one solve to the next.
+LEAST_GROWTH, MOST_GROWTH = 1.12, 1.6
+# What is aimed at when an axis grows, beside the tolerance.
+AIM = 0.3
+# If so many solves do not bring the estimate below this share of the best, it has stalled.
+PROGRESS, PATIENCE = 0.7, 3
+# A change from the last solution larger than this many estimates calls them into question.
+SURPRISE = 2.0
+# Below this many squared cell sizes a problem on a mesh cannot be told from a singular one.
+SINGULAR = 5.0
+_COMPARED = 3000
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What is solved: functions along each axis, and a factor on the mixtures' deviations."""
+
+    functions: tuple[int, ...]
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceState:
+    """Where the adaptation stands.
+
+    Parameters
+    ----------
+    problem, tol, seed
+        What is solved, how well, and the seed.
+    found
+        What elements found; None where they cannot be built.
+    regular
+        Whether the problem has one solution, as far as elements can tell.
+    trial, pending
+        What is proposed next, and what is to be tried after it at the same size.
+    tuned
+        Whether the mixtures' widths have been tried.
+    best
+        The trial and assessment with the smallest estimate.
+    last
+        The assessment before, to compare with.
+    doubt
+        Factor on estimates, from solutions that changed by more than their estimates said.
+    estimates
+        Of each solve.
+    finished
+        Why it ended.
+    """
+
+    problem: Problem
+    tol: float
+    seed: int
+    found: Marginals | None
+    regular: bool
+    trial: Trial
+    pending: tuple[Trial, ...] = ()
+    tuned: bool = False
+    best: tuple[Trial, Assessment] | None = None
+    last: Assessment | None = None
+    doubt: float = 1.0
+    estimates: tuple[float, ...] = ()
+    finished: Outcome | None = None
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The axes' mixtures as one in space."""
+        if self.found is None:
+            return None
+        return in_space(self.found.mixtures, self.problem.domain.bounds, self.trial.scale)
+
+    @property
+    def answer(self) -> Assessment:
+        """The assessment with the smallest estimate."""
+        assert self.best is not None
+        return self.best[1]
+
+
+@dataclass(frozen=True)
+class ResolveSpace:
+    """Products of kernels in the coordinates of mixtures along the axes, on any domain.
+
+    Parameters
+    ----------
+    max_kernels
+        The most functions of all unknowns together.
+    components
+        The most components of the mixture of an axis.
+    leastsquares
+        The method for the dense systems.
+    """
+
+    max_kernels: int = 4000
+    components: int = 4
+    leastsquares: LeastSquares = field(default_factory=Householder)
+
+    def start(self, problem: Problem, tol: float, seed: int) -> SpaceState:
+        """Return the state after discovery, before the first solve."""
+        d = problem.domain.dimension
+        if d not in START:
+            raise ProblemError(f"ResolveSpace works in two and three dimensions, not in {d}.")
+        found, regular = None, True
+        try:
+            found = discover(problem, self.components)
+            cells = len(found.elements.mesh.points) ** (1 / d)
+            regular = found.elements.singular_measure() > SINGULAR / cells**2
+        except UnsuitableError:
+            pass
+        except LinearSystemError:
+            regular = False
+        narrow = [m is not None for m in found.mixtures] if found else [False] * d
+        trial = Trial(tuple(START[d][n] for n in narrow))
+        fitted = self._within(problem, trial, (4,) * d)
+        return SpaceState(problem, tol, seed, found, regular, fitted or Trial((4,) * d))
+
+    def propose(self, state: SpaceState) -> Proposal:
+        """Return kernels and rows of the state's trial."""
+        basis = _basis(state)
+        bases = dict.fromkeys(state.problem.unknowns, basis)
+        system, rows = product_system(state.problem, bases, basis, state.seed)
+        return Proposal(bases, system, rows)
+
+    def assess(self, state: SpaceState, approximation: Approximation) -> Assessment:
+        """Return the assessment by the error equation, or by comparison where it cannot be."""
+        problem = state.problem
+        before = state.last.approximation if state.last else None
+        if state.found is None:
+            return check_by_comparison(problem, approximation, before, state.seed)
+        elements = Elements.build(problem, check_mesh(problem.domain, _basis(state)))
+        return check_by_elements(problem, approximation, elements)
+
+    def observe(self, state: SpaceState, assessment: Assessment) -> SpaceState:
+        """Return what to try next, or why to stop."""
+        state = _noted(state, assessment)
+        assert state.best is not None
+        if len(state.estimates) > 1 and (
+            state.answer.estimate.value <= state.tol or not state.regular
+        ):
+            return replace(state, finished=_verdict(state))
+        if state.answer.estimate.value <= state.tol:
+            return replace(state, trial=_smaller(state.trial))
+        if state.pending:
+            return replace(state, trial=state.pending[0], pending=state.pending[1:])
+        if _stalled(state):
+            return replace(state, finished=Outcome(OutcomeKind.STALLED, _reached(state)))
+        if len(state.estimates) > 1 and not state.tuned and state.mixture is not None:
+            trials = tuple(replace(state.best[0], scale=s) for s in SCALES)
+            return replace(state, tuned=True, trial=trials[0], pending=trials[1:])
+        grown = self._within(state.problem, _grown(state), state.best[0].functions)
+        if grown is None:
+            return replace(state, finished=Outcome(OutcomeKind.KERNEL_LIMIT, _reached(state)))
+        return replace(state, trial=grown)
+
+    def _within(self, problem: Problem, trial: Trial, least: tuple[int, ...]) -> Trial | None:
+        """Return the trial cut down to the most kernels; None if no more than `least` are left."""
+        wanted = np.array(trial.functions)
+        while len(problem.unknowns) * math.prod(wanted) > self.max_kernels:
+            room = wanted > least
+            if not room.any():
+                return None
+            wanted[np.argmax(np.where(room, wanted, 0))] -= 1
+        if tuple(wanted) == tuple(least):
+            return None
+        return replace(trial, functions=tuple(int(k) for k in wanted))
+
+
+def in_space(
+    mixtures: tuple[Mixture | None, ...], bounds: Host, scale: float = 1.0
+) -> Mixture | None:
+    """Return mixtures along the axes as one in space: each component fills the other axes."""
+    low, high = bounds
+    weights, means, covariances = [], [], []
+    for i, mixture in enumerate(mixtures):
+        if mixture is None:
+            continue
+        for w, m, c in zip(mixture.weights, mixture.means, mixture.covariances, strict=True):
+            mean, variance = 0.5 * (low + high), (high - low) ** 2 / 12.0
+            mean[i], variance[i] = m[0], scale**2 * c[0, 0]
+            weights.append(w)
+            means.append(mean)
+            covariances.append(np.diag(variance))
+    if not weights:
+        return None
+    share = np.array(weights) / np.sum(weights)
+    return Mixture(share, np.array(means), np.array(covariances))
+
+
+def _basis(state: SpaceState) -> TensorBasis:
+    bounds = state.problem.domain.bounds.T
+    mixtures = state.found.mixtures if state.found else (None,) * len(bounds)
+    axes = []
+    for (low, high), mixture, count in zip(bounds, mixtures, state.trial.functions, strict=True):
+        scaled = mixture and Mixture(
+            mixture.weights, mixture.means, state.trial.scale**2 * mixture.covariances
+        )
+        axes.append(axis_of_size(coordinate(float(low), float(high), scaled), count))
+    return TensorBasis(tuple(axes))
+
+
+def _noted(state: SpaceState, assessment: Assessment) -> SpaceState:
+    """Return the state with an assessment counted in, and its estimate called into question."""
+    value, doubt = assessment.estimate.value, state.doubt
+    if state.last is not None and state.found is not None:
+        step = max(1, len(assessment.points) // _COMPARED)
+        new, old = assessment.approximation, state.last.approximation
+        moved = change(state.problem, new, old, assessment.points[::step])
+        expected = value + state.estimates[-1] / doubt
+        if moved > SURPRISE * expected:
+            doubt = max(doubt, moved / expected)
+    estimate = Estimate(doubt * value, assessment.estimate.meaning)
+    assessment = replace(assessment, estimate=estimate)
+    best = state.best
+    if best is None or not best[1].estimate.value <= estimate.value:
+        best = (state.trial, assessment)
+    return replace(
+        state,
+        best=best,
+        last=assessment,
+        doubt=doubt,
+        estimates=(*state.estimates, estimate.value),
+    )
+
+
+def _verdict(state: SpaceState) -> Outcome:
+    if state.regular:
+        return Outcome(OutcomeKind.CONVERGED, _reached(state))
+    return Outcome(
+        OutcomeKind.NEAR_SINGULAR,
+        f"{_reached(state)} But on its mesh the problem cannot be told from one with many "
+        "solutions.",
+    )
+
+
+def _smaller(trial: Trial) -> Trial:
+    """Return a cheaper trial, to see whether the estimate of a first solve tells the truth."""
+    return replace(trial, functions=tuple(max(4, round(0.75 * k)) for k in trial.functions))
+
+
+def _reached(state: SpaceState) -> str:
+    assert state.best is not None
+    counts = " x ".join(str(k) for k in state.best[0].functions)
+    return f"Estimate {state.answer.estimate.value:.1e} with {counts} functions along the axes."
+
+
+def _stalled(state: SpaceState) -> bool:
+    past = state.estimates[:-PATIENCE]
+    return bool(past) and min(state.estimates[-PATIENCE:]) > PROGRESS * min(past)
+
+
+def _grown(state: SpaceState) -> Trial:
+    """Return the best trial with more functions along the axes whose last ones still matter."""
+    assert state.best is not None
+    trial, assessment = state.best
+    wanted = math.log(AIM * state.tol / max(assessment.estimate.value, 1e-300))
+    profiles = _profiles(assessment.approximation)
+    tails = [float(p[-LAST:].max()) for p in profiles]
+    functions = []
+    for profile, tail, count in zip(profiles, tails, trial.functions, strict=True):
+        if tail < SHARE * max(tails):
+            functions.append(count)
+            continue
+        half = len(profile) // 2
+        middle = float(profile[half - LAST // 2 : half + LAST // 2].max())
+        # Weights fall geometrically with the number of the function, if they fall at all.
+        rate = math.log(max(min(tail / max(middle, 1e-300), 0.5), 1e-300)) / half
+        more = max(LEAST_GROWTH * count + 1, min(count + wanted / rate, MOST_GROWTH * count))
+        functions.append(math.ceil(more))
+    return replace(trial, functions=tuple(functions))
+
+
+def _profiles(approximation: Approximation) -> list[Host]:
+    """Return the largest weight of each function along each axis, over all unknowns."""
+    parts = []
+    for unknown, basis in approximation.bases.items():
+        assert isinstance(basis, TensorBasis)
+        size = np.abs(approximation.weights[unknown].reshape(basis.shape))
+        axes = range(basis.dimension)
+        parts.append([size.max(axis=tuple(j for j in axes if j != i)) for i in axes])
+    return [np.max(np.stack(same), axis=0) for same in zip(*parts, strict=True)]

@@ -1,0 +1,157 @@
+"""How large is the error in two dimensions and more: the error equation, or else a comparison.
+
+Linear elements solve L e = -R on a mesh three times finer than the kernels. Where they cannot be
+built (systems, fourth order, four dimensions and more) the solution is compared with the one
+before it, which has fewer kernels: that is the error of the coarser one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
+from sharpfront.estimate.elements import Elements
+from sharpfront.estimate.mesh import Mesh, box_mesh
+from sharpfront.estimate.residual import Assessment, assess
+from sharpfront.estimate.shape_mesh import shape_mesh
+from sharpfront.geometry import Box, Domain
+from sharpfront.pieces import Coordinate
+from sharpfront.pieces.tensor import TensorBasis
+from sharpfront.problem import Problem
+from sharpfront.solution import Estimate
+
+# The elements' own error in solving for e: what is measured is 0.6 to 1.4 of the true error.
+SAFETY = 1.5
+# Nodes of a mesh of a shape for each function, by dimension, and the most of them.
+NODES = {2: 6.0, 3: 5.0}
+MOST_NODES = {2: 60_000, 3: 30_000}
+_BY_ELEMENTS = (
+    "largest |e| from the error equation L e = -R, solved by linear elements on a finer mesh, "
+    "times 1.5, relative to max(1, max|u|)"
+)
+_BY_COMPARISON = (
+    "largest change from the solution with fewer kernels before it, relative to max(1, max|u|): "
+    "the error of that one, from above the error of this one while it converges"
+)
+
+
+def check_mesh(domain: Domain, basis: TensorBasis) -> Mesh:
+    """Return a mesh of the domain, finer than the kernels of a basis and graded like them."""
+    if isinstance(domain, Box):
+        return box_mesh([axis.checking for axis in basis.axes], domain.parts, domain.periodic_axes)
+    d = domain.dimension
+    count = int(min(NODES[d] * basis.size, MOST_NODES[d]))
+    return graded_mesh(domain, [axis.coordinate for axis in basis.axes], count)
+
+
+def graded_mesh(domain: Domain, coordinates: Sequence[Coordinate], count: int) -> Mesh:
+    """Return a mesh of a shape whose nodes are even in the coordinates along the axes."""
+    low, high = domain.bounds
+    d = domain.dimension
+    filled = domain.measure / float(np.prod(high - low))
+    sides = (high - low) / float(np.prod(high - low)) ** (1 / d)
+    spacing = (filled / count) ** (1 / d)
+    if not any(c.components for c in coordinates):
+        return shape_mesh(domain, spacing * float(np.prod(high - low)) ** (1 / d))
+
+    def flat(points: Host) -> Host:
+        xi = [c.xi(c.nearest(points[:, i])) for i, c in enumerate(coordinates)]
+        return np.asarray(np.stack(xi, axis=1) * sides)
+
+    rim = {part: _even_rim(domain, part, flat, spacing) for part in domain.parts}
+    counts = [max(2, round(side / spacing)) for side in sides]
+    xi = np.stack(np.meshgrid(*[(np.arange(n) + 0.5) / n for n in counts], indexing="ij"), axis=-1)
+    # Equal cells of a lattice have no triangulation of their own: a slight shift decides it.
+    shift = 0.02 / np.array(counts) * np.random.default_rng(0).standard_normal(xi.shape)
+    xi = (xi + shift).reshape(-1, d)
+    inside = np.stack([c.invert(xi[:, i]).x for i, c in enumerate(coordinates)], axis=1)
+    inside = inside[domain.contains(inside)]
+    near, _ = cKDTree(np.concatenate([flat(r) for r in rim.values()])).query(flat(inside))
+    inside = inside[near > 0.4 * spacing]
+    return shape_mesh(domain, spacing, interior=inside, boundary=rim, coordinate=flat)
+
+
+def _even_rim(domain: Domain, part: str, flat: Callable[[Host], Host], spacing: float) -> Host:
+    """Return points of a part of the boundary about one spacing apart in the flat coordinates."""
+    d = domain.dimension
+    many = domain.boundary(part, 4000 if d == 2 else 20_000).points
+    return np.asarray(many[_thinned(flat(many), spacing)])
+
+
+def _thinned(points: Host, spacing: float) -> list[int]:
+    """Return indices of points no two of which are closer than the spacing, first come first."""
+    tree = cKDTree(points)
+    free = np.ones(len(points), dtype=bool)
+    kept = []
+    for i in range(len(points)):
+        if free[i]:
+            kept.append(i)
+            free[tree.query_ball_point(points[i], 0.8 * spacing)] = False
+    return kept
+
+
+def check_by_elements(
+    problem: Problem, approximation: Approximation, elements: Elements
+) -> Assessment:
+    """Return the assessment by the error equation on a mesh.
+
+    Raises
+    ------
+    LinearSystemError
+        If the problem on the mesh is singular.
+    """
+    unknown = problem.unknowns[0]
+    error = elements.error(approximation)
+    points = elements.points
+    residual = np.abs(approximation.insert(problem.equations[0], points))
+    values = approximation.values(unknown, elements.mesh.points, (0,) * points.shape[1])
+    size = max(1.0, float(np.max(np.abs(values))))
+    largest = float(np.max(np.abs(error)))
+    value = SAFETY * largest / size if math.isfinite(largest) else math.inf
+    misses = [
+        float(np.max(np.abs(approximation.insert(c.residuals[0], place.points, place.normals))))
+        for c, place in zip(problem.conditions, elements.places, strict=True)
+    ]
+    volumes = np.full(len(points), problem.domain.measure / len(points))
+    estimate = Estimate(value, _BY_ELEMENTS)
+    mismatch = max(misses, default=0.0)
+    return Assessment(approximation, points, volumes, residual, mismatch, estimate)
+
+
+def check_by_comparison(
+    problem: Problem, approximation: Approximation, before: Approximation | None, seed: int
+) -> Assessment:
+    """Return the assessment by comparison with the approximation before, if there is one."""
+    found = assess(problem, approximation, seed)
+    if before is None:
+        return found
+    value = change(problem, approximation, before, found.points)
+    return Assessment(
+        approximation,
+        found.points,
+        found.volumes,
+        found.residual,
+        found.mismatch,
+        Estimate(value, _BY_COMPARISON),
+    )
+
+
+def change(
+    problem: Problem, approximation: Approximation, before: Approximation, points: Host
+) -> float:
+    """Return the largest change of any unknown at points, relative to max(1, its size)."""
+    rim = [problem.domain.boundary(part, 200).points for part in problem.domain.parts]
+    points = np.concatenate([points, *rim])
+    zero = (0,) * points.shape[1]
+    largest = 0.0
+    for unknown in problem.unknowns:
+        new = approximation.values(unknown, points, zero)
+        old = before.values(unknown, points, zero)
+        size = max(1.0, float(np.max(np.abs(new))))
+        largest = max(largest, float(np.max(np.abs(new - old))) / size)
+    return largest

@@ -1,0 +1,130 @@
+"""Meshes of any domain, by Delaunay's triangulation of points spread over it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import Delaunay, cKDTree
+
+from sharpfront.arrays import Host
+from sharpfront.errors import DomainError
+from sharpfront.estimate.mesh import Indices, Mesh, boundary_facets
+from sharpfront.geometry import Domain
+
+# Points closer to the boundary than this part of the spacing would make flat cells there.
+_MARGIN = 0.4
+_JITTER = 0.02
+# Volume by the cube of the longest edge; 0.118 for a regular tetrahedron, 0.433 for a triangle.
+_FLAT = {2: 1e-3, 3: 5e-3}
+
+
+def spacing_for(domain: Domain, count: int) -> float:
+    """Return the distance between neighbours at which about `count` points fill the domain."""
+    d = domain.dimension
+    volume = domain.measure / count
+    return (
+        math.sqrt(2 / math.sqrt(3) * volume) if d == 2 else math.sqrt(3) / 2 * math.cbrt(2 * volume)
+    )
+
+
+def shape_mesh(
+    domain: Domain,
+    spacing: float,
+    *,
+    interior: Host | None = None,
+    boundary: Mapping[str, Host] | None = None,
+    coordinate: Callable[[Host], Host] | None = None,
+    seed: int = 0,
+) -> Mesh:
+    """Return a mesh of a domain in two or three dimensions.
+
+    Parameters
+    ----------
+    domain
+        What is filled.
+    spacing
+        Distance between neighbouring points; `spacing_for` gives it for a number of points.
+    interior
+        Points to use inside instead of evenly spread ones, (m, d).
+    boundary
+        Points to use on parts of the boundary instead of evenly spread ones, (n, d) each.
+    coordinate
+        Maps points (m, d) to where the triangulation is made, (m, d), so that anisotropic clusters
+        get cells of their own shape.
+    seed
+        Of the slight irregularity that keeps points off common circles.
+    """
+    if domain.dimension not in (2, 3) or not spacing > 0:
+        raise DomainError(
+            "A mesh has a positive spacing and two or three dimensions; got a spacing of "
+            f"{spacing} in {domain.dimension}."
+        )
+    rim = _rim(domain, spacing, boundary or {})
+    inside = _lattice(domain, spacing, seed) if interior is None else np.asarray(interior, float)
+    points = np.concatenate([rim, inside])
+    found = Delaunay(points if coordinate is None else coordinate(points)).simplices
+    cells = found[_kept(domain, points, found, len(rim))].astype(np.int64)
+    if not len(cells):
+        raise DomainError(f"A spacing of {spacing:g} leaves no cell inside; try a smaller one.")
+    used, numbered = np.unique(cells, return_inverse=True)
+    points, cells = points[used], numbered.reshape(cells.shape).astype(np.int64)
+    facets, normals = boundary_facets(points, cells)
+    parts = _nearest_parts(domain, spacing, points[facets].mean(axis=1))
+    images = np.arange(len(points))
+    return Mesh(points, cells, facets, normals, parts, domain.parts, images)
+
+
+def _count(domain: Domain, part: str, spacing: float) -> int:
+    return math.ceil(domain.boundary_measure(part) / spacing ** (domain.dimension - 1))
+
+
+def _rim(domain: Domain, spacing: float, given: Mapping[str, Host]) -> Host:
+    """Return the points of the boundary, corners first, none of them twice."""
+    parts = [
+        given[part]
+        if part in given
+        else domain.boundary(part, _count(domain, part, spacing)).points
+        for part in domain.parts
+    ]
+    points = np.concatenate([domain.corners.reshape(-1, domain.dimension), *parts])
+    smallest = 1e-9 * float(np.ptp(domain.bounds, axis=0).max())
+    twice = cKDTree(points).query_pairs(smallest, output_type="ndarray")
+    return np.delete(points, np.unique(twice[:, 1]), axis=0)
+
+
+def _lattice(domain: Domain, spacing: float, seed: int) -> Host:
+    """Return a hexagonal or body-centred lattice inside the domain, slightly disturbed."""
+    low, high = domain.bounds
+    d = domain.dimension
+    steps = spacing * np.array([1.0, math.sqrt(3)] if d == 2 else [2 / math.sqrt(3)] * 3)
+    axes = [np.arange(a + s / 4, b, s) for a, b, s in zip(low, high, steps, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+    points = np.concatenate([grid, grid + steps / 2])
+    points += _JITTER * spacing * np.random.default_rng(seed).uniform(-1, 1, points.shape)
+    points = points[domain.contains(points)]
+    return np.asarray(points[domain.distance(points) > _MARGIN * spacing])
+
+
+def _kept(domain: Domain, points: Host, cells: NDArray[np.int32], rim: int) -> NDArray[np.bool_]:
+    """Tell which cells lie inside and are not flat pieces of the boundary."""
+    corners = points[cells]
+    keep = domain.contains(corners.mean(axis=1))
+    sides = corners[:, 1:] - corners[:, :1]
+    volumes = np.abs(np.linalg.det(sides)) / math.factorial(domain.dimension)
+    spans = np.linalg.norm(corners[:, :, None] - corners[:, None], axis=3).max(axis=(1, 2))
+    flat = volumes < _FLAT[domain.dimension] * spans**domain.dimension
+    # A cell of boundary points only may be flat because the boundary is; any other cell is kept
+    # unless nothing of it is left in floating point.
+    outer = np.all(cells < rim, axis=1)
+    return np.asarray(keep & ~(flat & outer) & (volumes > 1e-14 * spans**domain.dimension))
+
+
+def _nearest_parts(domain: Domain, spacing: float, centres: Host) -> Indices:
+    """Return the part that each facet's centre is nearest to."""
+    samples = [domain.boundary(p, 4 * _count(domain, p, spacing)).points for p in domain.parts]
+    owners = np.repeat(np.arange(len(samples)), [len(s) for s in samples])
+    _, nearest = cKDTree(np.concatenate(samples)).query(centres)
+    return np.asarray(owners[nearest])

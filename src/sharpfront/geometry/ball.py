@@ -1,0 +1,181 @@
+"""Ball of any dimension, disk, and half-space."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.errors import DomainError
+from sharpfront.geometry.curves import Circle, Pieces, Segment
+from sharpfront.geometry.domain import Points, State
+from sharpfront.geometry.patches import Face, Sphere
+from sharpfront.geometry.shape import Shape, checked_points
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Ball(Shape):
+    """All points within `radius` of `centre`; its boundary is one part, ``surface``.
+
+    Parameters
+    ----------
+    centre
+        The centre, in two dimensions or more.
+    radius
+        The radius, positive.
+    """
+
+    centre: tuple[float, ...]
+    radius: float
+
+    def __init__(self, centre: Sequence[float], radius: float) -> None:
+        object.__setattr__(self, "centre", _checked_vector(centre, "The centre"))
+        object.__setattr__(self, "radius", _checked_radius(radius))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({_words(self.centre)}, {self.radius:g})"
+
+    @property
+    def bounds(self) -> Points:
+        """Lower and upper corner of the bounding box, (2, d)."""
+        centre = np.array(self.centre)
+        return np.stack([centre - self.radius, centre + self.radius])
+
+    @property
+    def measure(self) -> float:
+        """Area or volume, pi^(d/2) r^d / Gamma(d/2 + 1)."""
+        d = self.dimension
+        return math.pow(math.pi, d / 2) * math.pow(self.radius, d) / math.gamma(d / 2 + 1)
+
+    def distance(self, points: Points) -> Points:
+        """Return the distance to the boundary, positive inside, (m,)."""
+        return np.asarray(self.radius - np.linalg.norm(points - np.array(self.centre), axis=1))
+
+    def pieces(self, window: Points | None = None) -> Pieces:
+        """Return the circle or sphere; `window` is not needed."""
+        kind = Circle if self.dimension == 2 else Sphere
+        return {"surface": (kind(np.array(self.centre), self.radius),)}
+
+    def state(self) -> State:
+        """Return words and numbers from which `restore_domain` makes the ball again."""
+        return {
+            "kind": type(self).__name__.lower(),
+            "centre": list(self.centre),
+            "radius": self.radius,
+        }
+
+
+class Disk(Ball):
+    """A disk in the plane, ``Disk((0.5, 0.5), 0.2)``; its boundary is one part, ``surface``."""
+
+    def __init__(self, centre: Sequence[float], radius: float) -> None:
+        super().__init__(centre, radius)
+        if self.dimension != 2:
+            raise DomainError(
+                f"A disk has a centre with two coordinates, got {self.dimension}. Try Ball."
+            )
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class HalfSpace(Shape):
+    """One side of a line or plane, for cutting other regions: the side its normal leads away from.
+
+    ``Disk((0, 0), 1) & HalfSpace((0, 0), (0, 1))`` is the lower half of the disk. By itself it
+    is unbounded and cannot be sampled. Its boundary is one part, ``surface``.
+
+    Parameters
+    ----------
+    point
+        A point of the line or plane, in two or three dimensions.
+    normal
+        A direction of any length that leads out of the region.
+    """
+
+    point: tuple[float, ...]
+    normal: tuple[float, ...]
+
+    def __init__(self, point: Sequence[float], normal: Sequence[float]) -> None:
+        at, way = _checked_vector(point, "The point"), _checked_vector(normal, "The normal")
+        length = math.hypot(*way)
+        # A normal of length one stays as it is to the last digit, so that it can be restored.
+        length = 1.0 if abs(length - 1) < 1e-14 else length
+        if len(at) != len(way) or len(at) > 3:
+            raise DomainError(
+                f"A half-space has a point and a normal with two or three coordinates each, "
+                f"got {len(at)} and {len(way)}."
+            )
+        if length == 0:
+            raise DomainError("The normal of a half-space must not be zero.")
+        object.__setattr__(self, "point", at)
+        object.__setattr__(self, "normal", tuple(c / length for c in way))
+
+    def __repr__(self) -> str:
+        return f"HalfSpace({_words(self.point)}, {_words(self.normal)})"
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return len(self.point)
+
+    @property
+    def bounds(self) -> Points:
+        """Minus and plus infinity, (2, d)."""
+        return np.array([[-math.inf] * self.dimension, [math.inf] * self.dimension])
+
+    @property
+    def measure(self) -> float:
+        """Infinity."""
+        return math.inf
+
+    @property
+    def slack(self) -> float:
+        """How far outside a point may be by rounding."""
+        return 1e-12 * (1 + max(abs(c) for c in self.point))
+
+    def distance(self, points: Points) -> Points:
+        """Return the distance to the line or plane, positive inside, (m,)."""
+        return np.asarray((np.array(self.point) - points) @ np.array(self.normal))
+
+    def pieces(self, window: Points | None = None) -> Pieces:
+        """Return a segment or square of the line or plane that covers the window (2, d)."""
+        if window is None:
+            raise DomainError(f"{self!r} is unbounded; cut it with & first.")
+        normal, reach = np.array(self.normal), math.hypot(*np.ptp(window, axis=0))
+        middle = window.mean(axis=0)
+        middle = middle + self.distance(middle[None, :])[0] * normal
+        if self.dimension == 2:
+            along = np.array([-normal[1], normal[0]]) * reach
+            return {"surface": (Segment(middle - along, middle + along),)}
+        # The two left singular vectors after the first span the plane at right angles to it.
+        across = np.linalg.svd(normal[:, None])[0][:, 1:].T * 2 * reach
+        return {"surface": (Face(middle - across.sum(axis=0) / 2, across, normal),)}
+
+    def state(self) -> State:
+        """Return words and numbers from which `restore_domain` makes the half-space again."""
+        return {"kind": "halfspace", "point": list(self.point), "normal": list(self.normal)}
+
+
+def _checked_vector(vector: Sequence[float], what: str) -> tuple[float, ...]:
+    array = checked_points([vector], what)
+    if array.shape[1] < 2:
+        raise DomainError(
+            f"{what} must have two coordinates or more, got {array.shape[1]}. "
+            "In one dimension, try Interval."
+        )
+    return tuple(array[0].tolist())
+
+
+def _checked_radius(radius: float) -> float:
+    try:
+        number = float(radius)
+    except (TypeError, ValueError):
+        raise DomainError(f"The radius must be a number, got {radius!r}.") from None
+    if not (math.isfinite(number) and number > 0):
+        raise DomainError(f"The radius must be positive and finite, got {number:g}.")
+    return number
+
+
+def _words(vector: tuple[float, ...]) -> str:
+    return f"({', '.join(f'{c:g}' for c in vector)})"

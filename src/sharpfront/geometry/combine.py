@@ -1,0 +1,225 @@
+"""Union, difference and intersection of two regions."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.errors import DomainError
+from sharpfront.geometry.curves import Curve, Pieces, Sieve
+from sharpfront.geometry.domain import BoundaryPoints, Points, State
+from sharpfront.geometry.measuring import extent
+from sharpfront.geometry.patches import Patch
+from sharpfront.geometry.sampling import unit_sample
+from sharpfront.geometry.shape import Shape
+
+Operation = Literal["union", "difference", "intersection"]
+_SYMBOLS = {"union": "|", "difference": "-", "intersection": "&"}
+_PROBE = 1e-7
+_LOOKED = (2**10, 2**16)
+_ROOM = 0.03
+
+
+@dataclass(frozen=True, repr=False)
+class Combination(Shape):
+    """Two regions combined, as ``a | b``, ``a - b`` or ``a & b`` make it.
+
+    The boundary is what is left of both boundaries: a point of either is kept when the region
+    is on one side of it only, with the normal leading away from that side. So a face that two
+    united regions share is inside and no boundary, and a face on which the subtracted region
+    ends together with the first is not boundary either. Where both boundaries coincide and the
+    point is kept, it counts once, as the first one's.
+
+    Parts keep their names; a name of the second that the first already has gets a number,
+    ``surface2``. Parts of which nothing is left are no parts. The distance is the smaller or
+    larger of the two: its sign is right, and its size never more than the true distance if that
+    holds for both. In space, areas are counted with quasi-random points (to about 0.5 %),
+    volumes with small cells (0.1 %), and the bounding box has up to 3 % of room.
+
+    Parameters
+    ----------
+    operation
+        Which combination.
+    first, second
+        The regions, both of the same dimension, two or more.
+    """
+
+    operation: Operation
+    first: Shape
+    second: Shape
+
+    def __post_init__(self) -> None:
+        if self.operation not in get_args(Operation):
+            raise DomainError(f"Regions combine as {', '.join(_SYMBOLS)}, got {self.operation!r}.")
+        if self.first.dimension != self.second.dimension:
+            raise DomainError(
+                f"Only regions of the same dimension can be combined, got {self.first!r} in "
+                f"{self.first.dimension} and {self.second!r} in {self.second.dimension} dimensions."
+            )
+        if self.dimension == 1:
+            raise DomainError("Intervals cannot be combined; solve on each interval by itself.")
+        self._refuse_broken_periods()
+        if np.all(np.isfinite(self._frame)):
+            self._refuse_nothing()
+
+    def __repr__(self) -> str:
+        return f"({self.first!r} {_SYMBOLS[self.operation]} {self.second!r})"
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return self.first.dimension
+
+    @property
+    def periodic_axes(self) -> tuple[bool, ...]:
+        """Along which coordinates the two ends are joined: those of the first region."""
+        return self.first.periodic_axes
+
+    @cached_property
+    def bounds(self) -> Points:
+        """Lower and upper corner of the bounding box, (2, d)."""
+        low, high = self._frame
+        if not np.all(np.isfinite(self._frame)):
+            return self._frame
+        every = [piece for pieces in self._own_pieces.values() for piece in pieces]
+        if not every or any(self.periodic_axes):
+            return self._frame
+        if self.dimension == 2:
+            found = extent([piece for piece in every if isinstance(piece, Curve)])
+            room = 0.0
+        else:
+            seen = [piece.at(_cube(piece)).points for piece in every if isinstance(piece, Patch)]
+            found = np.stack([np.concatenate(seen).min(axis=0), np.concatenate(seen).max(axis=0)])
+            room = _ROOM * float(np.max(high - low))
+        return np.stack([np.maximum(low, found[0] - room), np.minimum(high, found[1] + room)])
+
+    def distance(self, points: Points) -> Points:
+        """Return a lower bound of the distance to the boundary, positive inside, (m,)."""
+        mine, other = self.first.distance(points), self.second.distance(points)
+        if self.operation == "union":
+            return np.asarray(np.maximum(mine, other))
+        return np.asarray(np.minimum(mine, -other if self.operation == "difference" else other))
+
+    def within(self, points: Points, slack: float) -> NDArray[np.bool_]:
+        """Tell which points (m, d) are inside or at most `slack` outside."""
+        mine = self.first.within(points, slack)
+        if self.operation == "union":
+            return mine | self.second.within(points, slack)
+        if self.operation == "difference":
+            # Of the subtracted region only what lies deeper than the slack is taken away.
+            return mine & ~self.second.within(points, -slack)
+        return mine & self.second.within(points, slack)
+
+    def pieces(self, window: Points | None = None) -> Pieces:
+        """Return what is left of the pieces of both regions; see the class."""
+        frame = self._frame if np.all(np.isfinite(self._frame)) else window
+        if frame is None:
+            raise DomainError(f"{self!r} is unbounded; cut it with & first.")
+        size = float(np.max(np.ptp(frame, axis=0)))
+        slack = 1e-10 * size + 1e-14 * float(np.max(np.abs(frame)))
+        first = Sieve(self.second.distance, _Side(self, None, _PROBE * size, slack), slack)
+        second = Sieve(self.first.distance, _Side(self, self.first, _PROBE * size, slack), slack)
+        found: Pieces = {}
+        for shape, sieve in ((self.first, first), (self.second, second)):
+            for name, pieces in shape.pieces_in(frame).items():
+                kept = tuple(left for piece in pieces for left in piece.kept(sieve))
+                if kept:
+                    found[_free(name, found)] = kept
+        return found
+
+    def state(self) -> State:
+        """Return words and arrays from which `restore_domain` makes the combination again."""
+        return {
+            "kind": "combination",
+            "operation": self.operation,
+            "first": self.first.state(),
+            "second": self.second.state(),
+        }
+
+    @property
+    def slack(self) -> float:
+        """How far outside a point may be by rounding."""
+        if np.all(np.isfinite(self._frame)):
+            size = float(np.max(np.ptp(self._frame, axis=0)))
+            return 1e-10 * size + 1e-14 * float(np.max(np.abs(self._frame)))
+        return max(self.first.slack, self.second.slack)
+
+    @cached_property
+    def _frame(self) -> Points:
+        """A box that certainly holds the region."""
+        mine, other = self.first.bounds, self.second.bounds
+        if self.operation == "union":
+            return np.stack([np.minimum(mine[0], other[0]), np.maximum(mine[1], other[1])])
+        if self.operation == "difference":
+            return mine
+        return np.stack([np.maximum(mine[0], other[0]), np.minimum(mine[1], other[1])])
+
+    def _refuse_nothing(self) -> None:
+        low, high = self._frame
+        for count in _LOOKED if np.all(low < high) else ():
+            points = low + unit_sample(count, self.dimension, "quasi", 0) * (high - low)
+            if self.within(points, -self.slack).any():
+                return
+        if np.all(low < high) and self.dimension == 2 and self._curves:
+            return
+        raise DomainError(
+            f"{self!r} is empty: no point of the box from {low.tolist()} to {high.tolist()} is in "
+            "it. Check the sizes and places of the two regions."
+        )
+
+    def _refuse_broken_periods(self) -> None:
+        if any(self.second.periodic_axes) or (
+            any(self.periodic_axes) and self.operation == "union"
+        ):
+            raise DomainError(
+                "A periodic box can be the first region of a difference or an intersection only, "
+                f"got {self!r}."
+            )
+        low, high = self.first.bounds
+        for axis in np.flatnonzero(self.periodic_axes):
+            ends = low + unit_sample(1024, self.dimension, "quasi", 0) * (high - low)
+            ends[:, axis] = low[axis]
+            at_low = self.within(ends, self.slack)
+            ends[:, axis] = high[axis]
+            if np.any(at_low != self.within(ends, self.slack)):
+                raise DomainError(
+                    f"{self!r} is periodic along {self.coordinates[axis]}, but its two ends "
+                    "differ. What crosses one end must cross the other alike: try box - (a | b)."
+                )
+
+
+@dataclass(frozen=True)
+class _Side:
+    """On which side of boundary points the region is: 1 behind, -1 ahead, 0 both or none."""
+
+    region: Shape
+    counted: Shape | None
+    probe: float
+    slack: float
+
+    def __call__(self, found: BoundaryPoints) -> NDArray[np.int64]:
+        behind = found.points - self.probe * found.normals
+        ahead = found.points + self.probe * found.normals
+        side = self.region.contains(behind).astype(np.int64) - self.region.contains(ahead)
+        if self.counted is None:
+            return side
+        shared = np.abs(self.counted.distance(found.points)) <= self.slack
+        shared &= self.counted.contains(behind) != self.counted.contains(ahead)
+        return np.where(shared, 0, side)
+
+
+def _cube(patch: Patch) -> Points:
+    return unit_sample(2**12, patch.parameters, "quasi", 0)
+
+
+def _free(name: str, taken: Pieces) -> str:
+    if name not in taken:
+        return name
+    # The numbers of one word go on: surface, surface2, surface3.
+    stem = name.rstrip("0123456789")
+    return next(f"{stem}{i}" for i in itertools.count(2) if f"{stem}{i}" not in taken)

@@ -1,0 +1,278 @@
+"""Smooth pieces of boundary in one and two dimensions: end points, segments, circles, cuts."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.geometry.domain import BoundaryPoints, Points
+from sharpfront.geometry.sampling import steps
+
+_FIRST_STEPS = 256
+_HALVINGS = 8
+_BISECTIONS = 50
+_TOUCH = 1e-4
+_ASKED = np.array([0.13, 0.31, 0.47, 0.64, 0.86])
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """What is kept of a piece of boundary.
+
+    Parameters
+    ----------
+    level
+        Function of points (m, d) that changes sign, or leaves or reaches zero, wherever the
+        decision may change. Its size may be used as a distance below which that cannot happen.
+    side
+        Function of boundary points that gives 1 (keep), -1 (keep with the normal turned) or 0.
+    slack
+        Levels up to this size count as zero, and cuts closer than a thousand of it as one cut.
+    """
+
+    level: Callable[[Points], Points]
+    side: Callable[[BoundaryPoints], NDArray[np.int64]]
+    slack: float
+
+
+class Piece(Protocol):
+    """A smooth piece of boundary."""
+
+    @property
+    def measure(self) -> float:
+        """Length or area; 1 for a single point."""
+
+    def spread(self, count: int, seed: int) -> BoundaryPoints:
+        """Return points spread evenly over the piece."""
+
+    def kept(self, sieve: Sieve) -> Sequence[Piece]:
+        """Return what a sieve leaves of the piece."""
+
+
+Pieces = dict[str, tuple[Piece, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """A single point with its normal: the end of an interval."""
+
+    point: Points
+    normal: Points
+    measure: float = 1.0
+
+    def spread(self, count: int, seed: int) -> BoundaryPoints:
+        """Return the point, however many are asked for."""
+        return BoundaryPoints(self.point[None, :], self.normal[None, :])
+
+    def kept(self, sieve: Sieve) -> Sequence[Piece]:
+        """Return the point or nothing."""
+        return [self] if sieve.side(self.spread(1, 0))[0] else []
+
+
+class Curve(ABC):
+    """A smooth curve in the plane, as a function of its arc length."""
+
+    closed = False
+
+    @property
+    @abstractmethod
+    def measure(self) -> float:
+        """The length."""
+
+    @abstractmethod
+    def at(self, arc: Points) -> BoundaryPoints:
+        """Return the points at arc lengths (m,); a closed curve goes round again."""
+
+    def spread(self, count: int, seed: int) -> BoundaryPoints:
+        """Return points at equal steps of arc length."""
+        return self.at(steps(count, seed) * self.measure)
+
+    def kept(self, sieve: Sieve) -> Sequence[Curve]:
+        """Return the stretches that a sieve leaves, each cut where the level vanishes."""
+        cuts = _cuts(self, sieve)
+        sides = self._sides(cuts, sieve)
+        joined = _joined(cuts, sides, closed=self.closed)
+        if len(joined) == 1 and joined[0][:2] == (0.0, self.measure) and joined[0][2] == 1:
+            return [self]
+        return [Cut(self, low, high, side) for low, high, side in joined if side]
+
+    def _sides(self, cuts: Points, sieve: Sieve) -> NDArray[np.int64]:
+        """Return the side of each stretch between cuts: the median of some of its points.
+
+        One point alone might be where another boundary touches this one.
+        """
+        asked = cuts[:-1, None] + np.diff(cuts)[:, None] * _ASKED
+        sides = sieve.side(self.at(asked.ravel())).reshape(asked.shape)
+        return np.sort(sides, axis=1)[:, len(_ASKED) // 2]
+
+
+@dataclass(frozen=True, eq=False)
+class Segment(Curve):
+    """A straight line with the region on its left, so that the normal is on its right."""
+
+    start: Points
+    end: Points
+
+    @property
+    def measure(self) -> float:
+        """The length."""
+        return math.hypot(*(self.end - self.start))
+
+    def at(self, arc: Points) -> BoundaryPoints:
+        """Return the points at arc lengths (m,)."""
+        along = (self.end - self.start) / self.measure
+        points = self.start + arc[:, None] / self.measure * (self.end - self.start)
+        return BoundaryPoints(points, np.tile([along[1], -along[0]], (len(arc), 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Circle(Curve):
+    """A circle with its normals leading away from the centre."""
+
+    centre: Points
+    radius: float
+    closed = True
+
+    @property
+    def measure(self) -> float:
+        """The length."""
+        return 2 * math.pi * self.radius
+
+    def at(self, arc: Points) -> BoundaryPoints:
+        """Return the points at arc lengths (m,), counted from the right and anticlockwise."""
+        angle = arc / self.radius
+        normals = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        return BoundaryPoints(self.centre + self.radius * normals, normals)
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Curve):
+    """The stretch of another curve between two arc lengths."""
+
+    curve: Curve
+    low: float
+    high: float
+    side: int
+
+    @property
+    def closed(self) -> bool:  # type: ignore[override]
+        """A cut is closed when it goes once round a closed curve."""
+        return self.curve.closed and self.measure >= self.curve.measure
+
+    @property
+    def measure(self) -> float:
+        """The length."""
+        return self.high - self.low
+
+    def at(self, arc: Points) -> BoundaryPoints:
+        """Return the points at arc lengths (m,) from the first cut."""
+        whole = self.curve.at(self.low + arc)
+        return BoundaryPoints(whole.points, self.side * whole.normals)
+
+
+def ring(corners: Points) -> tuple[Segment, ...]:
+    """Return the sides of a polygon given by its corners (m, 2), the region on the left."""
+    return tuple(
+        Segment(start, end) for start, end in zip(corners, np.roll(corners, -1, 0), strict=True)
+    )
+
+
+def _cuts(curve: Curve, sieve: Sieve) -> Points:
+    """Return the arc lengths at which the level changes its state, with both ends."""
+    arc = np.linspace(0.0, curve.measure, _FIRST_STEPS + 1)
+    level = sieve.level(curve.at(arc).points)
+    for _ in range(_HALVINGS):
+        # A level that changes no faster than the way along the curve cannot vanish between two
+        # points unless both its sizes together are below their distance.
+        near = np.abs(level[1:]) + np.abs(level[:-1]) < np.diff(arc)
+        near &= (_states(level, sieve)[1:] != 0) | (_states(level, sieve)[:-1] != 0)
+        if not near.any():
+            break
+        more = ((arc[1:] + arc[:-1]) / 2)[near]
+        order = np.argsort(np.concatenate([arc, more]), kind="stable")
+        level = np.concatenate([level, sieve.level(curve.at(more).points)])[order]
+        arc = np.concatenate([arc, more])[order]
+    states = _states(level, sieve)
+    arc, states = _without_touches(arc, states, _TOUCH * curve.measure)
+    change = np.flatnonzero(states[1:] != states[:-1])
+    inner = _bisected(
+        curve, sieve, arc[change], arc[change + 1], states[change], states[change + 1]
+    )
+    return _apart(np.concatenate([[0.0], inner, [curve.measure]]), 1e3 * sieve.slack)
+
+
+def _states(level: Points, sieve: Sieve) -> NDArray[np.int64]:
+    return (level > sieve.slack).astype(np.int64) - (level < -sieve.slack).astype(np.int64)
+
+
+def _without_touches(
+    arc: Points, states: NDArray[np.int64], least: float
+) -> tuple[Points, NDArray[np.int64]]:
+    """Leave out the points on stretches of level zero shorter than `least`.
+
+    Those are no common boundary: the level passes through zero there or touches it. At the ends
+    of the curve the state becomes that of the neighbours.
+    """
+    states, left_out = states.copy(), np.zeros(len(arc), dtype=bool)
+    edges = np.flatnonzero(np.diff((states == 0).astype(np.int64), prepend=0, append=0))
+    for start, end in edges.reshape(-1, 2):
+        if arc[end - 1] - arc[start] >= least:
+            continue
+        if start == 0:
+            states[:end] = states[end]
+        elif end == len(arc):
+            states[start:] = states[start - 1]
+        else:
+            left_out[start:end] = True
+    return arc[~left_out], states[~left_out]
+
+
+def _bisected(
+    curve: Curve,
+    sieve: Sieve,
+    low: Points,
+    high: Points,
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+) -> Points:
+    """Return where the state `before` ends, by the sign alone where it becomes the opposite."""
+    if not len(low):
+        return low
+    opposite = before == -after
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        level = sieve.level(curve.at(middle).points)
+        same = np.where(opposite, before * level > 0, _states(level, sieve) == before)
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return (low + high) / 2
+
+
+def _apart(cuts: Points, least: float) -> Points:
+    """Leave out cuts that follow another within `least`, but keep both ends."""
+    kept = [float(cuts[0])]
+    for cut in cuts[1:-1]:
+        if cut - kept[-1] > least and cuts[-1] - cut > least:
+            kept.append(float(cut))
+    return np.array([*kept, float(cuts[-1])])
+
+
+def _joined(
+    cuts: Points, sides: NDArray[np.int64], *, closed: bool
+) -> list[tuple[float, float, int]]:
+    """Join neighbouring stretches of one side; on a closed curve also across its start."""
+    stretches: list[tuple[float, float, int]] = []
+    for low, high, side in zip(cuts[:-1].tolist(), cuts[1:].tolist(), sides.tolist(), strict=True):
+        if stretches and stretches[-1][2] == side:
+            low = stretches.pop()[0]
+        stretches.append((low, high, side))
+    if closed and len(stretches) > 1 and stretches[0][2] == stretches[-1][2]:
+        _, high, side = stretches.pop(0)
+        low = stretches.pop()[0]
+        stretches.append((low, float(cuts[-1]) + high, side))
+    return stretches

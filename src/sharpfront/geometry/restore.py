@@ -1,0 +1,55 @@
+"""Domains from what their `state` returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sharpfront.errors import DomainError
+from sharpfront.geometry.ball import Ball, Disk, HalfSpace
+from sharpfront.geometry.box import Box, Interval
+from sharpfront.geometry.cloud import Cloud
+from sharpfront.geometry.combine import Combination
+from sharpfront.geometry.domain import State
+from sharpfront.geometry.parts import Marked, Named, Nearest
+from sharpfront.geometry.polygon import Polygon
+from sharpfront.geometry.shape import Shape
+from sharpfront.geometry.solid import Solid
+
+
+def restore_domain(state: State) -> Shape:
+    """Return the domain from whose `state` the given words, numbers and arrays came.
+
+    Implicit regions come back as a `Cloud` of their boundary points, and parts that were cut out
+    by a function follow the nearest of dense boundary points; all others come back as they were.
+    """
+    kind = state.get("kind")
+    if kind not in _MAKERS:
+        raise DomainError(f"There is no domain of the kind {kind!r}; known: {', '.join(_MAKERS)}.")
+    return _MAKERS[kind](state)
+
+
+def _combination(state: State) -> Shape:
+    first, second = restore_domain(state["first"]), restore_domain(state["second"])
+    return Combination(state["operation"], first, second)
+
+
+def _marked(state: State) -> Shape:
+    where = Nearest(np.asarray(state["points"]), np.asarray(state["marks"], dtype=bool))
+    return Marked(restore_domain(state["shape"]), state["name"], where)
+
+
+_MAKERS: dict[str, Callable[[State], Shape]] = {
+    "interval": lambda s: Interval(*s["ends"], periodic=s["periodic"]),
+    "box": lambda s: Box(*s["sides"], periodic=s["periodic"]),
+    "ball": lambda s: Ball(s["centre"], s["radius"]),
+    "disk": lambda s: Disk(s["centre"], s["radius"]),
+    "halfspace": lambda s: HalfSpace(s["point"], s["normal"]),
+    "polygon": lambda s: Polygon(s["rings"][0], s["rings"][1:]),
+    "solid": lambda s: Solid.from_triangles(s["vertices"], s["faces"]),
+    "cloud": lambda s: Cloud(s["points"], s["normals"]),
+    "named": lambda s: Named(restore_domain(s["shape"]), s["name"]),
+    "marked": _marked,
+    "combination": _combination,
+}

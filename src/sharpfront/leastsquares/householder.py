@@ -1,0 +1,122 @@
+"""Plain Householder QR of tall dense systems, damped by rounding: the fast way for many columns.
+
+Twice as fast as pivoted QR on a few thousand columns. Combinations of columns that the rows do not
+see are held by a block of damping rows at the size of rounding instead of being dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from sharpfront.arrays import Host
+from sharpfront.assemble import LinearSystem
+from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
+from sharpfront.leastsquares.contract import Facts
+
+# A diagonal entry of R below this part of the largest one calls for damping.
+_INDEPENDENT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """The rows, the factors of them, and of their triangle above the damping rows if need be."""
+
+    rows: Host
+    weights: Host
+    factors: list[tuple[Host, Host]]
+    scale: Host
+    diagonal: Host
+    dead: int
+
+
+@dataclass(frozen=True)
+class Householder:
+    """QR without pivoting of rows with unit columns, above damping times the identity.
+
+    Parameters
+    ----------
+    damping
+        Relative size of the damping rows, which are used where columns are nearly dependent.
+    """
+
+    damping: float = 1e-15
+
+    def factor(self, system: LinearSystem) -> _State:
+        """Return the factors of the system's rows."""
+        if any(block.exact for block in system.blocks):
+            raise LinearSystemError(
+                "Householder has no exact rows; give them a weight, or use PivotedQR."
+            )
+        rows = np.vstack([b.weight * b.padded(system.columns) for b in system.blocks])
+        weights = np.concatenate([np.full(b.rows, b.weight) for b in system.blocks])
+        if not np.all(np.isfinite(rows)):
+            raise LinearSystemError(
+                "The linear system holds NaN or infinity. Check coefficients and widths of kernels."
+            )
+        norms = np.sqrt(np.einsum("ij,ij->j", rows, rows))
+        dead = norms <= 1e-15 * norms.max()
+        scale = 1.0 / np.where(dead, 1.0, norms)
+        rows *= scale
+        factors = [_qr(_padded(rows))]
+        diagonal = _diagonal(factors[0][0])
+        if diagonal.min() < _INDEPENDENT * diagonal.max():
+            factors.append(_qr(_damped(factors[0][0], self.damping)))
+        return _State(rows, weights, factors, scale, diagonal, int(dead.sum()))
+
+    def solve(self, state: _State, rhs: Host) -> tuple[Host, Outcome, Facts]:
+        """Return weights, outcome and facts."""
+        n = state.rows.shape[1]
+        target = state.weights * rhs
+        rotated = target
+        for factors, tau in state.factors:
+            padded = np.zeros((factors.shape[0], 1), order="F")
+            padded[: len(rotated), 0] = rotated
+            rotated = _rotated(factors, tau, padded)[:n, 0]
+        found = solve_triangular(state.factors[-1][0][:n], rotated, check_finite=False)
+        largest, least = float(state.diagonal.max()), float(state.diagonal.min())
+        condition = largest / least if least > 0 else np.inf
+        rank = int(np.sum(state.diagonal > max(state.rows.shape) * 2.0**-52 * largest))
+        norm = float(np.linalg.norm(state.rows @ found - target))
+        facts = Facts(rank, condition, state.dead, norm)
+        return state.scale * found, Outcome(OutcomeKind.CONVERGED, "Damped QR."), facts
+
+
+def _padded(rows: Host) -> Host:
+    """Return the rows in Fortran's order, with zeros below where they are fewer than columns."""
+    m, n = rows.shape
+    out = np.zeros((max(m, n), n), order="F")
+    out[:m] = rows
+    return out
+
+
+def _damped(factors: Host, damping: float) -> Host:
+    """Return the triangle of a factorisation above damping rows."""
+    n = factors.shape[1]
+    out = np.zeros((2 * n, n), order="F")
+    out[:n] = np.triu(factors[:n])
+    out[n + np.arange(n), np.arange(n)] = damping
+    return out
+
+
+def _diagonal(factors: Host) -> Host:
+    return np.asarray(np.abs(np.diag(factors)))
+
+
+def _qr(matrix: Host) -> tuple[Host, Host]:
+    size = int(lapack.dgeqrf_lwork(*matrix.shape)[0])
+    factors, tau, _, info = lapack.dgeqrf(matrix, lwork=size, overwrite_a=True)
+    if info != 0:
+        raise LinearSystemError(f"LAPACK refused the QR factorisation (info = {info}).")
+    return factors, tau
+
+
+def _rotated(factors: Host, tau: Host, rhs: Host) -> Host:
+    """Return Q^T rhs."""
+    _, work, _ = lapack.dormqr("L", "T", factors, tau, rhs, -1)
+    out, _, info = lapack.dormqr("L", "T", factors, tau, rhs, int(work[0]), overwrite_c=True)
+    if info != 0:
+        raise LinearSystemError(f"LAPACK refused to apply Q (info = {info}).")
+    return np.asarray(out)

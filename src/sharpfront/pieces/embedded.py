@@ -1,0 +1,160 @@
+"""Round Gaussians on the embedded surface: thin across a front and long along it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.errors import BasisError
+from sharpfront.kernels import Orders
+from sharpfront.mixture import Mixture
+from sharpfront.pieces.embedding import Embedding, restore_embedding
+
+# Entries of one evaluation matrix: 16 MB of doubles, so that a million points do not fill memory.
+_CHUNK = 2_000_000
+# exp(-36) = 2e-16 of a kernel's peak is lost in rounding, and smaller numbers only cost time.
+_LARGEST_EXPONENT = 36.0
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedBasis:
+    """phi_j(x) = exp(-|F(x) - F(c_j)|^2 / (2 width^2)), with derivatives by the chain rule.
+
+    Seen in the plane, the kernel at c has the covariance width^2 (J^T J)^-1 with the Jacobian J
+    of F at c.
+
+    Parameters
+    ----------
+    embedding
+        F.
+    nodes
+        (n, d), the centres inside the domain first, then the ghosts outside.
+    kernels
+        How many of the nodes are inside.
+    width
+        The kernels' standard deviation on the surface.
+    mixture
+        The mixture that the fronts came from, if it is known.
+    """
+
+    embedding: Embedding
+    nodes: Host
+    kernels: int
+    width: float
+    mixture: Mixture | None = None
+
+    def __post_init__(self) -> None:
+        if self.nodes.ndim != 2 or self.nodes.shape[1] != self.embedding.dimension:
+            raise BasisError(
+                f"Expected nodes of shape (n, {self.embedding.dimension}), got {self.nodes.shape}."
+            )
+        if not 0 <= self.kernels <= len(self.nodes) or not 0 < self.width < np.inf:
+            raise BasisError(
+                f"Got {self.kernels} kernels of width {self.width} at {len(self.nodes)} nodes; "
+                "expected at most one kernel for each node and a finite positive width."
+            )
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return self.embedding.dimension
+
+    @property
+    def size(self) -> int:
+        """The number of nodes, ghosts included."""
+        return len(self.nodes)
+
+    @property
+    def centres(self) -> Host:
+        """The kernels' positions, without ghosts, (kernels, d)."""
+        return self.nodes[: self.kernels]
+
+    @property
+    def covariances(self) -> Host:
+        """The kernels' shapes in space, width^2 (J^T J)^-1, (kernels, d, d)."""
+        metric = self.embedding.metric(self.centres)
+        return np.asarray(self.width**2 * np.linalg.inv(metric))
+
+    @cached_property
+    def _lifted(self) -> Host:
+        return self.embedding(self.nodes)
+
+    def matrix(self, points: Host, orders: Orders) -> Host:
+        """Return d^orders of each kernel at each point, (m, size), for total orders up to 2."""
+        return self.matrices(points, [orders])[0]
+
+    def matrices(self, points: Host, orders: Sequence[Orders]) -> list[Host]:
+        """Return one matrix (m, size) for each of several orders, sharing what is common."""
+        axes = [self._axes(each) for each in orders]
+        if any(axes):
+            lifted, jacobian, hessian = self.embedding.jets(points)
+        else:
+            lifted = self.embedding(points)
+        offsets = [
+            (lifted[:, None, a] - self._lifted[None, :, a]) / self.width
+            for a in range(lifted.shape[1])
+        ]
+        half = sum((o * o for o in offsets[1:]), start=offsets[0] * offsets[0]) / 2
+        near = half < _LARGEST_EXPONENT
+        value = np.where(near, np.exp(-np.where(near, half, 0.0)), 0.0)
+        along = {
+            i: sum(
+                (
+                    jacobian[:, a, i, None] * offsets[a]
+                    for a in range(self.dimension + 1, lifted.shape[1])
+                ),
+                start=offsets[i] + jacobian[:, self.dimension, i, None] * offsets[self.dimension],
+            )
+            for i in {i for each in axes for i in each}
+        }
+        out = []
+        for each in axes:
+            if not each:
+                out.append(value)
+            elif len(each) == 1:
+                out.append(-along[each[0]] * value / self.width)
+            else:
+                i, j = each
+                metric = np.einsum("ma,ma->m", jacobian[:, :, i], jacobian[:, :, j])
+                factor = (along[i] * along[j] - metric[:, None]) / self.width**2
+                for f in range(hessian.shape[1]):
+                    factor -= hessian[:, f, i, j, None] * offsets[self.dimension + f] / self.width
+                out.append(factor * value)
+        return out
+
+    def values(self, weights: Host, points: Host, orders: Orders) -> Host:
+        """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
+        step = max(1, _CHUNK // self.size)
+        starts = range(0, max(len(points), 1), step)
+        return np.concatenate([self.matrix(points[i : i + step], orders) @ weights for i in starts])
+
+    def state(self) -> dict[str, Any]:
+        """Return arrays and words from which `restore_embedded` makes the basis again."""
+        return {
+            "type": "embedded",
+            "nodes": self.nodes,
+            "kernels": self.kernels,
+            "width": self.width,
+            **self.embedding.state(),
+        }
+
+    def _axes(self, orders: Orders) -> tuple[int, ...]:
+        """The coordinates to differentiate by, each as often as its order says."""
+        if len(orders) != self.dimension or sum(orders) > 2:
+            raise BasisError(
+                f"Got orders {orders}; expected {self.dimension} of them with a sum of 2 at most. "
+                "Equations of higher order can be written as a system of lower ones."
+            )
+        return tuple(i for i, times in enumerate(orders) for _ in range(times))
+
+
+def restore_embedded(state: dict[str, Any]) -> EmbeddedBasis:
+    """Return the basis that `EmbeddedBasis.state` was taken from."""
+    nodes = np.asarray(state["nodes"], dtype=float)
+    embedding = restore_embedding(state)
+    return EmbeddedBasis(embedding, nodes, int(state["kernels"]), float(state["width"]))

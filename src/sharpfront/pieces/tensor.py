@@ -1,0 +1,254 @@
+"""Products of kernels along the axes, each axis in its own mixture's coordinate.
+
+    u(x, y, ...) = sum_ij.. w_ij.. f_i(xi(x)) g_j(eta(y)) ...
+
+f_i and g_j are orthonormal combinations of even Gaussians (`tables`). A Gaussian of the product has
+the widths of its axes' Gaussians at its centre: thin across a layer along an axis and long beside
+it. On a shape the product is a frame: rows are taken inside the shape only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.errors import BasisError
+from sharpfront.pieces import tables
+from sharpfront.pieces.coordinate import Coordinate, Points, chain
+
+# The highest derivative along one axis that the coordinate's formulas carry.
+HIGHEST_DERIVATIVE = 4
+# Entries of one evaluation matrix: 16 MB of doubles, so that a million points do not fill memory.
+_CHUNK = 2_000_000
+# All combinations of the kernels of an axis.
+ALL = 1_000_000
+# With fewer kernels than this the functions are like polynomials and rows are spaced like cosines,
+# so many for each function.
+FEW = 8
+FEW_ROWS = 1.6
+_COMPONENT_ARRAYS = ("anchor", "offset", "scale", "log_share", "bell_share")
+
+
+def _fitting_points(kernels: int, most: int) -> Host:
+    """Return the positions of rows along an axis in its coordinate."""
+    if kernels >= FEW:
+        return tables.fitting_points(kernels)
+    count = math.ceil(FEW_ROWS * min(most, kernels + 12))
+    return np.asarray(np.sin(0.5 * np.pi * np.arange(count) / (count - 1)) ** 2)
+
+
+@lru_cache(maxsize=64)
+def _even_kernels(kernels: int, most: int) -> tables.EvenKernels:
+    if kernels >= FEW and most == ALL:
+        return tables.even_kernels(kernels)
+    points = _fitting_points(kernels, ALL)
+    plain = tables.plain_kernels(points, kernels)
+    _, sigma, right = np.linalg.svd(plain, full_matrices=False)
+    keep = np.flatnonzero(sigma > tables.CUT * sigma[0])[:most]
+    combine = right[keep].T / sigma[keep] * np.sqrt(len(points))
+    return tables.EvenKernels(kernels, combine)
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """Kernels along one axis.
+
+    Parameters
+    ----------
+    coordinate
+        The mixture's coordinate along the axis.
+    kernels
+        N: Gaussians between the two ends.
+    most
+        The most combinations of them to keep, the smoothest first; all by default.
+    """
+
+    coordinate: Coordinate
+    kernels: int
+    most: int = ALL
+
+    @property
+    def functions(self) -> tables.EvenKernels:
+        """The orthonormal combinations in the coordinate."""
+        return _even_kernels(self.kernels, self.most)
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return self.functions.size
+
+    @property
+    def fitting(self) -> Points:
+        """The positions of rows: two for each kernel, closer together at the ends."""
+        return self.coordinate.invert(_fitting_points(self.kernels, self.most))
+
+    @property
+    def checking(self) -> Host:
+        """The grid of the error equation, three cells for each kernel; none is a fitting point."""
+        if self.kernels >= FEW:
+            return self.coordinate.invert(tables.checking_nodes(self.kernels)).x
+        count = 2 * self.size
+        # Between even and cosine spacing: a few functions are like polynomials, busy at the ends.
+        even = np.arange(count + 1) / count
+        return self.coordinate.invert(0.4 * even + 0.6 * np.sin(0.5 * np.pi * even) ** 2).x
+
+    @property
+    def centres(self) -> Host:
+        """The positions of the kernels between the ends, (N,)."""
+        return self.coordinate.invert((np.arange(self.kernels) + 0.5) / self.kernels).x
+
+    @property
+    def deviations(self) -> Host:
+        """The kernels' widths in x at their centres, (N,)."""
+        at = self.coordinate.nearest(self.centres)
+        return np.asarray(tables.WIDTH / self.kernels / self.coordinate.derivatives(at, 1)[0])
+
+    def matrix(self, points: Points, order: int) -> Host:
+        """Return d^order/dx^order of every function at points, (n, size)."""
+        if order > HIGHEST_DERIVATIVE:
+            raise BasisError(
+                f"Derivatives along one axis are carried up to {HIGHEST_DERIVATIVE}, asked for "
+                f"{order}. Write the equation as a system of lower order."
+            )
+        table = self.functions.table(self.coordinate.xi(points), order)
+        if order == 0:
+            return np.asarray(table.values[0])
+        unit = np.zeros((order + 1, len(points.offset)))
+        unit[order] = 1.0
+        inner = chain(self.coordinate.derivatives(points, order), unit)
+        return np.asarray(np.einsum("kn,knj->nj", inner[1:], table.values[1:]))
+
+
+def axis_of_size(coordinate: Coordinate, functions: int) -> Axis:
+    """Return an axis with about that many functions."""
+    ghosts = 13 if functions < 32 else 14
+    if functions <= ghosts:
+        return Axis(coordinate, 2, functions)
+    return Axis(coordinate, max(2, functions - ghosts))
+
+
+@dataclass(frozen=True, eq=False)
+class TensorBasis:
+    """The products of the functions of every axis.
+
+    Parameters
+    ----------
+    axes
+        One for each coordinate.
+    """
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return len(self.axes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of functions along each axis."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """The number of products."""
+        return math.prod(self.shape)
+
+    @property
+    def kernels(self) -> int:
+        """The number of products: what is solved for, not how many Gaussians they combine."""
+        return self.size
+
+    @property
+    def centres(self) -> Host:
+        """The centres of the Gaussians in the box, ghosts left out, (n, d)."""
+        return _product([axis.centres for axis in self.axes])
+
+    @property
+    def covariances(self) -> Host:
+        """The covariance of each Gaussian in the box at its centre, (n, d, d)."""
+        widths = _product([axis.deviations for axis in self.axes])
+        return np.asarray(widths[:, :, None] ** 2 * np.eye(self.dimension))
+
+    def matrix(self, points: Host, orders: tuple[int, ...]) -> Host:
+        """Return d^orders of each function at each point, (m, size)."""
+        result = np.ones((len(points), 1))
+        for part in self._parts(points, orders):
+            result = (result[:, :, None] * part[:, None, :]).reshape(len(points), -1)
+        return result
+
+    def values(self, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
+        """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
+        out = np.empty(len(points))
+        step = max(1, _CHUNK // max(1, self.size // self.shape[0]))
+        for start in range(0, len(points), step):
+            part = slice(start, start + step)
+            out[part] = self._sums(weights, points[part], orders)
+        return out
+
+    def on_grid(self, weights: Host, places: Sequence[Points], orders: tuple[int, ...]) -> Host:
+        """Return d^orders of the weighted sum on the grid of positions along each axis."""
+        result = weights.reshape(self.shape)
+        for axis, at, order in zip(self.axes, places, orders, strict=True):
+            # The axis contracted last comes out last: after all of them the order is restored.
+            result = np.tensordot(result, axis.matrix(at, order), axes=(0, 1))
+        return np.asarray(result)
+
+    def state(self) -> dict[str, Any]:
+        """Return arrays and words from which `restore_tensor` makes the basis again."""
+        words: dict[str, Any] = {
+            "type": "tensor",
+            "kernels": [axis.kernels for axis in self.axes],
+            "components": [axis.coordinate.components for axis in self.axes],
+            "stretches": np.array(
+                [
+                    (a.coordinate.low, a.coordinate.high, a.coordinate.uniform, a.most)
+                    for a in self.axes
+                ]
+            ),
+        }
+        for name in _COMPONENT_ARRAYS:
+            words[name] = np.concatenate([getattr(a.coordinate, name) for a in self.axes])
+        return words
+
+    def _parts(self, points: Host, orders: tuple[int, ...]) -> list[Host]:
+        if points.shape[1:] != (self.dimension,) or len(orders) != self.dimension:
+            raise BasisError(
+                f"Expected points of shape (m, {self.dimension}) and as many orders, got "
+                f"{points.shape} and {orders}."
+            )
+        return [
+            axis.matrix(axis.coordinate.nearest(points[:, i]), order)
+            for i, (axis, order) in enumerate(zip(self.axes, orders, strict=True))
+        ]
+
+    def _sums(self, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
+        first, *others = self._parts(points, orders)
+        result = first @ weights.reshape(first.shape[1], -1)
+        for part in others:
+            split = result.reshape(len(points), part.shape[1], -1)
+            result = np.einsum("mjk,mj->mk", split, part)
+        return np.asarray(result[:, 0])
+
+
+def _product(lists: Sequence[Host]) -> Host:
+    return np.stack(np.meshgrid(*lists, indexing="ij"), axis=-1).reshape(-1, len(lists))
+
+
+def restore_tensor(state: dict[str, Any]) -> TensorBasis:
+    """Return the basis that `TensorBasis.state` was taken from."""
+    cuts = np.cumsum(state["components"])[:-1]
+    arrays = [np.split(np.asarray(state[name], dtype=float), cuts) for name in _COMPONENT_ARRAYS]
+    axes = []
+    for i, (kernels, row) in enumerate(zip(state["kernels"], state["stretches"], strict=True)):
+        low, high, uniform, most = (float(v) for v in row)
+        own = {name: array[i] for name, array in zip(_COMPONENT_ARRAYS, arrays, strict=True)}
+        where = Coordinate(low=low, high=high, uniform=uniform, **own)
+        axes.append(Axis(where, int(kernels), int(most)))
+    return TensorBasis(tuple(axes))

@@ -1,0 +1,118 @@
+"""Test points reach into the features and stay in the domain; errors are found on them."""
+
+import numpy as np
+import pytest
+
+from sharpfront.catalog import (
+    OUTFLOW,
+    PLANE,
+    SPACE,
+    Feature,
+    cloud,
+    front_points,
+    graded_axis,
+    max_error,
+    tensor_points,
+)
+from sharpfront.geometry import Box
+
+CASES = [(entry, value) for entry in (*PLANE, *SPACE) for value in entry.values]
+NAMES = [f"{entry.name} {value:g}" for entry, value in CASES]
+SQUARE = Box((0, 1), (0, 1))
+
+
+def points_of(entry, value):
+    try:
+        return entry.points(value), entry.problem(value).domain
+    except ImportError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(("entry", "value"), CASES, ids=NAMES)
+def test_points_lie_in_the_domain_and_reach_into_every_feature(entry, value):
+    points, domain = points_of(entry, value)
+    assert points.shape[1] == domain.dimension
+    assert 5000 < len(points) < 150_000
+    assert domain.contains(points).all()
+    for feature in entry.features(value):
+        distances = np.abs(feature.distance(*points.T)) / feature.width
+        for low in (1e-3, 1e-2, 0.1, 1.0):
+            assert np.count_nonzero((distances > 0.9 * low) & (distances < 10 * low)) > 300
+
+
+@pytest.mark.parametrize(("entry", "value"), CASES, ids=NAMES)
+def test_distance_to_a_feature_has_unit_slope_beside_it(entry, value):
+    for feature in entry.features(value):
+        points = entry.points(value, per_axis=60)
+        distances = np.abs(feature.distance(*points.T))
+        near = points[(distances > feature.width / 1000) & (distances < feature.width)]
+        h = 1e-6 * feature.width
+        slopes = [
+            (feature.distance(*(near + step).T) - feature.distance(*(near - step).T)) / (2 * h)
+            for step in h * np.eye(2)
+        ]
+        assert np.hypot(*slopes) == pytest.approx(1, abs=0.15)
+
+
+def test_axis_is_geometric_about_features_and_keeps_its_ends():
+    axis = graded_axis(0, 1, (Feature(1.0, 1e-6), Feature(0.3, 1e-2)), 300)
+    assert 250 < len(axis) <= 310
+    assert axis[0] == 0
+    assert axis[-1] == 1
+    assert 1 - axis[-2] == pytest.approx(1e-9)
+    assert 0.3 in axis
+    for side in (-1, 1):
+        steps = side * (axis - 0.3)
+        assert np.min(steps[steps > 0]) == pytest.approx(1e-5)
+    assert np.max(np.diff(axis)) < 0.05
+
+
+def test_axis_without_features_clusters_towards_its_ends():
+    axis = graded_axis(-1, 2, (), 50)
+    assert len(axis) == 50
+    assert axis[1] - axis[0] < 0.1 * np.max(np.diff(axis))
+    np.testing.assert_allclose(axis + axis[::-1], 1, atol=1e-15)
+
+
+def test_points_beside_a_front_lie_on_both_sides_along_its_normals():
+    feet, normals = np.array([[0.5, 0.5]]), np.array([[0.6, 0.8]])
+    points = front_points(SQUARE, feet, normals, 0.01, 20)
+    signed = (points - feet) @ normals[0]
+    assert np.sort(np.abs(signed))[1] == pytest.approx(1e-5)
+    assert 0 < np.count_nonzero(signed > 0) == np.count_nonzero(signed < 0)
+    assert np.max(np.abs((points - feet) @ [-0.8, 0.6])) < 1e-15
+    assert SQUARE.contains(points).all()
+
+
+def test_cloud_has_boundary_and_corners():
+    points = cloud(SQUARE, 1000)
+    inward = SQUARE.distance(points)
+    assert np.count_nonzero(inward < 1e-11) > 100
+    assert np.count_nonzero(inward > 1e-3) > 900
+    corners = points[np.all((points == 0) | (points == 1), axis=1)]
+    assert len(corners) == 4
+
+
+def test_largest_error_is_found_in_any_chunk_and_dimension():
+    points = tensor_points(np.linspace(0, 1, 30), np.linspace(0, 2, 40))
+    target = points[1100]
+
+    def spiked(x, y):
+        return np.where((x == target[0]) & (y == target[1]), -7.0, 1.0)
+
+    for chunk in (1, 7, 1100, 1101, 5000):
+        assert max_error(spiked, lambda x, y: 1 + 0 * x, points, chunk) == 8
+    line = np.linspace(0, 1, 11)
+    assert max_error(lambda x: x, lambda x: x**2, line, 3) == pytest.approx(0.25, abs=1e-12)
+
+
+def test_a_value_that_is_no_number_is_an_infinite_error():
+    points = np.linspace(0, 1, 11)
+    assert max_error(lambda x: np.where(x == 0.5, np.nan, x), lambda x: x, points, 2) == np.inf
+
+
+def test_a_missed_layer_is_seen():
+    eps = 1e-4
+    points = OUTFLOW.points(eps, per_axis=60)
+    error = max_error(lambda x, y: x * np.sin(np.pi * y), OUTFLOW.exact(eps), points)
+    assert error == pytest.approx(1, abs=0.01)
