@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sharpfront.arrays import Array, like, namespace, to_host, zeros
-from sharpfront.basis import Basis
+from sharpfront.basis import Basis, CombiningBasis
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import LinearSystemError
@@ -181,9 +181,20 @@ def form_matrix(
         )
     parts = []
     for unknown, basis in bases.items():
-        block = zeros((points.shape[0], basis.size), points)
-        for term, coefficient in zip(form.terms, coefficients, strict=True):
-            if term.unknown == unknown:
-                block = block + coefficient[:, None] * basis.matrix(points, term.orders)
-        parts.append(block)
+        own = [
+            (term.orders, coefficient)
+            for term, coefficient in zip(form.terms, coefficients, strict=True)
+            if term.unknown == unknown
+        ]
+        parts.append(_combined(basis, points, own))
     return parts[0] if len(parts) == 1 else namespace(points).concat(parts, axis=1)
+
+
+def _combined(basis: Basis, points: Array, terms: list[tuple[tuple[int, ...], Array]]) -> Array:
+    """Return sum_t c_t d^orders_t of the basis at points, (m, size)."""
+    if terms and isinstance(basis, CombiningBasis):
+        return basis.combined(points, [orders for orders, _ in terms], [c for _, c in terms])
+    block = zeros((points.shape[0], basis.size), points)
+    for orders, coefficient in terms:
+        block = block + coefficient[:, None] * basis.matrix(points, orders)
+    return block

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -39,6 +40,16 @@ class Basis(Protocol):
 
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which the basis is made again."""
+
+
+@runtime_checkable
+class CombiningBasis(Basis, Protocol):
+    """A basis that adds up several derivatives faster than one after the other."""
+
+    def combined(
+        self, points: Array, orders: Sequence[Orders], coefficients: Sequence[Array]
+    ) -> Array:
+        """Return sum_t c_t d^orders_t of each function at each point, (m, size)."""
 
 
 @dataclass(frozen=True, eq=False)

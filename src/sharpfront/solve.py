@@ -103,7 +103,7 @@ def _chosen(
         return adaptor
     if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
         return replace(Resolve(), **given)
-    if problem.domain.dimension in (2, 3):
+    if problem.domain.dimension > 1:
         return replace(ResolveSpace(), **given)
     return Paper(
         kernels=given.get("max_kernels", Paper.kernels),

@@ -255,3 +255,22 @@ def test_shapes_are_values():
     assert Disk((0, 0), 1) == Disk([0, 0], 1.0) != Disk((0, 0), 2)
     assert SQUARE - Disk((0, 0), 0.5) == SQUARE - Disk((0, 0), 0.5)
     assert len({Disk((0, 0), 1), Disk((0, 0), 1), Ball((0, 0), 1)}) == 2
+
+
+def test_points_on_triangles_are_uniform():
+    domain = next(case.domain for case in CASES if case.name == "solid")
+    points = domain.boundary("surface", 8000).points
+    # The box has sides 1, 2, 3: the mean squares over its faces of areas 6, 3 and 2.
+    area = {0: 12, 1: 6, 2: 4}
+    for axis, half in enumerate((0.5, 1.0, 1.5)):
+        expected = (area[axis] * half**2 + (22 - area[axis]) * half**2 / 3) / 22
+        assert np.mean(points[:, axis] ** 2) == pytest.approx(expected, rel=0.01)
+
+
+def test_an_arc_across_the_start_of_its_circle_is_one_piece():
+    domain = SQUARE & Disk((0, 0.5), 0.3)
+    found = domain.boundary("surface", 5).points
+    angle = np.arctan2(found[:, 1] - 0.5, found[:, 0])
+    np.testing.assert_allclose(
+        np.sort(angle), np.pi * np.array([-0.4, -0.2, 0, 0.2, 0.4]), atol=1e-9
+    )

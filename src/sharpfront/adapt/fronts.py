@@ -16,8 +16,11 @@ BACKGROUND = 4.0
 LADDER = (4, 6, 9, 13, 19, 28, 42, 63)
 WIDTH = 2.2
 CLIMB = 0.4
-REACH = 2.0
+REACH = 4.0
 GAP = 0.5
+GAP_SAME = 2.0
+BENT = 0.1
+FLOOR = 1.0
 SHARE_MIN = 0.01
 
 
@@ -127,7 +130,8 @@ def links(s, x, w, q):
     gap = (sq + sq.T - 2 * np.sign(cos) * cross) / safe
     mass = np.minimum(s.weights[:, None], s.weights[None])
     thin = 0.5 * (s.thin[:, None] + s.thin[None])
-    ok = (over > 1e-3 * mass) & (gap < (GAP * thin) ** 2) & (np.abs(cos) > 0.9)
+    limit = np.where(cos > 0, GAP_SAME, GAP)
+    ok = (over > 1e-3 * mass) & (gap < (limit * thin) ** 2) & (np.abs(cos) > 0.9)
     return ok, cos
 
 
@@ -168,7 +172,7 @@ def find(points, gradients, volumes, bounds, seed=0, ladder=LADDER, verbose=Fals
             feats,
             w,
             K,
-            floor=float(np.median(spacing)) / 4,
+            floor=FLOOR * float(np.median(spacing)),
             seed=seed,
             max_iterations=60,
             tolerance=1e-5,
@@ -176,9 +180,9 @@ def find(points, gradients, volumes, bounds, seed=0, ladder=LADDER, verbose=Fals
         s, q = strands(x, g, w, mix, spacing)
         link, cos = links(s, x, w, q)
         ref = weighted_median(s.thin, s.weights)
-        bad = (s.bent > 0.015) | (s.thin > 1.5 * ref) | (s.thin > 0.5 * s.long) | (s.thin < ref / 2)
+        bad = (s.bent > BENT) | (s.thin > 3 * ref) | (s.thin > 0.5 * s.long)
         failing = float(s.weights[bad].sum() / s.weights.sum())
-        tried.append((failing, K, s, bad, link, cos))
+        tried.append((failing, K, s, bad, link, cos, q))
         if verbose:
             print(
                 "  K",
@@ -196,13 +200,13 @@ def find(points, gradients, volumes, bounds, seed=0, ladder=LADDER, verbose=Fals
         if len(tried) > 3 and min(t[0] for t in tried[-3:]) >= min(t[0] for t in tried[:-3]):
             break
     least = min(t[0] for t in tried)
-    failing, K, s, bad, link, cos = next(t for t in tried if t[0] <= least + 0.05)
+    failing, K, s, bad, link, cos, q = next(t for t in tried if t[0] <= least + 0.05)
     good = (s.weights > 0.1 * s.weights.sum() / K) & ~bad
     if verbose:
         print("  dropped", (~good).sum(), "of", K)
     if not good.any():
         return None
-    s = s.chosen(good)
+    s = s.chosen(good); q = q[:, good]
     label, sign = groups(s, link[np.ix_(good, good)], cos[np.ix_(good, good)])
     fronts = []
     for g_ in np.unique(label):
@@ -221,23 +225,75 @@ def find(points, gradients, volumes, bounds, seed=0, ladder=LADDER, verbose=Fals
             )
         if share < SHARE_MIN:
             continue
-        fronts.append(front_of(part, sign[own], size))
+        fronts.append(front_of(part, sign[own], size, x, unit, w[:, None] * q[:, own], spacing))
     return Embedding(tuple(fronts)) if fronts else None
 
 
-def front_of(s, sign, size):
-    W = WIDTH * s.thin
-    K = len(W)
+GRAD = 4.0
+RIDGE = 1e-2
+REFIT = True
+
+
+BLUR = 0.25
+
+
+def front_of(s, sign, size, x, unit, mass, spacing):
+    K, d = s.means.shape
     length = np.full(K, REACH * np.average(s.long, weights=s.weights))
-    return Front(
-        s.means,
-        np.zeros(K),
-        sign[:, None] * s.normals / W[:, None],
-        sign[:, None, None] * s.curvatures / W[:, None, None],
-        length,
-        s.weights / s.weights.sum(),
-        np.full(K, CLIMB * size),
-    )
+    thin = np.average(s.thin, weights=s.weights)
+    normals, curv = sign[:, None] * s.normals, sign[:, None, None] * s.curvatures
+    a = np.zeros(K)
+    plain = Front(s.means, a, normals, curv, length, s.weights / s.weights.sum(), np.full(K, CLIMB * size))
+    if REFIT:
+        w = mass.sum(1); keep = w > 1e-4 * w.max()
+        target = unit[keep] * np.sign((mass[keep] @ sign))[:, None]
+        a, normals, curv = refit(plain, x[keep], target, w[keep] / w.sum(), thin)
+    new = Front(s.means, a, normals, curv, length, plain.shares, plain.amplitudes)
+    off = x[keep][:, None] - s.means
+    r = new._shares(off)[0] * w[keep][:, None]
+    psi = new.level(x[keep])
+    thin = np.sqrt(np.maximum((r * (psi**2 - BLUR * spacing[keep]**2)[:, None]).sum(0), (r * psi[:, None]**2).sum(0) / 4) / r.sum(0))
+    W = WIDTH * thin
+    return Front(s.means, a / W, normals / W[:, None], curv / W[:, None, None],
+                 length, s.weights / s.weights.sum(), np.full(K, CLIMB * size))
+
+
+def refit(front, x, normal, w, thin):
+    """Least squares for all quadrics together: the level vanishes and climbs along the normals."""
+    K, d = front.means.shape
+    off = x[:, None] - front.means
+    r, pull, _ = front._shares(off)
+    l = front.lengths[0]
+    pairs = [(i, j) for i in range(d) for j in range(i, d)]
+    # basis functions per component in units of l: 1, d_i, d_i d_j
+    f = [np.ones(off.shape[:2])] + [off[..., i] / l for i in range(d)] + [off[..., i] * off[..., j] / l**2 for i, j in pairs]
+    f = np.stack(f, -1)                                  # m K B
+    df = np.zeros((*f.shape, d))
+    for i in range(d):
+        df[..., 1 + i, i] = 1 / l
+    for b, (i, j) in enumerate(pairs):
+        df[..., 1 + d + b, i] += off[..., j] / l**2
+        df[..., 1 + d + b, j] += off[..., i] / l**2
+    mean = (r[..., None] * pull).sum(1)                   # m d
+    phi = r[..., None] * f                                # m K B
+    dphi = r[..., None, None] * (df + f[..., None] * (pull - mean[:, None])[:, :, None, :])
+    m = len(x); B = f.shape[2]
+    root = np.sqrt(w)
+    g = thin * np.sqrt(GRAD)
+    rows = [phi.reshape(m, -1) * root[:, None]] + [g * dphi[..., i].reshape(m, -1) * root[:, None] for i in range(d)]
+    rhs = [np.zeros(m)] + [g * normal[:, i] * root for i in range(d)]
+    A = np.vstack(rows); y = np.concatenate(rhs)
+    start = np.concatenate([front.offsets[:, None], front.slopes * l,
+        np.stack([front.curvatures[:, i, j] * l**2 * (0.5 if i == j else 1.0) for i, j in pairs], -1)], 1).ravel()
+    scale = np.linalg.norm(A, axis=0).max()
+    A = np.vstack([A, RIDGE * scale * np.eye(K * B)])
+    y = np.concatenate([y - A[: len(y)] @ start, np.zeros(K * B)])
+    c = (start + np.linalg.lstsq(A, y, rcond=1e-12)[0]).reshape(K, B)
+    Q = np.zeros((K, d, d))
+    for b, (i, j) in enumerate(pairs):
+        Q[:, i, j] += c[:, 1 + d + b] / l**2
+        Q[:, j, i] += c[:, 1 + d + b] / l**2
+    return c[:, 0], c[:, 1 : 1 + d] / l, Q
 
 
 def weighted_median(v, w):

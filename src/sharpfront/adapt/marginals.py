@@ -20,6 +20,7 @@ from sharpfront.estimate.cells import grid
 from sharpfront.estimate.check import graded_mesh
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.mesh import Mesh, box_mesh
+from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.geometry import Box
 from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.pieces import coordinate
@@ -74,6 +75,8 @@ def discover(problem: Problem, components: int) -> Marginals:
     LinearSystemError
         If they are singular.
     """
+    if problem.domain.dimension not in FIRST:
+        raise UnsuitableError("Elements are made in two and three dimensions.")
     if isinstance(problem.domain, Box):
         return _on_box(problem, components)
     return _on_shape(problem, components)

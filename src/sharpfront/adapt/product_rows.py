@@ -19,7 +19,7 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import BoundaryPoints, Box, Domain
 from sharpfront.pieces import tables
-from sharpfront.pieces.tensor import TensorBasis
+from sharpfront.pieces.tensor import TensorBasis, product_count
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
 
 # Weight of a condition's unit rows: 10 and 100 measured alike, 1e6 costs two digits.
@@ -27,6 +27,8 @@ WEIGHT = 10.0
 # Rows in a shape for each function, and of conditions for each one that the boundary can see.
 SHAPE_ROWS = 2.5
 BOUNDARY_ROWS = 4.0
+# Rows on a face in four dimensions and more for each function that it can see.
+FACE_ROWS = 0.8
 # Candidates for each row kept when rows on a boundary follow the kernels.
 _CANDIDATES = 8
 
@@ -35,7 +37,7 @@ def product_system(
     problem: Problem, bases: Mapping[str, Basis], basis: TensorBasis, seed: int
 ) -> tuple[LinearSystem, tuple[RowSet, ...]]:
     """Return the system of a problem whose unknowns all have kernels like those of `basis`."""
-    rows = [RowSet("equation", problem.forms, interior_points(problem.domain, basis))]
+    rows = [RowSet("equation", problem.forms, interior_points(problem.domain, basis, seed))]
     for condition in problem.conditions:
         face = boundary_points(problem.domain, condition.part, basis, seed)
         rows.append(RowSet(condition.part, condition.forms, face.points, face.normals, WEIGHT))
@@ -49,8 +51,10 @@ def product_system(
     return LinearSystem((*system.blocks, *extra)).with_unit_rows(), tuple(rows)
 
 
-def interior_points(domain: Domain, basis: TensorBasis) -> Host:
+def interior_points(domain: Domain, basis: TensorBasis, seed: int = 0) -> Host:
     """Return where the equation is to hold: the fitting points of the axes, inside the domain."""
+    if domain.dimension > 3:
+        return domain.sample(math.ceil(SHAPE_ROWS * basis.size), "quasi", seed)
     if isinstance(domain, Box):
         return _grid([axis.fitting.x for axis in basis.axes])
     low, high = domain.bounds
@@ -65,6 +69,9 @@ def interior_points(domain: Domain, basis: TensorBasis) -> Host:
 
 def boundary_points(domain: Domain, part: str, basis: TensorBasis, seed: int) -> BoundaryPoints:
     """Return where a condition is to hold, as dense as the kernels are."""
+    if domain.dimension > 3:
+        count = product_count(basis.shape[1:])
+        return domain.boundary(part, math.ceil(FACE_ROWS * count), seed)
     if isinstance(domain, Box):
         return _face(domain, part, basis)
     low, high = domain.bounds

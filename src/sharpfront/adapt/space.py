@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -27,12 +27,13 @@ from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.leastsquares import Householder, LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import coordinate
-from sharpfront.pieces.tensor import TensorBasis, axis_of_size
+from sharpfront.pieces.tensor import TensorBasis, axis_of_size, product_count
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
 
 # Functions along an axis at the start, by dimension: without and with a mixture.
 START = {2: (14, 20), 3: (8, 12)}
+MANY = (5, 5)
 # Factors on the deviations of the mixtures that are tried, once the first growth is done.
 SCALES = (0.6, 1.6)
 # An axis grows if its last functions carry this share of what the worst axis' carry.
@@ -47,6 +48,8 @@ AIM = 0.3
 PROGRESS, PATIENCE = 0.7, 3
 # A change from the last solution larger than this many estimates calls them into question.
 SURPRISE = 2.0
+# Comparison of solutions counts on no faster convergence than this from one to the next.
+LEAST_RATIO = 0.02
 # Below this many squared cell sizes a problem on a mesh cannot be told from a singular one.
 SINGULAR = 5.0
 _COMPARED = 3000
@@ -58,6 +61,22 @@ class Trial:
 
     functions: tuple[int, ...]
     scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceAssessment(Assessment):
+    """An assessment with what its estimate was made of.
+
+    Parameters
+    ----------
+    raw
+        The error equation's answer, or the change from the solution before.
+    doubt
+        Factor on it, from solutions that changed by more than their estimates said.
+    """
+
+    raw: float
+    doubt: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +99,6 @@ class SpaceState:
         The trial and assessment with the smallest estimate.
     last
         The assessment before, to compare with.
-    doubt
-        Factor on estimates, from solutions that changed by more than their estimates said.
     estimates
         Of each solve.
     finished
@@ -96,9 +113,8 @@ class SpaceState:
     trial: Trial
     pending: tuple[Trial, ...] = ()
     tuned: bool = False
-    best: tuple[Trial, Assessment] | None = None
-    last: Assessment | None = None
-    doubt: float = 1.0
+    best: tuple[Trial, SpaceAssessment] | None = None
+    last: SpaceAssessment | None = None
     estimates: tuple[float, ...] = ()
     finished: Outcome | None = None
 
@@ -110,7 +126,7 @@ class SpaceState:
         return in_space(self.found.mixtures, self.problem.domain.bounds, self.trial.scale)
 
     @property
-    def answer(self) -> Assessment:
+    def answer(self) -> SpaceAssessment:
         """The assessment with the smallest estimate."""
         assert self.best is not None
         return self.best[1]
@@ -137,8 +153,8 @@ class ResolveSpace:
     def start(self, problem: Problem, tol: float, seed: int) -> SpaceState:
         """Return the state after discovery, before the first solve."""
         d = problem.domain.dimension
-        if d not in START:
-            raise ProblemError(f"ResolveSpace works in two and three dimensions, not in {d}.")
+        if d < 2:
+            raise ProblemError("ResolveSpace takes two dimensions or more; in one, use Resolve.")
         found, regular = None, True
         try:
             found = discover(problem, self.components)
@@ -149,7 +165,7 @@ class ResolveSpace:
         except LinearSystemError:
             regular = False
         narrow = [m is not None for m in found.mixtures] if found else [False] * d
-        trial = Trial(tuple(START[d][n] for n in narrow))
+        trial = Trial(tuple(START.get(d, MANY)[n] for n in narrow))
         fitted = self._within(problem, trial, (4,) * d)
         return SpaceState(problem, tol, seed, found, regular, fitted or Trial((4,) * d))
 
@@ -160,16 +176,17 @@ class ResolveSpace:
         system, rows = product_system(state.problem, bases, basis, state.seed)
         return Proposal(bases, system, rows)
 
-    def assess(self, state: SpaceState, approximation: Approximation) -> Assessment:
+    def assess(self, state: SpaceState, approximation: Approximation) -> SpaceAssessment:
         """Return the assessment by the error equation, or by comparison where it cannot be."""
-        problem = state.problem
-        before = state.last.approximation if state.last else None
+        problem, last = state.problem, state.last
         if state.found is None:
-            return check_by_comparison(problem, approximation, before, state.seed)
+            before = last.approximation if last else None
+            compared = check_by_comparison(problem, approximation, before, state.seed)
+            return _extrapolated(state, compared)
         elements = Elements.build(problem, check_mesh(problem.domain, _basis(state)))
-        return check_by_elements(problem, approximation, elements)
+        return _doubted(state, check_by_elements(problem, approximation, elements))
 
-    def observe(self, state: SpaceState, assessment: Assessment) -> SpaceState:
+    def observe(self, state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
         """Return what to try next, or why to stop."""
         state = _noted(state, assessment)
         assert state.best is not None
@@ -177,7 +194,7 @@ class ResolveSpace:
             state.answer.estimate.value <= state.tol or not state.regular
         ):
             return replace(state, finished=_verdict(state))
-        if state.answer.estimate.value <= state.tol:
+        if state.found and state.answer.estimate.value <= state.tol:
             return replace(state, trial=_smaller(state.trial))
         if state.pending:
             return replace(state, trial=state.pending[0], pending=state.pending[1:])
@@ -194,7 +211,7 @@ class ResolveSpace:
     def _within(self, problem: Problem, trial: Trial, least: tuple[int, ...]) -> Trial | None:
         """Return the trial cut down to the most kernels; None if no more than `least` are left."""
         wanted = np.array(trial.functions)
-        while len(problem.unknowns) * math.prod(wanted) > self.max_kernels:
+        while len(problem.unknowns) * product_count(wanted.tolist()) > self.max_kernels:
             room = wanted > least
             if not room.any():
                 return None
@@ -237,28 +254,57 @@ def _basis(state: SpaceState) -> TensorBasis:
     return TensorBasis(tuple(axes))
 
 
-def _noted(state: SpaceState, assessment: Assessment) -> SpaceState:
-    """Return the state with an assessment counted in, and its estimate called into question."""
-    value, doubt = assessment.estimate.value, state.doubt
-    if state.last is not None and state.found is not None:
-        step = max(1, len(assessment.points) // _COMPARED)
-        new, old = assessment.approximation, state.last.approximation
-        moved = change(state.problem, new, old, assessment.points[::step])
-        expected = value + state.estimates[-1] / doubt
-        if moved > SURPRISE * expected:
-            doubt = max(doubt, moved / expected)
-    estimate = Estimate(doubt * value, assessment.estimate.meaning)
-    assessment = replace(assessment, estimate=estimate)
+def _noted(state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
+    """Return the state with an assessment counted in."""
     best = state.best
-    if best is None or not best[1].estimate.value <= estimate.value:
+    if best is None or not best[1].estimate.value <= assessment.estimate.value:
         best = (state.trial, assessment)
     return replace(
         state,
         best=best,
         last=assessment,
-        doubt=doubt,
-        estimates=(*state.estimates, estimate.value),
+        estimates=(*state.estimates, assessment.estimate.value),
     )
+
+
+def _doubted(state: SpaceState, found: Assessment) -> SpaceAssessment:
+    """Call the estimate into question by how far the solution moved from the last one."""
+    value, doubt = found.estimate.value, 1.0
+    if state.last is not None:
+        step = max(1, len(found.points) // _COMPARED)
+        new, old = found.approximation, state.last.approximation
+        moved = change(state.problem, new, old, found.points[::step])
+        expected = value + state.last.raw
+        doubt = state.last.doubt
+        if moved > SURPRISE * expected:
+            doubt = max(doubt, moved / expected)
+    return _as_space(found, doubt * value, value, doubt)
+
+
+def _extrapolated(state: SpaceState, found: Assessment) -> SpaceAssessment:
+    """Take the estimate by comparison down by as much as it fell from the last one."""
+    value = found.estimate.value
+    if state.last is None:
+        return _as_space(found, value, math.inf, 1.0)
+    return _as_space(found, extrapolated(state.last.raw, value), value, 1.0)
+
+
+def _as_space(found: Assessment, value: float, raw: float, doubt: float) -> SpaceAssessment:
+    words = {f.name: getattr(found, f.name) for f in fields(found)}
+    words["estimate"] = Estimate(value, found.estimate.meaning)
+    return SpaceAssessment(**words, raw=raw, doubt=doubt)
+
+
+def extrapolated(before: float, change: float) -> float:
+    """Return the error of a solution from the last two changes that led to it.
+
+    The last change is the error of the solution before. This one's is smaller as that change was
+    smaller than the one before it, but what is taken from that is limited, and three times it is
+    said.
+    """
+    if not 0 < change < before < math.inf:
+        return change
+    return change * min(1.0, 3.0 * max(change / before, LEAST_RATIO))
 
 
 def _verdict(state: SpaceState) -> Outcome:
@@ -303,7 +349,8 @@ def _grown(state: SpaceState) -> Trial:
         middle = float(profile[half - LAST // 2 : half + LAST // 2].max())
         # Weights fall geometrically with the number of the function, if they fall at all.
         rate = math.log(max(min(tail / max(middle, 1e-300), 0.5), 1e-300)) / half
-        more = max(LEAST_GROWTH * count + 1, min(count + wanted / rate, MOST_GROWTH * count))
+        most = MOST_GROWTH * count if len(profiles) <= 3 else count + 2
+        more = min(max(LEAST_GROWTH * count + 1, count + wanted / rate), most)
         functions.append(math.ceil(more))
     return replace(trial, functions=tuple(functions))
 
@@ -313,7 +360,7 @@ def _profiles(approximation: Approximation) -> list[Host]:
     parts = []
     for unknown, basis in approximation.bases.items():
         assert isinstance(basis, TensorBasis)
-        size = np.abs(approximation.weights[unknown].reshape(basis.shape))
+        size = np.abs(basis.block(approximation.weights[unknown]))
         axes = range(basis.dimension)
         parts.append([size.max(axis=tuple(j for j in axes if j != i)) for i in axes])
     return [np.max(np.stack(same), axis=0) for same in zip(*parts, strict=True)]

@@ -35,8 +35,8 @@ _BY_ELEMENTS = (
     "times 1.5, relative to max(1, max|u|)"
 )
 _BY_COMPARISON = (
-    "largest change from the solution with fewer kernels before it, relative to max(1, max|u|): "
-    "the error of that one, from above the error of this one while it converges"
+    "largest change from the solution with fewer kernels before it, relative to max(1, max|u|), "
+    "which is the error of that one, times three times the ratio of the last two changes"
 )
 
 

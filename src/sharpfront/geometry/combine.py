@@ -122,8 +122,9 @@ class Combination(Shape):
             raise DomainError(f"{self!r} is unbounded; cut it with & first.")
         size = float(np.max(np.ptp(frame, axis=0)))
         slack = 1e-10 * size + 1e-14 * float(np.max(np.abs(frame)))
-        first = Sieve(self.second.distance, _Side(self, None, _PROBE * size, slack), slack)
-        second = Sieve(self.first.distance, _Side(self, self.first, _PROBE * size, slack), slack)
+        probe = _PROBE * size + 100 * slack
+        first = Sieve(self.second.distance, _Side(self, None, probe, slack), slack)
+        second = Sieve(self.first.distance, _Side(self, self.first, probe, slack), slack)
         found: Pieces = {}
         for shape, sieve in ((self.first, first), (self.second, second)):
             for name, pieces in shape.pieces_in(frame).items():
@@ -205,11 +206,12 @@ class _Side:
     def __call__(self, found: BoundaryPoints) -> NDArray[np.int64]:
         behind = found.points - self.probe * found.normals
         ahead = found.points + self.probe * found.normals
-        side = self.region.contains(behind).astype(np.int64) - self.region.contains(ahead)
+        inside = self.region.within(behind, self.slack).astype(np.int64)
+        side = inside - self.region.within(ahead, self.slack)
         if self.counted is None:
             return side
         shared = np.abs(self.counted.distance(found.points)) <= self.slack
-        shared &= self.counted.contains(behind) != self.counted.contains(ahead)
+        shared &= self.counted.within(behind, self.slack) != self.counted.within(ahead, self.slack)
         return np.where(shared, 0, side)
 
 

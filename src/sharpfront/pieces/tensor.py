@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
 from sharpfront.errors import BasisError
@@ -125,6 +126,22 @@ class Axis:
         return np.asarray(np.einsum("kn,knj->nj", inner[1:], table.values[1:]))
 
 
+@lru_cache(maxsize=64)
+def _kept(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the places of the products that are kept in the block of all products."""
+    total = np.zeros(shape)
+    power = 2 if len(shape) <= 3 else 1
+    for i, count in enumerate(shape):
+        share = (np.arange(count) / count) ** power
+        total += share.reshape([-1 if j == i else 1 for j in range(len(shape))])
+    return np.flatnonzero(total.ravel() < 1.0 - 1e-12)
+
+
+def product_count(functions: Sequence[int]) -> int:
+    """Return how many products are kept with so many functions along the axes."""
+    return len(_kept(tuple(functions)))
+
+
 def axis_of_size(coordinate: Coordinate, functions: int) -> Axis:
     """Return an axis with about that many functions."""
     ghosts = 13 if functions < 32 else 14
@@ -137,6 +154,11 @@ def axis_of_size(coordinate: Coordinate, functions: int) -> Axis:
 class TensorBasis:
     """The products of the functions of every axis.
 
+    Only products with sum_i (k_i / K_i)^p < 1 are kept, k_i = 0, 1, ... the number of the function
+    along axis i, with p = 2 up to three dimensions: the corners of the block of all products buy
+    the fewest digits, and they are half of it in three dimensions. Beyond, p = 1: functions of many
+    variables tend to be sums of functions of few.
+
     Parameters
     ----------
     axes
@@ -144,6 +166,17 @@ class TensorBasis:
     """
 
     axes: tuple[Axis, ...]
+
+    @cached_property
+    def kept(self) -> NDArray[np.int64]:
+        """The places in the block of all products of those that are kept, (size,)."""
+        return _kept(self.shape)
+
+    def block(self, weights: Host) -> Host:
+        """Return the weights in the block of all products, zero where one is left out."""
+        out = np.zeros(math.prod(self.shape))
+        out[self.kept] = weights
+        return out.reshape(self.shape)
 
     @property
     def dimension(self) -> int:
@@ -157,8 +190,8 @@ class TensorBasis:
 
     @property
     def size(self) -> int:
-        """The number of products."""
-        return math.prod(self.shape)
+        """The number of products that are kept."""
+        return len(self.kept)
 
     @property
     def kernels(self) -> int:
@@ -178,15 +211,40 @@ class TensorBasis:
 
     def matrix(self, points: Host, orders: tuple[int, ...]) -> Host:
         """Return d^orders of each function at each point, (m, size)."""
-        result = np.ones((len(points), 1))
-        for part in self._parts(points, orders):
-            result = (result[:, :, None] * part[:, None, :]).reshape(len(points), -1)
+        return self.combined(points, [orders], [np.ones(len(points))])
+
+    def combined(
+        self, points: Host, orders: Sequence[tuple[int, ...]], coefficients: Sequence[Host]
+    ) -> Host:
+        """Return sum_t c_t d^orders_t of each function at each point, (m, size)."""
+        terms = [self._parts(points, one) for one in orders]
+        scaled = [c[:, None] * parts[0] for c, parts in zip(coefficients, terms, strict=True)]
+        if self.dimension > 3:
+            return self._gathered(scaled, terms)
+        left = np.stack(scaled, axis=1)
+        for i in range(1, self.dimension - 1):
+            middle = np.stack([parts[i] for parts in terms], axis=1)
+            left = (left[:, :, :, None] * middle[:, :, None, :]).reshape(*left.shape[:2], -1)
+        right = np.stack([parts[-1] for parts in terms], axis=1)
+        # One small product of matrices for each point adds up the terms in one pass.
+        every = np.matmul(left.swapaxes(1, 2), right).reshape(len(points), -1)
+        return np.asarray(every[:, self.kept])
+
+    def _gathered(self, scaled: Sequence[Host], terms: Sequence[Sequence[Host]]) -> Host:
+        """Add up the terms product by product, where the block of all products is too large."""
+        numbers = np.unravel_index(self.kept, self.shape)
+        result = np.zeros((len(scaled[0]), self.size))
+        for first, parts in zip(scaled, terms, strict=True):
+            product = first[:, numbers[0]]
+            for part, number in zip(parts[1:], numbers[1:], strict=True):
+                product *= part[:, number]
+            result += product
         return result
 
     def values(self, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
         """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
         out = np.empty(len(points))
-        step = max(1, _CHUNK // max(1, self.size // self.shape[0]))
+        step = max(1, _CHUNK // max(1, math.prod(self.shape[1:])))
         for start in range(0, len(points), step):
             part = slice(start, start + step)
             out[part] = self._sums(weights, points[part], orders)
@@ -194,7 +252,7 @@ class TensorBasis:
 
     def on_grid(self, weights: Host, places: Sequence[Points], orders: tuple[int, ...]) -> Host:
         """Return d^orders of the weighted sum on the grid of positions along each axis."""
-        result = weights.reshape(self.shape)
+        result = self.block(weights)
         for axis, at, order in zip(self.axes, places, orders, strict=True):
             # The axis contracted last comes out last: after all of them the order is restored.
             result = np.tensordot(result, axis.matrix(at, order), axes=(0, 1))
@@ -224,17 +282,25 @@ class TensorBasis:
                 f"{points.shape} and {orders}."
             )
         return [
-            axis.matrix(axis.coordinate.nearest(points[:, i]), order)
+            _along(axis, points[:, i], order)
             for i, (axis, order) in enumerate(zip(self.axes, orders, strict=True))
         ]
 
     def _sums(self, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
         first, *others = self._parts(points, orders)
-        result = first @ weights.reshape(first.shape[1], -1)
+        result = first @ self.block(weights).reshape(first.shape[1], -1)
         for part in others:
             split = result.reshape(len(points), part.shape[1], -1)
             result = np.einsum("mjk,mj->mk", split, part)
         return np.asarray(result[:, 0])
+
+
+def _along(axis: Axis, x: Host, order: int) -> Host:
+    """Return the functions of an axis at positions, each of which is computed once."""
+    once, where = np.unique(x, return_inverse=True)
+    if 2 * len(once) > len(x):
+        return axis.matrix(axis.coordinate.nearest(x), order)
+    return np.asarray(axis.matrix(axis.coordinate.nearest(once), order)[where])
 
 
 def _product(lists: Sequence[Host]) -> Host:

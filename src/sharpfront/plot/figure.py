@@ -1,0 +1,278 @@
+"""Which panels a picture has, and where they go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpfront.errors import ProblemError
+from sharpfront.plot import line
+from sharpfront.plot.convergence import draw_convergence
+from sharpfront.plot.plane import draw_ellipses, draw_map, map_title
+from sharpfront.plot.quantity import Quantity, residual_of, summary, unknown_of
+from sharpfront.plot.raster import Raster, raster
+from sharpfront.plot.section import Kernels, Section, kernels_of, section
+from sharpfront.plot.surface import draw_surface, viewer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("solution", "kernels", "residual", "estimate", "all", "surface", "viewer")
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One picture: how to draw it, and whether its axes are of three dimensions."""
+
+    draw: Callable[[Any], None]
+    spatial: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Wish:
+    """What was asked for.
+
+    Parameters
+    ----------
+    solution
+        What is drawn.
+    unknowns
+        Which of its unknowns.
+    where
+        A number or a range for some of the coordinates.
+    resolution
+        Cells along the longer side of a colour map.
+    """
+
+    solution: Any
+    unknowns: tuple[str, ...]
+    where: dict[str, Any]
+    resolution: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
+        return tuple(self.solution.approximation.coordinates)
+
+    def sections(self) -> list[Section]:
+        """Return the line or plane asked for, or three middle planes where space is left."""
+        domain = self.solution.domain
+        whole = section(domain, self.names, self.where)
+        if len(whole.free) <= 2:
+            return [whole]
+        if len(whole.free) > 3:
+            raise ProblemError(
+                f"Fix all but two or three of the coordinates {', '.join(self.names)}, for "
+                f"example plot({self.names[-1]}=0.5)."
+            )
+        middle = whole.window.mean(axis=0)
+        cuts = zip(whole.labels, middle, strict=True)
+        return [
+            section(domain, self.names, {**self.where, name: float(value)})
+            for name, value in reversed(list(cuts))
+        ]
+
+
+def plot_solution(
+    solution: Any,
+    what: Any = "solution",
+    *,
+    axes: Any = None,
+    unknown: str | None = None,
+    resolution: int = 240,
+    **where: float | tuple[float, float],
+) -> Any:
+    """Draw a solution; `Solution.plot` says how.
+
+    Returns the axes, an array of them where there are several panels, or PyVista's plotter.
+    """
+    if not isinstance(what, str):
+        what, axes = "solution", what
+    if what not in KINDS:
+        raise ProblemError(f"plot() draws {', '.join(KINDS)}; got {what!r}.")
+    if unknown is not None and unknown not in solution.unknowns:
+        raise ProblemError(
+            f"There is no unknown {unknown!r}; they are {', '.join(solution.unknowns)}."
+        )
+    unknowns = (unknown,) if unknown else tuple(solution.unknowns)
+    wish = Wish(solution, unknowns, where, resolution)
+    if what in ("surface", "viewer") and (solution.domain.dimension != 3 or where):
+        raise ProblemError(f"plot({what!r}) draws the whole boundary of a domain in space.")
+    if what == "viewer":
+        return viewer(unknown_of(solution, unknowns[0]), solution.domain, wish.names)
+    return _drawn(wish, _panels(wish, what), axes)
+
+
+def _panels(wish: Wish, what: str) -> list[list[Panel]]:
+    """Return the panels row by row."""
+    if what == "estimate":
+        return [[Panel(partial(draw_convergence, solution=wish.solution))]]
+    if what == "surface":
+        return [[_surface(wish, unknown) for unknown in wish.unknowns]]
+    if what == "all":
+        return _all(wish)
+    sections = wish.sections()
+    if len(sections[0].free) == 1:
+        return [[_along(wish, what, sections[0])]]
+    if what == "residual":
+        return [_maps(wish, residual_of(wish.solution), wish.unknowns[0], sections)]
+    make = _ellipses if what == "kernels" else _unknown_maps
+    rows = [make(wish, unknown, sections) for unknown in wish.unknowns]
+    return rows if len(sections) > 1 else [[row[0] for row in rows]]
+
+
+def _all(wish: Wish) -> list[list[Panel]]:
+    solution = wish.solution
+    kinds = ("solution", "kernels", "residual", "estimate")
+    if solution.problem is None:
+        rest = [_panels(wish, kind) for kind in kinds if kind != "residual"]
+        rest.insert(2, [[Panel(_note_no_residual)]])
+    else:
+        rest = [_panels(wish, kind) for kind in kinds]
+    if all(len(rows) == 1 and len(rows[0]) == 1 for rows in rest):
+        flat = [rows[0][0] for rows in rest]
+        return [flat[:2], flat[2:]]
+    return [row for rows in rest for row in rows]
+
+
+def _note_no_residual(axes: Axes) -> None:
+    axes.set_axis_off()
+    axes.text(
+        0.5,
+        0.5,
+        "no residual: a solution read from a file\ndoes not know its equation",
+        ha="center",
+        va="center",
+        transform=axes.transAxes,
+    )
+
+
+def _along(wish: Wish, what: str, where: Section) -> Panel:
+    if what == "residual":
+        residual_of(wish.solution)
+        return Panel(partial(line.draw_residual, solution=wish.solution, where=where))
+    if what == "kernels":
+        return Panel(
+            partial(
+                line.draw_kernels, solution=wish.solution, unknown=wish.unknowns[0], where=where
+            )
+        )
+    return Panel(
+        partial(line.draw_solution, solution=wish.solution, unknowns=wish.unknowns, where=where)
+    )
+
+
+def _surface(wish: Wish, unknown: str) -> Panel:
+    def draw(axes: Any) -> None:
+        if getattr(axes, "name", "") != "3d":
+            raise ProblemError("plot('surface') needs axes with projection='3d'.")
+        draw_surface(axes, unknown_of(wish.solution, unknown), wish.solution.domain, wish.names)
+        axes.set_title(summary(wish.solution), fontsize=10)
+
+    return Panel(draw, spatial=True)
+
+
+def _unknown_maps(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
+    return _maps(wish, unknown_of(wish.solution, unknown), unknown, sections)
+
+
+def _maps(wish: Wish, quantity: Quantity, unknown: str, sections: Sequence[Section]) -> list[Panel]:
+    """Return colour maps of one quantity on planes, with one scale for all."""
+    solution = wish.solution
+    kernels = kernels_of(solution.approximation.bases[unknown])
+    pictures = [_raster(wish, quantity, kernels, where) for where in sections]
+    limits = _common(pictures)
+
+    def draw(axes: Axes, picture: Raster, bar: bool) -> None:
+        draw_map(axes, quantity, picture, limits, bar=bar)
+        several = len(sections) > 1
+        axes.set_title(
+            picture.where.title if several else map_title(solution, picture, kernels), fontsize=10
+        )
+
+    last = len(sections) - 1
+    return [Panel(partial(draw, picture=p, bar=i == last)) for i, p in enumerate(pictures)]
+
+
+def _raster(wish: Wish, quantity: Quantity, kernels: Kernels, where: Section) -> Raster:
+    picture = raster(
+        quantity.values, wish.solution.domain, where, kernels.on(where), wish.resolution
+    )
+    if picture.outline is None and wish.where:
+        raise ProblemError(f"The plane {where.title} misses the domain.")
+    return picture
+
+
+def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
+    """Return the kernels on planes as ellipses over a faint map of the unknown."""
+    solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
+    kernels = kernels_of(solution.approximation.bases[unknown])
+    mixture = solution.history[-1].mixture if solution.history else None
+    components = None if mixture is None else Kernels(mixture.means, mixture.covariances)
+
+    def draw(axes: Axes, where: Section) -> None:
+        picture = _raster(wish, quantity, kernels, where)
+        draw_map(axes, quantity, picture, bar=False, faint=True)
+        draw_ellipses(axes, kernels.on(where), components and components.on(where))
+        axes.set_title(where.title or map_title(solution, picture, kernels), fontsize=10)
+
+    return [Panel(partial(draw, where=where)) for where in sections]
+
+
+def _common(pictures: Sequence[Raster]) -> tuple[float, float]:
+    ends = np.array([picture.limits for picture in pictures])
+    ends = ends[~np.isnan(ends[:, 0])]
+    if not len(ends):
+        raise ProblemError("None of the middle planes meets the domain; give one, plot(z=0.5).")
+    return float(ends[:, 0].min()), float(ends[:, 1].max())
+
+
+def _drawn(wish: Wish, rows: list[list[Panel]], axes: Any) -> Any:
+    """Draw panels into given axes, or into a new figure."""
+    panels = [panel for row in rows for panel in row]
+    if axes is None:
+        places = _figure(wish, rows)
+    else:
+        places = list(np.atleast_1d(np.asarray(axes, dtype=object)).ravel())
+        if len(places) != len(panels):
+            raise ProblemError(f"This picture has {len(panels)} panels, got {len(places)} axes.")
+    for panel, place in zip(panels, places, strict=True):
+        panel.draw(place)
+    if len(panels) == 1:
+        return places[0]
+    out = np.empty(len(places), dtype=object)
+    out[:] = places
+    widths = {len(row) for row in rows}
+    return out.reshape(len(rows), -1) if len(widths) == 1 else out
+
+
+def _figure(wish: Wish, rows: list[list[Panel]]) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    columns = math.lcm(*(len(row) for row in rows))
+    widest = max(len(row) for row in rows)
+    flat = len(wish.names) == 1
+    if len(rows) == widest == 1:
+        size = (6.4, 4.0 if flat else 5.0)
+    else:
+        size = (max(6.4, 4.8 * widest), 4.2 * len(rows))
+    figure = plt.figure(figsize=size, layout="constrained")
+    grid = figure.add_gridspec(len(rows), columns)
+    places = []
+    for i, row in enumerate(rows):
+        span = columns // len(row)
+        for j, panel in enumerate(row):
+            cell = grid[i, j * span : (j + 1) * span]
+            places.append(
+                figure.add_subplot(cell, projection="3d")
+                if panel.spatial
+                else figure.add_subplot(cell)
+            )
+    if len(places) > 1:
+        figure.suptitle(summary(wish.solution), fontsize=11)
+    return places
