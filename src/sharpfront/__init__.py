@@ -3,6 +3,7 @@
 from sharpfront.adapt import Paper, Resolve, Uniform
 from sharpfront.equation import div, function, grad, laplacian
 from sharpfront.errors import Outcome, SharpfrontError
+from sharpfront.export import export
 from sharpfront.geometry import (
     Ball,
     Box,
@@ -40,6 +41,7 @@ __all__ = [
     "__version__",
     "at",
     "div",
+    "export",
     "function",
     "grad",
     "integral",

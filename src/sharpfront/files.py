@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The key under which the place of an array is written.
+_ARRAY = "array of"
 
 
 @contextmanager
@@ -35,3 +42,24 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def flattened(state: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return nested words and numbers with every array put into `arrays` and its key in place."""
+    if isinstance(state, np.ndarray):
+        arrays[name] = state
+        return {_ARRAY: name}
+    if isinstance(state, Mapping):
+        return {k: flattened(v, f"{name}.{k}", arrays) for k, v in state.items()}
+    if isinstance(state, list | tuple):
+        return [flattened(v, f"{name}.{i}", arrays) for i, v in enumerate(state)]
+    return state.item() if isinstance(state, np.generic) else state
+
+
+def unflattened(state: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    """Return what `flattened` was given; tuples come back as lists."""
+    if isinstance(state, Mapping):
+        if set(state) == {_ARRAY}:
+            return arrays[state[_ARRAY]]
+        return {k: unflattened(v, arrays) for k, v in state.items()}
+    return [unflattened(v, arrays) for v in state] if isinstance(state, list) else state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,17 @@ from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import Host
 from sharpfront.basis import Basis, restore
 from sharpfront.errors import DomainError, Outcome, OutcomeKind, ProblemError, SolutionFileError
-from sharpfront.files import replacing
-from sharpfront.geometry import Box, Domain, Interval
+from sharpfront.files import flattened, replacing, unflattened
+from sharpfront.geometry import Domain, restore_domain
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import restore_pieces
+from sharpfront.pieces.tensor import restore_tensor
 from sharpfront.problem import Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FORMAT = "sharpfront solution 1"
+_FORMAT = "sharpfront solution 2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +195,45 @@ class Solution:
             np.savez_compressed(file, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
         return target
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the solution and where its kernels are; returns the axes."""
+    def plot(
+        self,
+        what: str | Axes = "solution",
+        *,
+        axes: Axes | Sequence[Axes] | None = None,
+        unknown: str | None = None,
+        resolution: int = 240,
+        **where: float | tuple[float, float],
+    ) -> Any:
+        """Draw the solution; a number for a coordinate cuts, a range zooms in.
+
+        ``plot()`` draws a curve on the line, a colour map in the plane and three middle planes in
+        space; ``plot(y=0.5)`` the cut along y = 0.5 and ``plot(x=(0.99, 1))`` a part of the domain.
+        Points follow the kernels, and a layer thinner than a dot is drawn one dot wide.
+
+        Parameters
+        ----------
+        what
+            ``"solution"``; ``"kernels"``, as ellipses of one standard deviation with the last
+            mixture's components; ``"residual"``, log10 of its size; ``"estimate"``, how estimate
+            and residual fell over the kernels; ``"all"`` of these; in space ``"surface"``, on the
+            boundary, and ``"viewer"``, the same in a PyVista plotter (extra ``plot3d``).
+        axes
+            Where to draw, as many as there are panels; a new figure by default.
+        unknown
+            The one to draw; all of them by default, one panel for each in the plane and in space.
+        resolution
+            Dots along the longer side of a colour map.
+        **where
+            A number or a range (low, high) for coordinates by name.
+
+        Returns
+        -------
+        matplotlib Axes
+            An array of them where there are several panels; the plotter for ``"viewer"``.
+        """
         from sharpfront.plot import plot_solution
 
-        return plot_solution(self, axes)
+        return plot_solution(self, what, axes=axes, unknown=unknown, resolution=resolution, **where)
 
     def __str__(self) -> str:
         return (
@@ -250,8 +285,7 @@ def _packed(solution: Solution) -> tuple[dict[str, Host], dict[str, Any]]:
         "format": _FORMAT,
         "coordinates": solution.approximation.coordinates,
         "bases": bases,
-        "sides": [list(side) for side in solution.domain.bounds.T.tolist()],
-        "periodic": bool(getattr(solution.domain, "periodic", False)),
+        "domain": flattened(solution.domain.state(), "domain", arrays),
         "statement": repr(solution.problem) if solution.problem else "",
         "estimate": asdict(solution.estimate),
         "outcome": [solution.outcome.kind.value, solution.outcome.detail],
@@ -281,10 +315,9 @@ def load(path: str | Path) -> Solution:
         own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
         bases[unknown] = _restored(words | own)
         weights[unknown] = arrays[f"weights.{unknown}"]
-    sides = [(low, high) for low, high in meta["sides"]]
     return Solution(
         Approximation(tuple(meta["coordinates"]), bases, weights),
-        Interval(*sides[0], periodic=meta["periodic"]) if len(sides) == 1 else Box(*sides),
+        restore_domain(unflattened(meta["domain"], arrays)),
         Estimate(**meta["estimate"]),
         Outcome(OutcomeKind(meta["outcome"][0]), meta["outcome"][1]),
         float(meta["tol"]),
@@ -293,8 +326,14 @@ def load(path: str | Path) -> Solution:
     )
 
 
+_RESTORERS: dict[str, Callable[[dict[str, Any]], Basis]] = {
+    "pieces": restore_pieces,
+    "tensor": restore_tensor,
+}
+
+
 def _restored(state: dict[str, Any]) -> Basis:
-    return restore_pieces(state) if state.get("type") == "pieces" else restore(state)
+    return _RESTORERS.get(state["type"], restore)(state)
 
 
 def _read(path: Path) -> tuple[dict[str, Host], dict[str, Any]]:

@@ -246,3 +246,24 @@ def test_periodic_boxes_with_holes():
 def test_only_regions_combine():
     with pytest.raises(TypeError):
         SQUARE - 1
+
+
+@pytest.mark.parametrize("radius", [1e-4, 0.03])
+def test_a_small_region_cut_from_large_faces(radius):
+    octant = CUBE & Ball((0, 0, 0), radius)
+    quarter = math.pi / 4 * radius**2
+    assert octant.measure == pytest.approx(math.pi / 6 * radius**3, rel=2e-3)
+    assert sizes_of(octant) == pytest.approx(
+        {"left": quarter, "bottom": quarter, "back": quarter, "surface": 2 * quarter}, rel=0.01
+    )
+    assert np.linalg.norm(octant.boundary("left", 300).points, axis=1).max() <= radius
+
+
+def test_a_small_share_of_a_sphere():
+    cap = Ball((0, 0, 0), 1) & Ball((0, 0, 1.97), 1)
+    # The caps are 0.015 high, three quarters of a percent of each sphere.
+    expected = 2 * math.pi * 0.015
+    assert sizes_of(cap) == pytest.approx({"surface": expected, "surface2": expected}, rel=0.01)
+    found = cap.boundary("surface", 1000)
+    assert len(found.points) == 1000
+    assert found.points[:, 2].min() >= 0.985 - 1e-9

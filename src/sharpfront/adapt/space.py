@@ -44,8 +44,9 @@ LAST = 4
 LEAST_GROWTH, MOST_GROWTH = 1.12, 1.6
 # What is aimed at when an axis grows, beside the tolerance.
 AIM = 0.3
-# If so many solves do not bring the estimate below this share of the best, it has stalled.
-PROGRESS, PATIENCE = 0.7, 3
+# If so many growths in a row do not bring the estimate below this share of the best, while it is
+# small, it has stalled.
+PROGRESS, PATIENCE, FLOOR = 0.7, 2, 1e-6
 # A change from the last solution larger than this many estimates calls them into question.
 SURPRISE = 2.0
 # Comparison of solutions counts on no faster convergence than this from one to the next.
@@ -99,6 +100,8 @@ class SpaceState:
         The trial and assessment with the smallest estimate.
     last
         The assessment before, to compare with.
+    idle
+        Growths in a row that did not lower the estimate.
     estimates
         Of each solve.
     finished
@@ -115,6 +118,7 @@ class SpaceState:
     tuned: bool = False
     best: tuple[Trial, SpaceAssessment] | None = None
     last: SpaceAssessment | None = None
+    idle: int = 0
     estimates: tuple[float, ...] = ()
     finished: Outcome | None = None
 
@@ -203,7 +207,11 @@ class ResolveSpace:
         if len(state.estimates) > 1 and not state.tuned and state.mixture is not None:
             trials = tuple(replace(state.best[0], scale=s) for s in SCALES)
             return replace(state, tuned=True, trial=trials[0], pending=trials[1:])
-        grown = self._within(state.problem, _grown(state), state.best[0].functions)
+        grown = _grown(state)
+        largest = tuple(
+            max(pair) for pair in zip(state.trial.functions, state.best[0].functions, strict=True)
+        )
+        grown = self._within(state.problem, grown, largest)
         if grown is None:
             return replace(state, finished=Outcome(OutcomeKind.KERNEL_LIMIT, _reached(state)))
         return replace(state, trial=grown)
@@ -256,13 +264,16 @@ def _basis(state: SpaceState) -> TensorBasis:
 
 def _noted(state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
     """Return the state with an assessment counted in."""
-    best = state.best
+    best, idle = state.best, state.idle
+    if best is not None and math.prod(state.trial.functions) > math.prod(best[0].functions):
+        idle = 0 if assessment.estimate.value < PROGRESS * best[1].estimate.value else idle + 1
     if best is None or not best[1].estimate.value <= assessment.estimate.value:
         best = (state.trial, assessment)
     return replace(
         state,
         best=best,
         last=assessment,
+        idle=idle,
         estimates=(*state.estimates, assessment.estimate.value),
     )
 
@@ -275,9 +286,8 @@ def _doubted(state: SpaceState, found: Assessment) -> SpaceAssessment:
         new, old = found.approximation, state.last.approximation
         moved = change(state.problem, new, old, found.points[::step])
         expected = value + state.last.raw
-        doubt = state.last.doubt
         if moved > SURPRISE * expected:
-            doubt = max(doubt, moved / expected)
+            doubt = moved / expected
     return _as_space(found, doubt * value, value, doubt)
 
 
@@ -329,14 +339,16 @@ def _reached(state: SpaceState) -> str:
 
 
 def _stalled(state: SpaceState) -> bool:
-    past = state.estimates[:-PATIENCE]
-    return bool(past) and min(state.estimates[-PATIENCE:]) > PROGRESS * min(past)
+    """Tell whether rounding sets a floor: an estimate already small that growth does not lower."""
+    return state.idle >= PATIENCE and state.answer.estimate.value < FLOOR
 
 
 def _grown(state: SpaceState) -> Trial:
     """Return the best trial with more functions along the axes whose last ones still matter."""
-    assert state.best is not None
+    assert state.best is not None and state.last is not None
     trial, assessment = state.best
+    if math.prod(state.trial.functions) > math.prod(trial.functions):
+        trial, assessment = state.trial, state.last
     wanted = math.log(AIM * state.tol / max(assessment.estimate.value, 1e-300))
     profiles = _profiles(assessment.approximation)
     tails = [float(p[-LAST:].max()) for p in profiles]

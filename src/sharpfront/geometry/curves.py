@@ -34,11 +34,14 @@ class Sieve:
         Function of boundary points that gives 1 (keep), -1 (keep with the normal turned) or 0.
     slack
         Levels up to this size count as zero, and cuts closer than a thousand of it as one cut.
+    frame
+        Lower and upper corner (2, d) of a box outside which nothing is kept, where known.
     """
 
     level: Callable[[Points], Points]
     side: Callable[[BoundaryPoints], NDArray[np.int64]]
     slack: float
+    frame: Points | None = None
 
 
 class Piece(Protocol):

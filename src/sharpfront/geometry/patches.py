@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from sharpfront.geometry.curves import Sieve
 from sharpfront.geometry.domain import BoundaryPoints, Points
-from sharpfront.geometry.sampling import thinned, unit_sample
+from sharpfront.geometry.sampling import candidates, thinned, unit_sample
 
 _JUDGED = 2**14
 _MOST_JUDGED = 2**17
-_CANDIDATES = 4
+_LEAST_SHARE = 1e-3
 
 
 class Patch(ABC):
@@ -43,30 +43,61 @@ class Patch(ABC):
         return 1.0
 
     def spread(self, count: int, seed: int) -> BoundaryPoints:
-        """Return points that keep away from each other, out of four times as many."""
-        found = self.at(unit_sample(_CANDIDATES * count, self.parameters, "quasi", seed))
+        """Return points that keep away from each other; beyond 2000, quasi-random ones."""
+        found = self.at(unit_sample(candidates(count), self.parameters, "quasi", seed))
         return _chosen(found, thinned(found.points, count))
 
+    def reached(self, unit: Points) -> tuple[Points, BoundaryPoints]:
+        """Return the points of the cube that have an image, and their images."""
+        return unit, self.at(unit)
+
     def kept(self, sieve: Sieve) -> Sequence[Patch]:
-        """Return what a sieve leaves: up to one patch for each side of the surface."""
+        """Return what a sieve leaves: up to one patch for each side of the surface.
+
+        What covers less than a thousandth of its own surroundings in the cube is left out.
+        """
         tried = min(_MOST_JUDGED, math.ceil(_JUDGED / self.share))
-        judged = sieve.side(self.at(unit_sample(tried, self.parameters, "quasi", 0)))
+        unit, found = self.reached(unit_sample(tried, self.parameters, "quasi", 0))
+        judged = sieve.side(found)
         if np.all(judged == 1):
             return [self]
-        return [
-            Sifted(self, sieve, side, float(np.mean(judged == side)))
-            for side in (1, -1)
-            if np.any(judged == side)
-        ]
+        left = [self.sifted(sieve, s, unit[judged == s]) for s in (1, -1) if np.any(judged == s)]
+        return [patch for patch in left if patch.share > _LEAST_SHARE]
+
+    def sifted(self, sieve: Sieve, side: int, seen: Points) -> Sifted:
+        """Return what a sieve leaves on one side, some of it seen at points of the cube."""
+        return _sifted(self, ((sieve, side),), seen)
+
+
+@dataclass(frozen=True, eq=False)
+class Window(Patch):
+    """The image of a smaller box of another patch's cube, from `low` to `high`."""
+
+    patch: Patch
+    low: Points
+    high: Points
+
+    @property
+    def measure(self) -> float:
+        """The area."""
+        return self.patch.measure * float(np.prod(self.high - self.low))
+
+    @property
+    def parameters(self) -> int:
+        """The dimension of the cube."""
+        return self.patch.parameters
+
+    def at(self, unit: Points) -> BoundaryPoints:
+        """Return the images of points of the unit cube."""
+        return self.patch.at(self.low + unit * (self.high - self.low))
 
 
 @dataclass(frozen=True, eq=False)
 class Sifted(Patch):
-    """What a sieve leaves of another patch, on one of its sides."""
+    """What sieves leave of another patch, each on one of its sides."""
 
     patch: Patch
-    sieve: Sieve
-    side: int
+    sieves: tuple[tuple[Sieve, int], ...]
     fraction: float
 
     @property
@@ -82,22 +113,34 @@ class Sifted(Patch):
     @property
     def share(self) -> float:
         """The share of the cube that has an image."""
-        return self.patch.share * self.fraction
+        return self.fraction
+
+    def reached(self, unit: Points) -> tuple[Points, BoundaryPoints]:
+        """Return the points of the cube whose image is kept, and their images."""
+        found = self.patch.at(unit)
+        for sieve, side in self.sieves:
+            which = np.flatnonzero(sieve.side(found) == side)
+            found = BoundaryPoints(found.points[which], side * found.normals[which])
+            unit = unit[which]
+        return unit, found
 
     def at(self, unit: Points) -> BoundaryPoints:
         """Return the images that are kept, fewer than were asked for."""
-        found = self.patch.at(unit)
-        kept = _chosen(found, np.flatnonzero(self.sieve.side(found) == self.side))
-        return BoundaryPoints(kept.points, self.side * kept.normals)
+        return self.reached(unit)[1]
 
     def spread(self, count: int, seed: int) -> BoundaryPoints:
-        """Return points that keep away from each other, out of four times as many."""
-        wanted, tried = _CANDIDATES * count, math.ceil(1.2 * _CANDIDATES * count / self.share)
+        """Return points that keep away from each other; beyond 2000, quasi-random ones."""
+        wanted = candidates(count)
+        tried = math.ceil(1.2 * wanted / self.share)
         found = self.at(unit_sample(tried, self.parameters, "quasi", seed))
         while len(found.points) < wanted:
             tried *= 2
             found = self.at(unit_sample(tried, self.parameters, "quasi", seed))
         return _chosen(found, thinned(found.points, count))
+
+    def sifted(self, sieve: Sieve, side: int, seen: Points) -> Sifted:
+        """Return what a further sieve leaves on one side."""
+        return _sifted(self.patch, (*self.sieves, (sieve, side)), seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +165,21 @@ class Face(Patch):
         """Return the images of points of the unit cube."""
         points = self.corner + unit @ self.edges
         return BoundaryPoints(points, np.tile(self.normal, (len(unit), 1)))
+
+    def kept(self, sieve: Sieve) -> Sequence[Patch]:
+        """Return what a sieve leaves, looked for inside its frame only.
+
+        A small region cut from a large face would be missed among points of the whole face.
+        """
+        along = np.abs(self.edges)
+        if sieve.frame is None or np.any(np.count_nonzero(along, axis=1) > 1):
+            return super().kept(sieve)
+        axes = along.argmax(axis=1)
+        ends = (sieve.frame[:, axes] - self.corner[axes]) / self.edges.sum(axis=0)[axes]
+        low, high = np.clip(np.sort(ends, axis=0), 0, 1)
+        if np.all((low == 0) & (high == 1)):
+            return super().kept(sieve)
+        return Window(self, low, high).kept(sieve) if np.all(low < high) else []
 
     def spread(self, count: int, seed: int) -> BoundaryPoints:
         """Return quasi-random points, which are even enough on a flat face."""
@@ -201,3 +259,14 @@ class Triangles(Patch):
 
 def _chosen(found: BoundaryPoints, which: NDArray[np.int64]) -> BoundaryPoints:
     return BoundaryPoints(found.points[which], found.normals[which])
+
+
+def _sifted(patch: Patch, sieves: tuple[tuple[Sieve, int], ...], seen: Points) -> Sifted:
+    """Return what sieves leave of a patch, of which only the surroundings of `seen` matter."""
+    room = 2 / _JUDGED ** (1 / patch.parameters)
+    low = np.maximum(seen.min(axis=0) - room, 0)
+    high = np.minimum(seen.max(axis=0) + room, 1)
+    if np.prod(high - low) < 0.5:
+        patch = Window(patch, low, high)
+    found = Sifted(patch, sieves, 1.0).at(unit_sample(_JUDGED, patch.parameters, "quasi", 0))
+    return Sifted(patch, sieves, len(found.points) / _JUDGED)

@@ -59,6 +59,11 @@ def shares(count: int, sizes: list[float]) -> NDArray[np.int64]:
     return given + least
 
 
+def candidates(count: int) -> int:
+    """Return how many points to choose `count` from by thinning."""
+    return 4 * count if count <= _MOST_THINNED else count
+
+
 def thinned(points: Points, count: int) -> NDArray[np.int64]:
     """Return indices of `count` of the points, each as far as can be from those before it."""
     if count >= len(points) or count > _MOST_THINNED:

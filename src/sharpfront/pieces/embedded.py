@@ -91,41 +91,24 @@ class EmbeddedBasis:
     def matrices(self, points: Host, orders: Sequence[Orders]) -> list[Host]:
         """Return one matrix (m, size) for each of several orders, sharing what is common."""
         axes = [self._axes(each) for each in orders]
-        if any(axes):
-            lifted, jacobian, hessian = self.embedding.jets(points)
-        else:
-            lifted = self.embedding(points)
-        offsets = [
-            (lifted[:, None, a] - self._lifted[None, :, a]) / self.width
-            for a in range(lifted.shape[1])
-        ]
-        half = sum((o * o for o in offsets[1:]), start=offsets[0] * offsets[0]) / 2
+        if not any(axes):
+            value = self._gaussians(self._offsets(self.embedding(points)))
+            return [value for _ in axes]
+        lifted, jacobian, hessian = self.embedding.jets(points)
+        offsets = self._offsets(lifted)
+        view = _View(self._gaussians(offsets), offsets, jacobian, hessian, self.width)
+        return [view.derivative(each) for each in axes]
+
+    def _offsets(self, lifted: Host) -> list[Host]:
+        """Differences to the nodes in widths, (m, size) for each coordinate of the surface."""
+        count = lifted.shape[1]
+        return [(lifted[:, None, a] - self._lifted[None, :, a]) / self.width for a in range(count)]
+
+    @staticmethod
+    def _gaussians(offsets: list[Host]) -> Host:
+        half = sum((each * each for each in offsets[1:]), start=offsets[0] * offsets[0]) / 2
         near = half < _LARGEST_EXPONENT
-        value = np.where(near, np.exp(-np.where(near, half, 0.0)), 0.0)
-        along = {
-            i: sum(
-                (
-                    jacobian[:, a, i, None] * offsets[a]
-                    for a in range(self.dimension + 1, lifted.shape[1])
-                ),
-                start=offsets[i] + jacobian[:, self.dimension, i, None] * offsets[self.dimension],
-            )
-            for i in {i for each in axes for i in each}
-        }
-        out = []
-        for each in axes:
-            if not each:
-                out.append(value)
-            elif len(each) == 1:
-                out.append(-along[each[0]] * value / self.width)
-            else:
-                i, j = each
-                metric = np.einsum("ma,ma->m", jacobian[:, :, i], jacobian[:, :, j])
-                factor = (along[i] * along[j] - metric[:, None]) / self.width**2
-                for f in range(hessian.shape[1]):
-                    factor -= hessian[:, f, i, j, None] * offsets[self.dimension + f] / self.width
-                out.append(factor * value)
-        return out
+        return np.where(near, np.exp(-np.where(near, half, 0.0)), 0.0)
 
     def values(self, weights: Host, points: Host, orders: Orders) -> Host:
         """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
@@ -144,13 +127,50 @@ class EmbeddedBasis:
         }
 
     def _axes(self, orders: Orders) -> tuple[int, ...]:
-        """The coordinates to differentiate by, each as often as its order says."""
+        """Return the coordinates to differentiate by, each as often as its order says."""
         if len(orders) != self.dimension or sum(orders) > 2:
             raise BasisError(
                 f"Got orders {orders}; expected {self.dimension} of them with a sum of 2 at most. "
                 "Equations of higher order can be written as a system of lower ones."
             )
         return tuple(i for i, times in enumerate(orders) for _ in range(times))
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """What derivatives share: values (m, n), offsets z_a (m, n), J (m, a, d), D^2 s (m, f, d, d).
+
+    With T_i = sum_a J_ai z_a and the width v, d_i phi = -T_i phi / v and
+    d_i d_j phi = ((T_i T_j - (J^T J)_ij) / v^2 - sum_f z_f d_i d_j s_f / v) phi.
+    """
+
+    value: Host
+    offsets: list[Host]
+    jacobian: Host
+    hessian: Host
+    width: float
+
+    def derivative(self, axes: tuple[int, ...]) -> Host:
+        if not axes:
+            return self.value
+        first = self._along(axes[0])
+        if len(axes) == 1:
+            return first * self.value / -self.width
+        i, j = axes
+        second = first if i == j else self._along(j)
+        metric = np.einsum("ma,ma->m", self.jacobian[:, :, i], self.jacobian[:, :, j])
+        factor = (first * second - metric[:, None]) / self.width**2
+        extra = self.offsets[self.jacobian.shape[2] :]
+        for f, offset in enumerate(extra):
+            factor -= self.hessian[:, f, i, j, None] / self.width * offset
+        return np.asarray(factor * self.value)
+
+    def _along(self, axis: int) -> Host:
+        """T_i; of the plain coordinates only the one along the axis contributes."""
+        total = self.offsets[axis].copy()
+        for a in range(self.jacobian.shape[2], len(self.offsets)):
+            total += self.jacobian[:, a, axis, None] * self.offsets[a]
+        return total
 
 
 def restore_embedded(state: dict[str, Any]) -> EmbeddedBasis:

@@ -2,7 +2,7 @@
 
 Each front adds one coordinate to a point x of d-dimensional space,
 
-    F(x) = (x, s_1(x), ..., s_f(x)),    s(x) = A(x) S(z(x)),    S(z) = 0.6 asinh z + 0.4 atan z,
+    F(x) = (x, s_1(x), ..., s_f(x)),    s(x) = A S(z(x)),    S(z) = 0.6 asinh z + 0.4 atan z,
 
 where z is a level function of the front: zero on it and growing by one over the width that has to
 be resolved. S climbs steadily within that width and by equal amounts for every further doubling of
@@ -13,7 +13,7 @@ Level functions come from the components of a Gaussian mixture. Component k sees
 quadric z_k(x) = a_k + b_k . d + d . Q_k d / 2 with d = x - mu_k, and is believed in proportion to
 rho_k = p_k (1 + |d|^2 / l_k^2)^-4, a Gaussian repeated at all widths from l_k upwards:
 
-    z = sum_k r_k z_k,    A = sum_k r_k A_k,    r_k = rho_k / sum_j rho_j.
+    z = sum_k r_k z_k,    r_k = rho_k / sum_j rho_j.
 
 Every function here is analytic. Shapes: m points in d dimensions, f fronts of K components.
 """
@@ -32,7 +32,7 @@ from sharpfront.errors import BasisError
 # low enough that views of different components blend gently far from the front.
 _POWER = 4.0
 _LOG_SHARE, _BELL_SHARE = 0.6, 0.4
-_FRONT_ARRAYS = ("means", "offsets", "slopes", "curvatures", "lengths", "shares", "amplitudes")
+_FRONT_ARRAYS = ("means", "offsets", "slopes", "curvatures", "lengths", "shares")
 # Points at a time: (m, K, d, d) arrays of the second derivatives stay within tens of megabytes.
 _CHUNK = 4000
 
@@ -59,8 +59,8 @@ class Front:
         l (K,), the distances up to which components are believed in full.
     shares
         p (K,), positive: how much more one component is believed than another.
-    amplitudes
-        A (K,), the lengths that the climb counts for.
+    amplitude
+        A, the length that the climb counts for.
     """
 
     means: Host
@@ -69,39 +69,39 @@ class Front:
     curvatures: Host
     lengths: Host
     shares: Host
-    amplitudes: Host
+    amplitude: float
 
     def __post_init__(self) -> None:
-        count, dimension = self.means.shape
-        wanted = (
-            (count, dimension),
-            (count,),
-            (count, dimension),
-            (count, dimension, dimension),
-            (count,),
-            (count,),
-            (count,),
-        )
+        count, d = self.means.shape
+        wanted = ((count, d), (count,), (count, d), (count, d, d), (count,), (count,))
         got = tuple(getattr(self, name).shape for name in _FRONT_ARRAYS)
         if got != wanted:
             raise BasisError(f"Expected a front's arrays of shapes {wanted}, got {got}.")
-        if not all(np.isfinite(getattr(self, name)).all() for name in _FRONT_ARRAYS) or (
-            min(self.lengths.min(), self.shares.min()) <= 0
-        ):
-            raise BasisError("A front's arrays must be finite and its lengths and shares positive.")
+        finite = all(np.isfinite(getattr(self, name)).all() for name in _FRONT_ARRAYS)
+        least = min(self.lengths.min(), self.shares.min(), self.amplitude)
+        if not finite or not 0 < least < np.inf:
+            raise BasisError(
+                "A front's arrays must be finite; its lengths, shares and amplitude positive. "
+                f"The smallest of these is {least}."
+            )
 
     def level(self, points: Host) -> Host:
         """Return z at points (m, d): zero on the front, one a width away, (m,)."""
         offset = points[:, None, :] - self.means
-        share, _, _ = self._shares(offset)
-        return np.asarray((share * self._quadrics(offset)).sum(axis=1))
+        value, _ = self._quadrics(offset)
+        return np.asarray((self.believed(offset)[0] * value).sum(axis=1))
 
     def coordinate(self, points: Host) -> Host:
-        """Return s = A S(z) at points (m, d), (m,)."""
+        """Return s at points (m, d), (m,)."""
+        return self.amplitude * climb(self.level(points))[0]
+
+    def slope(self, points: Host) -> Host:
+        """Return the gradient of s at points (m, d), (m, d)."""
         offset = points[:, None, :] - self.means
-        share, _, _ = self._shares(offset)
-        z = (share * self._quadrics(offset)).sum(axis=1)
-        return np.asarray((share @ self.amplitudes) * climb(z)[0])
+        share, pull, _ = self.believed(offset)
+        value, slope = self._quadrics(offset)
+        z, _, gradient = _blended(share, pull, value, slope)
+        return np.asarray(self.amplitude * climb(z)[1][:, None] * gradient)
 
     def jet(self, points: Host) -> Jet:
         """Return s with its gradient and Hessian at points (m, d)."""
@@ -110,42 +110,45 @@ class Front:
         return Jet(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def _jet(self, points: Host) -> Jet:
+        z, gradient, hessian = self._level_jet(points)
+        s, first, second = (self.amplitude * part for part in climb(z))
+        squared = gradient[:, :, None] * gradient[:, None, :]
+        bent = second[:, None, None] * squared + first[:, None, None] * hessian
+        return Jet(s, first[:, None] * gradient, bent)
+
+    def _level_jet(self, points: Host) -> Jet:
+        """Return z with its derivatives.
+
+        With g_k the gradient of ln rho_k, g = sum_k r_k g_k and sym(a b) = a b^T + b a^T,
+        grad z = sum_k r_k (grad z_k + (z_k - z) g_k) and the Hessian is
+        sum_k r_k (Q_k + sym(grad z_k g_k) + (z_k - z)(g_k g_k^T + D^2 ln rho_k)) - sym(grad z g).
+        """
         offset = points[:, None, :] - self.means
-        share, pull, bend = self._shares(offset)
-        slope = self.slopes + np.einsum("kij,mkj->mki", self.curvatures, offset)
-        z = _blend(share, pull, bend, self._quadrics(offset), slope, self.curvatures)
-        amplitude = np.broadcast_to(self.amplitudes, share.shape)
-        a = _blend(share, pull, bend, amplitude, np.zeros_like(offset), self.curvatures * 0)
-        s, first, second = climb(z.value)
-        outer = _symmetric(a.gradient, z.gradient)
-        squared = z.gradient[:, :, None] * z.gradient[:, None, :]
-        return Jet(
-            a.value * s,
-            a.gradient * s[:, None] + (a.value * first)[:, None] * z.gradient,
-            a.hessian * s[:, None, None]
-            + first[:, None, None] * outer
-            + a.value[:, None, None]
-            * (second[:, None, None] * squared + first[:, None, None] * z.hessian),
-        )
+        share, pull, reach = self.believed(offset)
+        value, slope = self._quadrics(offset)
+        z, excess, gradient = _blended(share, pull, value, slope)
+        # D^2 ln rho = 16 d d^T / (l^2 + d^2)^2 - 8 I / (l^2 + d^2), the first being g g^T / 4.
+        outer = (1 + 1 / _POWER) * np.einsum("mki,mkj->mij", excess[:, :, None] * pull, pull)
+        trace = -2 * _POWER * (excess / reach).sum(axis=1)
+        mixed = np.einsum("mki,mkj->mij", share[:, :, None] * slope, pull)
+        mixed -= gradient[:, :, None] * (share[:, :, None] * pull).sum(axis=1)[:, None, :]
+        hessian = np.tensordot(share, self.curvatures, axes=1) + outer + mixed
+        hessian += mixed.swapaxes(1, 2) + trace[:, None, None] * np.eye(points.shape[1])
+        return Jet(z, gradient, hessian)
 
-    def _quadrics(self, offset: Host) -> Host:
-        """z_k at offsets (m, K, d), (m, K)."""
-        half = 0.5 * np.einsum("mki,kij,mkj->mk", offset, self.curvatures, offset)
-        return np.asarray(self.offsets + np.einsum("mki,ki->mk", offset, self.slopes) + half)
+    def _quadrics(self, offset: Host) -> tuple[Host, Host]:
+        """z_k (m, K) and their gradients (m, K, d) at offsets (m, K, d)."""
+        bend = np.einsum("kij,mkj->mki", self.curvatures, offset)
+        value = self.offsets + (offset * (self.slopes + bend / 2)).sum(axis=2)
+        return value, self.slopes + bend
 
-    def _shares(self, offset: Host) -> tuple[Host, Host, Host]:
-        """r_k (m, K), and gradient (m, K, d) and Hessian (m, K, d, d) of ln rho_k."""
-        square = np.einsum("mki,mki->mk", offset, offset)
-        reach = self.lengths**2 + square
+    def believed(self, offset: Host) -> tuple[Host, Host, Host]:
+        """Return r_k (m, K), grad ln rho_k (m, K, d) and l_k^2 + |d|^2 (m, K) at offsets d."""
+        reach = self.lengths**2 + (offset * offset).sum(axis=2)
         logarithm = np.log(self.shares) - _POWER * np.log(reach / self.lengths**2)
         rho = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
         share = rho / rho.sum(axis=1, keepdims=True)
-        scaled = offset / reach[:, :, None]
-        pull = -2 * _POWER * scaled
-        bend = 4 * _POWER * scaled[:, :, :, None] * scaled[:, :, None, :]
-        dimension = range(offset.shape[2])
-        bend[:, :, dimension, dimension] -= (2 * _POWER / reach)[:, :, None]
-        return share, pull, bend
+        return share, -2 * _POWER * offset / reach[:, :, None], reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,17 +180,15 @@ class Embedding:
     def jets(self, points: Host) -> tuple[Host, Host, Host]:
         """Return F (m, d + f), its Jacobian (m, d + f, d) and the s' Hessians (m, f, d, d)."""
         parts = [front.jet(points) for front in self.fronts]
-        plain = np.broadcast_to(np.eye(self.dimension), (len(points), *[self.dimension] * 2))
-        slopes = np.stack([part.gradient for part in parts], axis=1)
         return (
             np.column_stack([points, *(part.value for part in parts)]),
-            np.concatenate([plain, slopes], axis=1),
+            self._jacobian([part.gradient for part in parts]),
             np.stack([part.hessian for part in parts], axis=1),
         )
 
     def jacobian(self, points: Host) -> Host:
         """Return the Jacobian of F at points (m, d), (m, d + f, d)."""
-        return self.jets(points)[1]
+        return self._jacobian([front.slope(points) for front in self.fronts])
 
     def hessian(self, points: Host) -> Host:
         """Return the Hessians of the extra coordinates at points (m, d), (m, f, d, d)."""
@@ -198,9 +199,16 @@ class Embedding:
         jacobian = self.jacobian(points)
         return np.asarray(jacobian.swapaxes(1, 2) @ jacobian)
 
+    def _jacobian(self, slopes: list[Host]) -> Host:
+        plain = np.broadcast_to(np.eye(self.dimension), (len(slopes[0]), *[self.dimension] * 2))
+        return np.concatenate([plain, np.stack(slopes, axis=1)], axis=1)
+
     def state(self) -> dict[str, Any]:
         """Return arrays from which `restore_embedding` makes the embedding again."""
-        words: dict[str, Any] = {"components": [len(front.means) for front in self.fronts]}
+        words: dict[str, Any] = {
+            "components": [len(front.means) for front in self.fronts],
+            "amplitudes": [front.amplitude for front in self.fronts],
+        }
         for name in _FRONT_ARRAYS:
             words[name] = np.concatenate([getattr(front, name) for front in self.fronts])
         return words
@@ -210,7 +218,8 @@ def restore_embedding(state: dict[str, Any]) -> Embedding:
     """Return the embedding that `Embedding.state` was taken from."""
     cuts = np.cumsum(state["components"])[:-1]
     arrays = [np.split(np.asarray(state[name], dtype=float), cuts) for name in _FRONT_ARRAYS]
-    return Embedding(tuple(Front(*own) for own in zip(*arrays, strict=True)))
+    fronts = zip(*arrays, map(float, state["amplitudes"]), strict=True)
+    return Embedding(tuple(Front(*own) for own in fronts))
 
 
 def climb(z: Host) -> tuple[Host, Host, Host]:
@@ -222,31 +231,9 @@ def climb(z: Host) -> tuple[Host, Host, Host]:
     return value, first, second
 
 
-def _blend(share: Host, pull: Host, bend: Host, value: Host, slope: Host, curvature: Host) -> Jet:
-    """Blend functions f_k with shares r_k ~ rho_k.
-
-    With g_k the gradient of ln rho_k and M = sum_k r_k f_k,
-    grad M = sum_k r_k (grad f_k + (f_k - M) g_k), and the Hessian is
-    sum_k r_k (D^2 f_k + 2 sym(grad f_k g_k) + (f_k - M)(g_k g_k + D^2 ln rho_k)) - 2 sym(grad M g)
-    with g = sum_k r_k g_k and sym(a b) = (a b^T + b a^T) / 2.
-    """
-    mean = (share * value).sum(axis=1)
-    excess = share * (value - mean[:, None])
-    gradient = np.einsum("mk,mki->mi", share, slope) + np.einsum("mk,mki->mi", excess, pull)
-    average = np.einsum("mk,mki->mi", share, pull)
-    cross = np.einsum("mki,mkj->mij", share[:, :, None] * slope, pull)
-    hessian = (
-        np.einsum("mk,kij->mij", share, curvature)
-        + cross
-        + cross.swapaxes(1, 2)
-        + np.einsum("mki,mkj->mij", excess[:, :, None] * pull, pull)
-        + np.einsum("mk,mkij->mij", excess, bend)
-        - _symmetric(gradient, average)
-    )
-    return Jet(mean, gradient, hessian)
-
-
-def _symmetric(a: Host, b: Host) -> Host:
-    """A b^T + b a^T for vectors (m, d), (m, d, d)."""
-    outer = a[:, :, None] * b[:, None, :]
-    return np.asarray(outer + outer.swapaxes(1, 2))
+def _blended(share: Host, pull: Host, value: Host, slope: Host) -> tuple[Host, Host, Host]:
+    """Return z (m,), r_k (z_k - z) (m, K) and grad z (m, d)."""
+    z = (share * value).sum(axis=1)
+    excess = share * (value - z[:, None])
+    gradient = (share[:, :, None] * slope + excess[:, :, None] * pull).sum(axis=1)
+    return z, excess, gradient

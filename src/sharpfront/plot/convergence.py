@@ -24,7 +24,7 @@ def draw_convergence(axes: Axes, solution: Any) -> None:
         axes.loglog(kernels[good], values[good], style, ms=4, lw=1.2, label=label)
     axes.axhline(solution.tol, color="0.3", lw=1, ls=":", label=f"tolerance {solution.tol:.0e}")
     _label_kernels(axes, kernels)
-    axes.set(xlabel="kernels", title=f"{len(kernels)} solves")
+    axes.set(xlabel="kernels", title=f"{len(kernels)} solve{'s' * (len(kernels) != 1)}")
     axes.title.set_fontsize(10)
     axes.legend(frameon=False, fontsize=8)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,10 @@ import numpy as np
 from sharpfront.errors import ProblemError
 from sharpfront.plot import line
 from sharpfront.plot.convergence import draw_convergence
-from sharpfront.plot.plane import draw_ellipses, draw_map, map_title
+from sharpfront.plot.plane import draw_ellipses, draw_map, ellipses_title, map_title
 from sharpfront.plot.quantity import Quantity, residual_of, summary, unknown_of
 from sharpfront.plot.raster import Raster, raster
-from sharpfront.plot.section import Kernels, Section, kernels_of, section
+from sharpfront.plot.section import Kernels, Section, kernels_of, mixture_of, section
 from sharpfront.plot.surface import draw_surface, viewer
 
 if TYPE_CHECKING:
@@ -47,12 +47,15 @@ class Wish:
         A number or a range for some of the coordinates.
     resolution
         Cells along the longer side of a colour map.
+    brief
+        Whether the figure's title says how the solve ended, so that panels need not.
     """
 
     solution: Any
     unknowns: tuple[str, ...]
     where: dict[str, Any]
     resolution: int
+    brief: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,17 +130,19 @@ def _panels(wish: Wish, what: str) -> list[list[Panel]]:
 
 
 def _all(wish: Wish) -> list[list[Panel]]:
-    solution = wish.solution
-    kinds = ("solution", "kernels", "residual", "estimate")
-    if solution.problem is None:
-        rest = [_panels(wish, kind) for kind in kinds if kind != "residual"]
-        rest.insert(2, [[Panel(_note_no_residual)]])
-    else:
-        rest = [_panels(wish, kind) for kind in kinds]
-    if all(len(rows) == 1 and len(rows[0]) == 1 for rows in rest):
-        flat = [rows[0][0] for rows in rest]
-        return [flat[:2], flat[2:]]
-    return [row for rows in rest for row in rows]
+    """Return all kinds of panels, two kinds in one row where each has one panel."""
+    wish = replace(wish, brief=True)
+    residual = [[Panel(_note_no_residual)]]
+    if wish.solution.problem is not None:
+        residual = _panels(wish, "residual")
+    rows = []
+    for first, second in (
+        (_panels(wish, "solution"), _panels(wish, "kernels")),
+        (residual, _panels(wish, "estimate")),
+    ):
+        single = all(len(rows) == len(rows[0]) == 1 for rows in (first, second))
+        rows += [[first[0][0], second[0][0]]] if single else first + second
+    return rows
 
 
 def _note_no_residual(axes: Axes) -> None:
@@ -153,17 +158,29 @@ def _note_no_residual(axes: Axes) -> None:
 
 
 def _along(wish: Wish, what: str, where: Section) -> Panel:
+    parts = [where.title, what if wish.brief else summary(wish.solution)]
+    title = "; ".join(filter(None, parts))
     if what == "residual":
         residual_of(wish.solution)
-        return Panel(partial(line.draw_residual, solution=wish.solution, where=where))
+        return Panel(partial(line.draw_residual, solution=wish.solution, where=where, title=title))
     if what == "kernels":
         return Panel(
             partial(
-                line.draw_kernels, solution=wish.solution, unknown=wish.unknowns[0], where=where
+                line.draw_kernels,
+                solution=wish.solution,
+                unknown=wish.unknowns[0],
+                where=where,
+                title=title,
             )
         )
     return Panel(
-        partial(line.draw_solution, solution=wish.solution, unknowns=wish.unknowns, where=where)
+        partial(
+            line.draw_solution,
+            solution=wish.solution,
+            unknowns=wish.unknowns,
+            where=where,
+            title=title,
+        )
     )
 
 
@@ -186,14 +203,13 @@ def _maps(wish: Wish, quantity: Quantity, unknown: str, sections: Sequence[Secti
     solution = wish.solution
     kernels = kernels_of(solution.approximation.bases[unknown])
     pictures = [_raster(wish, quantity, kernels, where) for where in sections]
-    limits = _common(pictures)
+    brief = wish.brief or len(sections) > 1
+    limits = _common([p.limits(quantity.logarithmic) for p in pictures])
 
     def draw(axes: Axes, picture: Raster, bar: bool) -> None:
         draw_map(axes, quantity, picture, limits, bar=bar)
-        several = len(sections) > 1
-        axes.set_title(
-            picture.where.title if several else map_title(solution, picture, kernels), fontsize=10
-        )
+        title = map_title(solution, quantity.label, picture, kernels, brief)
+        axes.set_title(title, fontsize=10)
 
     last = len(sections) - 1
     return [Panel(partial(draw, picture=p, bar=i == last)) for i, p in enumerate(pictures)]
@@ -212,21 +228,22 @@ def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Pan
     """Return the kernels on planes as ellipses over a faint map of the unknown."""
     solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
     kernels = kernels_of(solution.approximation.bases[unknown])
-    mixture = solution.history[-1].mixture if solution.history else None
+    mixture = mixture_of(solution, unknown)
+    brief = wish.brief or len(sections) > 1
     components = None if mixture is None else Kernels(mixture.means, mixture.covariances)
 
     def draw(axes: Axes, where: Section) -> None:
         picture = _raster(wish, quantity, kernels, where)
         draw_map(axes, quantity, picture, bar=False, faint=True)
-        draw_ellipses(axes, kernels.on(where), components and components.on(where))
-        axes.set_title(where.title or map_title(solution, picture, kernels), fontsize=10)
+        seen = components and components.on(where)
+        draw_ellipses(axes, kernels.on(where), seen)
+        axes.set_title(ellipses_title(picture, kernels, seen, brief), fontsize=10)
 
     return [Panel(partial(draw, where=where)) for where in sections]
 
 
-def _common(pictures: Sequence[Raster]) -> tuple[float, float]:
-    ends = np.array([picture.limits for picture in pictures])
-    ends = ends[~np.isnan(ends[:, 0])]
+def _common(limits: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    ends = np.array([pair for pair in limits if not math.isnan(pair[0])])
     if not len(ends):
         raise ProblemError("None of the middle planes meets the domain; give one, plot(z=0.5).")
     return float(ends[:, 0].min()), float(ends[:, 1].max())

@@ -9,30 +9,31 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.geometry import Domain
-from sharpfront.plot.quantity import Quantity, residual_of, summary, unknown_of
-from sharpfront.plot.section import Kernels, Section, kernels_of
+from sharpfront.plot.quantity import Quantity, residual_of, unknown_of
+from sharpfront.plot.section import Kernels, Section, kernels_of, mixture_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _EVEN = 1001
 _BISECTIONS = 40
-# Places within each kernel that the line meets, in standard deviations.
-_WITHIN = np.linspace(-1.5, 1.5, 7)
-_MOST_KERNELS = 3000
+# Into so many steps the way from one kernel to the next is divided.
+_STEPS = 8
 
 
-def draw_solution(axes: Axes, solution: Any, unknowns: Sequence[str], where: Section) -> None:
+def draw_solution(
+    axes: Axes, solution: Any, unknowns: Sequence[str], where: Section, title: str
+) -> None:
     """Draw unknowns along a line, with a tick at every kernel that the line meets."""
     for unknown in unknowns:
         kernels = kernels_of(solution.approximation.bases[unknown]).on(where)
         _draw_curve(axes, unknown_of(solution, unknown), solution.domain, where, kernels)
         _draw_ticks(axes, kernels.centres[:, 0])
-    _label(axes, solution, where)
+    _label(axes, where, title)
     axes.legend(frameon=False)
 
 
-def draw_residual(axes: Axes, solution: Any, where: Section) -> None:
+def draw_residual(axes: Axes, solution: Any, where: Section, title: str) -> None:
     """Draw the largest residual of any equation along a line, on a logarithmic axis."""
     quantity = residual_of(solution)
     kernels = kernels_of(next(iter(solution.approximation.bases.values()))).on(where)
@@ -40,11 +41,11 @@ def draw_residual(axes: Axes, solution: Any, where: Section) -> None:
     _draw_curve(axes, size, solution.domain, where, kernels)
     axes.set_yscale("log")
     _draw_ticks(axes, kernels.centres[:, 0])
-    _label(axes, solution, where)
+    _label(axes, where, title)
     axes.set_ylabel("|residual|")
 
 
-def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section) -> None:
+def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section, title: str) -> None:
     """Draw the widths of the kernels along a line over a faint solution.
 
     Each kernel is a dot at its centre and standard deviation; components of the last mixture are
@@ -59,7 +60,7 @@ def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section) -> Non
     behind.tick_params(colors="0.5")
     widths = np.sqrt(kernels.covariances[:, 0, 0])
     axes.plot(kernels.centres[:, 0], widths, ".", ms=3, color="C0", label="kernels")
-    mixture = solution.history[-1].mixture if solution.history else None
+    mixture = mixture_of(solution, unknown)
     if mixture is not None:
         seen = Kernels(mixture.means, mixture.covariances).on(where)
         deviations = np.sqrt(seen.covariances[:, 0, 0])
@@ -74,16 +75,18 @@ def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section) -> Non
             label="mixture",
         )
     axes.set_yscale("log")
-    _label(axes, solution, where)
+    _label(axes, where, title)
     axes.set_ylabel("standard deviation")
     axes.legend(frameon=False)
 
 
-def _label(axes: Axes, solution: Any, where: Section) -> None:
+def _label(axes: Axes, where: Section, title: str) -> None:
     low, high = where.window[:, 0]
     axes.set(xlabel=where.labels[0], xlim=(low, high))
-    cut = f"{where.title}; " if where.title else ""
-    axes.set_title(f"{cut}{summary(solution)}", fontsize=10)
+    if max(abs(low), abs(high)) > 50 * (high - low):
+        # The labels of a narrow window have many digits.
+        axes.locator_params(axis="x", nbins=4)
+    axes.set_title(title, fontsize=10)
 
 
 def _draw_curve(
@@ -119,14 +122,13 @@ def _draw_ticks(axes: Axes, places: Host) -> None:
 def line_points(domain: Domain, where: Section, kernels: Kernels) -> tuple[Host, Any]:
     """Return increasing places along a line, and which of them are inside the domain.
 
-    Even places, the kernels' centres and some around each, and the places where the line enters
-    and leaves the domain, so that a layer narrower than even spacing is drawn where it is.
+    Even places, the kernels' centres and some between each two, and the places where the line
+    enters and leaves the domain, so that a layer narrower than even spacing is drawn where it is.
     """
     low, high = where.window[:, 0]
-    order = np.argsort(kernels.covariances[:, 0, 0], kind="stable")[:_MOST_KERNELS]
-    deviations = np.sqrt(kernels.covariances[order, 0, 0])
-    graded = kernels.centres[order, 0, None] + deviations[:, None] * _WITHIN
-    x = np.concatenate([np.linspace(low, high, _EVEN), kernels.centres[:, 0], graded.ravel()])
+    centres = np.unique(np.concatenate([[low, high], kernels.centres[:, 0]]))
+    graded = centres[:-1, None] + np.diff(centres)[:, None] * np.arange(_STEPS) / _STEPS
+    x = np.concatenate([np.linspace(low, high, _EVEN), centres, graded.ravel()])
     x = np.unique(x[(x >= low) & (x <= high)])
     inside = domain.contains(where.lift(x[:, None]))
     edges = np.flatnonzero(inside[1:] != inside[:-1])

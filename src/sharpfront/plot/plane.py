@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.plot.quantity import DECADES, Quantity, summary
+from sharpfront.plot.quantity import Quantity, summary
 from sharpfront.plot.raster import STRETCHED, Raster
 from sharpfront.plot.section import Kernels, Section
 
@@ -16,7 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ELLIPSES = 1500
-_INK = "0.15"
+_NARROW = ", narrower than a dot of the picture"
+# No colour of the maps, so that the outline is not taken for a layer.
+_EDGE = "0.6"
+# Told apart by every kind of eye.
+_BLUE, _ORANGE = "#0072b2", "#d55e00"
 
 
 def draw_map(
@@ -49,7 +52,8 @@ def draw_map(
     if picture.outline is None:
         axes.text(0.5, 0.5, "misses the domain", ha="center", transform=axes.transAxes)
         return
-    low, high, colours = colour_scale(limits or picture.limits, quantity.logarithmic)
+    limits = limits or picture.limits(quantity.logarithmic)
+    low, high, colours = colour_scale(limits, quantity)
     ends = picture.where.window
     image = axes.imshow(
         picture.values,
@@ -64,11 +68,12 @@ def draw_map(
     )
     from matplotlib.patches import PathPatch
 
-    edge = PathPatch(picture.outline, facecolor="none", edgecolor=_INK, lw=0.7, zorder=3)
+    # Under the map, so that it hides nothing of a layer at the wall: its outer half is seen.
+    edge = PathPatch(picture.outline, facecolor="white", edgecolor=_EDGE, lw=2.0, zorder=-1)
     axes.add_patch(edge)
     image.set_clip_path(picture.outline, axes.transData)
     if bar:
-        cut = "min" if low > (limits or picture.limits)[0] else "neither"
+        cut = "min" if quantity.logarithmic else "neither"
         axes.figure.colorbar(image, ax=axes, label=quantity.label, extend=cut)
 
 
@@ -85,34 +90,42 @@ def frame(axes: Axes, where: Section) -> None:
         aspect="equal" if sides.max() <= STRETCHED * sides.min() else "auto",
     )
     for spine in axes.spines.values():
-        spine.set_color("0.8")
+        spine.set_color("0.9")
+    if np.abs(where.window[:, 0]).max() > 50 * sides[0]:
+        # The labels of a narrow window have many digits.
+        axes.locator_params(axis="x", nbins=4)
 
 
-def colour_scale(limits: tuple[float, float], logarithmic: bool) -> tuple[float, float, str]:
+def colour_scale(limits: tuple[float, float], quantity: Quantity) -> tuple[float, float, str]:
     """Return the ends of a colour scale and the name of the colours.
 
-    Values that change sign about evenly get a diverging scale with zero in its middle.
+    Values that change sign about evenly get a diverging scale with zero in its middle. Where all
+    values differ by less than their error, the scale is as wide as that and shows them as equal.
     """
     low, high = limits
-    if logarithmic:
-        return max(low, high - DECADES), high, "magma"
+    if quantity.logarithmic:
+        return low, high, "magma"
+    middle, least = (low + high) / 2, max(quantity.noise, 1e-12 * max(abs(low), abs(high), 1.0))
+    if high - low < least:
+        return middle - least, middle + least, "viridis"
     if low < 0 < high and 0.4 < -low / high < 2.5:
         largest = max(-low, high)
         return -largest, largest, "RdBu_r"
-    if not high > low and math.isfinite(low):
-        return low - 0.5, low + 0.5, "viridis"
     return low, high, "viridis"
 
 
 def draw_ellipses(axes: Axes, kernels: Kernels, mixture: Kernels | None) -> None:
     """Draw kernels and components of a mixture as ellipses of one standard deviation."""
-    shown = thinned(kernels, MOST_ELLIPSES)
-    _add_ellipses(axes, shown, colour="C0", width=0.5, label="kernels, 1 standard deviation")
-    if len(shown.centres) < len(kernels.centres):
+    shown, left = thinned(kernels, MOST_ELLIPSES)
+    crowded = len(shown.centres) > MOST_ELLIPSES / 4
+    width = 0.3 if crowded else 0.6
+    _add_ellipses(axes, shown, colour=_BLUE, width=width, label="kernels")
+    axes.plot(*shown.centres.T, ".", ms=4 * width, color=_BLUE, zorder=2)
+    if left:
         axes.text(
             0.99,
             0.01,
-            f"{len(shown.centres)} of {len(kernels.centres)} kernels shown",
+            f"{len(shown.centres)} of {len(shown.centres) + left} ellipses shown",
             ha="right",
             va="bottom",
             fontsize=8,
@@ -120,19 +133,21 @@ def draw_ellipses(axes: Axes, kernels: Kernels, mixture: Kernels | None) -> None
             bbox={"facecolor": "white", "alpha": 0.8, "lw": 0},
         )
     if mixture is not None:
-        _add_ellipses(axes, mixture, colour="#d55e00", width=1.3, label="mixture")
+        _add_ellipses(axes, mixture, colour=_ORANGE, width=1.3, label="mixture")
 
 
-def thinned(kernels: Kernels, most: int) -> Kernels:
-    """Return at most so many kernels, drawn without order from equal ones left out before."""
+def thinned(kernels: Kernels, most: int) -> tuple[Kernels, int]:
+    """Return kernels that differ, at most so many of them, and how many were left out."""
     both = np.concatenate(
         [kernels.centres, kernels.covariances.reshape(len(kernels.centres), -1)], axis=1
     )
     scale = np.maximum(np.abs(both).max(axis=0, initial=0.0), np.finfo(float).tiny)
     _, first = np.unique(np.round(both / scale, 9), axis=0, return_index=True)
-    if len(first) > most:
+    left = max(0, len(first) - most)
+    if left:
+        # Every so-manieth of a grid would make patterns that are not there.
         first = np.random.default_rng(0).choice(first, most, replace=False)
-    return Kernels(kernels.centres[first], kernels.covariances[first])
+    return Kernels(kernels.centres[first], kernels.covariances[first]), left
 
 
 def _add_ellipses(axes: Axes, kernels: Kernels, colour: str, width: float, label: str) -> None:
@@ -165,14 +180,27 @@ def _ellipses(covariances: Host) -> tuple[Host, Host, Host]:
     return diameters[:, 1], diameters[:, 0], angles
 
 
-def map_title(solution: Any, picture: Raster, kernels: Kernels) -> str:
-    """Return two lines: how the solve ended, and how thin the thinnest kernels are."""
-    lines = [summary(solution)]
-    if picture.where.title:
-        lines.insert(0, picture.where.title)
-    if len(kernels.centres):
-        line = f"thinnest kernel: {kernels.thinnest:.1e}"
-        if kernels.thinnest < float(picture.cell.max()):
-            line += f" (less than a dot of this picture, {float(picture.cell.max()):.1e})"
-        lines.append(line)
-    return "\n".join(lines)
+def map_title(solution: Any, label: str, picture: Raster, kernels: Kernels, brief: bool) -> str:
+    """Return what is seen, how the solve ended unless brief, and how thin the kernels are."""
+    thin = thinness(picture, kernels)
+    if not brief:
+        return "\n".join(filter(None, [picture.where.title, summary(solution), thin]))
+    return "\n".join([picture.where.title or label, *([thin] if _NARROW in thin else [])])
+
+
+def ellipses_title(picture: Raster, kernels: Kernels, mixture: Kernels | None, brief: bool) -> str:
+    """Return what the colours of the ellipses mean, and how thin the thinnest is."""
+    also = ", mixture (orange)" if mixture is not None and len(mixture.centres) else ""
+    first = f"kernels (blue){also}, 1 standard deviation"
+    if brief:
+        return "\n".join([f"{picture.where.title}: {first}".removeprefix(": ")])
+    return "\n".join(filter(None, [picture.where.title, first, thinness(picture, kernels)]))
+
+
+def thinness(picture: Raster, kernels: Kernels) -> str:
+    """Return how thin the thinnest kernel seen is, and whether a dot of the picture is wider."""
+    seen = kernels.on(picture.where)
+    if not len(seen.centres):
+        return ""
+    in_dots = Kernels(seen.centres, seen.covariances / np.outer(picture.cell, picture.cell))
+    return f"thinnest kernel {seen.thinnest:.1e}" + (_NARROW if in_dots.thinnest < 1 else "")

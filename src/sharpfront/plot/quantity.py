@@ -11,9 +11,6 @@ import numpy as np
 from sharpfront.arrays import Host
 from sharpfront.errors import ProblemError
 
-# Residuals smaller than this part of the largest one are drawn as if they were this large.
-DECADES = 12.0
-
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
@@ -27,18 +24,26 @@ class Quantity:
         The function.
     logarithmic
         Whether the values are powers of ten.
+    noise
+        Differences below this mean nothing.
     """
 
     label: str
     values: Callable[[Host], Host]
     logarithmic: bool = False
+    noise: float = 0.0
 
 
 def unknown_of(solution: Any, unknown: str) -> Quantity:
     """Return one unknown of a solution."""
     approximation = solution.approximation
     zero = (0,) * len(approximation.coordinates)
-    return Quantity(unknown, lambda points: approximation.values(unknown, points, zero))
+    return Quantity(
+        unknown,
+        lambda points: approximation.values(unknown, points, zero),
+        # Of a solution that is not one, see all there is.
+        noise=solution.error_estimate if solution.converged else 0.0,
+    )
 
 
 def residual_of(solution: Any) -> Quantity:

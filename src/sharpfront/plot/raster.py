@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +49,17 @@ class Raster:
     outline: Path | None
     cell: Host
 
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The smallest and the largest value; NaN where there is none."""
-        if np.all(np.isnan(self.values)):
+    def limits(self, logarithmic: bool = False) -> tuple[float, float]:
+        """Return the smallest and the largest value; NaN where there is none.
+
+        Logarithms fall without bound where a function changes sign, so that for them the
+        smallest value is one that a hundredth of the cells are below.
+        """
+        known = self.values[np.isfinite(self.values)]
+        if not len(known):
             return math.nan, math.nan
-        return float(np.nanmin(self.values)), float(np.nanmax(self.values))
+        low = np.percentile(known, 1.0) if logarithmic else known.min()
+        return float(low), float(known.max())
 
 
 def raster(
@@ -62,12 +68,14 @@ def raster(
     """Return the function in cells of a plane, about `resolution` of them along its longer side.
 
     A cell shows the value at its middle, unless a thin kernel or the boundary in it has a value
-    beyond those of all neighbouring cells: then it shows that. So a layer thinner than a cell is
-    drawn as a line one cell wide and not left out.
+    further beyond those of the neighbouring cells than these differ: then it shows that. So a
+    layer thinner than a cell is drawn as a line one cell wide and not left out.
     """
     low, high = where.window
     sides = high - low
-    shares = np.maximum(sides / sides.max(), 1 / STRETCHED)
+    shares = sides / sides.max()
+    if sides.max() > STRETCHED * sides.min():
+        shares = np.ones(2)
     count = np.maximum(8, np.rint(resolution * shares)).astype(np.int64)
     cell = sides / count
     outline = outline_of(domain, where)
@@ -98,9 +106,9 @@ def outline_of(domain: Domain, where: Section) -> Path | None:
     depth = domain.distance(where.lift(points)).reshape(len(y), len(x))
     if not depth.max() > 0:
         return None
-    filled = contourpy.contour_generator(x, y, depth, fill_type="ChunkCombinedCode")
-    (vertices,), (codes,) = filled.filled(0.0, 2.0 * float(depth.max()))
-    return Path(vertices, codes)
+    contours = contourpy.contour_generator(x, y, depth, fill_type="ChunkCombinedCode")
+    filled: Any = contours.filled(0.0, 2.0 * float(depth.max()))
+    return Path(filled[0][0], filled[1][0])
 
 
 def _inside(function: Function, domain: Domain, where: Section, flat: Host) -> Host:
@@ -132,15 +140,13 @@ def _rim(domain: Domain, where: Section, outline: Path | None, resolution: int) 
         return np.concatenate([domain.corners, *parts])
     if isinstance(domain, Box):
         steps = np.linspace(0.0, 1.0, 3 * resolution)[:, None]
-        corners = outline.vertices[:5]
-        return np.concatenate(
-            [a + steps * (b - a) for a, b in zip(corners[:-1], corners[1:], strict=True)]
-        )
+        corners = np.asarray(outline.vertices)
+        return np.concatenate([a + steps * (b - a) for a, b in itertools.pairwise(corners)])
     return np.asarray(outline.vertices)
 
 
 def _with_extremes(values: Host, at: NDArray[np.int64], beyond: Host) -> Host:
-    """Return cells with values at places in them where these exceed all neighbouring cells."""
+    """Return cells with the values at places in them that no neighbouring cell foretells."""
     columns, rows = at.T
     least, most = np.full(values.shape, np.inf), np.full(values.shape, -np.inf)
     np.minimum.at(least, (rows, columns), beyond)
@@ -154,8 +160,9 @@ def _with_extremes(values: Host, at: NDArray[np.int64], beyond: Host) -> Host:
     result[rim] = least[rim]
     seen = np.isfinite(least) & np.isfinite(low)
     under, over = low[seen] - least[seen], most[seen] - high[seen]
-    shown = np.where(under > np.maximum(over, 0.0), least[seen], result[seen])
-    result[seen] = np.where(over > np.maximum(under, 0.0), most[seen], shown)
+    slope = high[seen] - low[seen]
+    shown = np.where(under > np.maximum(over, slope), least[seen], result[seen])
+    result[seen] = np.where(over > np.maximum(under, slope), most[seen], shown)
     return result
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sharpfront.arrays import Host, to_host
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
+from sharpfront.mixture import Mixture
+from sharpfront.pieces import tables
 
 Where = Mapping[str, float | tuple[float, float]]
 # A kernel is seen on a section that passes within so many standard deviations of its centre.
@@ -137,8 +139,17 @@ def kernels_of(basis: Any) -> Kernels:
     if hasattr(basis, "shapes"):
         shapes = np.asarray(to_host(basis.shapes), dtype=float)
         return Kernels(places, np.linalg.inv(np.swapaxes(shapes, 1, 2) @ shapes))
-    # Only on the line: kernels in a coordinate of their own are about as wide as their spacing.
+    # Pieces of the line: even kernels in a coordinate of their own, so many spacings wide.
     order = np.argsort(places[:, 0])
-    widths = np.empty(len(places))
-    widths[order] = np.abs(np.gradient(places[order, 0])) if len(places) > 1 else 1.0
+    widths = np.ones(len(places))
+    if len(places) > 1:
+        widths[order] = tables.WIDTH * np.abs(np.gradient(places[order, 0]))
     return Kernels(places, widths[:, None, None] ** 2)
+
+
+def mixture_of(solution: Any, unknown: str) -> Mixture | None:
+    """Return the mixture that an unknown's kernels came from, or that of the last solve."""
+    own: Mixture | None = getattr(solution.approximation.bases[unknown], "mixture", None)
+    if own is None and solution.history:
+        own = solution.history[-1].mixture
+    return own

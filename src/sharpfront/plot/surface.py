@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -40,15 +41,16 @@ def draw_surface(axes: Axes3D, quantity: Quantity, domain: Domain, names: tuple[
 
     corners = surface_of(domain)
     values = quantity.values(corners.reshape(-1, 3)).reshape(-1, 3).mean(axis=1)
-    low, high, colours = colour_scale((float(values.min()), float(values.max())), False)
+    low, high, colours = colour_scale((float(values.min()), float(values.max())), quantity)
     scale = cm.ScalarMappable(Normalize(low, high), colours)
-    # Flat triangles without edges: the seams between them would show through.
-    axes.add_collection3d(
-        Poly3DCollection(corners, facecolors=scale.to_rgba(values), edgecolors="face", lw=0.2)
-    )
+    colour = scale.to_rgba(values)
+    # Thin edges of the triangles' own colours close the seams between them.
+    axes.add_collection3d(Poly3DCollection(corners, facecolors=colour, edgecolors=colour, lw=0.2))
     (x0, y0, z0), (x1, y1, z1) = domain.bounds
     axes.set(xlim=(x0, x1), ylim=(y0, y1), zlim=(z0, z1))
     axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
+    for name in "xyz":
+        axes.locator_params(axis=name, nbins=5)
     axes.set_box_aspect(tuple(np.ptp(domain.bounds, axis=0)))
     axes.figure.colorbar(scale, ax=axes, label=quantity.label, shrink=0.7, pad=0.12)
 
@@ -56,7 +58,7 @@ def draw_surface(axes: Axes3D, quantity: Quantity, domain: Domain, names: tuple[
 def viewer(quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> Any:
     """Return a PyVista plotter with the boundary coloured by a quantity; ``.show()`` opens it."""
     try:
-        import pyvista
+        pyvista = importlib.import_module("pyvista")
     except ImportError:
         raise MissingExtraError("pyvista", "plot3d") from None
     corners = surface_of(domain)
@@ -64,17 +66,17 @@ def viewer(quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> Any:
     faces = np.insert(numbers.reshape(-1, 3), 0, 3, axis=1).ravel()
     mesh = pyvista.PolyData(points, faces)
     mesh[quantity.label] = quantity.values(points)
-    low, high, colours = colour_scale(mesh.get_data_range(quantity.label), False)
+    low, high, colours = colour_scale(mesh.get_data_range(quantity.label), quantity)
     plotter = pyvista.Plotter(off_screen=None)
     plotter.add_mesh(mesh, scalars=quantity.label, cmap=colours, clim=(low, high))
-    plotter.show_bounds(xtitle=names[0], ytitle=names[1], ztitle=names[2])
+    plotter.show_bounds(location="outer", xtitle=names[0], ytitle=names[1], ztitle=names[2])
     return plotter
 
 
 def _face(bounds: Host, axis: int, end: int) -> Host:
     """Return one face of a box as triangles, (t, 3, 3)."""
     across = [i for i in range(3) if i != axis]
-    u, v = (np.linspace(*bounds[:, i], _FACE_CELLS + 1) for i in across)
+    u, v = (np.linspace(bounds[0, i], bounds[1, i], _FACE_CELLS + 1) for i in across)
     grid = np.empty((len(u), len(v), 3))
     grid[..., across[0]], grid[..., across[1]] = np.meshgrid(u, v, indexing="ij")
     grid[..., axis] = bounds[end, axis]

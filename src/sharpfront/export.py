@@ -1,0 +1,140 @@
+"""Solutions as files that ParaView and other viewers read."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import Host, to_host
+from sharpfront.errors import DomainError, MissingExtraError, ProblemError
+from sharpfront.estimate.check import graded_mesh
+from sharpfront.estimate.mesh import box_mesh
+from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
+from sharpfront.files import replacing
+from sharpfront.geometry import Box, Domain
+from sharpfront.pieces.tensor import TensorBasis
+from sharpfront.solution import Solution
+
+_FORMATS: dict[str, dict[str, Any]] = {
+    ".vtu": {"file_format": "vtu"},
+    ".vtk": {"file_format": "vtk"},
+    # As text, so that the file stays one file.
+    ".xdmf": {"file_format": "xdmf", "data_format": "XML"},
+}
+_CELLS = {1: "line", 2: "triangle", 3: "tetra"}
+# Nodes along a side, by dimension.
+_RESOLUTION = {1: 1000, 2: 120, 3: 24}
+
+
+def export(solution: Solution, path: str | Path, *, resolution: int | None = None) -> Path:
+    """Write a solution on a mesh of its domain as ``.vtu``, ``.vtk`` or ``.xdmf``.
+
+    The mesh is as fine as the kernels are, so that layers are resolved. Its points carry each
+    unknown by name, its gradient as ``grad_u``, and, if the problem is known, the size of each
+    equation's residual as ``residual`` (``residual_1``, ``residual_2``, ... for several). The file
+    is written under a temporary name and renamed. Needs meshio: ``pip install sharpfront[export]``.
+
+    Parameters
+    ----------
+    solution
+        What to write, in one to three dimensions.
+    path
+        Where; the suffix says in which format.
+    resolution
+        Nodes along each side of a box; a shape gets as many as a box around it would have inside
+        it. By default 1000, 120 or 24 in one, two or three dimensions.
+    """
+    target = Path(path)
+    if target.suffix not in _FORMATS:
+        raise ProblemError(f"export() writes {', '.join(_FORMATS)} files, got {target.name!r}.")
+    try:
+        meshio = importlib.import_module("meshio")
+    except ImportError:
+        raise MissingExtraError("meshio", "export") from None
+    points, cells = _mesh(solution, resolution)
+    kind = _CELLS[points.shape[1]]
+    mesh = meshio.Mesh(_in_space(points), [(kind, cells)], point_data=_data(solution, points))
+    with replacing(target) as temporary:
+        meshio.write(temporary, mesh, **_FORMATS[target.suffix])
+    return target
+
+
+def _mesh(solution: Solution, resolution: int | None) -> tuple[Host, NDArray[np.int64]]:
+    """Return nodes (m, d) and cells (k, d + 1), fine where the first unknown's kernels are."""
+    domain = solution.domain
+    d = domain.dimension
+    if d not in _CELLS:
+        raise DomainError(
+            f"export() writes one to three dimensions, not {d}. Evaluate the solution on a grid."
+        )
+    count = _RESOLUTION[d] if resolution is None else resolution
+    if count < 2:
+        raise ProblemError(f"The resolution must be 2 or more, got {resolution}.")
+    basis = next(iter(solution.approximation.bases.values()))
+    if d == 1:
+        nodes = _graded(basis, 0, domain.bounds, count)
+        numbers = np.arange(len(nodes))
+        return nodes[:, None], np.stack([numbers[:-1], numbers[1:]], axis=1)
+    if isinstance(domain, Box):
+        axes = [_graded(basis, i, domain.bounds, count) for i in range(d)]
+        mesh = box_mesh(axes, domain.parts, domain.periodic_axes)
+        return mesh.points, mesh.cells
+    return _shape(domain, basis, count)
+
+
+def _shape(domain: Domain, basis: Any, count: int) -> tuple[Host, NDArray[np.int64]]:
+    low, high = domain.bounds
+    nodes = math.ceil(count**domain.dimension * domain.measure / float(np.prod(high - low)))
+    if isinstance(basis, TensorBasis):
+        mesh = graded_mesh(domain, [axis.coordinate for axis in basis.axes], nodes)
+    else:
+        even = domain.sample(nodes)
+        centres = _centres(basis)
+        inside = np.concatenate([even, centres[domain.contains(centres)]])
+        mesh = shape_mesh(domain, spacing_for(domain, nodes), interior=inside)
+    return mesh.points, mesh.cells
+
+
+def _graded(basis: Any, axis: int, bounds: Host, count: int) -> Host:
+    """Return nodes along an axis with both ends, as close together as the kernels are."""
+    low, high = bounds[:, axis]
+    shares = np.linspace(0.0, 1.0, count)
+    if isinstance(basis, TensorBasis):
+        inner = basis.axes[axis].coordinate.invert(shares[1:-1]).x
+    else:
+        # Every other node is one of the even ones, in case that kernels are rare somewhere.
+        centres = np.clip(_centres(basis)[:, axis], low, high)
+        graded = np.quantile(centres, shares[1:-1:2]) if len(centres) else np.zeros(0)
+        inner = np.concatenate([low + (high - low) * shares[2:-1:2], graded])
+    return np.unique(np.concatenate([[low], np.clip(inner, low, high), [high]]))
+
+
+def _centres(basis: Any) -> Host:
+    centres = getattr(basis, "centres", np.zeros((0, basis.dimension)))
+    return np.asarray(to_host(centres), dtype=float)
+
+
+def _data(solution: Solution, points: Host) -> dict[str, Host]:
+    """Return what the nodes carry, by name."""
+    approximation = solution.approximation
+    steps = np.eye(points.shape[1], dtype=int)
+    data: dict[str, Host] = {}
+    for unknown in solution.unknowns:
+        data[unknown] = approximation.values(unknown, points, (0,) * points.shape[1])
+        slopes = [approximation.values(unknown, points, tuple(map(int, step))) for step in steps]
+        data[f"grad_{unknown}"] = _in_space(np.stack(slopes, axis=1))
+    if solution.problem is not None:
+        sizes = np.abs(approximation.residuals(solution.problem, points))
+        single = len(sizes) == 1
+        data |= {"residual" if single else f"residual_{i + 1}": s for i, s in enumerate(sizes)}
+    return data
+
+
+def _in_space(vectors: Host) -> Host:
+    """Return vectors with zeros up to three components: the formats know no others."""
+    return np.pad(vectors, ((0, 0), (0, 3 - vectors.shape[1])))
