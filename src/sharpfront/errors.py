@@ -62,6 +62,8 @@ class OutcomeKind(StrEnum):
     UNRESOLVED = "unresolved"
     NEAR_SINGULAR = "near-singular"
     ILL_POSED = "ill-posed"
+    NEWTON = "newton did not converge"
+    SEVERAL_SOLUTIONS = "several solutions possible"
 
 
 _ADVICE = {
@@ -88,6 +90,15 @@ _ADVICE = {
     OutcomeKind.ILL_POSED: (
         "The conditions do not determine one solution. "
         "An equation of order m on an interval needs m independent conditions."
+    ),
+    OutcomeKind.NEWTON: (
+        "Newton's method found no solution, and there may be none. Give a guess=, or lead a "
+        "parameter from an easy value to the one you want: "
+        "solve(lambda p: problem(p), continuation=[easy, ..., wanted])."
+    ),
+    OutcomeKind.SEVERAL_SOLUTIONS: (
+        "The problem has more than one solution and nothing says which one is meant. "
+        "This one is accurate; choose with guess=, for example guess=solution to confirm it."
     ),
 }
 

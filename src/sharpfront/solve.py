@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,12 @@ from sharpfront.arrays import blas_threads
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.leastsquares import Facts
+from sharpfront.newton import Start, newton_adaptor, values_on_the_way
 from sharpfront.problem import Problem
 from sharpfront.solution import Record, Solution
+
+# Tolerance of the solves on the way of a continuation.
+ON_THE_WAY = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +33,11 @@ class _Step:
 
 
 def solve(
-    problem: Problem,
+    problem: Problem | Callable[[float], Problem],
     *,
     tol: float = 1e-8,
+    guess: Any = None,
+    continuation: Sequence[float] | None = None,
     max_kernels: int | None = None,
     components: int | None = None,
     seed: int = 42,
@@ -43,9 +49,18 @@ def solve(
     Parameters
     ----------
     problem
-        Domain, equation and conditions.
+        Domain, equation and conditions; with `continuation` a function of one parameter that
+        returns them.
     tol
         Stop when the estimated error, relative to max(1, max|u|), is below this.
+    guess
+        Where a nonlinear problem starts: a function of the coordinates, a number, an array of
+        values on an even grid over the domain's bounds, ends included, or an earlier `Solution`;
+        for several unknowns a mapping from their names. Zero by default. Linear problems need
+        none.
+    continuation
+        Values of the parameter from an easy problem to the one that is meant, the last. Each
+        solution is the guess of the next; where that fails, values in between are tried.
     max_kernels
         Stop rather than use more kernels than this.
     components
@@ -64,8 +79,32 @@ def solve(
     Solution
         Always, also where the tolerance was not met: look at ``solution.outcome``.
     """
-    _check(problem, tol)
-    adaptor = _chosen(problem, adaptor, max_kernels, components)
+    if continuation is not None:
+        return _continued(
+            problem,
+            continuation,
+            guess,
+            tol,
+            max_kernels=max_kernels,
+            components=components,
+            seed=seed,
+            adaptor=adaptor,
+            on_step=on_step,
+        )
+    stated = _check(problem, tol)
+    adaptor = _chosen(stated, adaptor, max_kernels, components)
+    if not stated.is_linear:
+        adaptor = newton_adaptor(adaptor, Start(guess))
+    return _solve(stated, tol, seed, adaptor, on_step)
+
+
+def _solve(
+    problem: Problem,
+    tol: float,
+    seed: int,
+    adaptor: Adaptor,
+    on_step: Callable[[Record], None] | None,
+) -> Solution:
     with blas_threads(1):
         state = adaptor.start(problem, tol, seed)
         steps: list[_Step] = []
@@ -77,16 +116,36 @@ def solve(
     return _solution(problem, tol, steps, state)
 
 
-def _check(problem: Problem, tol: float) -> None:
+def _continued(
+    family: object, values: Sequence[float], guess: Any, tol: float, **options: Any
+) -> Solution:
+    """Solve for one value of a parameter after the other."""
+    if isinstance(family, Problem) or not callable(family):
+        raise ProblemError(
+            "continuation= needs a function of the parameter that returns a Problem: "
+            "solve(lambda nu: problem(nu), continuation=[1e-1, 1e-2])."
+        )
+    way, records, solution = values_on_the_way(values), (), None
+    value = next(way)
+    while value is not None:
+        last = value == values[-1]
+        start = guess if solution is None else solution
+        new = solve(family(value), tol=tol if last else max(tol, ON_THE_WAY), guess=start, **options)
+        records += new.history
+        failed = new.outcome.kind is OutcomeKind.NEWTON
+        solution = solution if failed and solution is not None else new
+        value = way.send(failed)
+    numbered = tuple(replace(r, iteration=i) for i, r in enumerate(records))
+    return replace(new, history=numbered)
+
+
+def _check(problem: object, tol: float) -> Problem:
     if not isinstance(problem, Problem):
-        raise ProblemError(f"solve expects a Problem, got {type(problem).__name__}.")
+        hint = " Give continuation= with a family of problems." if callable(problem) else ""
+        raise ProblemError(f"solve expects a Problem, got {type(problem).__name__}.{hint}")
     if not 0 < tol < 1:
         raise ProblemError(f"tol must lie between 0 and 1, got {tol}. Try 1e-8.")
-    if not problem.is_linear:
-        raise ProblemError(
-            "The equation or a condition is not linear in the unknowns; this version solves "
-            "linear problems. Linearise it about a guess and iterate."
-        )
+    return problem
 
 
 def _chosen(
@@ -156,6 +215,7 @@ def _solution(problem: Problem, tol: float, steps: list[_Step], state: State) ->
             "dead_columns": step.facts.dead_columns,
             "residual_norm": step.facts.residual_norm,
             "condition_mismatch": answer.mismatch,
+            **getattr(state, "diagnostics", {}),
         },
         problem,
     )

@@ -204,7 +204,7 @@ def random_box(rng, name, dimension=2, exponents=(-4, -1)):
         low, length = rng.uniform(-1, 1), 10 ** rng.uniform(-0.5, 0.5)
         sides.append((float(low), float(low + length)))
     terms = [(rng.normal(), [smooth(rng, s) for s in sides]) for _ in range(2)]
-    for _ in range(int(rng.integers(0, 3))):
+    for _ in range(int(rng.choice(3, p=[0.15, 0.45, 0.4]))):
         axis = int(rng.integers(dimension))
         factors = [smooth(rng, s) for s in sides]
         factors[axis] = thin(rng, sides[axis], exponents)

@@ -87,6 +87,12 @@ def test_the_width_to_resolve_is_about_four_times_that_of_the_step():
     assert np.all((width > 2) & (width < 5))
 
 
+def test_the_climb_counts_for_no_more_than_the_front_is_large():
+    small = find_fronts(*field(lambda x, y: step(circle(x, y, 0.12))), BOUNDS)
+    assert small.embedding.fronts[0].amplitude == pytest.approx(1.6 * 0.12, rel=0.1)
+    assert found("wavy").embedding.fronts[0].amplitude == pytest.approx(0.4)
+
+
 def test_the_level_keeps_its_sign_on_either_side():
     (front,) = found("circle").embedding.fronts
     points, _ = grid(40)

@@ -137,3 +137,22 @@ def test_a_thin_front_does_not_slip_through_the_first_boxes():
 def test_no_nodes_are_refused():
     with pytest.raises(DomainError, match="Cannot spread 0 nodes"):
         place(line(0.02), SQUARE, 0)
+
+
+def test_ghosts_beside_a_front_along_the_boundary_are_as_close_as_the_front_is_thin():
+    width = 0.005
+    front = line(width).fronts[0]
+    upright = Front(
+        np.array([[1.0, 0.5]]),
+        front.offsets,
+        np.array([[1.0, 0.0]]) / width,
+        front.curvatures,
+        front.lengths,
+        front.shares,
+        front.amplitude,
+    )
+    here = place(Embedding((upright,)), SQUARE, 600)
+    ghosts = here.nodes[here.kernels :]
+    right = ghosts[(ghosts[:, 0] > 1) & (ghosts[:, 1] > 0) & (ghosts[:, 1] < 1)]
+    left = ghosts[(ghosts[:, 0] < 0) & (ghosts[:, 1] > 0) & (ghosts[:, 1] < 1)]
+    assert len(right) and right[:, 0].max() - 1 < 0.25 * -left[:, 0].min()

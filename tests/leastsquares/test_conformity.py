@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from sharpfront.arrays import to_host
 from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError
-from sharpfront.leastsquares import SVD, Blocked, PivotedQR
+from sharpfront.leastsquares import SVD, Blocked, Householder, PivotedQR
 
 METHODS = [PivotedQR(), PivotedQR(equilibrate=False), SVD(), SVD(equilibrate=True)]
 # Asked only for what they promise: full rank, no rows to be held exactly.
-PLAIN_METHODS = [Blocked(), Blocked(equilibrate=False)]
+PLAIN_METHODS = [Blocked(), Blocked(equilibrate=False), Householder()]
 BACKENDS = {
     "numpy": np.asarray,
     # Not on its default device, so that an array made without naming one is found out.
@@ -302,6 +302,10 @@ def plain(case):
 def asked(method, case):
     if isinstance(method, Blocked):
         return plain(case)
+    if isinstance(method, Householder):
+        # Refuses blocks of exact rows even where they are empty, and squares of 1e-200 are zero.
+        exact = any(block.exact for block in case.built().blocks)
+        return plain(case) and not exact and case.name != "tiny_entries"
     return method.equilibrate or not case.expected.scaled
 
 
@@ -316,6 +320,11 @@ UNIQUE = [pair for pair in PAIRS if pair[0].expected.kind == "converged"]
 every_pair = pytest.mark.parametrize("case, method", PAIRS, ids=case_id)
 every_method = pytest.mark.parametrize("method", METHODS, ids=repr)
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+
+def arrays_of(backend, method):
+    """Return what makes arrays for a method; plain Householder is NumPy's only."""
+    return np.asarray if isinstance(method, Householder) else BACKENDS[backend]
 
 
 def stacked(system):
@@ -383,7 +392,7 @@ def unique_solution(name):
 @every_backend
 @every_pair
 def test_facts_and_outcome(case, method, backend):
-    weights, outcome, facts = solved(method, case.built(BACKENDS[backend]))
+    weights, outcome, facts = solved(method, case.built(arrays_of(backend, method)))
     assert outcome.kind == case.expected.kind
     assert facts.rank == case.expected.rank
     assert facts.dead_columns == case.expected.dead
@@ -400,7 +409,7 @@ def test_facts_and_outcome(case, method, backend):
 @every_pair
 def test_weights_are_optimal(case, method, backend):
     """Exact rows hold, and no direction that keeps them would lower the residual."""
-    array = BACKENDS[backend]
+    array = arrays_of(backend, method)
     weights, *_ = solved(method, case.built(array))
     assert type(weights) is type(array(np.ones(1)))
     w = to_host(weights)
@@ -418,7 +427,7 @@ def test_weights_are_optimal(case, method, backend):
 @every_backend
 @pytest.mark.parametrize("case, method", UNIQUE, ids=case_id)
 def test_a_unique_solution_agrees_with_sixty_digits(case, method, backend):
-    weights, *_ = solved(method, case.built(BACKENDS[backend]))
+    weights, *_ = solved(method, case.built(arrays_of(backend, method)))
     a, _, c, _ = stacked(case.built())
     expected = unique_solution(case.name)
     scale = size(np.concatenate([a, c]), axis=0)
@@ -451,7 +460,7 @@ def test_pivoted_qr_leaves_columns_beyond_the_rank_at_zero(name, equilibrate, ba
 @every_backend
 @every_pair
 def test_one_factorisation_serves_many_right_hand_sides(case, method, backend):
-    built = case.built(BACKENDS[backend])
+    built = case.built(arrays_of(backend, method))
     state = method.factor(built)
     first, _, facts = method.solve(state, built.rhs)
     twice, _, facts_twice = method.solve(state, 2 * built.rhs)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.adapt.levels import level_front, unevenness
 from sharpfront.adapt.strands import Samples, Strands, joined, strands
@@ -28,14 +29,14 @@ _LADDER = (4, 6, 9, 13, 19, 28, 42)
 _ITERATIONS = 60
 # Enough components: what they leave uneven, and the weight of those that are no strands or do not
 # continue each other.
-_UNEVEN, _STRAY = 0.1, 0.05
+_UNEVEN, _STRAY = 0.1, 0.08
 # A component is a strand if it is this much longer than thick, and not far thicker than others.
 _ASPECT, _THICKEST = 1.5, 3.0
 # Fronts of less weight than this are noise.
 _LEAST_FRONT = 0.01
-# The length that a front's climb counts for, in sizes of the domain: at 0.4 front and smooth
-# surroundings ran out of kernels together, for widths from 2e-2 to 1e-3.
-_CLIMB = 0.4
+# The length that a front's climb counts for, in sizes of the domain and of the front itself: with
+# these, front and smooth surroundings ran out of kernels together for widths from 2e-2 to 1e-3.
+_CLIMB, _CLIMB_OF_FRONT = 0.4, 1.6
 
 
 class Found(NamedTuple):
@@ -139,20 +140,25 @@ def _attempt(samples: Samples, components: int, size: float, seed: int) -> _Atte
     group, shares = strands(samples, mixture.responsibilities(features))
     if group is None:
         return None
-    order = np.argsort(group.thin)
-    level = np.cumsum(group.weights[order])
-    typical = group.thin[order[np.searchsorted(level, level[-1] / 2)]]
-    good = (_ASPECT * group.thin < group.long) & (group.thin < _THICKEST * typical)
-    stray = 1 - float(group.weights[good].sum() / samples.weights.sum())
-    space = Mixture(mixture.weights, mixture.means[:, :d], mixture.covariances[:, :d, :d])
+    good = _good(group)
     if not good.any():
         return None
-    fronts, uneven, broken = _fronts(group.chosen(good), samples, shares[:, good], _CLIMB * size)
+    stray = 1 - float(group.weights[good].sum() / samples.weights.sum())
+    fronts, uneven, broken = _fronts(group.chosen(good), samples, shares[:, good], size)
+    space = Mixture(mixture.weights, mixture.means[:, :d], mixture.covariances[:, :d, :d])
     return _Attempt(fronts, space, uneven, max(stray, broken))
 
 
+def _good(group: Strands) -> NDArray[np.bool_]:
+    """Tell which strands are thin: blobs and those that hold two fronts at once are not, (K,)."""
+    order = np.argsort(group.thin)
+    level = np.cumsum(group.weights[order])
+    typical = group.thin[order[np.searchsorted(level, level[-1] / 2)]]
+    return np.asarray((_ASPECT * group.thin < group.long) & (group.thin < _THICKEST * typical))
+
+
 def _fronts(
-    group: Strands, samples: Samples, shares: Host, amplitude: float
+    group: Strands, samples: Samples, shares: Host, size: float
 ) -> tuple[tuple[Front, ...], float, float]:
     """Return the fronts, the worst unevenness among them and the share that is broken."""
     labels, signs, broken = joined(group, samples, shares)
@@ -162,7 +168,17 @@ def _fronts(
         part = group.chosen(mine)
         if part.weights.sum() < _LEAST_FRONT * samples.weights.sum():
             continue
-        front = level_front(part, signs[mine], samples, shares[:, mine], amplitude)
+        own = shares[:, mine]
+        climb = min(_CLIMB * size, _CLIMB_OF_FRONT * _extent(samples, own))
+        front = level_front(part, signs[mine], samples, own, climb)
         fronts.append(front)
-        uneven = max(uneven, unevenness(front, part, samples, shares[:, mine]))
+        uneven = max(uneven, unevenness(front, part, samples, own))
     return tuple(fronts), uneven, broken
+
+
+def _extent(samples: Samples, shares: Host) -> float:
+    """Return the root mean square distance of a front's samples from their middle."""
+    weights = samples.weights * shares.sum(axis=1)
+    weights = weights / weights.sum()
+    offset = samples.points - weights @ samples.points
+    return float(np.sqrt(weights @ (offset**2).sum(axis=1)))

@@ -41,7 +41,7 @@ SHAPE_ROUNDS = 4
 # Neighbouring cells over which a monitor is smeared.
 SMEAR = 2
 # Variation beside the largest value that is rounding.
-_NEGLIGIBLE = 1e-9
+_NEGLIGIBLE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,9 @@ def _changes(mesh: Mesh, quantities: list[Host], axis: int) -> Host:
         spread = float(np.ptp(q))
         steps = np.abs(np.diff(q, axis=axis))
         largest = np.moveaxis(steps, axis, 0).reshape(steps.shape[axis], -1).max(axis=1)
-        varies = spread > _NEGLIGIBLE * float(np.abs(q).max())
+        # A slope that is rounding is small beside the solution over the side, not beside itself.
+        size = np.abs(quantities[0]).max() / np.ptp(mesh.axes[axis]) if k == 1 else np.abs(q).max()
+        varies = spread > _NEGLIGIBLE * float(size)
         scale = (0.5 if k == 1 else 1.0) / spread if varies else 0.0
         rows.append(largest * scale)
     return np.array(rows)

@@ -29,7 +29,7 @@ _OVERLAP = 1e-3
 # profile, those of opposite direction are the two flanks of a ridge unless they lie in one line.
 _COSINE, _GAP_ALIKE, _GAP_OPPOSITE = 0.9, 2.0, 0.5
 # Strands that share more than this and have not become one front, though their normals are less
-# than 60 degrees apart, are too coarse for its bends; fronts that merely cross share less.
+# than 45 degrees apart, are too coarse for its bends.
 _BREACH, _BREACH_COSINE = 0.005, 0.7
 
 

@@ -95,7 +95,12 @@ def centres(kernels: int) -> Host:
 @lru_cache(maxsize=128)
 def fitting_points(kernels: int) -> Host:
     """Return 2N midpoints and cosine-spaced points in the last three spacings, ends included."""
-    inner = (np.arange(2 * kernels) + 0.5) / (2 * kernels)
+    return clustered(kernels, 2 * kernels)
+
+
+def clustered(kernels: int, count: int) -> Host:
+    """Return `count` midpoints and cosine-spaced points in the last three spacings of kernels."""
+    inner = (np.arange(count) + 0.5) / count
     edge = 3.0 / kernels * (1.0 - np.cos(0.5 * np.pi * np.arange(CLUSTER) / CLUSTER))
     return np.sort(np.concatenate([inner, edge, 1.0 - edge]))
 

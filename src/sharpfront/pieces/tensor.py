@@ -32,15 +32,18 @@ ALL = 1_000_000
 # With fewer kernels than this the functions are like polynomials and rows are spaced like cosines,
 # so many for each function.
 FEW = 8
-FEW_ROWS = 1.6
+FEW_ROWS = 1.35
+# Rows along an axis for each kernel, beside those at the ends; an even number of them, so that
+# none meets the middle, where formulas in 1/r have their pole.
+ROWS = 1.5
 _COMPONENT_ARRAYS = ("anchor", "offset", "scale", "log_share", "bell_share")
 
 
 def _fitting_points(kernels: int, most: int) -> Host:
     """Return the positions of rows along an axis in its coordinate."""
     if kernels >= FEW:
-        return tables.fitting_points(kernels)
-    count = math.ceil(FEW_ROWS * min(most, kernels + 12))
+        return tables.clustered(kernels, 2 * math.ceil(ROWS * kernels / 2))
+    count = 2 * math.ceil(FEW_ROWS * min(most, kernels + 12) / 2)
     return np.asarray(np.sin(0.5 * np.pi * np.arange(count) / (count - 1)) ** 2)
 
 
@@ -143,11 +146,11 @@ def product_count(functions: Sequence[int]) -> int:
 
 
 def axis_of_size(coordinate: Coordinate, functions: int) -> Axis:
-    """Return an axis with about that many functions."""
-    ghosts = 13 if functions < 32 else 14
-    if functions <= ghosts:
-        return Axis(coordinate, 2, functions)
-    return Axis(coordinate, max(2, functions - ghosts))
+    """Return an axis with that many functions, of as few kernels as give them."""
+    kernels = max(2, functions - tables.GHOSTS - 4)
+    while _even_kernels(kernels, ALL).size < functions:
+        kernels += 1
+    return Axis(coordinate, kernels, functions)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,114 @@
+"""Guesses as users give them: a function, a number, an array, an earlier solution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import RegularGridInterpolator
+
+from sharpfront.arrays import Host
+from sharpfront.errors import ProblemError
+from sharpfront.newton.iterate import (
+    Constants,
+    Iterate,
+    Remembered,
+    traced_or_differenced,
+)
+from sharpfront.pieces import PiecewiseBasis
+from sharpfront.problem import Problem
+from sharpfront.solution import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where Newton's method starts.
+
+    Parameters
+    ----------
+    given
+        A number; a function of the coordinates; an array of values on an even grid over the
+        domain's bounds, ends included, one axis for each coordinate; an earlier `Solution`; or,
+        for several unknowns, a mapping from names to these. None is zero.
+    """
+
+    given: Any = None
+
+    @property
+    def nodes(self) -> Host | None:
+        """A grid of the line on which an earlier solution is resolved."""
+        if not isinstance(self.given, Solution):
+            return None
+        basis = next(iter(self.given.approximation.bases.values()))
+        if not isinstance(basis, PiecewiseBasis):
+            return None
+        return np.concatenate([piece.places.nodes.x for piece in basis.pieces])
+
+    def iterate(self, problem: Problem) -> Iterate:
+        """Return the guess with derivatives."""
+        if self.given is None:
+            return Constants()
+        if isinstance(self.given, Solution):
+            return _from_solution(self.given, problem)
+        given = self.given
+        if not isinstance(given, Mapping):
+            if len(problem.unknowns) > 1:
+                raise ProblemError(
+                    f"The problem has the unknowns {', '.join(problem.unknowns)}: give a guess for "
+                    "each, guess={'u': ..., 'v': ...}."
+                )
+            given = {problem.unknowns[0]: given}
+        unknown = [name for name in given if name not in problem.unknowns]
+        if unknown:
+            raise ProblemError(
+                f"The guess names {', '.join(map(repr, unknown))}; the unknowns are "
+                f"{', '.join(problem.unknowns)}."
+            )
+        return _from_parts(given, problem)
+
+
+def _from_solution(solution: Solution, problem: Problem) -> Iterate:
+    have, need = solution.unknowns, problem.unknowns
+    same = solution.approximation.coordinates == problem.coordinates
+    if not same or set(need) - set(have):
+        raise ProblemError(
+            f"The guess is a solution for {', '.join(have)} of "
+            f"{', '.join(solution.approximation.coordinates)}; the problem asks for "
+            f"{', '.join(need)} of {', '.join(problem.coordinates)}."
+        )
+    return Remembered(solution.approximation, 2)
+
+
+def _from_parts(given: Mapping[str, Any], problem: Problem) -> Iterate:
+    functions = {}
+    for name in problem.unknowns:
+        part = given.get(name, 0.0)
+        functions[name] = part if callable(part) else _function(name, part, problem)
+    return traced_or_differenced(functions, problem.coordinates, problem.domain.bounds)
+
+
+def _function(name: str, values: Any, problem: Problem) -> Any:
+    """Return a number or values on an even grid as a function."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ProblemError(
+            f"The guess for {name} is {values!r}; give a function of the coordinates, a number, "
+            "an array of values on an even grid, or an earlier solution."
+        ) from None
+    if not np.isfinite(array).all():
+        raise ProblemError(f"The guess for {name} holds values that are not finite.")
+    if array.ndim == 0:
+        return lambda *coordinates: float(array) + 0.0 * coordinates[0]
+    d = problem.domain.dimension
+    if array.ndim != d or min(array.shape) < 2:
+        raise ProblemError(
+            f"The guess for {name} is an array of shape {array.shape}; values on an even grid in "
+            f"{d} dimension(s) need {d} axis(es) of two points or more, ends included."
+        )
+    low, high = problem.domain.bounds
+    axes = [np.linspace(a, b, n) for a, b, n in zip(low, high, array.shape, strict=True)]
+    inside = RegularGridInterpolator(tuple(axes), array, bounds_error=False, fill_value=None)
+    return lambda *coordinates: inside(np.stack(np.broadcast_arrays(*coordinates), axis=-1))

@@ -1,0 +1,213 @@
+"""What a nonlinear problem is linearised about: any function with derivatives, however made.
+
+Newton's equation about functions p_j in the place of the derivatives D_j u is solved by u with an
+equation's residual of second order in D_j u - p_j. The p_j need not be exact, nor even each other's
+derivatives, so a guess may be differenced and a grid function interpolated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
+from sharpfront.equation.expression import Coordinate, Expression, as_expression
+from sharpfront.equation.values import environment
+from sharpfront.equation.expression import evaluate as evaluate_expression
+from sharpfront.errors import EquationError, ProblemError
+from sharpfront.pieces import PiecewiseBasis
+from sharpfront.pieces.coordinate import chain
+from sharpfront.pieces.piece import Piece
+from sharpfront.pieces.tables import even_kernels
+
+# Steps of differences, as part of the domain's size: the best ones for first derivatives and
+# nearly so for second ones.
+_STEP = 1e-4
+# Arrays of points that an iterate remembers its values at.
+_REMEMBERED = 16
+
+
+class Iterate(Protocol):
+    """Something with values and derivatives at points."""
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return d^orders of an unknown at points (m, d), (m,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """Each derivative of each unknown a number, zero unless given."""
+
+    numbers: dict[tuple[str, tuple[int, ...]], float] = field(default_factory=dict)
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return the number at every point."""
+        return np.full(len(points), self.numbers.get((unknown, tuple(orders)), 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A guess written with NumPy: its derivatives are exact."""
+
+    expressions: dict[str, Expression]
+    coordinates: tuple[str, ...]
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return the derivative of the recorded function."""
+        expression = self.expressions[unknown]
+        for name, times in zip(self.coordinates, orders, strict=True):
+            expression = expression.d(name, times) if times else expression
+        leaves = environment(self.coordinates, points)
+        return np.broadcast_to(evaluate_expression(expression, leaves), (len(points),))
+
+
+@dataclass(frozen=True, eq=False)
+class Differenced:
+    """Any vectorised function; derivatives by central differences that stay inside the bounds."""
+
+    functions: dict[str, Callable[..., Any]]
+    bounds: Host
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return differences of the function."""
+        low, high = self.bounds
+        total = max(sum(orders), 1)
+        step = _STEP ** (2.0 / (total + 1)) * (high - low)
+        reach = 0.5 * step * np.asarray(orders)
+        middle = np.clip(points, low + reach, high - reach)
+        return self._difference(unknown, middle, list(orders), step)
+
+    def _difference(self, unknown: str, points: Host, orders: list[int], step: Host) -> Host:
+        axis = next((i for i, n in enumerate(orders) if n), None)
+        if axis is None:
+            values = np.asarray(self.functions[unknown](*points.T), dtype=float)
+            return np.broadcast_to(values, (len(points),))
+        lower = [n - (i == axis) for i, n in enumerate(orders)]
+        shift = np.zeros(points.shape[1])
+        shift[axis] = 0.5 * step[axis]
+        right = self._difference(unknown, points + shift, lower, step)
+        left = self._difference(unknown, points - shift, lower, step)
+        return np.asarray((right - left) / step[axis])
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """A weighted sum of iterates."""
+
+    parts: tuple[tuple[float, Iterate], ...]
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return the sum of the parts' values."""
+        return np.asarray(sum(w * part.values(unknown, points, orders) for w, part in self.parts))
+
+
+def blended(old: Iterate, new: Iterate, share: float) -> Iterate:
+    """Return old + share * (new - old)."""
+    return new if share == 1.0 else Blend(((1.0 - share, old), (share, new)))
+
+
+@dataclass(frozen=True, eq=False)
+class LineTable:
+    """Nodal values of u, ..., u^(m-1) on a grid of the line, linear in between.
+
+    Parameters
+    ----------
+    nodes
+        (n + 1,).
+    levels
+        (m, n + 1).
+    """
+
+    nodes: Host
+    levels: Host
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return interpolated values; the derivative beyond the last level by differences."""
+        (order,), x = orders, points[:, 0]
+        if order < len(self.levels):
+            return np.interp(x, self.nodes, self.levels[order])
+        if order > len(self.levels):
+            return np.zeros(len(x))
+        cell = np.clip(np.searchsorted(self.nodes, x) - 1, 0, len(self.nodes) - 2)
+        return np.asarray((np.diff(self.levels[-1]) / np.diff(self.nodes))[cell])
+
+
+@dataclass(frozen=True, eq=False)
+class Remembered:
+    """An iterate that is asked at the same points again and again: each is computed once.
+
+    On the line all derivatives come from one table of kernels at the points.
+    """
+
+    inner: Iterate
+    highest: int = 0
+    _known: dict[Any, Host] = field(default_factory=dict, repr=False)
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return the values, from memory where they were asked for before."""
+        place = points.tobytes()
+        key = (unknown, tuple(orders), place)
+        if key not in self._known:
+            if len(self._known) >= _REMEMBERED * (self.highest + 1):
+                self._known.clear()
+            self._compute(unknown, points, tuple(orders), place)
+        return self._known[key]
+
+    def _compute(self, unknown: str, points: Host, orders: tuple[int, ...], place: bytes) -> None:
+        basis = self.inner.bases[unknown] if isinstance(self.inner, Approximation) else None
+        if isinstance(basis, PiecewiseBasis) and basis.pieces[0].fields == 1:
+            assert isinstance(self.inner, Approximation)
+            highest = max(self.highest, orders[0])
+            rows = _all_orders(basis, self.inner.weights[unknown], points[:, 0], highest)
+            for j, row in enumerate(rows):
+                self._known[unknown, (j,), place] = row
+            return
+        self._known[unknown, orders, place] = self.inner.values(unknown, points, orders)
+
+
+def _all_orders(basis: PiecewiseBasis, weights: Host, x: Host, highest: int) -> Host:
+    """Return u, ..., u^(highest) at positions, (highest + 1, n)."""
+    out = np.empty((highest + 1, len(x)))
+    starts = np.array([piece.coordinate.low for piece in basis.pieces[1:]])
+    which, edges = np.searchsorted(starts, x, side="right"), basis.edges
+    for i in np.unique(which):
+        here = which == i
+        own = weights[edges[i] : edges[i + 1]]
+        out[:, here] = _in_piece(basis.pieces[i], own, x[here], highest)
+    return out
+
+
+def _in_piece(piece: Piece, weights: Host, x: Host, highest: int) -> Host:
+    points = piece.coordinate.nearest(x)
+    d = piece.coordinate.derivatives(points, max(highest, 1))
+    sums = even_kernels(piece.kernels).sums(piece.coordinate.xi(points), weights, highest)
+    rows = [sums[0]]
+    for j in range(1, highest + 1):
+        unit = np.zeros((j + 1, len(x)))
+        unit[j] = 1.0
+        rows.append(np.sum(chain(d, unit)[1:] * sums[1 : j + 1], axis=0))
+    return np.array(rows)
+
+
+def traced_or_differenced(
+    functions: dict[str, Callable[..., Any]], coordinates: tuple[str, ...], bounds: Host
+) -> Iterate:
+    """Return guesses given as functions: recorded where they are written with NumPy."""
+    symbols = [Coordinate(name, coordinates) for name in coordinates]
+    try:
+        return Traced({u: as_expression(f(*symbols)) for u, f in functions.items()}, coordinates)
+    except (TypeError, ValueError, AttributeError, EquationError):
+        pass
+    probe = np.array([0.5 * (bounds[0] + bounds[1])] * 2)
+    for unknown, f in functions.items():
+        values = np.asarray(f(*probe.T))
+        if values.shape not in ((), (2,)) or values.dtype.kind not in "buif":
+            raise ProblemError(
+                f"The guess for {unknown} returned shape {values.shape} of type {values.dtype} at "
+                "2 points; it must return one real value per point."
+            )
+    return Differenced(functions, bounds)

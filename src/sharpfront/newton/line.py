@@ -1,0 +1,288 @@
+"""Nonlinear problems of one unknown on an interval, as an adaptor.
+
+Cells find the solution roughly (`cells`), a mixture places kernels on what they saw, and from there
+one Newton step goes with each solve: the system is the equation about the last iterate, and the
+check is the error equation about the new one, L(v) e = -F(v), whose answer holds the error of the
+kernels and what is left of Newton's method alike. Kernels are added only once the second is small
+beside the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from sharpfront.adapt import Resolve
+from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.cuts import Survey, find_cuts, survey
+from sharpfront.adapt.discover import special_points
+from sharpfront.adapt.doubt import GROWN, amplification, growth, miscounted, near_singular
+from sharpfront.adapt.plan import even_plan, first_plan, within
+from sharpfront.adapt.resolve import Checked, ResolveState
+from sharpfront.adapt.stretch import between_cuts
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.leastsquares import LeastSquares
+from sharpfront.mixture import Mixture
+from sharpfront.newton.cells import Cells, approach
+from sharpfront.newton.guess import Start
+from sharpfront.newton.iterate import Constants, LineTable, Remembered
+from sharpfront.newton.settle import Progress
+from sharpfront.newton.tangent import Tangent
+from sharpfront.ordinary import OrdinaryProblem, ordinary
+from sharpfront.problem import Problem
+from sharpfront.solution import Estimate
+
+_UNKNOWN = "no error can be estimated, because the data do not determine the solution"
+
+
+@dataclass(frozen=True, eq=False)
+class Relinearised(Checked):
+    """An assessment by the error equation about the new iterate.
+
+    Parameters
+    ----------
+    problem
+        The linear problem about it.
+    kernels
+        The assessment by the error equation about the old iterate: the kernels' share, without
+        what Newton's method has left.
+    changed
+        The largest change from the iterate before, relative to max(1, max|u|).
+    """
+
+    problem: OrdinaryProblem | None = None
+    kernels: Checked | None = None
+    changed: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class LineState:
+    """Where Newton's method stands.
+
+    Parameters
+    ----------
+    tangent
+        The problem, ready to be linearised.
+    inner
+        Kernels and plan of the linear problem about the last iterate.
+    iterate
+        The last iterate.
+    cells
+        What was found on cells; None if the problem was refused before.
+    progress
+        Newton's changes on kernels.
+    answer
+        The best assessed approximation.
+    explicit
+        Whether equation or conditions vary with the coordinate beside the unknown.
+    """
+
+    tangent: Tangent
+    inner: ResolveState
+    iterate: Any
+    cells: Cells | None = None
+    progress: Progress = field(default_factory=Progress)
+    answer: Checked | None = None
+    explicit: bool = True
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The mixture that places the kernels of the next solve."""
+        return self.inner.mixture
+
+    @property
+    def finished(self) -> Outcome | None:
+        """Why it ended."""
+        return self.inner.finished
+
+    @property
+    def diagnostics(self) -> Mapping[str, float]:
+        """Counts of steps and solves."""
+        on_cells = self.cells.solves if self.cells else 0
+        return {
+            "newton_steps": self.progress.steps,
+            "linear_solves": on_cells + self.progress.steps,
+            "cell_solves": on_cells,
+            "last_change": self.progress.last,
+        }
+
+
+@dataclass(frozen=True)
+class NewtonLine:
+    """Newton's method about kernels of `Resolve`.
+
+    Parameters
+    ----------
+    inner
+        Places kernels and checks them.
+    start_from
+        The guess.
+    """
+
+    inner: Resolve = field(default_factory=Resolve)
+    start_from: Start = field(default_factory=Start)
+
+    @property
+    def leastsquares(self) -> LeastSquares:
+        """The method of the inner adaptor."""
+        return self.inner.leastsquares
+
+    def start(self, problem: Problem, tol: float, seed: int) -> LineState:
+        """Return the state before the first solve: the solution found on cells, kernels planned."""
+        (name,) = problem.unknowns
+        tangent, guess = Tangent(problem), self.start_from.iterate(problem)
+        plain = ordinary(tangent.at(guess))
+        refusal = miscounted(plain)
+        blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
+        if refusal:
+            return LineState(tangent, ResolveState(name, plain, tol, None, blind, refusal), guess)
+        cells = approach(problem, guess, special_points(plain, ()), self.start_from.nodes)
+        state = self._planned(name, tangent, cells, tol)
+        return LineState(tangent, state, cells.table, cells, explicit=_explicit(state.seen))
+
+    def _planned(self, name: str, tangent: Tangent, cells: Cells, tol: float) -> ResolveState:
+        plain, found = cells.linear, cells.found
+        blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
+        amplified = _amplification(plain, cells)
+        refusal = near_singular(amplified)
+        if refusal:
+            refusal = _undetermined(refusal)
+        if not cells.converged:
+            refusal = refusal if refusal and found is None else _not_converged(cells)
+        if refusal and (found is None or not cells.converged):
+            return ResolveState(name, plain, tol, None, blind, refusal)
+        assert found is not None
+        # Jumps come from the coordinate: the solution itself is smooth between them.
+        still = ordinary(tangent.at(_frozen(name, cells.table)))
+        seen = survey(still)
+        cuts = find_cuts(still, seen)
+        stretches = between_cuts(plain.interval, cuts, found)
+        plan = first_plan(stretches, tol, self.inner.components, plain.order)
+        plan = within(plan, self.inner.max_kernels)
+        return ResolveState(
+            name, plain, tol, found, plan, refusal, amplified, seen=seen, cuts=cuts
+        )
+
+    def propose(self, state: LineState) -> Proposal:
+        """Return kernels and rows of the linear problem about the last iterate."""
+        return self.inner.propose(state.inner)
+
+    def assess(self, state: LineState, approximation: Approximation) -> Checked:
+        """Return the error equation's answer, linearised about what is assessed."""
+        (name,) = approximation.bases
+        if state.inner.found is None:
+            return self.inner.assess(state.inner, approximation)
+        kernels = self.inner.assess(state.inner, approximation)
+        iterate = Remembered(approximation, state.tangent.order)
+        problem = ordinary(state.tangent.at(iterate))
+        found = self.inner.assess(replace(state.inner, problem=problem), approximation)
+        new = approximation.values(name, found.points, (0,))
+        old = state.iterate.values(name, found.points, (0,))
+        changed = float(np.abs(new - old).max()) / max(1.0, float(np.abs(new).max()))
+        words = {f.name: getattr(found, f.name) for f in fields(found)}
+        return Relinearised(**words, problem=problem, kernels=kernels, changed=changed)
+
+    def observe(self, state: LineState, assessment: Checked) -> LineState:
+        """Return the next Newton step on the same kernels, more kernels, or an end."""
+        if not isinstance(assessment, Relinearised) or assessment.problem is None:
+            inner = self.inner.observe(state.inner, assessment)
+            return replace(state, inner=inner, answer=inner.answer)
+        best, progress = state.answer, state.progress.after(assessment.changed)
+        if best is None or assessment.estimate.value < best.estimate.value:
+            best = assessment
+        iterate = Remembered(assessment.approximation, state.tangent.order)
+        inner = replace(state.inner, problem=assessment.problem)
+        state = replace(state, iterate=iterate, inner=inner, progress=progress, answer=best)
+        if inner.refusal or assessment.estimate.value <= inner.tol:
+            return self._ended(state, assessment)
+        assert assessment.kernels is not None
+        if len(progress.changes) == progress.steps == 1 or assessment.kernels.estimate.value <= inner.tol:
+            # The kernels will do, or have seen no iterate yet that is smooth: Newton's turn.
+            stuck = progress.stuck()
+            return replace(state, inner=replace(inner, finished=stuck)) if stuck else state
+        # Kernels are added for the share that is theirs.
+        grown = self.inner.observe(inner, assessment.kernels)
+        return replace(state, inner=grown, progress=progress.renewed())
+
+    def _ended(self, state: LineState, assessment: Relinearised) -> LineState:
+        """Return what the inner adaptor makes of an answer that is good enough, or refused."""
+        inner = self.inner.observe(state.inner, assessment)
+        if inner.finished is None or inner.finished.kind is not OutcomeKind.CONVERGED:
+            return replace(state, inner=inner, answer=inner.answer or state.answer)
+        inner = self._questioned(inner, assessment)
+        return replace(state, inner=inner, answer=inner.answer)
+
+    def _questioned(self, inner: ResolveState, last: Relinearised) -> ResolveState:
+        """Return near-singular instead of converged where the kernels' own operator says so.
+
+        Cells do not see it where their error keeps a vanishing eigenvalue from zero: a front that
+        nothing holds in its place.
+        """
+        amplified = self._amplified(inner, last)
+        refusal = near_singular(amplified)
+        if refusal is None:
+            return inner
+        answer = replace(last, estimate=Estimate(np.inf, _UNKNOWN))
+        return replace(inner, answer=answer, finished=_undetermined(refusal))
+
+    def _amplified(self, inner: ResolveState, last: Relinearised) -> float:
+        """Return max|L^-1 (sum_j |c_j| / L^j) g| for a smooth function g of size one."""
+        problem, method = inner.problem, self.inner.leastsquares
+        low, high = problem.interval
+
+        def source(x: Host) -> Host:
+            data = problem.sample(x)[:-1]
+            terms = sum(np.abs(c) / (high - low) ** j for j, c in enumerate(data))
+            return np.asarray(terms * np.cos(0.7 + 2.3 * (x - low) / (high - low)))
+
+        nothing = tuple(replace(c, value=0.0) for c in problem.conditions)
+        asked = replace(problem, source=source, conditions=nothing)
+        system = self.inner.propose(replace(inner, problem=asked)).system
+        weights, _, _ = method.solve(method.factor(system), system.rhs)
+        (name,) = last.approximation.bases
+        changed = replace(last.approximation, weights={name: np.asarray(weights)})
+        return float(np.abs(changed.values(name, last.points, (0,))).max())
+
+
+def _amplification(plain: OrdinaryProblem, cells: Cells) -> float:
+    if cells.found is None:
+        return np.inf
+    with np.errstate(all="ignore"):
+        grown = growth(plain, cells.found)
+        return max(amplification(plain, cells.found), grown if grown > GROWN else 0.0)
+
+
+def _frozen(name: str, table: LineTable) -> Constants:
+    """Return the values and derivatives that a table has in its middle, everywhere."""
+    middle = table.levels[:, table.levels.shape[1] // 2]
+    return Constants({(name, (j,)): float(v) for j, v in enumerate(middle)})
+
+
+def _explicit(seen: Survey | None) -> bool:
+    return seen is not None and any(row is not None for row in seen.rows)
+
+
+def _undetermined(refusal: Outcome) -> Outcome:
+    return Outcome(
+        refusal.kind,
+        f"{refusal.detail} This is the linearisation about the solution that Newton's method "
+        "found: it stands at a fold, or holds a layer whose position the data do not determine.",
+    )
+
+
+def _not_converged(cells: Cells) -> Outcome:
+    last = cells.history[-3:]
+    steps = "; ".join(
+        f"{'' if s == 1.0 else f'highest derivatives times {s:.3g}: '}"
+        f"{', '.join(f'{c:.1e}' for c in a.changes[-4:]) or 'no solution'}"
+        for s, a in last
+    )
+    return Outcome(
+        OutcomeKind.NEWTON,
+        f"After {cells.solves} linear solves on cells, the last corrections were {steps}.",
+    )

@@ -1,0 +1,186 @@
+"""The linear problem whose solution is the next iterate.
+
+    sum_j F_j(p) D_j u + F(p) - sum_j F_j(p) p_j = 0,    F_j = dF / d(D_j u) from the graph,
+
+on the same domain, and conditions likewise. A derivative in which an equation is linear, and on
+which no other coefficient depends, drops out of what stands in the square brackets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.equation.expression import (
+    Constant,
+    Coordinate,
+    Derivative,
+    Expression,
+    Function,
+    Key,
+    Leaf,
+    apply_function,
+    derivatives_in,
+)
+from sharpfront.equation.linearise import LinearForm, Term, is_linear, substitute, tangent_terms
+from sharpfront.newton.iterate import Iterate
+from sharpfront.problem import Problem, Stated
+
+_S = TypeVar("_S", bound=Stated)
+
+
+@dataclass(frozen=True, eq=False)
+class _Residual:
+    """One residual with its tangents; `spared` are the derivatives that drop out."""
+
+    expression: Expression
+    terms: tuple[Term, ...]
+    linear: bool
+    spared: frozenset[Key]
+
+    def about(self, insert: _Insertion) -> Expression:
+        """Return the linearised residual as an expression."""
+        if self.linear:
+            return self.expression
+        form = self.form(insert)
+        total = form.source
+        for term, leaf in zip(form.terms, self._leaves(), strict=True):
+            total = total + term.coefficient * leaf
+        return total
+
+    def form(self, insert: _Insertion) -> LinearForm:
+        """Return the linearised residual as a linear form."""
+        zero = Constant(0.0)
+
+        def put(leaf: Leaf) -> Expression:
+            return zero if leaf.key in self.spared else insert(leaf)
+
+        source, terms = substitute(self.expression, put), []
+        for term, leaf in zip(self.terms, self._leaves(), strict=True):
+            coefficient = substitute(term.coefficient, put)
+            terms.append(replace(term, coefficient=coefficient))
+            if leaf.key not in self.spared:
+                source = source - coefficient * insert(leaf)
+        return LinearForm(tuple(terms), source)
+
+    def _leaves(self) -> list[Derivative]:
+        leaves = {(d.unknown, d.orders): d for d in derivatives_in(self.expression)}
+        return [leaves[t.unknown, t.orders] for t in self.terms]
+
+
+def _residual(expression: Expression) -> _Residual:
+    linear = is_linear(expression)
+    terms = tangent_terms(expression)
+    inside = {leaf.key for t in terms for leaf in derivatives_in(t.coefficient)}
+    keys = {("derivative", t.unknown, t.orders) for t in terms}
+    return _Residual(expression, terms, linear, frozenset(keys - inside))
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """A derivative of an iterate as a function of the coordinates."""
+
+    iterate: Iterate
+    unknown: str
+    orders: tuple[int, ...]
+
+    def __call__(self, *coordinates: Any) -> Host:
+        columns = np.broadcast_arrays(*coordinates)
+        points = np.stack([c.ravel() for c in columns], axis=1)
+        values = self.iterate.values(self.unknown, points, self.orders)
+        return values.reshape(columns[0].shape)
+
+
+class _Insertion:
+    """Puts an iterate in the place of the unknowns; one node for each derivative."""
+
+    def __init__(self, iterate: Iterate, coordinates: tuple[str, ...]) -> None:
+        self._iterate = iterate
+        self._coordinates = [Coordinate(name, coordinates) for name in coordinates]
+        self._nodes: dict[Key, Expression] = {}
+
+    def __call__(self, leaf: Leaf) -> Expression:
+        if not isinstance(leaf, Derivative):
+            return leaf
+        if leaf.key not in self._nodes:
+            name = f"{leaf.unknown}{''.join(map(str, leaf.orders))}"
+            values = _Values(self._iterate, leaf.unknown, leaf.orders)
+            self._nodes[leaf.key] = apply_function(Function(name, values), *self._coordinates)
+        return self._nodes[leaf.key]
+
+
+class Tangent:
+    """A nonlinear problem, ready to be linearised about one iterate after the other.
+
+    Parameters
+    ----------
+    problem
+        Its equation or a condition is not linear.
+    stiffness
+        Factor on the derivatives of the highest order in the equations: above one an easier
+        problem, on the way to the one that was stated.
+    """
+
+    def __init__(self, problem: Problem, stiffness: float = 1.0) -> None:
+        self.problem = problem
+        self.stiffness = stiffness
+        equations = problem.equations
+        if stiffness != 1.0:
+            equations = tuple(_stiffer(e, self.order, stiffness) for e in equations)
+        self._equations = tuple(_residual(e) for e in equations)
+        self._conditions = tuple(_read(c) for c in problem.conditions)
+        self._further = tuple(_read(c) for c in problem.further)
+
+    @cached_property
+    def order(self) -> int:
+        """The highest order of a derivative in the equations."""
+        return highest_order(self.problem)
+
+    def at(self, iterate: Iterate) -> Problem:
+        """Return the linear problem about an iterate."""
+        insert = _Insertion(iterate, self.problem.coordinates)
+        linear = copy(self.problem)
+        for name in ("forms", "is_linear"):
+            linear.__dict__.pop(name, None)
+        linear.equations = tuple(r.about(insert) for r in self._equations)
+        linear.__dict__["forms"] = tuple(r.form(insert) for r in self._equations)
+        linear.conditions = _stated(self.problem.conditions, self._conditions, insert)
+        linear.further = _stated(self.problem.further, self._further, insert)
+        return linear
+
+
+def _read(condition: Stated) -> tuple[_Residual, ...]:
+    return tuple(_residual(r) for r in condition.residuals)
+
+
+def _stated(
+    conditions: Sequence[_S], read: Sequence[tuple[_Residual, ...]], insert: _Insertion
+) -> tuple[_S, ...]:
+    """Return conditions with the nonlinear ones linearised."""
+    out = []
+    for condition, residuals in zip(conditions, read, strict=True):
+        if all(r.linear for r in residuals):
+            out.append(condition)
+        else:
+            out.append(replace(condition, residuals=tuple(r.about(insert) for r in residuals)))
+    return tuple(out)
+
+
+def highest_order(problem: Problem) -> int:
+    """Return the highest order of a derivative in the equations."""
+    leaves = (leaf for e in problem.equations for leaf in derivatives_in(e))
+    return max(sum(leaf.orders) for leaf in leaves)
+
+
+def _stiffer(equation: Expression, order: int, factor: float) -> Expression:
+    def scaled(leaf: Leaf) -> Expression:
+        top = isinstance(leaf, Derivative) and sum(leaf.orders) == order
+        return factor * leaf if top else leaf
+
+    return substitute(equation, scaled)

@@ -1,0 +1,37 @@
+"""Values of a parameter on the way from an easy problem to the one that is meant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+
+from sharpfront.errors import ProblemError
+
+# Values that are put in between where Newton's method fails.
+MOST_BETWEEN = 20
+
+
+def values_on_the_way(values: Sequence[float]) -> Generator[float | None, bool, None]:
+    """Yield one value after the other; sent whether its solve failed, go halfway then.
+
+    None at the end: when the last value is solved, the first one fails, or no value in between
+    helps.
+    """
+    ahead = [float(v) for v in values]
+    if not ahead:
+        raise ProblemError("continuation= needs one value of the parameter or more.")
+    behind, between = None, 0
+    while ahead:
+        failed = yield ahead[0]
+        if not failed:
+            behind = ahead.pop(0)
+        elif behind is None or between >= MOST_BETWEEN:
+            break
+        else:
+            between += 1
+            ahead.insert(0, _halfway(behind, ahead[0]))
+    yield None
+
+
+def _halfway(a: float, b: float) -> float:
+    return math.copysign(math.sqrt(a * b), a) if a * b > 0 else 0.5 * (a + b)
