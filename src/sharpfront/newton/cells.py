@@ -18,9 +18,8 @@ from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
 from sharpfront.newton.damped import Newton, Rules, newton
 from sharpfront.newton.iterate import Iterate, LineTable
-from sharpfront.newton.tangent import Tangent
-from sharpfront.ordinary import OrdinaryProblem, ordinary
-from sharpfront.problem import Problem
+from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.ordinary import OrdinaryProblem
 
 # Cells of the first grid, and the fewest of later ones.
 FIRST, CELLS = 500, 300
@@ -72,8 +71,8 @@ class Cells:
 class _Search:
     """Attempts on one problem; counts them."""
 
-    def __init__(self, problem: Problem, fixed: Host) -> None:
-        self.problem = problem
+    def __init__(self, tangent: LineTangent, fixed: Host) -> None:
+        self.tangent = tangent
         self.fixed = fixed
         self.history: list[tuple[float, Newton[LineTable]]] = []
 
@@ -83,11 +82,11 @@ class _Search:
 
     def settled(self, start: LineTable, stiffness: float, rounds: int = ROUNDS) -> LineTable | None:
         """Return the solution on a grid that resolves it, or None if Newton fails."""
-        tangent, table = Tangent(self.problem, stiffness), start
+        table = start
         limit = FIRST_JUMP if len(start.nodes) > FIRST else JUMP
         for turn in range(rounds):
             points = grid(table.nodes)
-            attempt = newton(table, _rules(tangent, points), SMALL, ATTEMPT)
+            attempt = newton(table, _rules(self.tangent, stiffness, points), SMALL, ATTEMPT)
             self.history.append((stiffness, attempt))
             if not attempt.converged:
                 return None
@@ -126,13 +125,13 @@ class _Search:
         return table
 
 
-def approach(problem: Problem, guess: Iterate, fixed: Host, nodes: Host | None) -> Cells:
+def approach(tangent: LineTangent, guess: Iterate, fixed: Host, nodes: Host | None) -> Cells:
     """Solve the problem on cells, from a guess.
 
     Parameters
     ----------
-    problem
-        One unknown on an interval.
+    tangent
+        The problem, ready to be linearised.
     guess
         Where to start.
     fixed
@@ -140,33 +139,33 @@ def approach(problem: Problem, guess: Iterate, fixed: Host, nodes: Host | None) 
     nodes
         The first grid, where the guess knows of a good one.
     """
-    low, high = (float(end) for end in problem.domain.bounds[:, 0])
+    low, high = tangent.interval
     even = np.linspace(low, high, FIRST + 1)
     first = np.union1d(even if nodes is None else np.union1d(even, nodes), fixed)
-    search = _Search(problem, fixed)
-    tangent = Tangent(problem)
-    start = _tabulated(guess, problem, first, tangent.order)
+    search = _Search(tangent, fixed)
+    start = _tabulated(guess, tangent, first)
     table = search.settled(start, 1.0)
     if table is None:
         table = search.continued(start)
     converged = table is not None
     if table is None:
         table = search.history[-1][1].iterate if search.history else start
-    linear = ordinary(tangent.at(table))
+    linear = tangent.at(table)
     return Cells(table, linear, _discovery(linear, table), tuple(search.history), converged)
 
 
-def _tabulated(guess: Iterate, problem: Problem, nodes: Host, order: int) -> LineTable:
+def _tabulated(guess: Iterate, tangent: LineTangent, nodes: Host) -> LineTable:
     """Return a guess at nodes."""
-    (name,) = problem.unknowns
-    rows = [guess.values(name, nodes[:, None], (j,)) for j in range(max(order, 2))]
+    orders = range(max(tangent.order, 2))
+    rows = [guess.values(tangent.name, nodes[:, None], (j,)) for j in orders]
     return LineTable(nodes, np.array(rows))
 
 
-def _rules(tangent: Tangent, points: Grid) -> Rules[LineTable]:
+def _rules(tangent: LineTangent, stiffness: float, points: Grid) -> Rules[LineTable]:
     def correct(table: LineTable) -> LineTable | None:
         try:
-            return LineTable(points.nodes, _linear_solution(ordinary(tangent.at(table)), points)[1])
+            linear = tangent.at(table, stiffness)
+            return LineTable(points.nodes, _linear_solution(linear, points)[1])
         except (SingularCellsError, EquationError):
             return None
 

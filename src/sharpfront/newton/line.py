@@ -30,10 +30,10 @@ from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.newton.cells import Cells, approach
 from sharpfront.newton.guess import Start
-from sharpfront.newton.iterate import Constants, LineTable, Remembered
+from sharpfront.newton.iterate import Remembered
+from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.settle import Progress
-from sharpfront.newton.tangent import Tangent
-from sharpfront.ordinary import OrdinaryProblem, ordinary
+from sharpfront.ordinary import OrdinaryProblem
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
 
@@ -82,7 +82,7 @@ class LineState:
         Whether equation or conditions vary with the coordinate beside the unknown.
     """
 
-    tangent: Tangent
+    tangent: LineTangent
     inner: ResolveState
     iterate: Any
     cells: Cells | None = None
@@ -135,17 +135,18 @@ class NewtonLine:
     def start(self, problem: Problem, tol: float, seed: int) -> LineState:
         """Return the state before the first solve: the solution found on cells, kernels planned."""
         (name,) = problem.unknowns
-        tangent, guess = Tangent(problem), self.start_from.iterate(problem)
-        plain = ordinary(tangent.at(guess))
+        guess = self.start_from.iterate(problem)
+        tangent = LineTangent(problem, guess)
+        plain = tangent.at(guess)
         refusal = miscounted(plain)
         blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
         if refusal:
             return LineState(tangent, ResolveState(name, plain, tol, None, blind, refusal), guess)
-        cells = approach(problem, guess, special_points(plain, ()), self.start_from.nodes)
+        cells = approach(tangent, guess, special_points(plain, ()), self.start_from.nodes)
         state = self._planned(name, tangent, cells, tol)
         return LineState(tangent, state, cells.table, cells, explicit=_explicit(state.seen))
 
-    def _planned(self, name: str, tangent: Tangent, cells: Cells, tol: float) -> ResolveState:
+    def _planned(self, name: str, tangent: LineTangent, cells: Cells, tol: float) -> ResolveState:
         plain, found = cells.linear, cells.found
         blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
         amplified = _amplification(plain, cells)
@@ -158,7 +159,8 @@ class NewtonLine:
             return ResolveState(name, plain, tol, None, blind, refusal)
         assert found is not None
         # Jumps come from the coordinate: the solution itself is smooth between them.
-        still = ordinary(tangent.at(_frozen(name, cells.table)))
+        levels = cells.table.levels
+        still = tangent.frozen(levels[:, levels.shape[1] // 2])
         seen = survey(still)
         cuts = find_cuts(still, seen)
         stretches = between_cuts(plain.interval, cuts, found)
@@ -179,7 +181,7 @@ class NewtonLine:
             return self.inner.assess(state.inner, approximation)
         kernels = self.inner.assess(state.inner, approximation)
         iterate = Remembered(approximation, state.tangent.order)
-        problem = ordinary(state.tangent.at(iterate))
+        problem = state.tangent.at(iterate)
         found = self.inner.assess(replace(state.inner, problem=problem), approximation)
         new = approximation.values(name, found.points, (0,))
         old = state.iterate.values(name, found.points, (0,))
@@ -255,12 +257,6 @@ def _amplification(plain: OrdinaryProblem, cells: Cells) -> float:
     with np.errstate(all="ignore"):
         grown = growth(plain, cells.found)
         return max(amplification(plain, cells.found), grown if grown > GROWN else 0.0)
-
-
-def _frozen(name: str, table: LineTable) -> Constants:
-    """Return the values and derivatives that a table has in its middle, everywhere."""
-    middle = table.levels[:, table.levels.shape[1] // 2]
-    return Constants({(name, (j,)): float(v) for j, v in enumerate(middle)})
 
 
 def _explicit(seen: Survey | None) -> bool:

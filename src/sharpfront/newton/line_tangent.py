@@ -1,0 +1,145 @@
+"""Newton's linear problems on the line, in the plain form and without walking graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.equation.expression import Constant, derivatives_in
+from sharpfront.equation.linearise import tangent_terms
+from sharpfront.errors import EquationError
+from sharpfront.newton.iterate import Constants, Iterate
+from sharpfront.newton.program import Program
+from sharpfront.newton.tangent import Tangent
+from sharpfront.ordinary import Function, LinearCondition, OrdinaryProblem, ordinary
+from sharpfront.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """One of the functions c_0, ..., c_m, f of a linear problem about an iterate."""
+
+    rows: Callable[[Host], Host]
+    index: int
+
+    def __call__(self, x: Host) -> Host:
+        return self.rows(x)[self.index]
+
+
+class _Sampled:
+    """All functions of one linear problem; those at the points asked for last are kept."""
+
+    def __init__(self, tangent: LineTangent, iterate: Iterate, stiffness: float) -> None:
+        self._tangent, self._iterate, self._stiffness = tangent, iterate, stiffness
+        self._last: tuple[Host, Host] | None = None
+
+    def __call__(self, x: Host) -> Host:
+        # A solver asks for one function after the other with the same array.
+        if self._last is None or self._last[0] is not x:
+            self._last = x, self._tangent.sample(self._iterate, self._stiffness, x)
+        return self._last[1]
+
+
+class LineTangent:
+    """A nonlinear problem of one unknown on an interval, linearised about iterates.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    about
+        An iterate at which it is finite.
+    """
+
+    def __init__(self, problem: Problem, about: Iterate) -> None:
+        (self.name,), (equation,) = problem.unknowns, problem.equations
+        self.problem = problem
+        self._general = Tangent(problem)
+        self.order = self._general.order
+        terms = tangent_terms(equation)
+        self._orders = [t.orders[0] for t in terms]
+        self._constant = {
+            t.orders[0]: t.coefficient.value for t in terms if isinstance(t.coefficient, Constant)
+        }
+        self._program = Program([equation, *(t.coefficient for t in terms)])
+        inside = {leaf.orders[0] for t in terms for leaf in derivatives_in(t.coefficient)}
+        # What the equation is linear in cancels from the source.
+        self._needed = sorted(inside)
+        first = ordinary(self._general.at(about))
+        self.interval = first.interval
+        stated = (*problem.conditions, *problem.further)
+        self._steady = all(
+            not derivatives_in(t.coefficient)
+            for c in stated
+            for r in c.residuals
+            for t in tangent_terms(r)
+        )
+        self._conditions = first.conditions
+
+    def at(self, iterate: Iterate, stiffness: float = 1.0) -> OrdinaryProblem:
+        """Return the linear problem about an iterate.
+
+        Parameters
+        ----------
+        iterate
+            The iterate.
+        stiffness
+            Factor on the derivative of the highest order: above one an easier problem.
+        """
+        sampled = _Sampled(self, iterate, stiffness)
+        coefficients: list[Function] = [0.0] * (self.order + 1)
+        for j in self._orders:
+            factor = stiffness if j == self.order else 1.0
+            known = self._constant.get(j)
+            coefficients[j] = _Row(sampled, j) if known is None else factor * known
+        conditions = self._conditions if self._steady else self._conditions_about(iterate)
+        return OrdinaryProblem(
+            self.interval, tuple(coefficients), _Row(sampled, self.order + 1), conditions
+        )
+
+    def frozen(self, values: Host) -> OrdinaryProblem:
+        """Return the linear problem about numbers in the place of u, u', ..., everywhere.
+
+        Its functions vary with the coordinate alone: constants are plain numbers.
+        """
+        numbers = {(self.name, (j,)): float(v) for j, v in enumerate(values)}
+        return ordinary(self._general.at(Constants(numbers)))
+
+    def sample(self, iterate: Iterate, stiffness: float, x: Host) -> Host:
+        """Return c_0, ..., c_m and the source f at positions, (m + 2, n)."""
+        points = x[:, None]
+        put = {j: iterate.values(self.name, points, (j,)) for j in self._needed}
+        leaves = {("coordinate", self.problem.coordinates[0]): x}
+        for j in range(self.order + 1):
+            factor = stiffness if j == self.order else 1.0
+            leaves["derivative", self.name, (j,)] = factor * put[j] if j in put else 0.0
+        values = self._program.run(leaves, len(x))
+        if not np.isfinite(values).all():
+            raise EquationError(_not_finite(values, x))
+        out = np.zeros((self.order + 2, len(x)))
+        out[-1] = -values[0]
+        for j, row in zip(self._orders, values[1:], strict=True):
+            out[j] = (stiffness if j == self.order else 1.0) * row
+            if j in put:
+                out[-1] += out[j] * put[j]
+        return out
+
+    def _conditions_about(self, iterate: Iterate) -> tuple[LinearCondition, ...]:
+        return ordinary(self._general.at(iterate)).conditions
+
+
+def _not_finite(values: Host, x: Host) -> str:
+    i = int(np.argmin(np.isfinite(values).all(axis=0)))
+    return (
+        f"The equation or its linearisation is not finite at x = {x[i]:.6g} about an iterate. "
+        "Give a guess= about which it is, for example guess=1.0 for log(u) or 1/u."
+    )
+
+
+def explicit(problem: OrdinaryProblem) -> bool:
+    """Tell whether a function of the problem varies with the coordinate."""
+    return any(callable(f) for f in problem.functions)
+
