@@ -1,7 +1,7 @@
 """Random manufactured problems in two and three dimensions: how the default does on them.
 
-Run by hand: ``python benchmarks/random_space.py SEED [SEED ...] [--count 50] [--tol 1e-6]``. Prints
-the problems that are wrong, under-estimated or not converged, and the counts.
+Run by hand: ``python benchmarks/random_space.py SEED [SEED ...] [--count 50] [--tol 1e-6]
+[--plane]``. Prints the problems that are wrong, under-estimated or not converged, and the counts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ def main() -> None:
     counts = dict.fromkeys(("problems", "not converged", "wrong", "under", "over"), 0)
     for case in (c for seed in options.seeds for c in family(seed, options.count)):
         if options.only and case.name.split()[0] not in options.only:
+            continue
+        if options.plane and case.problem.domain.dimension > 2:
             continue
         started = time.perf_counter()
         solution = sf.solve(case.problem, tol=options.tol, max_kernels=options.max_kernels)
@@ -58,6 +60,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tol", type=float, default=1e-6)
     parser.add_argument("--max-kernels", type=int, default=4000)
     parser.add_argument("--only", nargs="*", help="names of problems, SEED:NUMBER")
+    parser.add_argument("--plane", action="store_true", help="leave out three dimensions")
     parser.add_argument("--all", action="store_true", help="print every problem")
     return parser.parse_args()
 

@@ -54,7 +54,8 @@ def main() -> None:
         if options.names and entry.name not in options.names:
             continue
         tol = options.tol or bound
-        points = entry.points(value, per_axis=options.per_axis)
+        flat = entry is not catalog.HYPERCUBE
+        points = entry.points(value, per_axis=options.per_axis) if flat else entry.points(value)
         problem, exact = entry.problem(value), entry.exact(value)
         for seed in range(42, 42 + options.seeds):
             started = time.perf_counter()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Array, Host, to_host
-from sharpfront.basis import Basis
+from sharpfront.basis import Basis, SharingBasis
 from sharpfront.equation.expression import Expression, derivatives_in
 from sharpfront.equation.values import at_points, environment
 from sharpfront.geometry import BoundaryPoints
@@ -52,8 +52,14 @@ class Approximation:
     ) -> Host:
         """Return an expression of the unknowns with this approximation put in, (m,)."""
         leaves = environment(self.coordinates, points, normals)
-        for leaf in derivatives_in(expression):
-            leaves[leaf.key] = self.values(leaf.unknown, points, leaf.orders)
+        inside = derivatives_in(expression)
+        for unknown, basis in self.bases.items():
+            own = [leaf for leaf in inside if leaf.unknown == unknown]
+            if own and isinstance(basis, SharingBasis):
+                found = basis.several(self.weights[unknown], points, [leaf.orders for leaf in own])
+            else:
+                found = [self.values(unknown, points, leaf.orders) for leaf in own]
+            leaves |= {leaf.key: values for leaf, values in zip(own, found, strict=True)}
         return at_points(expression, leaves, points.shape[0], what)
 
     def residuals(self, problem: Problem, points: Host) -> Host:

@@ -52,6 +52,14 @@ class CombiningBasis(Basis, Protocol):
         """Return sum_t c_t d^orders_t of each function at each point, (m, size)."""
 
 
+@runtime_checkable
+class SharingBasis(Basis, Protocol):
+    """A basis that finds several derivatives at once faster than one after the other."""
+
+    def several(self, weights: Array, points: Array, orders: Sequence[Orders]) -> list[Array]:
+        """Return several derivatives of the weighted sum at each point, (m,) each."""
+
+
 @dataclass(frozen=True, eq=False)
 class KernelBasis:
     """One kernel at many centres, each with its own shape, and a polynomial tail.

@@ -18,6 +18,7 @@ from sharpfront.files import flattened, replacing, unflattened
 from sharpfront.geometry import Domain, restore_domain
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import restore_pieces
+from sharpfront.pieces.embedded import restore_embedded
 from sharpfront.pieces.tensor import restore_tensor
 from sharpfront.problem import Problem
 
@@ -329,6 +330,7 @@ def load(path: str | Path) -> Solution:
 _RESTORERS: dict[str, Callable[[dict[str, Any]], Basis]] = {
     "pieces": restore_pieces,
     "tensor": restore_tensor,
+    "embedded": restore_embedded,
 }
 
 

@@ -15,6 +15,16 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.embedded import (
+    FIRST,
+    GROWTH,
+    FrontTrial,
+    embedded_proposal,
+    front_elements,
+    fronts_allowed,
+    look_for_fronts,
+)
+from sharpfront.adapt.fronts import Found
 from sharpfront.adapt.marginals import Marginals, discover
 from sharpfront.adapt.product_rows import product_system
 from sharpfront.approximation import Approximation
@@ -34,6 +44,10 @@ from sharpfront.solution import Estimate
 # Functions along an axis at the start, by dimension: without and with a mixture.
 START = {2: (14, 20), 3: (8, 12)}
 MANY = (5, 5)
+# Fronts are followed while their estimate is below this many times that of products.
+WORTH = 3.0
+# No forecast of the functions along an axis goes further than this.
+MANY_MORE = 20
 # Factors on the deviations of the mixtures that are tried, once the first growth is done.
 SCALES = (0.6, 1.6)
 # An axis grows if its last functions carry this share of what the worst axis' carry.
@@ -96,6 +110,8 @@ class SpaceState:
         What is proposed next, and what is to be tried after it at the same size.
     tuned
         Whether the mixtures' widths have been tried.
+    looked, fronts
+        Whether fronts across the axes have been looked for, and what was found.
     best
         The trial and assessment with the smallest estimate.
     last
@@ -113,10 +129,12 @@ class SpaceState:
     seed: int
     found: Marginals | None
     regular: bool
-    trial: Trial
+    trial: Trial | FrontTrial
     pending: tuple[Trial, ...] = ()
     tuned: bool = False
-    best: tuple[Trial, SpaceAssessment] | None = None
+    looked: bool = False
+    fronts: Found | None = None
+    best: tuple[Trial | FrontTrial, SpaceAssessment] | None = None
     last: SpaceAssessment | None = None
     idle: int = 0
     estimates: tuple[float, ...] = ()
@@ -124,7 +142,9 @@ class SpaceState:
 
     @property
     def mixture(self) -> Mixture | None:
-        """The axes' mixtures as one in space."""
+        """The mixture of the fronts, or the axes' mixtures as one in space."""
+        if isinstance(self.trial, FrontTrial):
+            return self.fronts.mixture if self.fronts else None
         if self.found is None:
             return None
         return in_space(self.found.mixtures, self.problem.domain.bounds, self.trial.scale)
@@ -175,6 +195,9 @@ class ResolveSpace:
 
     def propose(self, state: SpaceState) -> Proposal:
         """Return kernels and rows of the state's trial."""
+        if isinstance(state.trial, FrontTrial):
+            assert state.fronts is not None
+            return embedded_proposal(state.problem, state.fronts, state.trial.count, state.seed)
         basis = _basis(state)
         bases = dict.fromkeys(state.problem.unknowns, basis)
         system, rows = product_system(state.problem, bases, basis, state.seed)
@@ -187,7 +210,10 @@ class ResolveSpace:
             before = last.approximation if last else None
             compared = check_by_comparison(problem, approximation, before, state.seed)
             return _extrapolated(state, compared)
-        elements = Elements.build(problem, check_mesh(problem.domain, _basis(state)))
+        if isinstance(state.trial, FrontTrial):
+            elements = front_elements(problem, state.trial.count)
+        else:
+            elements = Elements.build(problem, check_mesh(problem.domain, _basis(state)))
         return _doubted(state, check_by_elements(problem, approximation, elements))
 
     def observe(self, state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
@@ -204,17 +230,39 @@ class ResolveSpace:
             return replace(state, trial=state.pending[0], pending=state.pending[1:])
         if _stalled(state):
             return replace(state, finished=Outcome(OutcomeKind.STALLED, _reached(state)))
-        if len(state.estimates) > 1 and not state.tuned and state.mixture is not None:
-            trials = tuple(replace(state.best[0], scale=s) for s in SCALES)
-            return replace(state, tuned=True, trial=trials[0], pending=trials[1:])
-        grown = _grown(state)
-        largest = tuple(
-            max(pair) for pair in zip(state.trial.functions, state.best[0].functions, strict=True)
-        )
-        grown = self._within(state.problem, grown, largest)
-        if grown is None:
+        following = self._next(state)
+        if following is None:
             return replace(state, finished=Outcome(OutcomeKind.KERNEL_LIMIT, _reached(state)))
-        return replace(state, trial=grown)
+        return following
+
+    def _next(self, state: SpaceState) -> SpaceState | None:
+        """Return the state with the next trial; None if more kernels are not allowed."""
+        assert state.best is not None
+        trial, (best, found) = state.trial, state.best
+        if isinstance(trial, FrontTrial):
+            if isinstance(best, FrontTrial) or state.estimates[-1] < WORTH * found.estimate.value:
+                count = min(math.ceil(GROWTH * trial.count), self.max_kernels)
+                return None if count == trial.count else replace(state, trial=FrontTrial(count))
+            # The fronts were none: back to where products had come.
+            trial, state = best, replace(state, trial=best, last=found)
+        assert isinstance(best, Trial)
+        if len(state.estimates) > 1 and not state.looked and self._beyond(state):
+            fronts = look_for_fronts(state.problem, state.seed)
+            state = replace(state, looked=True, fronts=fronts)
+            if fronts is not None:
+                return replace(state, trial=FrontTrial(min(FIRST, self.max_kernels)))
+        if len(state.estimates) > 1 and not state.tuned and state.mixture is not None:
+            trials = tuple(replace(best, scale=s) for s in SCALES)
+            return replace(state, tuned=True, trial=trials[0], pending=trials[1:])
+        pairs = zip(trial.functions, best.functions, strict=True)
+        grown = self._within(state.problem, _grown(state), tuple(max(pair) for pair in pairs))
+        return None if grown is None else replace(state, trial=grown)
+
+    def _beyond(self, state: SpaceState) -> bool:
+        """Tell whether products would need more functions than allowed to reach the tolerance."""
+        if state.found is None or not fronts_allowed(state.problem):
+            return False
+        return product_count(_wanted(state)) > self.max_kernels
 
     def _within(self, problem: Problem, trial: Trial, least: tuple[int, ...]) -> Trial | None:
         """Return the trial cut down to the most kernels; None if no more than `least` are left."""
@@ -251,6 +299,7 @@ def in_space(
 
 
 def _basis(state: SpaceState) -> TensorBasis:
+    assert isinstance(state.trial, Trial)
     bounds = state.problem.domain.bounds.T
     mixtures = state.found.mixtures if state.found else (None,) * len(bounds)
     axes = []
@@ -265,7 +314,7 @@ def _basis(state: SpaceState) -> TensorBasis:
 def _noted(state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
     """Return the state with an assessment counted in."""
     best, idle = state.best, state.idle
-    if best is not None and math.prod(state.trial.functions) > math.prod(best[0].functions):
+    if best is not None and _work(state.trial) > _work(best[0]):
         idle = 0 if assessment.estimate.value < PROGRESS * best[1].estimate.value else idle + 1
     if best is None or not best[1].estimate.value <= assessment.estimate.value:
         best = (state.trial, assessment)
@@ -276,6 +325,13 @@ def _noted(state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
         idle=idle,
         estimates=(*state.estimates, assessment.estimate.value),
     )
+
+
+def _work(trial: Trial | FrontTrial) -> int:
+    """Return a number that grows with the size of a trial, larger for fronts than for products."""
+    if isinstance(trial, FrontTrial):
+        return 10**12 + trial.count
+    return math.prod(trial.functions)
 
 
 def _doubted(state: SpaceState, found: Assessment) -> SpaceAssessment:
@@ -327,15 +383,19 @@ def _verdict(state: SpaceState) -> Outcome:
     )
 
 
-def _smaller(trial: Trial) -> Trial:
+def _smaller(trial: Trial | FrontTrial) -> Trial:
     """Return a cheaper trial, to see whether the estimate of a first solve tells the truth."""
+    assert isinstance(trial, Trial)
     return replace(trial, functions=tuple(max(4, round(0.75 * k)) for k in trial.functions))
 
 
 def _reached(state: SpaceState) -> str:
     assert state.best is not None
-    counts = " x ".join(str(k) for k in state.best[0].functions)
-    return f"Estimate {state.answer.estimate.value:.1e} with {counts} functions along the axes."
+    value, trial = state.answer.estimate.value, state.best[0]
+    if isinstance(trial, FrontTrial):
+        return f"Estimate {value:.1e} with {trial.count} kernels along fronts across the axes."
+    counts = " x ".join(str(k) for k in trial.functions)
+    return f"Estimate {value:.1e} with {counts} functions along the axes."
 
 
 def _stalled(state: SpaceState) -> bool:
@@ -344,27 +404,45 @@ def _stalled(state: SpaceState) -> bool:
 
 
 def _grown(state: SpaceState) -> Trial:
-    """Return the best trial with more functions along the axes whose last ones still matter."""
+    """Return the trial with more functions along the axes whose last ones still matter."""
+    trial, _ = _largest(state)
+    wanted = _wanted(state)
+    functions = []
+    for count, more in zip(trial.functions, wanted, strict=True):
+        most = MOST_GROWTH * count if len(wanted) <= 3 else count + 2
+        least = LEAST_GROWTH * count + 1
+        functions.append(count if more == count else math.ceil(min(max(least, more), most)))
+    return replace(trial, functions=tuple(functions))
+
+
+def _largest(state: SpaceState) -> tuple[Trial, SpaceAssessment]:
+    """Return the best trial of products with its assessment, or the last one if it was larger."""
     assert state.best is not None and state.last is not None
-    trial, assessment = state.best
-    if math.prod(state.trial.functions) > math.prod(trial.functions):
-        trial, assessment = state.trial, state.last
+    best, last = state.best, (state.trial, state.last)
+    assert isinstance(best[0], Trial) and isinstance(last[0], Trial)
+    larger = math.prod(last[0].functions) > math.prod(best[0].functions)
+    return (last[0], last[1]) if larger else (best[0], best[1])
+
+
+def _wanted(state: SpaceState) -> tuple[int, ...]:
+    """Return how many functions along each axis would reach the tolerance.
+
+    Weights fall geometrically with the number of the function, if they fall at all.
+    """
+    trial, assessment = _largest(state)
     wanted = math.log(AIM * state.tol / max(assessment.estimate.value, 1e-300))
     profiles = _profiles(assessment.approximation)
     tails = [float(p[-LAST:].max()) for p in profiles]
     functions = []
     for profile, tail, count in zip(profiles, tails, trial.functions, strict=True):
-        if tail < SHARE * max(tails):
-            functions.append(count)
-            continue
         half = len(profile) // 2
         middle = float(profile[half - LAST // 2 : half + LAST // 2].max())
-        # Weights fall geometrically with the number of the function, if they fall at all.
-        rate = math.log(max(min(tail / max(middle, 1e-300), 0.5), 1e-300)) / half
-        most = MOST_GROWTH * count if len(profiles) <= 3 else count + 2
-        more = min(max(LEAST_GROWTH * count + 1, count + wanted / rate), most)
-        functions.append(math.ceil(more))
-    return replace(trial, functions=tuple(functions))
+        rate = math.log(max(min(tail / max(middle, 1e-300), 0.9), 1e-300)) / half
+        grows = tail >= SHARE * max(tails)
+        functions.append(
+            min(math.ceil(count + wanted / rate), MANY_MORE * count) if grows else count
+        )
+    return tuple(functions)
 
 
 def _profiles(approximation: Approximation) -> list[Host]:

@@ -12,29 +12,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sharpfront.adapt.cuts import survey
 from sharpfront.adapt.discover import Discovery, concentrated, smeared
 from sharpfront.arrays import Host
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
 from sharpfront.newton.damped import Newton, Rules, newton
-from sharpfront.newton.iterate import Iterate, LineTable
+from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.ordinary import OrdinaryProblem
 
 # Cells of the first grid, and the fewest of later ones.
-FIRST, CELLS = 500, 300
+FIRST, CELLS = 200, 200
 # A quantity is followed if it changes by more than this share of its range within a cell: on the
 # first grid where a feature is thinner than a fifteenth, later until it is resolved.
 FIRST_JUMP, JUMP = 15.0 / FIRST, 0.10
 ROUNDS = 8
 # Cells for each JUMP of total variation.
 ENOUGH = 3.0
-# A correction below this share of the solution: the cells' own error is no smaller.
-SMALL = 1e-3
+# After a correction below this share of the solution the next would be of the size of the cells' error.
+SMALL = 1e-2
 # Linear solves of one attempt, and of all of them together.
-ATTEMPT, MOST = 20, 400
+ATTEMPT, MOST = 15, 300
 # Factors on the highest derivatives that are tried, and how near one goes to the next.
 LARGEST, FINEST = 1e8, 1.02
+
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +73,9 @@ class Cells:
 class _Search:
     """Attempts on one problem; counts them."""
 
-    def __init__(self, tangent: LineTangent, fixed: Host) -> None:
+    def __init__(self, tangent: LineTangent, even: Host | None, fixed: Host) -> None:
         self.tangent = tangent
+        self.even = even
         self.fixed = fixed
         self.history: list[tuple[float, Newton[LineTable]]] = []
 
@@ -83,7 +86,7 @@ class _Search:
     def settled(self, start: LineTable, stiffness: float, rounds: int = ROUNDS) -> LineTable | None:
         """Return the solution on a grid that resolves it, or None if Newton fails."""
         table = start
-        limit = FIRST_JUMP if len(start.nodes) > FIRST else JUMP
+        limit = FIRST_JUMP if start.nodes is self.even else JUMP
         for turn in range(rounds):
             points = grid(table.nodes)
             attempt = newton(table, _rules(self.tangent, stiffness, points), SMALL, ATTEMPT)
@@ -101,8 +104,7 @@ class _Search:
         """Return the table on nodes at equal shares of its variation."""
         cells = int(more * max(CELLS, ENOUGH * change.sum(axis=1).max() / JUMP))
         nodes = _equidistributed(grid(table.nodes), _monitor(change), cells)
-        if len(self.fixed):
-            nodes = np.union1d(nodes, self.fixed)
+        nodes = _moved(nodes, self.fixed)
         levels = [np.interp(nodes, table.nodes, row) for row in table.levels]
         return LineTable(nodes, np.array(levels))
 
@@ -139,10 +141,10 @@ def approach(tangent: LineTangent, guess: Iterate, fixed: Host, nodes: Host | No
     nodes
         The first grid, where the guess knows of a good one.
     """
-    low, high = tangent.interval
-    even = np.linspace(low, high, FIRST + 1)
-    first = np.union1d(even if nodes is None else np.union1d(even, nodes), fixed)
-    search = _Search(tangent, fixed)
+    even = np.linspace(*tangent.interval, FIRST + 1)
+    dense = _dense(tangent, guess, even) if nodes is None else np.union1d(even, nodes)
+    first = _moved(even if dense is None else dense, fixed)
+    search = _Search(tangent, first if dense is None else None, fixed)
     start = _tabulated(guess, tangent, first)
     table = search.settled(start, 1.0)
     if table is None:
@@ -151,7 +153,33 @@ def approach(tangent: LineTangent, guess: Iterate, fixed: Host, nodes: Host | No
     if table is None:
         table = search.history[-1][1].iterate if search.history else start
     linear = tangent.at(table)
-    return Cells(table, linear, _discovery(linear, table), tuple(search.history), converged)
+    found = _discovery(linear, table, table.nodes is not search.even)
+    return Cells(table, linear, found, tuple(search.history), converged)
+
+
+def _dense(tangent: LineTangent, guess: Iterate, even: Host) -> Host | None:
+    """Return nodes that are dense where the data or the guess vary; None if even ones will do.
+
+    A source that falls between the nodes would leave the equation on cells without a solution.
+    """
+    middle = np.array([[0.5 * (even[0] + even[-1])]])
+    orders = range(max(tangent.order, 2))
+    about = [float(guess.values(tangent.name, middle, (j,))[0]) for j in orders]
+    seen = survey(tangent.frozen(np.array(about)))
+    rows = [row for row in seen.rows if row is not None]
+    if not isinstance(guess, Constants):
+        rows.append(guess.values(tangent.name, seen.x[:, None], (0,)))
+    change = np.array([_within(even, seen.x, row) for row in rows if np.ptp(row) > 0])
+    if not change.size or change.max() <= FIRST_JUMP:
+        return None
+    cells = int(max(FIRST, ENOUGH * change.sum(axis=1).max() / JUMP))
+    return _equidistributed(grid(even), _monitor(change), cells)
+
+
+def _within(nodes: Host, x: Host, row: Host) -> Host:
+    """Return the variation within each cell of values at many places, over their range."""
+    total = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(row)))])
+    return np.asarray(np.diff(np.interp(nodes, x, total)) / np.ptp(row))
 
 
 def _tabulated(guess: Iterate, tangent: LineTangent, nodes: Host) -> LineTable:
@@ -187,7 +215,7 @@ def _linear_solution(linear: OrdinaryProblem, points: Grid) -> tuple[CellSystem,
     return system, system.solve(data[-1], linear.values), data
 
 
-def _discovery(linear: OrdinaryProblem, table: LineTable) -> Discovery | None:
+def _discovery(linear: OrdinaryProblem, table: LineTable, adapted: bool) -> Discovery | None:
     points = grid(table.nodes)
     try:
         with np.errstate(all="ignore"):
@@ -195,8 +223,8 @@ def _discovery(linear: OrdinaryProblem, table: LineTable) -> Discovery | None:
     except SingularCellsError:
         return None
     change = _variations(points, table)
-    plain = len(table.nodes) > FIRST and change.max() <= FIRST_JUMP
-    return Discovery(system, u, data[-1], None if plain else _monitor(change))
+    featured = adapted or change.max() > FIRST_JUMP
+    return Discovery(system, u, data[-1], _monitor(change) if featured else None)
 
 
 def _variations(points: Grid, table: LineTable) -> Host:
@@ -212,7 +240,7 @@ def _variations(points: Grid, table: LineTable) -> Host:
 
 
 def _monitor(change: Host) -> Host:
-    """Return the mass per cell: shares of variation, each derivative weighing half the last."""
+    """Return the mass per cell: shares of variation, each row weighing half the last."""
     total = change.sum(axis=1)
     weights = np.where(total > 0, 0.5 ** np.arange(len(change)), 0.0)
     return np.asarray((weights / np.maximum(total, 1e-300)) @ change)
@@ -230,3 +258,14 @@ def _equidistributed(points: Grid, monitor: Host, cells: int) -> Host:
     nodes = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
     nodes[0], nodes[-1] = points.nodes[0], points.nodes[-1]
     return np.unique(nodes)
+
+
+def _moved(nodes: Host, fixed: Host) -> Host:
+    """Return nodes with the nearest inner ones moved onto fixed positions.
+
+    A cell much narrower than its neighbours would look like a feature.
+    """
+    out = nodes.copy()
+    for position in fixed:
+        out[1 + int(np.argmin(np.abs(nodes[1:-1] - position)))] = position
+    return np.unique(out)

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 P = TypeVar("P")
 
 # Shorter steps are given up.
-SHORTEST = 1e-3
+SHORTEST = 0.05
 # A step must shrink the correction at least by this share of its length.
 SHARE = 0.25
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
@@ -126,14 +127,36 @@ class LineTable:
     levels: Host
 
     def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
-        """Return interpolated values; the derivative beyond the last level by differences."""
+        """Return interpolated values; derivatives are differences, exact means of their cells.
+
+        At the middles, where the scheme wants them, they then are the derivatives of what the
+        scheme means, and Newton's method converges on cells that do not resolve the solution.
+        """
         (order,), x = orders, points[:, 0]
-        if order < len(self.levels):
-            return np.interp(x, self.nodes, self.levels[order])
+        if order == 0:
+            return np.interp(x, self.nodes, self.levels[0])
         if order > len(self.levels):
             return np.zeros(len(x))
-        cell = np.clip(np.searchsorted(self.nodes, x) - 1, 0, len(self.nodes) - 2)
-        return np.asarray((np.diff(self.levels[-1]) / np.diff(self.nodes))[cell])
+        middles = 0.5 * (self.nodes[1:] + self.nodes[:-1])
+        slopes = np.diff(self.levels[order - 1]) / np.diff(self.nodes)
+        return np.interp(x, middles, slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class Interpolated:
+    """An iterate of the line, known to few digits but fast: splines through its derivatives."""
+
+    splines: tuple[CubicSpline, ...]
+
+    @classmethod
+    def of(cls, iterate: Iterate, name: str, orders: int, x: Host) -> Interpolated:
+        """Return splines through the derivatives of order 0 to `orders` at positions x."""
+        rows = [iterate.values(name, x[:, None], (j,)) for j in range(orders + 1)]
+        return cls(tuple(CubicSpline(x, row) for row in rows))
+
+    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+        """Return the spline of that order."""
+        return np.asarray(self.splines[orders[0]](points[:, 0]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,13 +30,15 @@ from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.newton.cells import Cells, approach
 from sharpfront.newton.guess import Start
-from sharpfront.newton.iterate import Remembered
+from sharpfront.newton.iterate import Interpolated, Remembered
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.settle import Progress
 from sharpfront.ordinary import OrdinaryProblem
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
 
+# Kernels that leave a larger relative error than this are no better than cells.
+COARSE = 0.03
 _UNKNOWN = "no error can be estimated, because the data do not determine the solution"
 
 
@@ -194,26 +196,35 @@ class NewtonLine:
         if not isinstance(assessment, Relinearised) or assessment.problem is None:
             inner = self.inner.observe(state.inner, assessment)
             return replace(state, inner=inner, answer=inner.answer)
-        best, progress = state.answer, state.progress.after(assessment.changed)
+        best, inner, kernels = state.answer, state.inner, assessment.kernels
+        progress = state.progress.after(assessment.changed)
         if best is None or assessment.estimate.value < best.estimate.value:
             best = assessment
+        state = replace(state, answer=best, progress=progress)
+        assert kernels is not None
+        if inner.refusal is None and kernels.estimate.value > COARSE:
+            # Worse than the iterate that it should improve: the same once more, with more kernels.
+            grown = self.inner.observe(inner, kernels)
+            return replace(state, inner=grown, progress=progress.renewed())
         iterate = Remembered(assessment.approximation, state.tangent.order)
-        inner = replace(state.inner, problem=assessment.problem)
-        state = replace(state, iterate=iterate, inner=inner, progress=progress, answer=best)
+        inner = replace(inner, problem=assessment.problem)
+        state = replace(state, iterate=iterate, inner=inner)
         if inner.refusal or assessment.estimate.value <= inner.tol:
             return self._ended(state, assessment)
-        assert assessment.kernels is not None
-        if len(progress.changes) == progress.steps == 1 or assessment.kernels.estimate.value <= inner.tol:
-            # The kernels will do, or have seen no iterate yet that is smooth: Newton's turn.
+        if progress.steps == 1 or kernels.estimate.value <= inner.tol:
+            # The kernels will do, or have seen no smooth iterate yet: what is left is Newton's.
             stuck = progress.stuck()
             return replace(state, inner=replace(inner, finished=stuck)) if stuck else state
         # Kernels are added for the share that is theirs.
-        grown = self.inner.observe(inner, assessment.kernels)
+        grown = self.inner.observe(inner, kernels)
         return replace(state, inner=grown, progress=progress.renewed())
 
     def _ended(self, state: LineState, assessment: Relinearised) -> LineState:
         """Return what the inner adaptor makes of an answer that is good enough, or refused."""
-        inner = self.inner.observe(state.inner, assessment)
+        inner = state.inner
+        if state.explicit and inner.seen is not None:
+            inner = replace(inner, seen=_seen(state, inner.seen, assessment))
+        inner = self.inner.observe(inner, assessment)
         if inner.finished is None or inner.finished.kind is not OutcomeKind.CONVERGED:
             return replace(state, inner=inner, answer=inner.answer or state.answer)
         inner = self._questioned(inner, assessment)
@@ -249,6 +260,17 @@ class NewtonLine:
         (name,) = last.approximation.bases
         changed = replace(last.approximation, weights={name: np.asarray(weights)})
         return float(np.abs(changed.values(name, last.points, (0,))).max())
+
+
+def _seen(state: LineState, seen: Survey, last: Relinearised) -> Survey:
+    """Return the survey about the last iterate, interpolated from where it was checked."""
+    if last.check is None:
+        return seen
+    tangent, middles = state.tangent, np.unique(last.check.grid.middles)
+    table = Interpolated.of(state.iterate, tangent.name, tangent.order, middles)
+    rows = tangent.sample(table, 1.0, seen.x)
+    kept = [None if old is None else new for old, new in zip(seen.rows, rows, strict=False)]
+    return Survey(seen.x, (*kept, *seen.rows[len(kept) :]))
 
 
 def _amplification(plain: OrdinaryProblem, cells: Cells) -> float:

@@ -1,0 +1,198 @@
+"""Nonlinear problems against ``scipy.integrate.solve_bvp``, time to a given true error.
+
+Run by hand: ``python benchmarks/nonlinear.py``. One process, one BLAS thread, medians of at least
+five runs. The peer gets analytic Jacobians, the loosest of some tolerances that meets the error,
+the best of four starting meshes, and the same guess as ours (zero where the catalogue gives none).
+It has no continuation of its own. Errors are max errors on points graded into the features.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_bvp
+
+import sharpfront as sf
+from sharpfront.arrays import Host, blas_threads
+from sharpfront.catalog import nonlinear
+from sharpfront.catalog.measure import max_error
+from sharpfront.catalog.nonlinear import NonlinearEntry
+from sharpfront.newton import Start
+from sharpfront.newton.iterate import Constants, Iterate
+from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.ordinary import Term
+
+TARGETS = (1e-6, 1e-9)
+MESHES = (10, 50, 200, 1000)
+TOLERANCES = tuple(10.0 ** (-k / 2) for k in range(4, 27))
+
+
+def median_ms(work: Callable[[], Any], runs: int) -> float:
+    """Return the median time of a call in milliseconds."""
+    times = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return 1e3 * statistics.median(times)
+
+
+def ours(entry: NonlinearEntry, value: float, target: float) -> tuple[float, str]:
+    """Return the time of our solve that meets the target, and how it was set."""
+    exact, points = entry.exact(value), nonlinear.points(entry, value)
+    best = (np.inf, "not reached")
+    for tol in (3 * target, target, target / 3):
+        solution = sf.solve(entry.problem(value), tol=tol, guess=entry.guess)
+        error = max_error(solution, exact, points)
+        if error <= target:
+            stated = [entry.problem(value) for _ in range(7)]
+            work = lambda tol=tol, stated=stated: sf.solve(stated.pop(), tol=tol, guess=entry.guess)
+            ms = median_ms(work, 7)
+            counts = solution.diagnostics
+            how = (
+                f"{solution.kernels} kernels, {counts['cell_solves']} + {counts['newton_steps']} "
+                f"solves, error {error:.0e}"
+            )
+            best = min(best, (ms, how))
+    return best
+
+
+class System:
+    """A problem as a first-order system with analytic Jacobians, for the peer.
+
+    The plain linear forms about y give the highest derivative and its tangents.
+    """
+
+    def __init__(self, entry: NonlinearEntry, value: float) -> None:
+        problem = entry.problem(value)
+        self.start: Iterate = Start(entry.guess).iterate(problem)
+        self.tangent = LineTangent(problem, self.start)
+        self.order = self.tangent.order
+        self.interval = self.tangent.interval
+        self.linear = self.tangent.at(Constants())
+        self.fixed = [
+            t.x for c in self.linear.conditions for t in c.terms if isinstance(t, Term)
+        ]
+
+    def _data(self, x: Host, y: Host) -> Host:
+        return self.tangent.sample(_Given(x, y), 1.0, x)
+
+    def fun(self, x: Host, y: Host) -> Host:
+        """Return y'."""
+        data = self._data(x, y)
+        rest = data[-1] - np.sum(data[: self.order] * y, axis=0)
+        return np.vstack([y[1:], rest / data[self.order]])
+
+    def jac(self, x: Host, y: Host) -> Host:
+        """Return the Jacobian, (m, m, n)."""
+        m, data = self.order, self._data(x, y)
+        out = np.zeros((m, m, len(x)))
+        for i in range(m - 1):
+            out[i, i + 1] = 1.0
+        out[m - 1] = -data[:m] / data[m]
+        return out
+
+    def bc(self, left: Host, right: Host) -> Host:
+        """Return what the conditions leave."""
+        return np.array(
+            [
+                sum(t.weight * (left if t.x == self.interval[0] else right)[t.order] for t in c.terms)
+                - c.value
+                for c in self.linear.conditions
+            ]
+        )
+
+    def bc_jac(self, left: Host, right: Host) -> tuple[Host, Host]:
+        """Return the Jacobians of the conditions."""
+        m = self.order
+        out = np.zeros((2, m, m))
+        for i, c in enumerate(self.linear.conditions):
+            for t in c.terms:
+                out[0 if t.x == self.interval[0] else 1, i, t.order] += t.weight
+        return out[0], out[1]
+
+    def solve(self, mesh: int, tol: float) -> Any:
+        """Return the peer's result."""
+        x = np.linspace(*self.interval, mesh)
+        y = [self.start.values(self.tangent.name, x[:, None], (j,)) for j in range(self.order)]
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return solve_bvp(
+                self.fun,
+                self.bc,
+                x,
+                np.array(y),
+                tol=tol,
+                max_nodes=60_000,
+                fun_jac=self.jac,
+                bc_jac=self.bc_jac,
+            )
+
+
+class _Given:
+    """Values at the very points that are asked for."""
+
+    def __init__(self, x: Host, y: Host) -> None:
+        self._y = y
+
+    def values(self, unknown: str, points: Host, orders: tuple[int, ...]) -> Host:
+        """Return the derivative of that order."""
+        (order,) = orders
+        return self._y[order] if order < len(self._y) else np.zeros(self._y.shape[1])
+
+
+def peer(entry: NonlinearEntry, value: float, target: float) -> tuple[float, str]:
+    """Return the best time of solve_bvp that meets the target, and how it was set."""
+    system = System(entry, value)
+    exact, points = entry.exact(value), nonlinear.points(entry, value)
+    if not set(system.fixed) <= set(system.interval):
+        return np.nan, "no conditions inside"
+    best = (np.inf, "not reached")
+    for mesh in MESHES:
+        for tol in TOLERANCES:
+            started = time.perf_counter()
+            try:
+                result = system.solve(mesh, tol)
+            except (ValueError, ArithmeticError, sf.SharpfrontError):
+                break
+            spent = 1e3 * (time.perf_counter() - started)
+            if spent > 4 * best[0] or (not result.success and result.status != 0):
+                break
+            error = max_error(lambda x, r=result: r.sol(x)[0], exact, points)
+            if result.success and error <= target:
+                ms = median_ms(lambda m=mesh, t=tol: system.solve(m, t), 5)
+                best = min(best, (ms, f"{mesh} -> {len(result.x)} nodes, error {error:.0e}"))
+                break
+    return best
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="part of a problem's name")
+    options = parser.parse_args()
+    print("| problem | true error | ours, ms | `solve_bvp`, ms | ratio | ours | peer |")
+    print("| --- | ---: | ---: | ---: | ---: | --- | --- |")
+    with blas_threads(1):
+        for entry in nonlinear.LINE:
+            if options.only not in entry.name:
+                continue
+            for value in entry.values:
+                for target in TARGETS:
+                    a, how = ours(entry, value, target)
+                    b, peer_how = peer(entry, value, target)
+                    print(
+                        f"| {entry.name} {value:g} | {target:.0e} | {a:.1f} | {b:.1f} | "
+                        f"{b / a:.1f} | {how} | {peer_how} |",
+                        flush=True,
+                    )
+
+
+if __name__ == "__main__":
+    main()
