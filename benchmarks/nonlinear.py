@@ -71,14 +71,12 @@ class System:
 
     def __init__(self, entry: NonlinearEntry, value: float) -> None:
         problem = entry.problem(value)
-        self.start: Iterate = Start(entry.guess).iterate(problem)
+        self.start: Iterate = Start(entry.guess).iterates(problem)[0]
         self.tangent = LineTangent(problem, self.start)
         self.order = self.tangent.order
         self.interval = self.tangent.interval
         self.linear = self.tangent.at(Constants())
-        self.fixed = [
-            t.x for c in self.linear.conditions for t in c.terms if isinstance(t, Term)
-        ]
+        self.fixed = [t.x for c in self.linear.conditions for t in c.terms if isinstance(t, Term)]
 
     def _data(self, x: Host, y: Host) -> Host:
         return self.tangent.sample(_Given(x, y), 1.0, x)
@@ -102,7 +100,10 @@ class System:
         """Return what the conditions leave."""
         return np.array(
             [
-                sum(t.weight * (left if t.x == self.interval[0] else right)[t.order] for t in c.terms)
+                sum(
+                    t.weight * (left if t.x == self.interval[0] else right)[t.order]
+                    for t in c.terms
+                )
                 - c.value
                 for c in self.linear.conditions
             ]

@@ -1,46 +1,37 @@
-"""Make the pictures of the README and of the method page from solutions computed on the spot."""
+"""Make the pictures of the README and of the docs from solutions computed on the spot.
+
+``python scripts/figures.py`` makes all, ``python scripts/figures.py layer.png`` those named.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import sys
 from typing import Any, ClassVar
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from figure_style import BLUE, GREEN, GREY, IMAGES, ORANGE
+from figures_space import FIGURES as SPACE
 
 import sharpfront as sf
 from sharpfront import catalog
 from sharpfront.adapt import Resolve
 from sharpfront.equation import Expression
 
-mpl.use("Agg")
-IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
-BLUE, ORANGE, GREEN, GREY = "#2b6cb0", "#dd6b20", "#2f855a", "#718096"
-plt.rcParams.update(
-    {
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.titlesize": 10,
-        "axes.titlelocation": "left",
-        "legend.frameon": False,
-        "savefig.dpi": 160,
-    }
-)
-
 
 def main() -> None:
-    """Write every picture."""
+    """Write every picture, or those named on the command line."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for name, figure in {
-        "layer.png": layer(),
-        "discovery.png": discovery(),
-        "coordinate.png": coordinate(),
-        "estimate.png": estimate(),
-        "convergence.png": convergence(),
-    }.items():
-        figure.savefig(IMAGES / name)
+    figures = {
+        "layer.png": layer,
+        "discovery.png": discovery,
+        "coordinate.png": coordinate,
+        "estimate.png": estimate,
+        "convergence.png": convergence,
+        **SPACE,
+    }
+    for name in sys.argv[1:] or figures:
+        figures[name]().savefig(IMAGES / name)
         print(IMAGES / name)
 
 

@@ -125,12 +125,14 @@ def _continued(
             "continuation= needs a function of the parameter that returns a Problem: "
             "solve(lambda nu: problem(nu), continuation=[1e-1, 1e-2])."
         )
-    way, records, solution = values_on_the_way(values), (), None
+    way, solution = values_on_the_way(values), None
+    records: tuple[Record, ...] = ()
     value = next(way)
     while value is not None:
         last = value == values[-1]
         start = guess if solution is None else solution
-        new = solve(family(value), tol=tol if last else max(tol, ON_THE_WAY), guess=start, **options)
+        near = tol if last else max(tol, ON_THE_WAY)
+        new = solve(family(value), tol=near, guess=start, **options)
         records += new.history
         failed = new.outcome.kind is OutcomeKind.NEWTON
         solution = solution if failed and solution is not None else new

@@ -180,9 +180,7 @@ def stated(rng, domain, terms, parts, kind):
         if free and rng.uniform() < 0.35:
             slope = sf.function(lambda *p, a=axis, o=out: o * summed(terms, p, unit(d, a, 1)))
             robin = float(rng.choice([0.0, 1.0]))
-            conditions[part] = lambda u, *p, g=slope, r=robin: (
-                u.dn + r * u - g(*p) - r * given(*p)
-            )
+            conditions[part] = lambda u, *p, g=slope, r=robin: u.dn + r * u - g(*p) - r * given(*p)
     return sf.Problem(domain, _signed(equation, domain), **_each_signed(conditions, domain)), exact
 
 
@@ -213,9 +211,7 @@ def random_box(rng, name, dimension=2, exponents=(-4, -1)):
             factors[other] = thin(rng, sides[other], exponents)
         terms.append((rng.normal(), factors))
     domain = sf.Box(*sides)
-    parts = {
-        FACES[i][k]: (i, (-1.0, 1.0)[k]) for i in range(dimension) for k in range(2)
-    }
+    parts = {FACES[i][k]: (i, (-1.0, 1.0)[k]) for i in range(dimension) for k in range(2)}
     # One face keeps its values, so that there is one solution.
     parts.pop(str(rng.choice(list(parts))))
     kind = str(rng.choice(["flow", "reaction", "both", "poisson"]))

@@ -5,14 +5,21 @@ import pytest
 from space_cases import bump, family, parabola, relative_error, step, wall, wave
 
 import sharpfront as sf
+from sharpfront.equation.values import environment, form_values
 
 SEED, COUNT, TOL, KERNELS = 20261115, 25, 1e-5, 900
 # Above these the error is more than rounding.
 ROUNDING = 1e-12
 
 
+# Left to benchmarks/random_space.py for their time alone, whatever comes of them: with so few
+# kernels a search for fronts across the axes takes more than ten seconds on each.
+SLOW = (1, 6, 22)
+
+
 def cases():
-    return [c for c in family(SEED, COUNT) if c.problem.domain.dimension == 2]
+    every = enumerate(family(SEED, COUNT))
+    return [c for i, c in every if c.problem.domain.dimension == 2 and i not in SLOW]
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +63,14 @@ def test_what_did_not_converge_says_so_with_a_large_estimate(solved):
 
 @pytest.mark.parametrize(
     "factor",
-    [wave(1.3, 2.0, 0.4), parabola(1, -2, 0.7), wall(0, 1, 0.2), wall(1, -1, 0.3), step(0.4, 0.2),
-     bump(0.5, 0.3)],
+    [
+        wave(1.3, 2.0, 0.4),
+        parabola(1, -2, 0.7),
+        wall(0, 1, 0.2),
+        wall(1, -1, 0.3),
+        step(0.4, 0.2),
+        bump(0.5, 0.3),
+    ],
     ids=lambda f: f.words,
 )
 def test_derivatives_of_the_factors(factor):
@@ -85,8 +98,6 @@ def test_the_exact_solution_satisfies_the_equation(number):
         orders[unit] = (up - down) / (2 * h)
         orders[tuple(2 * k for k in unit)] = (up - 2 * middle + down) / h**2
     (form,) = case.problem.forms
-    from sharpfront.equation.values import environment, form_values
-
     leaves = environment(domain.coordinates, inside)
     coefficients, source = form_values(form, leaves, len(inside))
     terms = [c * orders[t.orders] for c, t in zip(coefficients, form.terms, strict=True)]

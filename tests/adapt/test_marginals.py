@@ -200,9 +200,7 @@ def test_a_layer_along_a_side_of_an_l(eps):
 
 
 def test_nothing_is_found_in_a_smooth_disk():
-    problem = sf.Problem(
-        sf.Disk((0, 0), 1), lambda u, x, y: -sf.laplacian(u) - 1, boundary=zero
-    )
+    problem = sf.Problem(sf.Disk((0, 0), 1), lambda u, x, y: -sf.laplacian(u) - 1, boundary=zero)
     assert discover(problem, 4).mixtures == (None, None)
 
 
@@ -228,9 +226,7 @@ def test_nodes_and_values_belong_together():
 @pytest.mark.parametrize(
     "problem",
     [
-        sf.Problem(
-            Box(*[(0, 1)] * 4), lambda u, *x: sf.laplacian(u), boundary=lambda u, *x: u
-        ),
+        sf.Problem(Box(*[(0, 1)] * 4), lambda u, *x: sf.laplacian(u), boundary=lambda u, *x: u),
         sf.Problem(SQUARE, lambda u, x, y: u.dx + u.dy, left=zero, bottom=zero),
         sf.Problem(
             SQUARE,
@@ -251,9 +247,7 @@ def test_what_elements_cannot_do_is_said(problem):
 
 
 def test_a_singular_problem_is_said():
-    problem = sf.Problem(
-        SQUARE, lambda u, x, y: sf.laplacian(u), boundary=lambda u, x, y: u.dn
-    )
+    problem = sf.Problem(SQUARE, lambda u, x, y: sf.laplacian(u), boundary=lambda u, x, y: u.dn)
     try:
         found = discover(problem, 4)
     except LinearSystemError:

@@ -39,7 +39,9 @@ def system_of(problem, basis=None, seed=0):
 
 def fitted(basis, function):
     """Weights of the functions nearest to a function of the coordinates."""
-    points = interior_points(Box(*[(a.coordinate.low, a.coordinate.high) for a in basis.axes]), basis)
+    points = interior_points(
+        Box(*[(a.coordinate.low, a.coordinate.high) for a in basis.axes]), basis
+    )
     matrix = basis.matrix(points, (0,) * basis.dimension)
     return np.linalg.lstsq(matrix, function(*points.T), rcond=1e-13)[0]
 

@@ -75,9 +75,7 @@ CONDITIONS = {
     },
     "neumann and an integral": {
         "boundary": flux,
-        "conditions": sf.integral(
-            lambda u, x, y: u, equals=(math.e - 1) * (1 - math.cos(2)) / 2
-        ),
+        "conditions": sf.integral(lambda u, x, y: u, equals=(math.e - 1) * (1 - math.cos(2)) / 2),
     },
     "robin": {"boundary": lambda u, x, y: u.dn + 2 * u - exact(x, y).dn - 2 * exact(x, y)},
     "mixed": {
@@ -233,7 +231,9 @@ def icosphere():
     return sf.Solid(creation.icosphere(subdivisions=2))
 
 
-@pytest.mark.parametrize("domain", [lambda: sf.Ball((0, 0, 0), 1), icosphere], ids=["ball", "solid"])
+@pytest.mark.parametrize(
+    "domain", [lambda: sf.Ball((0, 0, 0), 1), icosphere], ids=["ball", "solid"]
+)
 def test_solids(domain):
     problem = sf.Problem(
         domain(),
@@ -264,9 +264,7 @@ def test_derivatives_of_the_solution():
 # --- outcomes ---------------------------------------------------------------------------------
 
 SINGULAR = {
-    "resonance": sf.Problem(
-        SQUARE, lambda u, x, y: sf.laplacian(u) + 2 * PI**2 * u, boundary=zero
-    ),
+    "resonance": sf.Problem(SQUARE, lambda u, x, y: sf.laplacian(u) + 2 * PI**2 * u, boundary=zero),
     "resonance with a source": sf.Problem(
         SQUARE, lambda u, x, y: sf.laplacian(u) + 2 * PI**2 * u - x, boundary=zero
     ),
@@ -384,8 +382,14 @@ def state_with(functions, estimate, tol, weights):
     )
     nothing = np.zeros(1)
     assessment = module.SpaceAssessment(
-        approximation, nothing[:, None], nothing, nothing, 0.0, module.Estimate(estimate, ""),
-        estimate, 1.0,
+        approximation,
+        nothing[:, None],
+        nothing,
+        nothing,
+        0.0,
+        module.Estimate(estimate, ""),
+        estimate,
+        1.0,
     )
     return module._noted(state, assessment)
 

@@ -68,7 +68,7 @@ def test_a_graded_mesh_fills_its_shape(shape, width):
     mesh = graded_mesh(domain, [first, coordinate(y0, y1)], 3000)
     assert np.all(mesh.volumes > 0)
     assert mesh.volumes.sum() == pytest.approx(domain.measure, rel=0.02)
-    # Its boundary is that of the shape: all nodes of facets lie on it, but for a few beside a layer.
+    # Its boundary is that of the shape: but for a few beside a layer, nodes of facets lie on it.
     rim = np.unique(mesh.facets)
     off = np.abs(domain.distance(mesh.points[rim])) > 1e-6
     assert off.mean() < 0.03
@@ -180,7 +180,8 @@ def test_a_wrong_value_on_the_boundary_is_an_error():
     approximation = solved(problem, basis)
     shifted = wave_problem(SQUARE)
     constant = solved(
-        sf.Problem(SQUARE, lambda u, x, y: sf.laplacian(u), boundary=lambda u, x, y: u - 0.01), basis
+        sf.Problem(SQUARE, lambda u, x, y: sf.laplacian(u), boundary=lambda u, x, y: u - 0.01),
+        basis,
     )
     moved = replace(
         approximation, weights={"u": approximation.weights["u"] + constant.weights["u"]}
@@ -231,8 +232,8 @@ def test_a_change_on_the_boundary_alone_is_seen():
     one = solved(problem, basis)
     edge = sf.Problem(
         SQUARE,
-        lambda u, x, y: u - np.exp(-((1 - x) / 0.12) ** 2),
-        boundary=lambda u, x, y: u - np.exp(-((1 - x) / 0.12) ** 2),
+        lambda u, x, y: u - np.exp(-(((1 - x) / 0.12) ** 2)),
+        boundary=lambda u, x, y: u - np.exp(-(((1 - x) / 0.12) ** 2)),
     )
     other = replace(one, weights={"u": one.weights["u"] + solved(edge, basis).weights["u"]})
     far = np.array([[0.1, 0.1], [0.2, 0.5]])

@@ -89,7 +89,9 @@ def test_more_damping_gives_smaller_weights():
     a = dependent(rng, 40, 12, 6)
     b = rng.standard_normal(40)
     norms = [np.linalg.norm(solved(Block("a", a, b), method=Householder(d))[0]) for d in (1e-6, 10)]
-    least = np.linalg.norm(SVD().solve(SVD().factor(one := LinearSystem((Block("a", a, b),))), one.rhs)[0])
+    least = np.linalg.norm(
+        SVD().solve(SVD().factor(one := LinearSystem((Block("a", a, b),))), one.rhs)[0]
+    )
     assert norms[1] < 0.5 * norms[0]
     assert norms[0] < 20 * least
 

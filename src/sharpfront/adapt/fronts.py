@@ -27,6 +27,8 @@ _TURN = 0.2
 # Numbers of components to try, and the iterations for each: the quadrics do the fine work.
 _LADDER = (4, 6, 9, 13, 19, 28, 42)
 _ITERATIONS = 60
+# More samples than this only take time; more components that fit no better end the search.
+_MOST_SAMPLES, _PATIENCE = 5000, 2
 # Enough components: what they leave uneven, and the weight of those that are no strands or do not
 # continue each other.
 _UNEVEN, _STRAY = 0.1, 0.08
@@ -83,16 +85,18 @@ def find_fronts(
     """
     _check(points, gradients, volumes)
     size = float(np.prod(bounds[1] - bounds[0]) ** (1 / points.shape[1]))
-    samples = _samples(points, gradients, volumes)
+    samples = _samples(points, gradients, volumes, seed)
     best: _Attempt | None = None
+    idle = 0
     for components in _LADDER:
         # A dozen samples are the least that tell a component's shape.
         if 12 * components > len(samples.weights):
             break
         attempt = _attempt(samples, components, size, seed)
+        idle += 1
         if attempt is not None and (best is None or attempt.misfit < best.misfit):
-            best = attempt
-        if best is not None and best.misfit < 1:
+            best, idle = attempt, 0
+        if best is not None and (best.misfit < 1 or idle == _PATIENCE):
             break
     if best is None or not best.fronts:
         return None
@@ -110,14 +114,17 @@ def _check(points: Host, gradients: Host, volumes: Host) -> None:
         )
 
 
-def _samples(points: Host, gradients: Host, volumes: Host) -> Samples:
-    """Keep the samples that are steeper than the background, weighted by their variation."""
+def _samples(points: Host, gradients: Host, volumes: Host, seed: int) -> Samples:
+    """Keep some of the samples steeper than the background, weighted by their variation."""
     steep = np.linalg.norm(gradients, axis=1)
     order = np.argsort(steep, kind="stable")
     level = np.cumsum(volumes[order])
     median = steep[order[np.searchsorted(level, level[-1] / 2)]]
     weights = np.maximum(steep - _BACKGROUND * median, 0) * volumes
-    held = weights > 1e-3 * weights.max()
+    held = np.flatnonzero(weights > 1e-3 * weights.max())
+    if len(held) > _MOST_SAMPLES:
+        chosen = np.random.default_rng(seed).permutation(len(held))[:_MOST_SAMPLES]
+        held = held[np.sort(chosen)]
     spacings = volumes[held] ** (1 / points.shape[1])
     normals = gradients[held] / steep[held, None]
     return Samples(points[held], normals, weights[held], spacings)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import qmc
 
 from sharpfront.adapt.discover import concentrated, smeared
 from sharpfront.arrays import Host
@@ -40,6 +41,10 @@ BINS = {2: 60, 3: 20}
 SHAPE_ROUNDS = 4
 # Neighbouring cells over which a monitor is smeared.
 SMEAR = 2
+# Points at which source and coefficients are looked at, and how many times beyond 99.5 % of their
+# values they must be to count as a spike.
+SURVEY = 100_000
+FAR_OUT = 10.0
 # Variation beside the largest value that is rounding.
 _NEGLIGIBLE = 1e-7
 
@@ -91,12 +96,16 @@ def _on_box(problem: Problem, components: int) -> Marginals:
     even = even + 0.01 * even * (1.0 - even)
     axes = [low + (high - low) * even for low, high in domain.bounds.T]
     followed: list[set[int]] = [set() for _ in axes]
+    spikes = _spikes(problem)
     for turn in range(ROUNDS):
         mesh = box_mesh(axes, domain.parts, domain.periodic_axes)
         elements = Elements.build(problem, mesh, monotone=True)
         values = elements.solution()
         quantities = _quantities(problem, mesh, values)
         changes = [_changes(mesh, quantities(i), i) for i in range(d)]
+        if turn == 0:
+            for i, change in enumerate(changes):
+                _mark(change[2], axes[i], spikes[:, i])
         limit = STEEP / FIRST[d] if turn == 0 else JUMP[d]
         jumping = [{k for k, row in enumerate(c) if row.max() > limit} for c in changes]
         followed = [f | j for f, j in zip(followed, jumping, strict=True)]
@@ -114,6 +123,7 @@ def _on_shape(problem: Problem, components: int) -> Marginals:
     d = domain.dimension
     sides = [(float(low), float(high)) for low, high in domain.bounds.T]
     mixtures: tuple[Mixture | None, ...] = (None,) * d
+    spikes = _spikes(problem)
     for turn in range(SHAPE_ROUNDS):
         coordinates = [coordinate(*side, m) for side, m in zip(sides, mixtures, strict=True)]
         mesh = graded_mesh(domain, coordinates, SHAPE_NODES[d])
@@ -126,6 +136,8 @@ def _on_shape(problem: Problem, components: int) -> Marginals:
         for i, where in enumerate(coordinates):
             edges = where.invert(np.linspace(0, 1, BINS[d] + 1)).x
             change = _binned(middles[:, i], slopes[:, i], edges) * np.diff(edges) / spread
+            if turn == 0:
+                _mark(change, edges, spikes[:, i])
             steep = change.max() > STEEP / BINS[d] or mixtures[i] is not None
             found.append(_fitted(edges, change if steep else None, components))
         settled = turn > 0 or not any(found)
@@ -134,6 +146,31 @@ def _on_shape(problem: Problem, components: int) -> Marginals:
             break
     jumps = np.ptp(values[mesh.cells], axis=1)
     return Marginals(mixtures, elements, values, float(jumps.max()) / spread)
+
+
+def _spikes(problem: Problem) -> Host:
+    """Return points where the source or a coefficient stands far out from its other values.
+
+    A spike between the nodes of the first mesh is found if it covers a few of the points here.
+    """
+    domain = problem.domain
+    low, high = domain.bounds
+    points = low + (high - low) * qmc.Halton(domain.dimension, rng=0).random(SURVEY)
+    points = points[domain.contains(points)]
+    leaves = environment(problem.coordinates, points)
+    coefficients, source = form_values(problem.forms[0], leaves, len(points))
+    out = np.zeros(len(points), dtype=bool)
+    for q in (source, *coefficients):
+        size = np.abs(q - np.median(q))
+        out |= size > FAR_OUT * max(float(np.quantile(size, 0.995)), _NEGLIGIBLE * size.max())
+    return np.asarray(points[out])
+
+
+def _mark(change: Host, edges: Host, positions: Host) -> None:
+    """Count a change of the whole range in the cells with spikes, if these are few of the cells."""
+    cells = np.unique(np.clip(np.searchsorted(edges, positions) - 1, 0, len(change) - 1))
+    if 0 < len(cells) < 0.25 * len(change):
+        change[cells] = np.maximum(change[cells], 1.0)
 
 
 def _binned(x: Host, values: Host, edges: Host) -> Host:

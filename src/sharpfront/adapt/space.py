@@ -46,6 +46,9 @@ START = {2: (14, 20), 3: (8, 12)}
 MANY = (5, 5)
 # Fronts are followed while their estimate is below this many times that of products.
 WORTH = 3.0
+# Where elements jump by less than this from node to node, layers lie along the axes: try widths
+# before looking for fronts.
+RESOLVED = 0.15
 # No forecast of the functions along an axis goes further than this.
 MANY_MORE = 20
 # Factors on the deviations of the mixtures that are tried, once the first growth is done.
@@ -190,8 +193,14 @@ class ResolveSpace:
             regular = False
         narrow = [m is not None for m in found.mixtures] if found else [False] * d
         trial = Trial(tuple(START.get(d, MANY)[n] for n in narrow))
-        fitted = self._within(problem, trial, (4,) * d)
-        return SpaceState(problem, tol, seed, found, regular, fitted or Trial((4,) * d))
+        least = (4,) * d
+        needed = len(problem.unknowns) * product_count(least)
+        if self.max_kernels < needed:
+            raise ProblemError(
+                f"max_kernels is {self.max_kernels}; this problem needs {needed} to begin with."
+            )
+        fitted = self._within(problem, trial, least) or Trial(least)
+        return SpaceState(problem, tol, seed, found, regular, fitted)
 
     def propose(self, state: SpaceState) -> Proposal:
         """Return kernels and rows of the state's trial."""
@@ -246,14 +255,16 @@ class ResolveSpace:
             # The fronts were none: back to where products had come.
             trial, state = best, replace(state, trial=best, last=found)
         assert isinstance(best, Trial)
+        tunable = len(state.estimates) > 1 and not state.tuned and state.mixture is not None
+        if tunable and state.found is not None and state.found.jump < RESOLVED:
+            return _tuning(state, best)
         if len(state.estimates) > 1 and not state.looked and self._beyond(state):
             fronts = look_for_fronts(state.problem, state.seed)
             state = replace(state, looked=True, fronts=fronts)
             if fronts is not None:
                 return replace(state, trial=FrontTrial(min(FIRST, self.max_kernels)))
-        if len(state.estimates) > 1 and not state.tuned and state.mixture is not None:
-            trials = tuple(replace(best, scale=s) for s in SCALES)
-            return replace(state, tuned=True, trial=trials[0], pending=trials[1:])
+        if tunable:
+            return _tuning(state, best)
         pairs = zip(trial.functions, best.functions, strict=True)
         grown = self._within(state.problem, _grown(state), tuple(max(pair) for pair in pairs))
         return None if grown is None else replace(state, trial=grown)
@@ -275,6 +286,12 @@ class ResolveSpace:
         if tuple(wanted) == tuple(least):
             return None
         return replace(trial, functions=tuple(int(k) for k in wanted))
+
+
+def _tuning(state: SpaceState, best: Trial) -> SpaceState:
+    """Return the state that tries other widths of the mixtures."""
+    trials = tuple(replace(best, scale=s) for s in SCALES)
+    return replace(state, tuned=True, trial=trials[0], pending=trials[1:])
 
 
 def in_space(

@@ -65,8 +65,9 @@ def shape_mesh(
     rim = _rim(domain, spacing, boundary or {})
     inside = _lattice(domain, spacing, seed) if interior is None else np.asarray(interior, float)
     points = np.concatenate([rim, inside])
-    found = Delaunay(points if coordinate is None else coordinate(points)).simplices
-    cells = found[_kept(domain, points, found, len(rim))].astype(np.int64)
+    flat = points if coordinate is None else coordinate(points)
+    found = Delaunay(flat).simplices
+    cells = found[_kept(domain, points, flat, found, len(rim))].astype(np.int64)
     if not len(cells):
         raise DomainError(f"A spacing of {spacing:g} leaves no cell inside; try a smaller one.")
     used, numbered = np.unique(cells, return_inverse=True)
@@ -108,10 +109,15 @@ def _lattice(domain: Domain, spacing: float, seed: int) -> Host:
     return np.asarray(points[domain.distance(points) > _MARGIN * spacing])
 
 
-def _kept(domain: Domain, points: Host, cells: NDArray[np.int32], rim: int) -> NDArray[np.bool_]:
-    """Tell which cells lie inside and are not flat pieces of the boundary."""
-    corners = points[cells]
-    keep = domain.contains(corners.mean(axis=1))
+def _kept(
+    domain: Domain, points: Host, places: Host, cells: NDArray[np.int32], rim: int
+) -> NDArray[np.bool_]:
+    """Tell which cells lie inside and are not flat pieces of the boundary.
+
+    Flatness is judged where the triangulation was made: cells in a layer are meant to be thin.
+    """
+    keep = domain.contains(points[cells].mean(axis=1))
+    corners = places[cells]
     sides = corners[:, 1:] - corners[:, :1]
     volumes = np.abs(np.linalg.det(sides)) / math.factorial(domain.dimension)
     spans = np.linalg.norm(corners[:, :, None] - corners[:, None], axis=3).max(axis=(1, 2))

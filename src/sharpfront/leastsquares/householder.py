@@ -1,7 +1,8 @@
 """Plain Householder QR of tall dense systems, damped by rounding: the fast way for many columns.
 
 Twice as fast as pivoted QR on a few thousand columns. Combinations of columns that the rows do not
-see are held by a block of damping rows at the size of rounding instead of being dropped.
+see are held by a block of damping rows at the size of rounding instead of being dropped. That
+keeps weights small only where the rows can be met; elsewhere use PivotedQR.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class _State:
     scale: Host
     diagonal: Host
     dead: int
+    unit: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Householder:
 
     def factor(self, system: LinearSystem) -> _State:
         """Return the factors of the system's rows."""
-        if any(block.exact for block in system.blocks):
+        if any(block.exact and block.rows for block in system.blocks):
             raise LinearSystemError(
                 "Householder has no exact rows; give them a weight, or use PivotedQR."
             )
@@ -56,6 +58,10 @@ class Householder:
             raise LinearSystemError(
                 "The linear system holds NaN or infinity. Check coefficients and widths of kernels."
             )
+        # Divided first, so that squares of tiny entries do not underflow.
+        largest = float(np.max(np.abs(rows), initial=0.0)) or 1.0
+        rows /= largest
+        weights /= largest
         norms = np.sqrt(np.einsum("ij,ij->j", rows, rows))
         dead = norms <= 1e-15 * norms.max()
         scale = 1.0 / np.where(dead, 1.0, norms)
@@ -64,11 +70,16 @@ class Householder:
         diagonal = _diagonal(factors[0][0])
         if diagonal.min() < _INDEPENDENT * diagonal.max():
             factors.append(_qr(_damped(factors[0][0], self.damping)))
-        return _State(rows, weights, factors, scale, diagonal, int(dead.sum()))
+        return _State(rows, weights, factors, scale, diagonal, int(dead.sum()), largest)
 
     def solve(self, state: _State, rhs: Host) -> tuple[Host, Outcome, Facts]:
         """Return weights, outcome and facts."""
         n = state.rows.shape[1]
+        if rhs.shape != state.weights.shape or not np.all(np.isfinite(rhs)):
+            raise LinearSystemError(
+                f"Expected a finite right-hand side of {len(state.weights)} rows, got one of shape "
+                f"{rhs.shape}, finite: {bool(np.all(np.isfinite(rhs)))}."
+            )
         target = state.weights * rhs
         rotated = target
         for factors, tau in state.factors:
@@ -79,7 +90,7 @@ class Householder:
         largest, least = float(state.diagonal.max()), float(state.diagonal.min())
         condition = largest / least if least > 0 else np.inf
         rank = int(np.sum(state.diagonal > max(state.rows.shape) * 2.0**-52 * largest))
-        norm = float(np.linalg.norm(state.rows @ found - target))
+        norm = state.unit * float(np.linalg.norm(state.rows @ found - target))
         facts = Facts(rank, condition, state.dead, norm)
         return state.scale * found, Outcome(OutcomeKind.CONVERGED, "Damped QR."), facts
 

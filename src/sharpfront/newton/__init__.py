@@ -3,6 +3,7 @@
 from sharpfront.newton.choose import newton_adaptor
 from sharpfront.newton.guess import Start
 from sharpfront.newton.line import NewtonLine
+from sharpfront.newton.space import NewtonSpace
 from sharpfront.newton.way import values_on_the_way
 
-__all__ = ["NewtonLine", "Start", "newton_adaptor", "values_on_the_way"]
+__all__ = ["NewtonLine", "NewtonSpace", "Start", "newton_adaptor", "values_on_the_way"]

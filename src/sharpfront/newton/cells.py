@@ -7,17 +7,17 @@ derivatives of the highest order are made larger and led back to what was stated
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.adapt.cuts import survey
+from sharpfront.adapt.cuts import Survey
 from sharpfront.adapt.discover import Discovery, concentrated, smeared
 from sharpfront.arrays import Host
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
-from sharpfront.newton.damped import Newton, Rules, newton
+from sharpfront.newton.damped import Newton, Rules, continued, newton
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.ordinary import OrdinaryProblem
@@ -30,13 +30,10 @@ FIRST_JUMP, JUMP = 15.0 / FIRST, 0.10
 ROUNDS = 8
 # Cells for each JUMP of total variation.
 ENOUGH = 3.0
-# After a correction below this share of the solution the next would be of the size of the cells' error.
+# After a correction below this share of the solution the next is no larger than the cells' error.
 SMALL = 1e-2
 # Linear solves of one attempt, and of all of them together.
 ATTEMPT, MOST = 15, 300
-# Factors on the highest derivatives that are tried, and how near one goes to the next.
-LARGEST, FINEST = 1e8, 1.02
-
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +80,11 @@ class _Search:
     def exhausted(self) -> bool:
         return sum(attempt.solves for _, attempt in self.history) > MOST
 
-    def settled(self, start: LineTable, stiffness: float, rounds: int = ROUNDS) -> LineTable | None:
+    def settled(self, start: LineTable, stiffness: float) -> LineTable | None:
         """Return the solution on a grid that resolves it, or None if Newton fails."""
         table = start
         limit = FIRST_JUMP if start.nodes is self.even else JUMP
-        for turn in range(rounds):
+        for turn in range(ROUNDS):
             points = grid(table.nodes)
             attempt = newton(table, _rules(self.tangent, stiffness, points), SMALL, ATTEMPT)
             self.history.append((stiffness, attempt))
@@ -102,84 +99,99 @@ class _Search:
 
     def regridded(self, table: LineTable, change: Host, more: float) -> LineTable:
         """Return the table on nodes at equal shares of its variation."""
-        cells = int(more * max(CELLS, ENOUGH * change.sum(axis=1).max() / JUMP))
+        cells = int(more * _enough(change))
         nodes = _equidistributed(grid(table.nodes), _monitor(change), cells)
         nodes = _moved(nodes, self.fixed)
         levels = [np.interp(nodes, table.nodes, row) for row in table.levels]
         return LineTable(nodes, np.array(levels))
 
-    def continued(self, start: LineTable) -> LineTable | None:
-        """Return the solution by way of larger highest derivatives."""
-        factor, table = 1.0, None
-        while table is None and factor < LARGEST and not self.exhausted:
-            factor *= 10.0
-            table = self.settled(start, factor)
-        ratio = 10.0
-        while table is not None and factor > 1.0:
-            if self.exhausted or ratio < FINEST:
-                return None
-            nearer = max(1.0, factor / ratio)
-            following = self.settled(table, nearer)
-            if following is None:
-                ratio = math.sqrt(ratio)
-            else:
-                table, factor, ratio = following, nearer, min(ratio**1.5, 100.0)
-        return table
 
-
-def approach(tangent: LineTangent, guess: Iterate, fixed: Host, nodes: Host | None) -> Cells:
-    """Solve the problem on cells, from a guess.
+@dataclass(frozen=True, eq=False)
+class First:
+    """What the first grid is made from.
 
     Parameters
     ----------
-    tangent
-        The problem, ready to be linearised.
-    guess
-        Where to start.
+    seen
+        The survey of the data.
     fixed
         Positions that must be nodes.
     nodes
-        The first grid, where the guess knows of a good one.
+        Nodes on which the guess is resolved, where they are known.
     """
+
+    seen: Survey
+    fixed: Host
+    nodes: Host | None = None
+
+
+def approach(tangent: LineTangent, guesses: Sequence[Iterate], given: First) -> Cells:
+    """Solve the problem on cells, from the first of some guesses that leads to a solution."""
     even = np.linspace(*tangent.interval, FIRST + 1)
-    dense = _dense(tangent, guess, even) if nodes is None else np.union1d(even, nodes)
-    first = _moved(even if dense is None else dense, fixed)
-    search = _Search(tangent, first if dense is None else None, fixed)
-    start = _tabulated(guess, tangent, first)
-    table = search.settled(start, 1.0)
+    dense = _dense(tangent, guesses[0], given, even)
+    first = _moved(even if dense is None else dense, given.fixed)
+    search = _Search(tangent, first if dense is None else None, given.fixed)
+    starts = [_tabulated(guess, tangent, first) for guess in guesses]
+    attempts = (search.settled(start, 1.0) for start in starts)
+    table = next((t for t in attempts if t is not None), None)
     if table is None:
-        table = search.continued(start)
+        attempts = (continued(s, search.settled, lambda: search.exhausted) for s in starts)
+        table = next((t for t in attempts if t is not None), None)
     converged = table is not None
     if table is None:
-        table = search.history[-1][1].iterate if search.history else start
+        table = search.history[-1][1].iterate
     linear = tangent.at(table)
     found = _discovery(linear, table, table.nodes is not search.even)
     return Cells(table, linear, found, tuple(search.history), converged)
 
 
-def _dense(tangent: LineTangent, guess: Iterate, even: Host) -> Host | None:
+def refined(tangent: LineTangent, table: LineTable) -> LineTable | None:
+    """Return the solution near a table on cells of half the size; None if there is none."""
+    middles = 0.5 * (table.nodes[1:] + table.nodes[:-1])
+    nodes = np.union1d(table.nodes, middles)
+    levels = np.array([np.interp(nodes, table.nodes, row) for row in table.levels])
+    search = _Search(tangent, None, np.zeros(0))
+    return search.settled(LineTable(nodes, levels), 1.0)
+
+
+def step(tangent: LineTangent, nodes: Host) -> Callable[[LineTable], LineTable | None]:
+    """Return Newton's step on nodes."""
+    return _rules(tangent, 1.0, grid(nodes)).correct
+
+
+def _dense(tangent: LineTangent, guess: Iterate, given: First, even: Host) -> Host | None:
     """Return nodes that are dense where the data or the guess vary; None if even ones will do.
 
     A source that falls between the nodes would leave the equation on cells without a solution.
     """
-    middle = np.array([[0.5 * (even[0] + even[-1])]])
-    orders = range(max(tangent.order, 2))
-    about = [float(guess.values(tangent.name, middle, (j,))[0]) for j in orders]
-    seen = survey(tangent.frozen(np.array(about)))
-    rows = [row for row in seen.rows if row is not None]
+    if given.nodes is not None:
+        return _own(tangent, guess, given.nodes)
+    x = given.seen.x
+    rows = [row for row in given.seen.rows if row is not None]
     if not isinstance(guess, Constants):
-        rows.append(guess.values(tangent.name, seen.x[:, None], (0,)))
-    change = np.array([_within(even, seen.x, row) for row in rows if np.ptp(row) > 0])
+        rows.append(guess.values(tangent.name, x[:, None], (0,)))
+    change = np.array([_within(even, x, row, given.fixed) for row in rows if np.ptp(row) > 0])
     if not change.size or change.max() <= FIRST_JUMP:
         return None
-    cells = int(max(FIRST, ENOUGH * change.sum(axis=1).max() / JUMP))
-    return _equidistributed(grid(even), _monitor(change), cells)
+    return _equidistributed(grid(even), _monitor(change), _enough(change))
 
 
-def _within(nodes: Host, x: Host, row: Host) -> Host:
-    """Return the variation within each cell of values at many places, over their range."""
-    total = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(row)))])
+def _within(nodes: Host, x: Host, row: Host, fixed: Host) -> Host:
+    """Return the variation within each cell of values at many places, over their range.
+
+    A jump at a fixed position is no feature to resolve.
+    """
+    steps = np.abs(np.diff(row))
+    steps[np.clip(np.searchsorted(x, fixed) - 1, 0, len(steps) - 1)] = 0.0
+    total = np.concatenate([[0.0], np.cumsum(steps)])
     return np.asarray(np.diff(np.interp(nodes, x, total)) / np.ptp(row))
+
+
+def _own(tangent: LineTangent, guess: Iterate, nodes: Host) -> Host:
+    """Return nodes at equal shares of the variation of a guess, which its own nodes resolve."""
+    table = _tabulated(guess, tangent, np.unique(nodes))
+    change = _variations(grid(table.nodes), table)
+    return _equidistributed(grid(table.nodes), _monitor(change), _enough(change))
 
 
 def _tabulated(guess: Iterate, tangent: LineTangent, nodes: Host) -> LineTable:
@@ -244,6 +256,11 @@ def _monitor(change: Host) -> Host:
     total = change.sum(axis=1)
     weights = np.where(total > 0, 0.5 ** np.arange(len(change)), 0.0)
     return np.asarray((weights / np.maximum(total, 1e-300)) @ change)
+
+
+def _enough(change: Host) -> int:
+    """Return the cells that the total variation takes."""
+    return int(max(CELLS, ENOUGH * change.sum(axis=1).max() / JUMP))
 
 
 def _equidistributed(points: Grid, monitor: Host, cells: int) -> Host:

@@ -7,6 +7,7 @@ the next correction itself in the place of the simplified one, so that no solve 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -17,6 +18,8 @@ P = TypeVar("P")
 SHORTEST = 0.05
 # A step must shrink the correction at least by this share of its length.
 SHARE = 0.25
+# Factors on the highest derivatives that are tried, and how near one goes to the next.
+LARGEST, FINEST = 1e8, 1.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,8 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
     old, new, solves = start, rules.correct(start), 1
     if new is None:
         return Newton(start, (), (), 1, False)
-    changes, lengths, length = [rules.distance(old, new)], [], 1.0
+    changes, length = [rules.distance(old, new)], 1.0
+    lengths: list[float] = []
     while solves < most and length >= SHORTEST:
         if changes[-1] <= small:
             return Newton(new, tuple(changes), tuple(lengths), solves, True)
@@ -83,3 +87,35 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
         lengths.append(length)
         length = min(1.0, 4.0 * length if change < 0.5 * changes[-2] else 2.0 * length)
     return Newton(new, tuple(changes), tuple(lengths), solves, changes[-1] <= small)
+
+
+def continued(
+    start: P, settle: Callable[[P, float], P | None], exhausted: Callable[[], bool]
+) -> P | None:
+    """Return a solution by way of problems whose highest derivatives are larger.
+
+    Parameters
+    ----------
+    start
+        Where the first of them starts.
+    settle
+        ``settle(iterate, factor)`` solves the problem with that factor on its highest derivatives;
+        None if it fails.
+    exhausted
+        Whether enough has been tried.
+    """
+    factor, found = 1.0, None
+    while found is None and factor < LARGEST and not exhausted():
+        factor *= 10.0
+        found = settle(start, factor)
+    ratio = 10.0
+    while found is not None and factor > 1.0:
+        if exhausted() or ratio < FINEST:
+            return None
+        nearer = max(1.0, factor / ratio)
+        following = settle(found, nearer)
+        if following is None:
+            ratio = math.sqrt(ratio)
+        else:
+            found, factor, ratio = following, nearer, min(ratio**1.5, 100.0)
+    return found

@@ -31,7 +31,7 @@ class Start:
     given
         A number; a function of the coordinates; an array of values on an even grid over the
         domain's bounds, ends included, one axis for each coordinate; an earlier `Solution`; or,
-        for several unknowns, a mapping from names to these. None is zero.
+        for several unknowns, a mapping from names to these.
     """
 
     given: Any = None
@@ -46,10 +46,17 @@ class Start:
             return None
         return np.concatenate([piece.places.nodes.x for piece in basis.pieces])
 
-    def iterate(self, problem: Problem) -> Iterate:
-        """Return the guess with derivatives."""
-        if self.given is None:
-            return Constants()
+    def iterates(self, problem: Problem) -> tuple[Iterate, ...]:
+        """Return the guess with derivatives; without one, zero, and one where zero fails.
+
+        About zero u^3 has no linear part, and log(u) is not finite.
+        """
+        if self.given is not None:
+            return (self._iterate(problem),)
+        zero = (0,) * len(problem.coordinates)
+        return Constants(), Constants({(name, zero): 1.0 for name in problem.unknowns})
+
+    def _iterate(self, problem: Problem) -> Iterate:
         if isinstance(self.given, Solution):
             return _from_solution(self.given, problem)
         given = self.given

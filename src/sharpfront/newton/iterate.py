@@ -17,8 +17,8 @@ from scipy.interpolate import CubicSpline
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
-from sharpfront.equation.values import environment
 from sharpfront.equation.expression import evaluate as evaluate_expression
+from sharpfront.equation.values import environment
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.coordinate import chain
@@ -47,7 +47,11 @@ class Constants:
 
     def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
         """Return the number at every point."""
-        return np.full(len(points), self.numbers.get((unknown, tuple(orders)), 0.0))
+        return np.full(len(points), self.number(unknown, orders))
+
+    def number(self, unknown: str, orders: Sequence[int]) -> float:
+        """Return the number of one derivative."""
+        return self.numbers.get((unknown, tuple(orders)), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +138,12 @@ class LineTable:
         """
         (order,), x = orders, points[:, 0]
         if order == 0:
-            return np.interp(x, self.nodes, self.levels[0])
+            return np.asarray(np.interp(x, self.nodes, self.levels[0]))
         if order > len(self.levels):
             return np.zeros(len(x))
         middles = 0.5 * (self.nodes[1:] + self.nodes[:-1])
         slopes = np.diff(self.levels[order - 1]) / np.diff(self.nodes)
-        return np.interp(x, middles, slopes)
+        return np.asarray(np.interp(x, middles, slopes))
 
 
 @dataclass(frozen=True, eq=False)

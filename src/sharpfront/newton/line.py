@@ -28,17 +28,18 @@ from sharpfront.arrays import Host
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
-from sharpfront.newton.cells import Cells, approach
+from sharpfront.newton.cells import Cells, First, approach
+from sharpfront.newton.doubt import explained, undetermined
 from sharpfront.newton.guess import Start
-from sharpfront.newton.iterate import Interpolated, Remembered
+from sharpfront.newton.iterate import Interpolated, Iterate, Remembered
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.newton.settle import Progress
+from sharpfront.newton.settle import Move, Progress, next_move
+from sharpfront.newton.several import another
+from sharpfront.newton.story import not_converged
 from sharpfront.ordinary import OrdinaryProblem
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
 
-# Kernels that leave a larger relative error than this are no better than cells.
-COARSE = 0.03
 _UNKNOWN = "no error can be estimated, because the data do not determine the solution"
 
 
@@ -137,14 +138,19 @@ class NewtonLine:
     def start(self, problem: Problem, tol: float, seed: int) -> LineState:
         """Return the state before the first solve: the solution found on cells, kernels planned."""
         (name,) = problem.unknowns
-        guess = self.start_from.iterate(problem)
-        tangent = LineTangent(problem, guess)
-        plain = tangent.at(guess)
+        guesses = self.start_from.iterates(problem)
+        tangent = LineTangent(problem, guesses[-1])
+        plain = tangent.at(guesses[-1])
         refusal = miscounted(plain)
         blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
         if refusal:
-            return LineState(tangent, ResolveState(name, plain, tol, None, blind, refusal), guess)
-        cells = approach(tangent, guess, special_points(plain, ()), self.start_from.nodes)
+            return LineState(
+                tangent, ResolveState(name, plain, tol, None, blind, refusal), guesses[-1]
+            )
+        still = tangent.frozen(_middle(tangent, guesses[-1]))
+        seen = survey(still)
+        fixed = special_points(plain, find_cuts(still, seen))
+        cells = approach(tangent, guesses, First(seen, fixed, self.start_from.nodes))
         state = self._planned(name, tangent, cells, tol)
         return LineState(tangent, state, cells.table, cells, explicit=_explicit(state.seen))
 
@@ -152,11 +158,11 @@ class NewtonLine:
         plain, found = cells.linear, cells.found
         blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
         amplified = _amplification(plain, cells)
-        refusal = near_singular(amplified)
-        if refusal:
-            refusal = _undetermined(refusal)
+        refusal = explained(near_singular(amplified))
         if not cells.converged:
-            refusal = refusal if refusal and found is None else _not_converged(cells)
+            refusal = (
+                refusal if refusal and found is None else not_converged(cells.history, cells.solves)
+            )
         if refusal and (found is None or not cells.converged):
             return ResolveState(name, plain, tol, None, blind, refusal)
         assert found is not None
@@ -168,9 +174,7 @@ class NewtonLine:
         stretches = between_cuts(plain.interval, cuts, found)
         plan = first_plan(stretches, tol, self.inner.components, plain.order)
         plan = within(plan, self.inner.max_kernels)
-        return ResolveState(
-            name, plain, tol, found, plan, refusal, amplified, seen=seen, cuts=cuts
-        )
+        return ResolveState(name, plain, tol, found, plan, refusal, amplified, seen=seen, cuts=cuts)
 
     def propose(self, state: LineState) -> Proposal:
         """Return kernels and rows of the linear problem about the last iterate."""
@@ -181,12 +185,14 @@ class NewtonLine:
         (name,) = approximation.bases
         if state.inner.found is None:
             return self.inner.assess(state.inner, approximation)
-        kernels = self.inner.assess(state.inner, approximation)
         iterate = Remembered(approximation, state.tangent.order)
         problem = state.tangent.at(iterate)
         found = self.inner.assess(replace(state.inner, problem=problem), approximation)
-        new = approximation.values(name, found.points, (0,))
-        old = state.iterate.values(name, found.points, (0,))
+        if found.check is None:
+            return found
+        met = found.estimate.value <= state.inner.tol
+        kernels = found if met else self.inner.assess(state.inner, approximation)
+        new, old = found.check.values, state.iterate.values(name, found.points, (0,))
         changed = float(np.abs(new - old).max()) / max(1.0, float(np.abs(new).max()))
         words = {f.name: getattr(found, f.name) for f in fields(found)}
         return Relinearised(**words, problem=problem, kernels=kernels, changed=changed)
@@ -202,64 +208,46 @@ class NewtonLine:
             best = assessment
         state = replace(state, answer=best, progress=progress)
         assert kernels is not None
-        if inner.refusal is None and kernels.estimate.value > COARSE:
-            # Worse than the iterate that it should improve: the same once more, with more kernels.
+        move = next_move(kernels.estimate.value, assessment.estimate.value, inner.tol, progress)
+        doubtful = inner.refusal or undetermined(self.inner, inner, assessment.problem, assessment)
+        if doubtful:
+            return _refused(state, doubtful)
+        if move is Move.COARSE:
             grown = self.inner.observe(inner, kernels)
             return replace(state, inner=grown, progress=progress.renewed())
         iterate = Remembered(assessment.approximation, state.tangent.order)
         inner = replace(inner, problem=assessment.problem)
         state = replace(state, iterate=iterate, inner=inner)
-        if inner.refusal or assessment.estimate.value <= inner.tol:
+        if move is Move.END:
             return self._ended(state, assessment)
-        if progress.steps == 1 or kernels.estimate.value <= inner.tol:
-            # The kernels will do, or have seen no smooth iterate yet: what is left is Newton's.
+        if move is Move.NEWTON:
             stuck = progress.stuck()
             return replace(state, inner=replace(inner, finished=stuck)) if stuck else state
-        # Kernels are added for the share that is theirs.
         grown = self.inner.observe(inner, kernels)
         return replace(state, inner=grown, progress=progress.renewed())
 
     def _ended(self, state: LineState, assessment: Relinearised) -> LineState:
-        """Return what the inner adaptor makes of an answer that is good enough, or refused."""
+        """Return what the inner adaptor makes of an answer that is good enough."""
         inner = state.inner
         if state.explicit and inner.seen is not None:
             inner = replace(inner, seen=_seen(state, inner.seen, assessment))
         inner = self.inner.observe(inner, assessment)
-        if inner.finished is None or inner.finished.kind is not OutcomeKind.CONVERGED:
-            return replace(state, inner=inner, answer=inner.answer or state.answer)
-        inner = self._questioned(inner, assessment)
-        return replace(state, inner=inner, answer=inner.answer)
+        if inner.finished and inner.finished.kind is OutcomeKind.CONVERGED:
+            inner = replace(inner, finished=self._alone(state) or inner.finished)
+        return replace(state, inner=inner, answer=inner.answer or state.answer)
 
-    def _questioned(self, inner: ResolveState, last: Relinearised) -> ResolveState:
-        """Return near-singular instead of converged where the kernels' own operator says so.
+    def _alone(self, state: LineState) -> Outcome | None:
+        """Return what speaks for other solutions, where no guess has chosen this one."""
+        if self.start_from.given is not None or state.cells is None:
+            return None
+        return another(state.tangent, state.cells)
 
-        Cells do not see it where their error keeps a vanishing eigenvalue from zero: a front that
-        nothing holds in its place.
-        """
-        amplified = self._amplified(inner, last)
-        refusal = near_singular(amplified)
-        if refusal is None:
-            return inner
-        answer = replace(last, estimate=Estimate(np.inf, _UNKNOWN))
-        return replace(inner, answer=answer, finished=_undetermined(refusal))
 
-    def _amplified(self, inner: ResolveState, last: Relinearised) -> float:
-        """Return max|L^-1 (sum_j |c_j| / L^j) g| for a smooth function g of size one."""
-        problem, method = inner.problem, self.inner.leastsquares
-        low, high = problem.interval
-
-        def source(x: Host) -> Host:
-            data = problem.sample(x)[:-1]
-            terms = sum(np.abs(c) / (high - low) ** j for j, c in enumerate(data))
-            return np.asarray(terms * np.cos(0.7 + 2.3 * (x - low) / (high - low)))
-
-        nothing = tuple(replace(c, value=0.0) for c in problem.conditions)
-        asked = replace(problem, source=source, conditions=nothing)
-        system = self.inner.propose(replace(inner, problem=asked)).system
-        weights, _, _ = method.solve(method.factor(system), system.rhs)
-        (name,) = last.approximation.bases
-        changed = replace(last.approximation, weights={name: np.asarray(weights)})
-        return float(np.abs(changed.values(name, last.points, (0,))).max())
+def _middle(tangent: LineTangent, guess: Iterate) -> Host:
+    """Return u, u', ... of a guess in the middle of the interval."""
+    middle = np.array([[0.5 * sum(tangent.interval)]])
+    orders = range(max(tangent.order, 2))
+    return np.array([float(guess.values(tangent.name, middle, (j,))[0]) for j in orders])
 
 
 def _seen(state: LineState, seen: Survey, last: Relinearised) -> Survey:
@@ -285,22 +273,8 @@ def _explicit(seen: Survey | None) -> bool:
     return seen is not None and any(row is not None for row in seen.rows)
 
 
-def _undetermined(refusal: Outcome) -> Outcome:
-    return Outcome(
-        refusal.kind,
-        f"{refusal.detail} This is the linearisation about the solution that Newton's method "
-        "found: it stands at a fold, or holds a layer whose position the data do not determine.",
-    )
-
-
-def _not_converged(cells: Cells) -> Outcome:
-    last = cells.history[-3:]
-    steps = "; ".join(
-        f"{'' if s == 1.0 else f'highest derivatives times {s:.3g}: '}"
-        f"{', '.join(f'{c:.1e}' for c in a.changes[-4:]) or 'no solution'}"
-        for s, a in last
-    )
-    return Outcome(
-        OutcomeKind.NEWTON,
-        f"After {cells.solves} linear solves on cells, the last corrections were {steps}.",
-    )
+def _refused(state: LineState, why: Outcome) -> LineState:
+    """Return the end with an answer of which nothing can be said."""
+    assert state.answer is not None
+    lost = replace(state.answer, estimate=Estimate(np.inf, _UNKNOWN))
+    return replace(state, answer=lost, inner=replace(state.inner, finished=why))

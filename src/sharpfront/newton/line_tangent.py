@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.equation.expression import Constant, derivatives_in
+from sharpfront.equation.expression import Constant, Key, derivatives_in
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.errors import EquationError
 from sharpfront.newton.iterate import Constants, Iterate
@@ -26,7 +26,7 @@ class _Row:
     index: int
 
     def __call__(self, x: Host) -> Host:
-        return self.rows(x)[self.index]
+        return np.asarray(self.rows(x)[self.index])
 
 
 class _Sampled:
@@ -105,14 +105,16 @@ class LineTangent:
 
         Its functions vary with the coordinate alone: constants are plain numbers.
         """
-        numbers = {(self.name, (j,)): float(v) for j, v in enumerate(values)}
+        numbers: dict[tuple[str, tuple[int, ...]], float] = {
+            (self.name, (j,)): float(v) for j, v in enumerate(values)
+        }
         return ordinary(self._general.at(Constants(numbers)))
 
     def sample(self, iterate: Iterate, stiffness: float, x: Host) -> Host:
         """Return c_0, ..., c_m and the source f at positions, (m + 2, n)."""
         points = x[:, None]
         put = {j: iterate.values(self.name, points, (j,)) for j in self._needed}
-        leaves = {("coordinate", self.problem.coordinates[0]): x}
+        leaves: dict[Key, Host | float] = {("coordinate", self.problem.coordinates[0]): x}
         for j in range(self.order + 1):
             factor = stiffness if j == self.order else 1.0
             leaves["derivative", self.name, (j,)] = factor * put[j] if j in put else 0.0
@@ -142,4 +144,3 @@ def _not_finite(values: Host, x: Host) -> str:
 def explicit(problem: OrdinaryProblem) -> bool:
     """Tell whether a function of the problem varies with the coordinate."""
     return any(callable(f) for f in problem.functions)
-

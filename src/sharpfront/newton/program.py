@@ -77,4 +77,3 @@ def _as_float(function: Callable[..., Any]) -> Callable[..., Any]:
     if isinstance(function, np.ufunc) and function.types[0].endswith("?"):
         return lambda *arguments: np.asarray(function(*arguments), dtype=float)
     return function
-

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from sharpfront.errors import Outcome, OutcomeKind
 
+# Kernels that leave a larger relative error than this are no better than a rough solution.
+COARSE = 0.03
 # Newton steps on one set of kernels.
 MOST = 12
 # A correction that shrinks by less than this no longer converges as Newton's method does.
@@ -24,19 +27,17 @@ class Progress:
         Relative sizes of the corrections on the kernels of now.
     steps
         All corrections.
+    last
+        The last of them.
     """
 
     changes: tuple[float, ...] = ()
     steps: int = 0
-
-    @property
-    def last(self) -> float:
-        """The last correction."""
-        return self.changes[-1] if self.changes else float("inf")
+    last: float = float("inf")
 
     def after(self, change: float) -> Progress:
         """Return the progress with one more correction."""
-        return Progress((*self.changes, change), self.steps + 1)
+        return Progress((*self.changes, change), self.steps + 1, change)
 
     def renewed(self) -> Progress:
         """Return the progress on other kernels."""
@@ -53,3 +54,26 @@ class Progress:
         if len(self.changes) < MOST:
             return None
         return Outcome(OutcomeKind.NEWTON, f"The last corrections were {shown}.")
+
+
+class Move(Enum):
+    """What to do after a solve."""
+
+    COARSE = auto()
+    END = auto()
+    NEWTON = auto()
+    KERNELS = auto()
+
+
+def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -> Move:
+    """Return what to do, from the kernels' share of the error and the whole of it.
+
+    COARSE: the kernels are worse than the iterate that they should improve, so they are added to
+    and it stays. END: good enough. NEWTON: the kernels will do, or have seen no smooth iterate yet.
+    KERNELS: more are needed for the share that is theirs.
+    """
+    if estimate <= tol:
+        return Move.END
+    if kernels > COARSE:
+        return Move.COARSE
+    return Move.NEWTON if progress.steps == 1 or kernels <= tol else Move.KERNELS

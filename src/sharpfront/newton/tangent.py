@@ -29,7 +29,7 @@ from sharpfront.equation.expression import (
     derivatives_in,
 )
 from sharpfront.equation.linearise import LinearForm, Term, is_linear, substitute, tangent_terms
-from sharpfront.newton.iterate import Iterate
+from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.problem import Problem, Stated
 
 _S = TypeVar("_S", bound=Stated)
@@ -108,6 +108,9 @@ class _Insertion:
     def __call__(self, leaf: Leaf) -> Expression:
         if not isinstance(leaf, Derivative):
             return leaf
+        if isinstance(self._iterate, Constants):
+            # Numbers fold: what does not depend on the coordinates stays a plain number.
+            return Constant(self._iterate.number(leaf.unknown, leaf.orders))
         if leaf.key not in self._nodes:
             name = f"{leaf.unknown}{''.join(map(str, leaf.orders))}"
             values = _Values(self._iterate, leaf.unknown, leaf.orders)

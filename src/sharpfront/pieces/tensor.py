@@ -35,7 +35,7 @@ FEW = 8
 FEW_ROWS = 1.35
 # Rows along an axis for each kernel, beside those at the ends; an even number of them, so that
 # none meets the middle, where formulas in 1/r have their pole.
-ROWS = 1.5
+ROWS = 1.55
 _COMPONENT_ARRAYS = ("anchor", "offset", "scale", "log_share", "bell_share")
 
 
@@ -94,7 +94,7 @@ class Axis:
 
     @property
     def checking(self) -> Host:
-        """The grid of the error equation, three cells for each kernel; none is a fitting point."""
+        """The grid of the error equation, three cells for each kernel."""
         if self.kernels >= FEW:
             return self.coordinate.invert(tables.checking_nodes(self.kernels)).x
         count = 2 * self.size

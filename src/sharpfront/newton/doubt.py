@@ -1,0 +1,71 @@
+"""Whether the data determine the solution that Newton's method found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.adapt import Resolve
+from sharpfront.adapt.doubt import near_singular
+from sharpfront.adapt.resolve import Checked, ResolveState
+from sharpfront.arrays import Host
+from sharpfront.errors import Outcome
+from sharpfront.ordinary import OrdinaryProblem
+
+# A vanishing eigenvalue comes out of cells as their error, a hundredth or less: amplification above
+# this is looked at again.
+QUESTIONABLE = 50.0
+
+
+def undetermined(
+    adaptor: Resolve, state: ResolveState, problem: OrdinaryProblem, last: Checked
+) -> Outcome | None:
+    """Return near-singular where the kernels' own operator says so.
+
+    Cells do not see it where their error keeps a vanishing eigenvalue from zero: a front that
+    nothing holds in its place.
+
+    Parameters
+    ----------
+    adaptor, state
+        Who places kernels, and where they are.
+    problem
+        The linear problem about the last solution.
+    last
+        The assessment of that solution.
+    """
+    if state.amplification < QUESTIONABLE:
+        return None
+    return explained(near_singular(_amplified(adaptor, replace(state, problem=problem), last)))
+
+
+def _amplified(adaptor: Resolve, state: ResolveState, last: Checked) -> float:
+    """Return max|L^-1 (sum_j |c_j| / L^j) g| for a smooth function g of size one."""
+    problem, method = state.problem, adaptor.leastsquares
+    low, high = problem.interval
+
+    def source(x: Host) -> Host:
+        data = problem.sample(x)[:-1]
+        terms = sum(np.abs(c) / (high - low) ** j for j, c in enumerate(data))
+        # Neither even nor odd: g must not miss a mode by symmetry.
+        return np.asarray(terms * np.cos(0.7 + 2.3 * (x - low) / (high - low)))
+
+    nothing = tuple(replace(c, value=0.0) for c in problem.conditions)
+    asked = replace(problem, source=source, conditions=nothing)
+    system = adaptor.propose(replace(state, problem=asked)).system
+    weights, _, _ = method.solve(method.factor(system), system.rhs)
+    (name,) = last.approximation.bases
+    changed = replace(last.approximation, weights={name: np.asarray(weights)})
+    return float(np.abs(changed.values(name, last.points, (0,))).max())
+
+
+def explained(refusal: Outcome | None) -> Outcome | None:
+    """Return a near-singular outcome in terms of a nonlinear problem."""
+    if refusal is None:
+        return None
+    return Outcome(
+        refusal.kind,
+        f"{refusal.detail} This is the linearisation about the solution that Newton's method "
+        "found: it stands at a fold, or holds a layer whose position the data do not determine.",
+    )

@@ -1,0 +1,148 @@
+"""Nonlinear problems at tol = 1e-8 on the line, and at 1e-6 in the plane, from default guesses."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_bvp
+
+import sharpfront as sf
+from sharpfront.catalog import Feature, graded_points, max_error
+from sharpfront.catalog import nonlinear as line
+from sharpfront.catalog import nonlinear_plane as plane
+
+TOL = 1e-8
+# Newton steps on kernels, and linear solves on cells, that each problem may take.
+MOST = {
+    "burgers-source": (6, 80),
+    "pinned-shock": (5, 50),
+    "reaction-layer": (4, 20),
+    "twin-reaction": (4, 25),
+    "bratu": (3, 10),
+    "bratu-upper": (3, 60),
+    "troesch": (7, 90),
+    "beam": (4, 25),
+}
+CASES = [(entry, value) for entry in line.LINE for value in entry.values]
+NAMES = [f"{entry.name} {value:g}" for entry, value in CASES]
+
+
+@pytest.mark.parametrize(("entry", "value"), CASES, ids=NAMES)
+def test_solved_and_certified(entry, value):
+    solution = sf.solve(entry.problem(value), tol=TOL, guess=entry.guess)
+    exact, points = entry.exact(value), line.points(entry, value)
+    error = max_error(solution, exact, points) / max(1.0, np.abs(exact(points)).max())
+    assert solution.converged, str(solution.outcome)
+    assert error < 1e-7
+    assert error <= 3 * solution.error_estimate + 1e-13
+    assert solution.error_estimate <= 100 * max(error, 1e-13)
+    steps, cells = MOST[entry.name]
+    assert solution.diagnostics["newton_steps"] <= steps
+    assert solution.diagnostics["cell_solves"] <= cells
+    assert len(solution.history) == solution.diagnostics["newton_steps"]
+
+
+def test_troesch_slopes_are_the_known_ones():
+    assert line.troesch_slope(5.0) == pytest.approx(4.57504614063e-2, rel=1e-11)
+    assert line.troesch_slope(10.0) == pytest.approx(3.583377846307e-4, rel=1e-11)
+    solution = sf.solve(line.TROESCH.problem(5.0), tol=1e-10)
+    assert solution.d("x")(0.0) == pytest.approx(4.57504614063e-2, abs=1e-8)
+
+
+def friction(nu):
+    """Return a shock that friction holds in its place, its equation for solve_bvp and its end."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: -nu * u.dxx + u * u.dx + u,
+        left=lambda u, x: u - 1,
+        right=lambda u, x: u + 0.5,
+    )
+    return (
+        problem,
+        lambda x, y: np.vstack([y[1], (y[0] * y[1] + y[0]) / nu]),
+        lambda a, b: np.array([a[0] - 1, b[0] + 0.5]),
+    )
+
+
+def transition(eps):
+    """Return a front between -1 and 1 that stands where the middle root crosses zero."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: -(eps**2) * u.dxx + (u - 0.5 * (0.37 - x)) * (u**2 - 1),
+        left=lambda u, x: u + 1,
+        right=lambda u, x: u - 1,
+    )
+    return (
+        problem,
+        lambda x, y: np.vstack([y[1], (y[0] - 0.5 * (0.37 - x)) * (y[0] ** 2 - 1) / eps**2]),
+        lambda a, b: np.array([a[0] + 1, b[0] - 1]),
+    )
+
+
+def cole(nu):
+    """Return Lagerstrom and Cole's problem with its two corners."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: nu * u.dxx + u * u.dx - u,
+        left=lambda u, x: u + 1 / 3,
+        right=lambda u, x: u - 1 / 3,
+    )
+    return (
+        problem,
+        lambda x, y: np.vstack([y[1], (y[0] - y[0] * y[1]) / nu]),
+        lambda a, b: np.array([a[0] + 1 / 3, b[0] - 1 / 3]),
+    )
+
+
+REFERENCES = [(friction, 1e-2), (friction, 1e-3), (friction, 1e-4), (cole, 1e-2), (cole, 1e-4)]
+REFERENCES += [(transition, 1e-1), (transition, 1e-2)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"), REFERENCES, ids=[f"{f.__name__} {v:g}" for f, v in REFERENCES]
+)
+def test_agrees_with_collocation_where_no_formula_is_known(statement, value):
+    problem, fun, bc = statement(value)
+    solution = sf.solve(problem, tol=TOL)
+    assert solution.converged, str(solution.outcome)
+    # Started from our nodes, which are dense in the layers, and solved on its own.
+    (basis,) = solution.approximation.bases.values()
+    x = np.unique(np.concatenate([p.places.nodes.x for p in basis.pieces]))
+    rough = solution(x) + 1e-3 * np.sin(9 * x)
+    start = np.vstack([rough, np.gradient(rough, x)])
+    reference, coarser = (
+        solve_bvp(fun, bc, x, start, tol=tol, max_nodes=200_000) for tol in (1e-11, 1e-9)
+    )
+    assert reference.success
+    points = graded_points(problem.domain, [Feature(float(p), 1e-4) for p in (0.0, 0.37, 1.0)])
+    points = np.union1d(points, x)
+    own = np.abs(reference.sol(points)[0] - coarser.sol(points)[0]).max()
+    assert own < 3e-8
+    assert np.abs(solution(points) - reference.sol(points)[0]).max() < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [(plane.ALLEN_CAHN, 1e-2), (plane.REACTION_SHEET, 1e-1), (plane.REACTION_SHEET, 1e-3)],
+    ids=lambda item: getattr(item, "name", str(item)),
+)
+def test_in_the_plane(entry, value):
+    solution = sf.solve(entry.problem(value), tol=1e-6)
+    error = max_error(solution, entry.exact(value), entry.points(value))
+    assert solution.converged, str(solution.outcome)
+    assert error < 1e-6
+    assert error <= 3 * solution.error_estimate
+    assert solution.diagnostics["newton_steps"] <= 8
+
+
+def test_bratu_in_the_plane():
+    solution = sf.solve(
+        sf.Problem(
+            sf.Box((0, 1), (0, 1)),
+            lambda u, x, y: sf.laplacian(u) + np.exp(u),
+            boundary=lambda u, x, y: u,
+        ),
+        tol=1e-5,
+    )
+    assert solution.converged
+    # By Chebyshev collocation with 24 and 32 points, which agree to 3e-13; and five-point
+    # differences with 40 to 320 cells, extrapolated twice, give 0.07810102.
+    assert solution(0.5, 0.5) == pytest.approx(0.0781010226976, abs=1e-6)
