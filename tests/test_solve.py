@@ -142,12 +142,12 @@ def test_same_seed_same_bits_across_processes():
     assert len(outputs.pop()) > 2000
 
 
-def test_nonlinear_problems_are_refused_with_advice():
+def test_adaptors_for_linear_problems_refuse_nonlinear_ones_with_advice():
     problem = sf.Problem(
         sf.Interval(0, 1), lambda u, x: u * u.dx - 0.1 * u.dxx, boundary=lambda u, x: u
     )
-    with pytest.raises(ProblemError, match="not linear"):
-        sf.solve(problem)
+    with pytest.raises(ProblemError, match="linear problems only"):
+        sf.solve(problem, adaptor=sf.Uniform())
 
 
 @pytest.mark.parametrize("tol", [0, -1, 1, float("nan")])

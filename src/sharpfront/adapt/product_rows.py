@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,12 +30,29 @@ SHAPE_ROWS = 2.5
 BOUNDARY_ROWS = 4.0
 # Rows on a face in four dimensions and more for each function that it can see.
 FACE_ROWS = 0.8
+# Weight of a nudge: its square over that of the problem's weakest mode is what it moves.
+NUDGE = 1e-8
 # Candidates for each row kept when rows on a boundary follow the kernels.
 _CANDIDATES = 8
 
 
+@dataclass(frozen=True, eq=False)
+class Nudge:
+    """A value asked for at a point with a weight so small that only nothing else can refuse it.
+
+    If the answer takes it, the problem leaves the unknown undetermined there.
+    """
+
+    point: Host
+    value: float
+
+
 def product_system(
-    problem: Problem, bases: Mapping[str, Basis], basis: TensorBasis, seed: int
+    problem: Problem,
+    bases: Mapping[str, Basis],
+    basis: TensorBasis,
+    seed: int,
+    nudge: Nudge | None = None,
 ) -> tuple[LinearSystem, tuple[RowSet, ...]]:
     """Return the system of a problem whose unknowns all have kernels like those of `basis`."""
     rows = [RowSet("equation", problem.forms, interior_points(problem.domain, basis, seed))]
@@ -48,6 +66,8 @@ def product_system(
             rows.append(RowSet("at", further.forms, np.array([further.point]), None, single))
     system = assemble(rows, bases, problem.coordinates)
     extra = [*_seams(problem, bases, basis), *_integrals(problem, bases, basis, single)]
+    if nudge is not None:
+        extra += _nudges(bases, nudge)
     return LinearSystem((*system.blocks, *extra)).with_unit_rows(), tuple(rows)
 
 
@@ -176,6 +196,20 @@ def _quadrature(basis: TensorBasis) -> tuple[Host, Host]:
         places.append(at.x)
         weights.append(w / axis.coordinate.derivatives(at, 1)[0])
     return _grid(places), np.prod(_grid(weights), axis=1)
+
+
+def _nudges(bases: Mapping[str, Basis], nudge: Nudge) -> list[Block]:
+    """Return one row for each unknown."""
+    blocks = []
+    for unknown in bases:
+        parts = [
+            b.matrix(nudge.point[None], (0,) * b.dimension)
+            if name == unknown
+            else np.zeros((1, b.size))
+            for name, b in bases.items()
+        ]
+        blocks.append(Block("nudge", np.hstack(parts), np.array([nudge.value]), NUDGE))
+    return blocks
 
 
 def _grid(places: list[Host]) -> Host:

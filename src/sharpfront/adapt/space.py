@@ -26,7 +26,7 @@ from sharpfront.adapt.embedded import (
 )
 from sharpfront.adapt.fronts import Found
 from sharpfront.adapt.marginals import Marginals, discover
-from sharpfront.adapt.product_rows import product_system
+from sharpfront.adapt.product_rows import Nudge, product_system
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind, ProblemError
@@ -44,6 +44,8 @@ from sharpfront.solution import Estimate
 # Functions along an axis at the start, by dimension: without and with a mixture.
 START = {2: (14, 20), 3: (8, 12)}
 MANY = (5, 5)
+# An unknown that comes this close to what it is nudged to is not determined by the problem.
+TAKEN = 1e-3
 # Fronts are followed while their estimate is below this many times that of products.
 WORTH = 3.0
 # Where elements jump by less than this from node to node, layers lie along the axes: try widths
@@ -91,10 +93,13 @@ class SpaceAssessment(Assessment):
         The error equation's answer, or the change from the solution before.
     doubt
         Factor on it, from solutions that changed by more than their estimates said.
+    undetermined
+        An unknown that the problem does not determine, where that is checked by a nudge.
     """
 
     raw: float
     doubt: float
+    undetermined: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +214,7 @@ class ResolveSpace:
             return embedded_proposal(state.problem, state.fronts, state.trial.count, state.seed)
         basis = _basis(state)
         bases = dict.fromkeys(state.problem.unknowns, basis)
-        system, rows = product_system(state.problem, bases, basis, state.seed)
+        system, rows = product_system(state.problem, bases, basis, state.seed, _nudge(state))
         return Proposal(bases, system, rows)
 
     def assess(self, state: SpaceState, approximation: Approximation) -> SpaceAssessment:
@@ -218,17 +223,32 @@ class ResolveSpace:
         if state.found is None:
             before = last.approximation if last else None
             compared = check_by_comparison(problem, approximation, before, state.seed)
-            return _extrapolated(state, compared)
+            return _extrapolated(state, compared, self._undetermined(state, approximation))
         if isinstance(state.trial, FrontTrial):
             elements = front_elements(problem, state.trial.count)
         else:
             elements = Elements.build(problem, check_mesh(problem.domain, _basis(state)))
         return _doubted(state, check_by_elements(problem, approximation, elements))
 
+    @staticmethod
+    def _undetermined(state: SpaceState, approximation: Approximation) -> str:
+        """Return the name of an unknown that takes whatever value it is nudged to, if any."""
+        nudge = _nudge(state)
+        assert nudge is not None
+        zero = (0,) * len(nudge.point)
+        for unknown in state.problem.unknowns:
+            found = float(approximation.values(unknown, nudge.point[None], zero)[0])
+            if abs(found - nudge.value) < TAKEN * abs(nudge.value):
+                return unknown
+        return ""
+
     def observe(self, state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
         """Return what to try next, or why to stop."""
         state = _noted(state, assessment)
         assert state.best is not None
+        if assessment.undetermined:
+            detail = f"{assessment.undetermined} takes any value that is asked of it at a point."
+            return replace(state, finished=Outcome(OutcomeKind.ILL_POSED, detail))
         if len(state.estimates) > 1 and (
             state.answer.estimate.value <= state.tol or not state.regular
         ):
@@ -364,18 +384,28 @@ def _doubted(state: SpaceState, found: Assessment) -> SpaceAssessment:
     return _as_space(found, doubt * value, value, doubt)
 
 
-def _extrapolated(state: SpaceState, found: Assessment) -> SpaceAssessment:
+def _extrapolated(state: SpaceState, found: Assessment, undetermined: str) -> SpaceAssessment:
     """Take the estimate by comparison down by as much as it fell from the last one."""
     value = found.estimate.value
     if state.last is None:
-        return _as_space(found, value, math.inf, 1.0)
-    return _as_space(found, extrapolated(state.last.raw, value), value, 1.0)
+        return _as_space(found, value, math.inf, 1.0, undetermined)
+    return _as_space(found, extrapolated(state.last.raw, value), value, 1.0, undetermined)
 
 
-def _as_space(found: Assessment, value: float, raw: float, doubt: float) -> SpaceAssessment:
+def _nudge(state: SpaceState) -> Nudge | None:
+    """Return what an unknown is asked to be at a point, another value for each solve."""
+    if state.found is not None:
+        return None
+    point = state.problem.domain.sample(1, "random", state.seed)[0]
+    return Nudge(point, math.pi * (1 + len(state.estimates)))
+
+
+def _as_space(
+    found: Assessment, value: float, raw: float, doubt: float, undetermined: str = ""
+) -> SpaceAssessment:
     words = {f.name: getattr(found, f.name) for f in fields(found)}
     words["estimate"] = Estimate(value, found.estimate.meaning)
-    return SpaceAssessment(**words, raw=raw, doubt=doubt)
+    return SpaceAssessment(**words, raw=raw, doubt=doubt, undetermined=undetermined)
 
 
 def extrapolated(before: float, change: float) -> float:
