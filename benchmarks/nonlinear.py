@@ -52,8 +52,7 @@ def ours(entry: NonlinearEntry, value: float, target: float) -> tuple[float, str
         error = max_error(solution, exact, points)
         if error <= target:
             stated = [entry.problem(value) for _ in range(7)]
-            work = lambda tol=tol, stated=stated: sf.solve(stated.pop(), tol=tol, guess=entry.guess)
-            ms = median_ms(work, 7)
+            ms = median_ms(lambda t=tol, p=stated: sf.solve(p.pop(), tol=t, guess=entry.guess), 7)
             counts = solution.diagnostics
             how = (
                 f"{solution.kernels} kernels, {counts['cell_solves']} + {counts['newton_steps']} "
@@ -119,21 +118,24 @@ class System:
         return out[0], out[1]
 
     def solve(self, mesh: int, tol: float) -> Any:
-        """Return the peer's result."""
+        """Return the peer's result, None if it broke down."""
         x = np.linspace(*self.interval, mesh)
         y = [self.start.values(self.tangent.name, x[:, None], (j,)) for j in range(self.order)]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return solve_bvp(
-                self.fun,
-                self.bc,
-                x,
-                np.array(y),
-                tol=tol,
-                max_nodes=60_000,
-                fun_jac=self.jac,
-                bc_jac=self.bc_jac,
-            )
+            try:
+                return solve_bvp(
+                    self.fun,
+                    self.bc,
+                    x,
+                    np.array(y),
+                    tol=tol,
+                    max_nodes=30_000,
+                    fun_jac=self.jac,
+                    bc_jac=self.bc_jac,
+                )
+            except (ValueError, ArithmeticError, sf.SharpfrontError):
+                return None
 
 
 class _Given:
@@ -156,17 +158,18 @@ def peer(entry: NonlinearEntry, value: float, target: float) -> tuple[float, str
         return np.nan, "no conditions inside"
     best = (np.inf, "not reached")
     for mesh in MESHES:
+        failures = 0
         for tol in TOLERANCES:
             started = time.perf_counter()
-            try:
-                result = system.solve(mesh, tol)
-            except (ValueError, ArithmeticError, sf.SharpfrontError):
-                break
+            result = system.solve(mesh, tol)
             spent = 1e3 * (time.perf_counter() - started)
-            if spent > 4 * best[0] or (not result.success and result.status != 0):
+            failures += result is None or not result.success
+            if spent > max(4 * best[0], 30_000.0) or failures > 2:
                 break
+            if result is None or not result.success:
+                continue
             error = max_error(lambda x, r=result: r.sol(x)[0], exact, points)
-            if result.success and error <= target:
+            if error <= target:
                 ms = median_ms(lambda m=mesh, t=tol: system.solve(m, t), 5)
                 best = min(best, (ms, f"{mesh} -> {len(result.x)} nodes, error {error:.0e}"))
                 break
@@ -180,6 +183,7 @@ def main() -> None:
     options = parser.parse_args()
     print("| problem | true error | ours, ms | `solve_bvp`, ms | ratio | ours | peer |")
     print("| --- | ---: | ---: | ---: | ---: | --- | --- |")
+    total = np.zeros(2)
     with blas_threads(1):
         for entry in nonlinear.LINE:
             if options.only not in entry.name:
@@ -188,11 +192,15 @@ def main() -> None:
                 for target in TARGETS:
                     a, how = ours(entry, value, target)
                     b, peer_how = peer(entry, value, target)
+                    if np.isfinite(a + b):
+                        total += (a, b)
                     print(
                         f"| {entry.name} {value:g} | {target:.0e} | {a:.1f} | {b:.1f} | "
                         f"{b / a:.1f} | {how} | {peer_how} |",
                         flush=True,
                     )
+    a, b = total
+    print(f"| all that both solved | | {a:.0f} | {b:.0f} | {b / a:.1f} | | |")
 
 
 if __name__ == "__main__":

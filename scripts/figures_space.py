@@ -16,7 +16,6 @@ from sharpfront.adapt.marginals import FIRST, discover
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.mesh import box_mesh
 
-
 # Ellipses of this many standard deviations: kernels overlap widely, and whole ones hide each other.
 _PART = 0.25
 
@@ -66,31 +65,35 @@ def front() -> plt.Figure:
     w = 1e-2
     solution = sf.solve(catalog.CIRCULAR_FRONT.problem(w), tol=1e-4)
     basis = solution.approximation.bases["u"]
-    (level,) = basis.embedding.fronts
-    figure = plt.figure(figsize=(11.4, 3.9))
-    shown = figure.add_axes((0.04, 0.12, 0.3, 0.74))
-    flat = figure.add_axes((0.36, 0.12, 0.3, 0.74))
-    lifted = figure.add_axes((0.66, -0.06, 0.36, 1.06), projection="3d", computed_zorder=False)
+    figure, (shown, flat, spare) = plt.subplots(1, 3, figsize=(11.4, 3.6), layout="constrained")
     solution.plot("solution", axes=shown)
     shown.set_title(
         f"A circular front of width {w:g}:\nestimated error {solution.error_estimate:.0e}"
     )
     _ellipses(flat, basis.centres, basis.covariances)
-    flat.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="x")
+    flat.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="x", ylabel="y")
     flat.set_title(f"{solution.kernels} kernels, drawn at a quarter of\ntheir standard deviation")
-    figure.text(0.7, 0.9, "The same kernels on the surface (x, y, s),\nits front half cut away")
+    spare.set_axis_off()
+    spare.set_title("The same kernels on the surface\n(x, y, s), its front half cut away")
+    lifted = figure.add_axes((0.69, -0.1, 0.3, 1.05), projection="3d", computed_zorder=False)
+    _surface(lifted, basis)
+    return figure
+
+
+def _surface(axes: Any, basis: Any) -> None:
+    """Draw half of the embedded surface with its kernels, as wide as high."""
+    (level,) = basis.embedding.fronts
     side = np.linspace(0, 1, 161)
     x, y = np.meshgrid(side, 0.5 + side / 2)
     height = level.coordinate(np.stack([x.ravel(), y.ravel()], axis=1)).reshape(x.shape)
-    lifted.plot_surface(x, y, height, color="#cfe0f2", rcount=80, ccount=160, lw=0)
-    far = basis.centres[
-        np.all((basis.centres >= 0) & (basis.centres <= 1), axis=1) & (basis.centres[:, 1] > 0.5)
-    ]
-    lifted.scatter(*far.T, level.coordinate(far), s=3, color=BLUE, depthshade=False)
-    lifted.view_init(elev=24, azim=-90)
-    lifted.set_box_aspect((1, 0.5, float(np.ptp(height))), zoom=1.0)
-    lifted.set(xlabel="x", zlabel="s", yticks=[0.5, 1], xticks=[0, 0.5, 1])
-    return figure
+    axes.plot_surface(x, y, height, color="#cfe0f2", rcount=80, ccount=160, lw=0)
+    inside = np.all((basis.centres >= 0) & (basis.centres <= 1), axis=1)
+    far = basis.centres[inside & (basis.centres[:, 1] > 0.5)]
+    axes.scatter(*far.T, level.coordinate(far), s=4, color=BLUE, depthshade=False)
+    axes.view_init(elev=20, azim=-90)
+    axes.set_box_aspect((1, 0.5, float(np.ptp(height))), zoom=1.1)
+    axes.set_axis_off()
+    axes.patch.set_alpha(0)
 
 
 def grid() -> plt.Figure:

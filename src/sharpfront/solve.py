@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sharpfront.adapt import Adaptor, Paper, Resolve, ResolveSpace
+from sharpfront.adapt import Adaptor, Resolve, ResolveSpace
 from sharpfront.adapt.contract import State
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
@@ -164,12 +164,7 @@ def _chosen(
         return adaptor
     if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
         return replace(Resolve(), **given)
-    if problem.domain.dimension > 1:
-        return replace(ResolveSpace(), **given)
-    return Paper(
-        kernels=given.get("max_kernels", Paper.kernels),
-        components=given.get("components", Paper.components),
-    )
+    return replace(ResolveSpace(), **given)
 
 
 def _turn(problem: Problem, adaptor: Adaptor, state: State, iteration: int) -> tuple[_Step, State]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from sharpfront.adapt.alone import system_mixtures
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.embedded import (
     FIRST,
@@ -42,7 +43,7 @@ from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
 
 # Functions along an axis at the start, by dimension: without and with a mixture.
-START = {2: (14, 20), 3: (8, 12)}
+START = {1: (24, 40), 2: (14, 20), 3: (8, 12)}
 MANY = (5, 5)
 # An unknown that comes this close to what it is nudged to is not determined by the problem.
 TAKEN = 1e-3
@@ -112,6 +113,8 @@ class SpaceState:
         What is solved, how well, and the seed.
     found
         What elements found; None where they cannot be built.
+    mixtures
+        Along each axis; None where nothing is narrow.
     regular
         Whether the problem has one solution, as far as elements can tell.
     trial, pending
@@ -136,6 +139,7 @@ class SpaceState:
     tol: float
     seed: int
     found: Marginals | None
+    mixtures: tuple[Mixture | None, ...]
     regular: bool
     trial: Trial | FrontTrial
     pending: tuple[Trial, ...] = ()
@@ -153,9 +157,7 @@ class SpaceState:
         """The mixture of the fronts, or the axes' mixtures as one in space."""
         if isinstance(self.trial, FrontTrial):
             return self.fronts.mixture if self.fronts else None
-        if self.found is None:
-            return None
-        return in_space(self.found.mixtures, self.problem.domain.bounds, self.trial.scale)
+        return in_space(self.mixtures, self.problem.domain.bounds, self.trial.scale)
 
     @property
     def answer(self) -> SpaceAssessment:
@@ -167,6 +169,8 @@ class SpaceState:
 @dataclass(frozen=True)
 class ResolveSpace:
     """Products of kernels in the coordinates of mixtures along the axes, on any domain.
+
+    Systems in one dimension too: there the products are of one axis.
 
     Parameters
     ----------
@@ -185,8 +189,6 @@ class ResolveSpace:
     def start(self, problem: Problem, tol: float, seed: int) -> SpaceState:
         """Return the state after discovery, before the first solve."""
         d = problem.domain.dimension
-        if d < 2:
-            raise ProblemError("ResolveSpace takes two dimensions or more; in one, use Resolve.")
         found, regular = None, True
         try:
             found = discover(problem, self.components)
@@ -196,7 +198,10 @@ class ResolveSpace:
             pass
         except LinearSystemError:
             regular = False
-        narrow = [m is not None for m in found.mixtures] if found else [False] * d
+        mixtures = found.mixtures if found else (None,) * d
+        if len(problem.unknowns) > 1:
+            mixtures = system_mixtures(problem, self.components)
+        narrow = [m is not None for m in mixtures]
         trial = Trial(tuple(START.get(d, MANY)[n] for n in narrow))
         least = (4,) * d
         needed = len(problem.unknowns) * product_count(least)
@@ -205,7 +210,7 @@ class ResolveSpace:
                 f"max_kernels is {self.max_kernels}; this problem needs {needed} to begin with."
             )
         fitted = self._within(problem, trial, least) or Trial(least)
-        return SpaceState(problem, tol, seed, found, regular, fitted)
+        return SpaceState(problem, tol, seed, found, mixtures, regular, fitted)
 
     def propose(self, state: SpaceState) -> Proposal:
         """Return kernels and rows of the state's trial."""
@@ -276,7 +281,7 @@ class ResolveSpace:
             trial, state = best, replace(state, trial=best, last=found)
         assert isinstance(best, Trial)
         tunable = len(state.estimates) > 1 and not state.tuned and state.mixture is not None
-        if tunable and state.found is not None and state.found.jump < RESOLVED:
+        if tunable and (state.found is None or state.found.jump < RESOLVED):
             return _tuning(state, best)
         if len(state.estimates) > 1 and not state.looked and self._beyond(state):
             fronts = look_for_fronts(state.problem, state.seed)
@@ -338,9 +343,10 @@ def in_space(
 def _basis(state: SpaceState) -> TensorBasis:
     assert isinstance(state.trial, Trial)
     bounds = state.problem.domain.bounds.T
-    mixtures = state.found.mixtures if state.found else (None,) * len(bounds)
     axes = []
-    for (low, high), mixture, count in zip(bounds, mixtures, state.trial.functions, strict=True):
+    for (low, high), mixture, count in zip(
+        bounds, state.mixtures, state.trial.functions, strict=True
+    ):
         scaled = mixture and Mixture(
             mixture.weights, mixture.means, state.trial.scale**2 * mixture.covariances
         )

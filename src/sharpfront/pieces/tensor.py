@@ -222,6 +222,8 @@ class TensorBasis:
         """Return sum_t c_t d^orders_t of each function at each point, (m, size)."""
         terms = [self._parts(points, one) for one in orders]
         scaled = [c[:, None] * parts[0] for c, parts in zip(coefficients, terms, strict=True)]
+        if self.dimension == 1:
+            return np.asarray(sum(scaled[1:], start=scaled[0]))
         if self.dimension > 3:
             return self._gathered(scaled, terms)
         left = np.stack(scaled, axis=1)
