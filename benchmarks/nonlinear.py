@@ -13,6 +13,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from scipy.integrate import solve_bvp
 
 import sharpfront as sf
 from sharpfront.arrays import Host, blas_threads
-from sharpfront.catalog import nonlinear
+from sharpfront.catalog import Feature, nonlinear
 from sharpfront.catalog.measure import max_error
 from sharpfront.catalog.nonlinear import NonlinearEntry
 from sharpfront.newton import Start
@@ -31,6 +32,30 @@ from sharpfront.ordinary import Term
 TARGETS = (1e-6, 1e-9)
 MESHES = (10, 50, 200, 1000)
 TOLERANCES = tuple(10.0 ** (-k / 2) for k in range(4, 27))
+
+
+def _friction(nu: float) -> sf.Problem:
+    return sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: -nu * u.dxx + u * u.dx + u,
+        left=lambda u, x: u - 1,
+        right=lambda u, x: u + 0.5,
+    )
+
+
+# The reference is our own at 1e-11; the tests compare it with the peer's at its smallest tolerance.
+FRICTION = NonlinearEntry(
+    "friction-shock",
+    "Shock that friction holds",
+    "-nu u'' + u u' + u = 0 on (0, 1), u(0) = 1, u(1) = -1/2",
+    _friction,
+    lambda nu: sf.solve(_friction(nu), tol=1e-11),
+    lambda nu: (Feature(0.75, nu),),
+    (1e-2, 1e-3, 1e-4),
+    lambda x: 1 - 1.5 * x,
+)
+GUESSED = replace(nonlinear.BURGERS, name="burgers-source from sin", guess=np.sin)
+ENTRIES = (GUESSED, FRICTION, *nonlinear.LINE)
 
 
 def median_ms(work: Callable[[], Any], runs: int) -> float:
@@ -185,7 +210,7 @@ def main() -> None:
     print("| --- | ---: | ---: | ---: | ---: | --- | --- |")
     total = np.zeros(2)
     with blas_threads(1):
-        for entry in nonlinear.LINE:
+        for entry in ENTRIES:
             if options.only not in entry.name:
                 continue
             for value in entry.values:

@@ -1,7 +1,7 @@
 """Where the time goes in two and three dimensions, against the number of kernels. Prints Markdown.
 
-Run by hand: ``python benchmarks/space_cost.py``. One BLAS thread, medians of several runs; the QR of a
-random matrix of the same shape, in the same process, is the unit that machines share.
+Run by hand: ``python benchmarks/space_cost.py``. One BLAS thread, medians of several runs; the QR
+of a random matrix of the same shape, in the same process, is the unit that machines share.
 """
 
 from __future__ import annotations

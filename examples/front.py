@@ -23,7 +23,7 @@ def main(picture: Path | None = None) -> tuple[float, float]:
     near = np.abs(np.hypot(*(basis.centres - 0.5).T) - 0.25) < w
     variances = np.linalg.eigvalsh(basis.covariances[near])
     shape = float(np.median(np.sqrt(variances[:, 1] / variances[:, 0])))
-    return catalog.max_error(solution, entry.exact(w), entry.points(w)), shape
+    return catalog.max_error(solution, entry.exact(w), entry.points(w, per_axis=150)), shape
 
 
 if __name__ == "__main__":

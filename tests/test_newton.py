@@ -1,14 +1,22 @@
 """Newton's method: damping, continuation, guesses, and how solves end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import OutcomeKind, ProblemError
+from sharpfront.estimate.cells import CellSystem, grid
+from sharpfront.newton import NewtonSpace
+from sharpfront.newton.cells import refined
 from sharpfront.newton.damped import Rules, continued, newton
 from sharpfront.newton.guess import Start
-from sharpfront.newton.iterate import Differenced, LineTable, Remembered
+from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
+from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.settle import MOST, Move, Progress, next_move
+from sharpfront.newton.several import deflated, growing_modes
 from sharpfront.newton.way import values_on_the_way
 
 UNIT = sf.Interval(0, 1)
@@ -376,3 +384,57 @@ def test_tables_have_the_means_of_their_cells_as_slopes():
     assert table.values("u", middles, (1,)) == pytest.approx(2 * middles[:, 0])
     assert table.values("u", middles, (2,)) == pytest.approx(2.0)
     assert table.values("u", x[:, None], (0,)) == pytest.approx(x**2)
+
+
+def test_deflation_leads_away_from_the_solution_that_is_known():
+    problem = bratu()
+    tangent = LineTangent(problem, Constants())
+    nodes = np.linspace(0, 1, 201)
+    zero = LineTable(nodes, np.zeros((2, 201)))
+    lower = refined(tangent, zero)
+    lower = LineTable(nodes, np.array([np.interp(nodes, lower.nodes, r) for r in lower.levels]))
+    other = deflated(tangent, lower, zero)
+    assert other.levels[0].max() == pytest.approx(4.09, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("strength", "ends", "modes"),
+    [(5.0, "u", 0), (15.0, "u", 1), (45.0, "u", 2), (5.0, "u.dn", 1), (15.0, "u.dn", 2)],
+)
+def test_growing_modes_are_counted_as_sturm_does(strength, ends, modes):
+    # -v'' - strength v has the eigenvalues (k pi)^2 - strength, k from 1, or from 0 without ends.
+    condition = (lambda u, x: u) if ends == "u" else (lambda u, x: u.dn)
+    problem = sf.Problem(UNIT, lambda u, x: -u.dxx - strength * np.sin(u), boundary=condition)
+    linear = LineTangent(problem, Constants()).at(Constants())
+    points = grid(np.linspace(0, 1, 201))
+    system = CellSystem(points, linear.sample(points.middles)[:-1], linear.conditions)
+    assert growing_modes(linear, system) == modes
+
+
+def test_in_the_plane_the_estimate_holds_what_newton_has_left():
+    box = sf.Box((0, 1), (0, 1))
+    exact = lambda x, y: 2 * np.sin(np.pi * x) * np.sin(np.pi * y)  # noqa: E731
+
+    def residual(u, x, y):
+        e = exact(x, y)
+        return -sf.laplacian(u) + u**3 - (2 * np.pi**2 * e + e**3)
+
+    problem = sf.Problem(box, residual, boundary=lambda u, x, y: u)
+    adaptor = NewtonSpace()
+    state = adaptor.start(problem, 1e-6, 0)
+    # About zero, far from the solution: one step leaves an error that kernels know nothing of.
+    linear = state.tangent.at(Constants())
+    state = replace(state, iterate=Constants(), inner=replace(state.inner, problem=linear))
+    proposal, method = adaptor.propose(state), adaptor.leastsquares
+    system = proposal.system
+    weights, _, _ = method.solve(method.factor(system), system.rhs)
+    own = split_weights(weights, proposal.bases)
+    found = adaptor.assess(state, Approximation(problem.coordinates, proposal.bases, own))
+    g = np.linspace(0, 1, 41)
+    x, y = (c.ravel() for c in np.meshgrid(g, g))
+    values = found.approximation.values("u", np.stack([x, y], axis=1), (0, 0))
+    error = np.abs(values - exact(x, y)).max() / 2
+    assert error > 0.05
+    assert 0.5 * error < found.estimate.value < 5 * error
+    assert found.kernels.estimate.value < 1e-2 * error
+    assert found.changed > 0.5

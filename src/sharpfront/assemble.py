@@ -127,19 +127,22 @@ class LinearSystem:
         """All right-hand sides in the order of the blocks, unweighted."""
         return namespace(self.blocks[0].rhs).concat([b.rhs for b in self.blocks])
 
-    def with_unit_rows(self) -> LinearSystem:
+    def with_unit_rows(self, negligible: float = 0.0) -> LinearSystem:
         """Return the system with every row divided by its norm; rows of zeros stay.
 
-        So do rows that are rounding beside the largest of their block: what they say is noise.
+        Rows that are negligible beside the largest of their block are divided by its norm: where
+        coefficients vanish but for rounding, what they say is noise.
         """
-        return replace(self, blocks=tuple(_unit_rows(block) for block in self.blocks))
+        return replace(self, blocks=tuple(_unit_rows(block, negligible) for block in self.blocks))
 
 
-def _unit_rows(block: Block) -> Block:
+def _unit_rows(block: Block, negligible: float) -> Block:
     xp = namespace(block.matrix)
     norms = xp.sqrt(xp.sum(block.matrix * block.matrix, axis=1))
-    largest = xp.max(norms) if block.rows else 1.0
-    norms = xp.where(norms > 1e-14 * largest, norms, xp.ones_like(norms) * largest)
+    if negligible and block.rows:
+        largest = xp.max(norms)
+        noise = (norms > 0) & (norms < negligible * largest)
+        norms = xp.where(noise, xp.ones_like(norms) * largest, norms)
     norms = xp.where(norms > 0, norms, xp.ones_like(norms))
     return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms)
 

@@ -346,12 +346,6 @@ def test_the_same_bits_twice_with_layers_and_on_shapes():
         np.testing.assert_array_equal(*weights)
 
 
-def test_an_interval_is_for_the_other_adaptor():
-    problem = sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx, boundary=lambda u, x: u)
-    with pytest.raises(ProblemError, match="in one, use Resolve"):
-        ResolveSpace().start(problem, 1e-6, 0)
-
-
 # --- how it goes ------------------------------------------------------------------------------
 
 
@@ -375,7 +369,7 @@ def test_a_layer_gets_a_mixture_and_more_functions_across_than_along():
 def state_with(functions, estimate, tol, weights):
     """A state whose best solution has given weights for an even basis."""
     problem = sf.Problem(SQUARE, poisson, boundary=given)
-    state = SpaceState(problem, tol, 0, None, True, Trial(functions))
+    state = SpaceState(problem, tol, 0, None, (None, None), True, Trial(functions))
     basis = module._basis(state)
     approximation = module.Approximation(
         problem.coordinates, {"u": basis}, {"u": weights(basis).ravel()[basis.kept]}
@@ -390,6 +384,7 @@ def state_with(functions, estimate, tol, weights):
         module.Estimate(estimate, ""),
         estimate,
         1.0,
+        "",
     )
     return module._noted(state, assessment)
 
@@ -466,3 +461,125 @@ def test_settings_reach_the_adaptor():
     state = ResolveSpace(components=1).start(problem, 1e-6, 0)
     assert isinstance(state.found, Marginals)
     assert len(state.found.mixtures[0].weights) == 1
+
+
+# --- what the problem leaves open ---------------------------------------------------------------
+
+
+def test_an_elliptic_equation_without_a_condition_somewhere_is_ill_posed():
+    ring = sf.Disk((0, 0), 1) - sf.Disk((0, 0), 0.4).named("hole")
+    problem = sf.Problem(ring, lambda u, x, y: sf.laplacian(u) - 1, surface=lambda u, x, y: u)
+    solution = sf.solve(problem, tol=1e-4)
+    assert solution.outcome.kind == "ill-posed"
+    assert "no condition on hole" in solution.outcome.detail
+
+
+def test_advection_needs_no_condition_where_it_flows_out():
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y: u.dx + 0.5 * u.dy,
+        left=lambda u, x, y: u - np.sin(y),
+        bottom=lambda u, x, y: u - np.sin(-0.5 * x),
+    )
+    solution = sf.solve(problem, tol=1e-8)
+    assert solution.converged
+    assert solution(0.7, 0.3) == pytest.approx(np.sin(0.3 - 0.35), abs=1e-9)
+
+
+def stokes(**options):
+    def u_exact(x, y):
+        return np.sin(x) * np.cos(y)
+
+    def v_exact(x, y):
+        return -np.cos(x) * np.sin(y)
+
+    return sf.Problem(
+        SQUARE,
+        lambda u, v, p, x, y: (
+            -sf.laplacian(u) + p.dx - 2 * u_exact(x, y) - y,
+            -sf.laplacian(v) + p.dy - 2 * v_exact(x, y) - x,
+            u.dx + v.dy,
+        ),
+        boundary=lambda u, v, p, x, y: (u - u_exact(x, y), v - v_exact(x, y)),
+        **options,
+    )
+
+
+def test_a_pressure_that_nothing_pins_is_named():
+    solution = sf.solve(stokes(), tol=1e-6)
+    assert solution.outcome.kind == "ill-posed"
+    assert solution.outcome.detail.startswith("p takes any value")
+
+
+def test_stokes_flow_with_a_pinned_pressure():
+    pin = sf.at((0.5, 0.5), lambda u, v, p, x, y: p - 0.25)
+    solution = sf.solve(stokes(conditions=pin), tol=1e-6)
+    assert solution.converged
+    assert solution.u(0.7, 0.3) == pytest.approx(np.sin(0.7) * np.cos(0.3), abs=1e-9)
+    assert solution.p(0.7, 0.3) == pytest.approx(0.21, abs=1e-8)
+
+
+def test_a_system_on_the_line_with_layers_of_two_widths():
+    e1, e2 = 1e-6, 1e-3
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, v, x: (-e1 * u.dxx + 2 * u - v - 1, -e2 * v.dxx + 2 * v - u - 1),
+        boundary=lambda u, v, x: (u, v),
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    values, vectors = np.linalg.eig(np.array([[2 / e1, -1 / e1], [-1 / e2, 2 / e2]]))
+    start = np.linalg.solve(vectors, -np.ones(2))
+    x = np.unique(
+        np.concatenate([[0, 1], np.geomspace(1e-7, 0.5, 200), 1 - np.geomspace(1e-7, 0.5, 200)])
+    )
+    root = np.sqrt(values)[:, None]
+    modes = (np.exp(-x * root) + np.exp(-(1 - x) * root)) / (1 + np.exp(-root))
+    exact = 1 + vectors @ (start[:, None] * modes)
+    assert solution.converged
+    assert np.abs(solution.u(x) - exact[0]).max() < 1e-6
+    assert np.abs(solution.v(x) - exact[1]).max() < 1e-6
+
+
+def test_an_estimate_below_the_tolerance_at_once_is_still_confirmed():
+    def exact(x, y):
+        return np.sin(3 * x + y)
+
+    problem = sf.Problem(
+        sf.Box((-1, 1), (0, 1)),
+        lambda u, x, y: -(x * u.dxx + u.dyy) - (9 * x + 1) * exact(x, y),
+        boundary=lambda u, x, y: u - exact(x, y),
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged
+    assert len(solution.history) > 1
+
+
+# --- fronts across the axes ----------------------------------------------------------------------
+
+
+def test_a_circular_front_gets_kernels_along_it():
+    from sharpfront.catalog import CIRCULAR_FRONT, max_error
+    from sharpfront.pieces.embedded import EmbeddedBasis
+
+    solution = sf.solve(CIRCULAR_FRONT.problem(5e-3), tol=1e-4)
+    basis = solution.approximation.bases["u"]
+    assert solution.converged
+    assert isinstance(basis, EmbeddedBasis)
+    assert basis.size <= 1500
+    error = max_error(solution, CIRCULAR_FRONT.exact(5e-3), CIRCULAR_FRONT.points(5e-3, 60))
+    assert error < 1e-4
+    assert error / 5 < solution.error_estimate < 20 * error
+    axes = np.sqrt(np.linalg.eigvalsh(basis.covariances))
+    assert (axes[:, 1] / axes[:, 0]).max() > 10
+
+
+def test_a_spike_between_the_nodes_is_seen():
+    def source(x, y):
+        r2 = ((x - 0.3137) ** 2 + (y - 0.7241) ** 2) / 9e-6
+        return np.exp(-r2) * (4 * r2 - 4) / 9e-6
+
+    problem = sf.Problem(
+        SQUARE, lambda u, x, y: -sf.laplacian(u) + source(x, y), boundary=lambda u, x, y: u
+    )
+    solution = sf.solve(problem, tol=1e-3, max_kernels=800)
+    assert not solution.converged or abs(solution(0.3137, 0.7241) - 1) < 2e-3

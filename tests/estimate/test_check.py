@@ -198,7 +198,7 @@ def test_an_error_that_is_no_number_is_an_infinite_estimate(error):
     approximation = solved(problem, basis)
     elements = Elements.build(problem, check_mesh(SQUARE, basis))
     broken = SimpleNamespace(
-        error=lambda approximation: np.full(len(elements.mesh.points), error),
+        error=lambda approximation, places: np.full(len(elements.mesh.points), error),
         points=elements.points,
         mesh=elements.mesh,
         places=elements.places,

@@ -1,23 +1,26 @@
 """Every example runs, and its number is right."""
 
 import importlib.util
+import math
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 
+mpl.use("Agg")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def run(name):
+def run(name, *arguments):
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.main()
+    return module.main(*arguments)
 
 
 def test_every_example_has_a_test():
     names = {path.stem for path in EXAMPLES.glob("*.py")}
-    assert names == {"layer", "rod", "trust", "compare"}
+    assert names == {"layer", "rod", "trust", "compare", "layer2d", "shape", "front"}
 
 
 def test_layer():
@@ -43,3 +46,21 @@ def test_compare():
     assert error < 1e-8
     assert error <= 3 * estimate <= 3e-8
     assert min(results["paper"]) > 0.1
+
+
+def test_layer2d():
+    assert run("layer2d") < 1e-6
+
+
+def test_shape():
+    leaving, entering = run("shape")
+    assert entering == pytest.approx(1 - 0.04 * math.pi, rel=1e-12)
+    assert leaving == pytest.approx(entering, rel=2e-3)
+
+
+def test_front(tmp_path):
+    picture = tmp_path / "front.png"
+    error, longer = run("front", picture)
+    assert error < 1e-4
+    assert longer > 10
+    assert picture.stat().st_size > 10_000

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import qmc
 
 from sharpfront.adapt.discover import concentrated, smeared
 from sharpfront.arrays import Host
@@ -43,8 +42,10 @@ SHAPE_ROUNDS = 4
 SMEAR = 2
 # Points at which source and coefficients are looked at, and how many times beyond 99.5 % of their
 # values they must be to count as a spike.
-SURVEY = 100_000
+SURVEY = 200_000
 FAR_OUT = 10.0
+# A solution that varies along an axis by less than this share of its range has no slope there.
+BARELY = 0.01
 # Variation beside the largest value that is rounding.
 _NEGLIGIBLE = 1e-7
 
@@ -153,6 +154,8 @@ def _spikes(problem: Problem) -> Host:
 
     A spike between the nodes of the first mesh is found if it covers a few of the points here.
     """
+    from scipy.stats import qmc
+
     domain = problem.domain
     low, high = domain.bounds
     points = low + (high - low) * qmc.Halton(domain.dimension, rng=0).random(SURVEY)
@@ -216,9 +219,12 @@ def _changes(mesh: Mesh, quantities: list[Host], axis: int) -> Host:
         spread = float(np.ptp(q))
         steps = np.abs(np.diff(q, axis=axis))
         largest = np.moveaxis(steps, axis, 0).reshape(steps.shape[axis], -1).max(axis=1)
-        # A slope that is rounding is small beside the solution over the side, not beside itself.
-        size = np.abs(quantities[0]).max() / np.ptp(mesh.axes[axis]) if k == 1 else np.abs(q).max()
-        varies = spread > _NEGLIGIBLE * float(size)
+        varies = spread > _NEGLIGIBLE * float(np.abs(q).max())
+        if k == 1:
+            # On an axis along which the solution hardly varies, the slope is the elements' noise.
+            u = quantities[0]
+            least = max(BARELY * float(np.ptp(u)), _NEGLIGIBLE * float(np.abs(u).max()))
+            varies = float(np.ptp(u, axis=axis).max()) > least
         scale = (0.5 if k == 1 else 1.0) / spread if varies else 0.0
         rows.append(largest * scale)
     return np.array(rows)

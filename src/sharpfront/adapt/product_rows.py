@@ -30,6 +30,8 @@ SHAPE_ROWS = 2.5
 BOUNDARY_ROWS = 4.0
 # Rows on a face in four dimensions and more for each function that it can see.
 FACE_ROWS = 0.8
+# A row this small beside the largest of its block is rounding.
+NEGLIGIBLE = 1e-13
 # Weight of a nudge: its square over that of the problem's weakest mode is what it moves.
 NUDGE = 1e-8
 # Candidates for each row kept when rows on a boundary follow the kernels.
@@ -68,7 +70,7 @@ def product_system(
     extra = [*_seams(problem, bases, basis), *_integrals(problem, bases, basis, single)]
     if nudge is not None:
         extra += _nudges(bases, nudge)
-    return LinearSystem((*system.blocks, *extra)).with_unit_rows(), tuple(rows)
+    return LinearSystem((*system.blocks, *extra)).with_unit_rows(NEGLIGIBLE), tuple(rows)
 
 
 def interior_points(domain: Domain, basis: TensorBasis, seed: int = 0) -> Host:

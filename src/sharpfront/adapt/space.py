@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from sharpfront.adapt.embedded import (
     GROWTH,
     FrontTrial,
     embedded_proposal,
+    even_mesh,
     front_elements,
     fronts_allowed,
     look_for_fronts,
@@ -30,16 +32,17 @@ from sharpfront.adapt.marginals import Marginals, discover
 from sharpfront.adapt.product_rows import Nudge, product_system
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
+from sharpfront.equation.expression import Derivative
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.check import change, check_by_comparison, check_by_elements, check_mesh
-from sharpfront.estimate.elements import Elements
+from sharpfront.estimate.elements import Elements, can_be_built
 from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.leastsquares import Householder, LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import coordinate
 from sharpfront.pieces.tensor import TensorBasis, axis_of_size, product_count
-from sharpfront.problem import Problem
+from sharpfront.problem import Condition, Problem
 from sharpfront.solution import Estimate
 
 # Functions along an axis at the start, by dimension: without and with a mixture.
@@ -121,6 +124,8 @@ class SpaceState:
         What is proposed next, and what is to be tried after it at the same size.
     tuned
         Whether the mixtures' widths have been tried.
+    missing
+        What the problem lacks, if that is plain from its statement.
     looked, fronts
         Whether fronts across the axes have been looked for, and what was found.
     best
@@ -144,6 +149,7 @@ class SpaceState:
     trial: Trial | FrontTrial
     pending: tuple[Trial, ...] = ()
     tuned: bool = False
+    missing: Outcome | None = None
     looked: bool = False
     fronts: Found | None = None
     best: tuple[Trial | FrontTrial, SpaceAssessment] | None = None
@@ -189,13 +195,13 @@ class ResolveSpace:
     def start(self, problem: Problem, tol: float, seed: int) -> SpaceState:
         """Return the state after discovery, before the first solve."""
         d = problem.domain.dimension
-        found, regular = None, True
+        found, regular, finished = None, True, None
         try:
             found = discover(problem, self.components)
             cells = len(found.elements.mesh.points) ** (1 / d)
             regular = found.elements.singular_measure() > SINGULAR / cells**2
         except UnsuitableError:
-            pass
+            finished = _bare(problem)
         except LinearSystemError:
             regular = False
         mixtures = found.mixtures if found else (None,) * d
@@ -210,7 +216,7 @@ class ResolveSpace:
                 f"max_kernels is {self.max_kernels}; this problem needs {needed} to begin with."
             )
         fitted = self._within(problem, trial, least) or Trial(least)
-        return SpaceState(problem, tol, seed, found, mixtures, regular, fitted)
+        return SpaceState(problem, tol, seed, found, mixtures, regular, fitted, missing=finished)
 
     def propose(self, state: SpaceState) -> Proposal:
         """Return kernels and rows of the state's trial."""
@@ -251,6 +257,8 @@ class ResolveSpace:
         """Return what to try next, or why to stop."""
         state = _noted(state, assessment)
         assert state.best is not None
+        if state.missing is not None:
+            return replace(state, finished=state.missing)
         if assessment.undetermined:
             detail = f"{assessment.undetermined} takes any value that is asked of it at a point."
             return replace(state, finished=Outcome(OutcomeKind.ILL_POSED, detail))
@@ -311,6 +319,25 @@ class ResolveSpace:
         if tuple(wanted) == tuple(least):
             return None
         return replace(trial, functions=tuple(int(k) for k in wanted))
+
+
+def _bare(problem: Problem) -> Outcome | None:
+    """Return what is wrong where an elliptic equation has a boundary without a condition."""
+    held = {condition.part for condition in problem.conditions}
+    bare = [part for part in problem.domain.parts if part not in held]
+    if not bare or len(problem.unknowns) > 1 or problem.domain.dimension not in (2, 3):
+        return None
+    held_all = copy(problem)
+    (name,) = problem.unknowns
+    value = Derivative(name, problem.coordinates, (0,) * len(problem.coordinates))
+    held_all.conditions = tuple(Condition((value,), part) for part in problem.domain.parts)
+    held_all.further = ()
+    if not can_be_built(held_all, even_mesh(problem.domain, 400)):
+        return None
+    return Outcome(
+        OutcomeKind.ILL_POSED,
+        f"The equation is elliptic and there is no condition on {', '.join(bare)}.",
+    )
 
 
 def _tuning(state: SpaceState, best: Trial) -> SpaceState:
@@ -492,9 +519,8 @@ def _wanted(state: SpaceState) -> tuple[int, ...]:
         middle = float(profile[half - LAST // 2 : half + LAST // 2].max())
         rate = math.log(max(min(tail / max(middle, 1e-300), 0.9), 1e-300)) / half
         grows = tail >= SHARE * max(tails)
-        functions.append(
-            min(math.ceil(count + wanted / rate), MANY_MORE * count) if grows else count
-        )
+        more = max(count + 1, min(math.ceil(count + wanted / rate), MANY_MORE * count))
+        functions.append(more if grows else count)
     return tuple(functions)
 
 

@@ -19,7 +19,7 @@ from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.mesh import Mesh, box_mesh
 from sharpfront.estimate.residual import Assessment, assess
 from sharpfront.estimate.shape_mesh import shape_mesh
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import BoundaryPoints, Box, Domain
 from sharpfront.pieces import Coordinate
 from sharpfront.pieces.tensor import TensorBasis
 from sharpfront.problem import Problem
@@ -106,7 +106,8 @@ def check_by_elements(
         If the problem on the mesh is singular.
     """
     unknown = problem.unknowns[0]
-    error = elements.error(approximation)
+    places = true_places(problem, elements)
+    error = elements.error(approximation, places)
     points = elements.points
     residual = np.abs(approximation.insert(problem.equations[0], points))
     values = approximation.values(unknown, elements.mesh.points, (0,) * points.shape[1])
@@ -116,12 +117,28 @@ def check_by_elements(
     value = SAFETY * largest / size if math.isfinite(largest) else math.inf
     misses = [
         float(np.max(np.abs(approximation.insert(c.residuals[0], place.points, place.normals))))
-        for c, place in zip(problem.conditions, elements.places, strict=True)
+        for c, place in zip(problem.conditions, places, strict=True)
     ]
     volumes = np.full(len(points), problem.domain.measure / len(points))
     estimate = Estimate(value, _BY_ELEMENTS)
     mismatch = max(misses, default=0.0)
     return Assessment(approximation, points, volumes, residual, mismatch, estimate)
+
+
+def true_places(problem: Problem, elements: Elements) -> tuple[BoundaryPoints, ...]:
+    """Return for each place on the mesh's boundary the nearest one on the domain's own.
+
+    The middle of a facet lies beside a curved boundary, and its normal is not the boundary's.
+    """
+    domain = problem.domain
+    if isinstance(domain, Box):
+        return elements.places
+    found = []
+    for condition, place in zip(problem.conditions, elements.places, strict=True):
+        many = domain.boundary(condition.part, 8 * len(place.points) + 200)
+        _, nearest = cKDTree(many.points).query(place.points)
+        found.append(BoundaryPoints(many.points[nearest], many.normals[nearest]))
+    return tuple(found)
 
 
 def check_by_comparison(

@@ -142,16 +142,19 @@ class Elements:
         """Return the problem's own solution on the mesh, (m,)."""
         return self.error(_Nothing(self.problem.coordinates))
 
-    def error(self, approximation: Insertable) -> Host:
+    def error(
+        self, approximation: Insertable, places: Sequence[BoundaryPoints] | None = None
+    ) -> Host:
         """Return e (m,) with ``L e = -R``: what is to be added to the approximation.
 
-        R is the residual of the approximation in the equation, and likewise in the conditions.
+        R is the residual of the approximation in the equation, and likewise in the conditions,
+        at the facets of the mesh or at the given places, one for each of their own.
         """
         problem = self.problem
         source = approximation.insert(problem.equations[0], self.points)
         data = [
             approximation.insert(condition.residuals[0], place.points, place.normals)
-            for condition, place in zip(problem.conditions, self.places, strict=True)
+            for condition, place in zip(problem.conditions, places or self.places, strict=True)
         ]
         further: list[float] = []
         for condition in problem.further:

@@ -62,6 +62,11 @@ class Cells:
     converged: bool
 
     @property
+    def attempted(self) -> bool:
+        """Whether any linearisation had a solution."""
+        return any(attempt.changes for _, attempt in self.history)
+
+    @property
     def solves(self) -> int:
         """Linear solves on cells."""
         return sum(attempt.solves for _, attempt in self.history)
@@ -126,17 +131,20 @@ class First:
 
 
 def approach(tangent: LineTangent, guesses: Sequence[Iterate], given: First) -> Cells:
-    """Solve the problem on cells, from the first of some guesses that leads to a solution."""
+    """Solve the problem on cells, from the first of some guesses that has a linearisation."""
     even = np.linspace(*tangent.interval, FIRST + 1)
     dense = _dense(tangent, guesses[0], given, even)
     first = _moved(even if dense is None else dense, given.fixed)
     search = _Search(tangent, first if dense is None else None, given.fixed)
-    starts = [_tabulated(guess, tangent, first) for guess in guesses]
-    attempts = (search.settled(start, 1.0) for start in starts)
-    table = next((t for t in attempts if t is not None), None)
-    if table is None:
-        attempts = (continued(s, search.settled, lambda: search.exhausted) for s in starts)
-        table = next((t for t in attempts if t is not None), None)
+    table = None
+    for guess in guesses:
+        start, tried = _tabulated(guess, tangent, first), len(search.history)
+        table = search.settled(start, 1.0)
+        if table is None and search.history[tried][1].changes:
+            table = continued(start, search.settled, lambda: search.exhausted)
+            break
+        if table is not None:
+            break
     converged = table is not None
     if table is None:
         table = search.history[-1][1].iterate

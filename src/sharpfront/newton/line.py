@@ -17,15 +17,14 @@ import numpy as np
 
 from sharpfront.adapt import Resolve
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.cuts import Survey, find_cuts, survey
+from sharpfront.adapt.cuts import Cut, Survey, find_cuts, survey
 from sharpfront.adapt.discover import special_points
 from sharpfront.adapt.doubt import GROWN, amplification, growth, miscounted, near_singular
 from sharpfront.adapt.plan import even_plan, first_plan, within
 from sharpfront.adapt.resolve import Checked, ResolveState
 from sharpfront.adapt.stretch import between_cuts
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
-from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.newton.cells import Cells, First, approach
@@ -40,6 +39,7 @@ from sharpfront.ordinary import OrdinaryProblem
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
 
+_CORRECTION = "the last correction of Newton's method, relative to max(1, max|u|)"
 _UNKNOWN = "no error can be estimated, because the data do not determine the solution"
 
 
@@ -147,34 +147,30 @@ class NewtonLine:
             return LineState(
                 tangent, ResolveState(name, plain, tol, None, blind, refusal), guesses[-1]
             )
-        still = tangent.frozen(_middle(tangent, guesses[-1]))
-        seen = survey(still)
-        fixed = special_points(plain, find_cuts(still, seen))
-        cells = approach(tangent, guesses, First(seen, fixed, self.start_from.nodes))
-        state = self._planned(name, tangent, cells, tol)
-        return LineState(tangent, state, cells.table, cells, explicit=_explicit(state.seen))
+        data = _data(tangent, guesses[-1])
+        fixed = special_points(plain, data.cuts)
+        cells = approach(tangent, guesses, First(data.seen, fixed, self.start_from.nodes))
+        state = self._planned(name, cells, data, tol)
+        return LineState(tangent, state, cells.table, cells, explicit=data.explicit)
 
-    def _planned(self, name: str, tangent: LineTangent, cells: Cells, tol: float) -> ResolveState:
-        plain, found = cells.linear, cells.found
-        blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
+    def _planned(self, name: str, cells: Cells, data: _Data, tol: float) -> ResolveState:
+        plain, found, most = cells.linear, cells.found, self.inner.max_kernels
         amplified = _amplification(plain, cells)
         refusal = explained(near_singular(amplified))
-        if not cells.converged:
-            refusal = (
-                refusal if refusal and found is None else not_converged(cells.history, cells.solves)
-            )
-        if refusal and (found is None or not cells.converged):
+        if cells.attempted and not cells.converged:
+            refusal = not_converged(cells.history, cells.solves)
+        if found is None or not cells.converged:
+            blind = even_plan(plain.interval, plain.order, most)
             return ResolveState(name, plain, tol, None, blind, refusal)
-        assert found is not None
-        # Jumps come from the coordinate: the solution itself is smooth between them.
-        levels = cells.table.levels
-        still = tangent.frozen(levels[:, levels.shape[1] // 2])
-        seen = survey(still)
-        cuts = find_cuts(still, seen)
-        stretches = between_cuts(plain.interval, cuts, found)
-        plan = first_plan(stretches, tol, self.inner.components, plain.order)
-        plan = within(plan, self.inner.max_kernels)
-        return ResolveState(name, plain, tol, found, plan, refusal, amplified, seen=seen, cuts=cuts)
+        stretches = between_cuts(plain.interval, data.cuts, found)
+        plan = within(first_plan(stretches, tol, self.inner.components, plain.order), most)
+        if plan.kernels > most:
+            detail = f"{len(plan.parts)} pieces take {plan.kernels} kernels at least."
+            refusal = refusal or Outcome(OutcomeKind.KERNEL_LIMIT, detail)
+            plan = even_plan(plain.interval, plain.order, most)
+        return ResolveState(
+            name, plain, tol, found, plan, refusal, amplified, seen=data.seen, cuts=data.cuts
+        )
 
     def propose(self, state: LineState) -> Proposal:
         """Return kernels and rows of the linear problem about the last iterate."""
@@ -213,8 +209,7 @@ class NewtonLine:
         if doubtful:
             return _refused(state, doubtful)
         if move is Move.COARSE:
-            grown = self.inner.observe(inner, kernels)
-            return replace(state, inner=grown, progress=progress.renewed())
+            return _grown(state, self.inner.observe(inner, kernels))
         iterate = Remembered(assessment.approximation, state.tangent.order)
         inner = replace(inner, problem=assessment.problem)
         state = replace(state, iterate=iterate, inner=inner)
@@ -222,9 +217,8 @@ class NewtonLine:
             return self._ended(state, assessment)
         if move is Move.NEWTON:
             stuck = progress.stuck()
-            return replace(state, inner=replace(inner, finished=stuck)) if stuck else state
-        grown = self.inner.observe(inner, kernels)
-        return replace(state, inner=grown, progress=progress.renewed())
+            return _grown(state, replace(inner, finished=stuck)) if stuck else state
+        return _grown(state, self.inner.observe(inner, kernels))
 
     def _ended(self, state: LineState, assessment: Relinearised) -> LineState:
         """Return what the inner adaptor makes of an answer that is good enough."""
@@ -243,11 +237,33 @@ class NewtonLine:
         return another(state.tangent, state.cells)
 
 
-def _middle(tangent: LineTangent, guess: Iterate) -> Host:
-    """Return u, u', ... of a guess in the middle of the interval."""
-    middle = np.array([[0.5 * sum(tangent.interval)]])
-    orders = range(max(tangent.order, 2))
-    return np.array([float(guess.values(tangent.name, middle, (j,))[0]) for j in orders])
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """What varies with the coordinate alone: the survey of it, and where it jumps."""
+
+    seen: Survey
+    cuts: tuple[Cut, ...]
+
+    @property
+    def explicit(self) -> bool:
+        return any(row is not None for row in self.seen.rows)
+
+
+def _data(tangent: LineTangent, guess: Iterate) -> _Data:
+    """Return the data of an equation about numbers, since the solution is smooth between jumps.
+
+    Ones leave no coefficient out; where they are not finite, what a guess is in the middle.
+    """
+    count = max(tangent.order, 2)
+    try:
+        still = tangent.frozen(np.ones(count))
+        seen = survey(still)
+    except EquationError:
+        middle = np.array([[0.5 * sum(tangent.interval)]])
+        about = [float(guess.values(tangent.name, middle, (j,))[0]) for j in range(count)]
+        still = tangent.frozen(np.array(about))
+        seen = survey(still)
+    return _Data(seen, find_cuts(still, seen))
 
 
 def _seen(state: LineState, seen: Survey, last: Relinearised) -> Survey:
@@ -269,8 +285,12 @@ def _amplification(plain: OrdinaryProblem, cells: Cells) -> float:
         return max(amplification(plain, cells.found), grown if grown > GROWN else 0.0)
 
 
-def _explicit(seen: Survey | None) -> bool:
-    return seen is not None and any(row is not None for row in seen.rows)
+def _grown(state: LineState, inner: ResolveState) -> LineState:
+    """Return the state with other kernels; at an end, the last correction counts as error."""
+    answer, last = state.answer, state.progress.last
+    if inner.finished is not None and answer is not None and answer.estimate.value < last:
+        answer = replace(answer, estimate=Estimate(last, _CORRECTION))
+    return replace(state, inner=inner, answer=answer, progress=state.progress.renewed())
 
 
 def _refused(state: LineState, why: Outcome) -> LineState:

@@ -158,12 +158,16 @@ def distance(
 
 
 def approach(problem: Problem, guesses: Sequence[Iterate], inner: ResolveSpace, seed: int) -> Found:
-    """Solve the problem roughly, from the first of some guesses that leads to a solution."""
+    """Solve the problem roughly, from the first of some guesses that has a linearisation."""
     search = _Search(problem, inner, seed)
-    attempts = (search.settled(guess, 1.0) for guess in guesses)
-    found = next((f for f in attempts if f is not None), None)
-    if found is None:
-        attempts = (continued(g, search.settled, lambda: search.exhausted) for g in guesses)
-        found = next((f for f in attempts if f is not None), None)
+    found = None
+    for guess in guesses:
+        tried = len(search.history)
+        found = search.settled(guess, 1.0)
+        if found is None and search.history[tried][1].changes:
+            found = continued(guess, search.settled, lambda: search.exhausted)
+            break
+        if found is not None:
+            break
     iterate = search.history[-1][1].iterate if found is None else found
     return Found(iterate, tuple(search.history), found is not None)

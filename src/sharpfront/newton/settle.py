@@ -9,6 +9,8 @@ from sharpfront.errors import Outcome, OutcomeKind
 
 # Kernels that leave a larger relative error than this are no better than a rough solution.
 COARSE = 0.03
+# Kernels whose share of the error is below this wait for Newton's method.
+SHARE = 0.3
 # Newton steps on one set of kernels.
 MOST = 12
 # A correction that shrinks by less than this no longer converges as Newton's method does.
@@ -76,4 +78,5 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
         return Move.END
     if kernels > COARSE:
         return Move.COARSE
-    return Move.NEWTON if progress.steps == 1 or kernels <= tol else Move.KERNELS
+    enough = kernels <= max(tol, SHARE * estimate)
+    return Move.NEWTON if progress.steps == 1 or enough else Move.KERNELS

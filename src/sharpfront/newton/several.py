@@ -77,7 +77,7 @@ def another(tangent: LineTangent, cells: Cells) -> Outcome | None:
     known = cells.table
     size = float(np.abs(known.levels[0]).max())
     for start in (np.ones_like, np.zeros_like):
-        found = _deflated(tangent, known, LineTable(known.nodes, start(known.levels)))
+        found = deflated(tangent, known, LineTable(known.nodes, start(known.levels)))
         confirmed = refined(tangent, found) if found is not None else None
         if confirmed is None:
             continue
@@ -91,7 +91,7 @@ def another(tangent: LineTangent, cells: Cells) -> Outcome | None:
     return None
 
 
-def _deflated(tangent: LineTangent, known: LineTable, start: LineTable) -> LineTable | None:
+def deflated(tangent: LineTangent, known: LineTable, start: LineTable) -> LineTable | None:
     """Return where Newton's method goes with (1 / |u - known|^2 + 1) F(u)."""
     table, correct = start, step(tangent, known.nodes)
     weights = np.gradient(known.nodes)
