@@ -113,7 +113,8 @@ def test_moves():
     assert next_move(0.5, 0.5, 1e-8, later) is Move.COARSE
     assert next_move(1e-4, 1e-3, 1e-8, once) is Move.NEWTON
     assert next_move(1e-9, 1e-3, 1e-8, later) is Move.NEWTON
-    assert next_move(1e-4, 1e-3, 1e-8, later) is Move.KERNELS
+    assert next_move(1e-4, 1e-3, 1e-8, later) is Move.NEWTON
+    assert next_move(5e-4, 1e-3, 1e-8, later) is Move.KERNELS
 
 
 def test_corrections_that_no_longer_shrink_are_rounding_or_failure():
@@ -265,6 +266,7 @@ def test_continuation_of_a_family():
 def test_continuation_goes_on_to_a_problem_without_a_solution_and_says_so():
     solution = sf.solve(bratu, continuation=[1.0, 4.0])
     assert solution.outcome.kind is OutcomeKind.NEWTON
+    assert "With the parameter at 3.51" in solution.outcome.detail
 
 
 def test_nonlinear_solutions_know_their_residual_and_survive_a_file(tmp_path):

@@ -89,7 +89,8 @@ _ADVICE = {
     ),
     OutcomeKind.ILL_POSED: (
         "The conditions do not determine one solution. "
-        "An equation of order m on an interval needs m independent conditions."
+        "An equation of order m on an interval needs m independent conditions, an elliptic one "
+        "in space a condition on every part of the boundary."
     ),
     OutcomeKind.NEWTON: (
         "Newton's method found no solution, and there may be none. Give a guess=, or lead a "

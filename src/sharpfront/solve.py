@@ -135,6 +135,9 @@ def _continued(
         new = solve(family(value), tol=near, guess=start, **options)
         records += new.history
         failed = new.outcome.kind is OutcomeKind.NEWTON
+        if failed:
+            where = f"With the parameter at {value:g}: {new.outcome.detail}"
+            new = replace(new, outcome=replace(new.outcome, detail=where))
         solution = solution if failed and solution is not None else new
         value = way.send(failed)
     numbered = tuple(replace(r, iteration=i) for i, r in enumerate(records))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.adapt.discover import concentrated, smeared
+from sharpfront.adapt.spikes import Spike, find_spikes, mark
 from sharpfront.arrays import Host
 from sharpfront.equation.values import environment, form_values
 from sharpfront.estimate.cells import grid
@@ -37,13 +38,9 @@ ROUNDS = 8
 # On a shape: nodes of its mesh, bins along an axis, and how often it is graded anew.
 SHAPE_NODES = {2: 6000, 3: 8000}
 BINS = {2: 60, 3: 20}
-SHAPE_ROUNDS = 4
+SHAPE_ROUNDS = 5
 # Neighbouring cells over which a monitor is smeared.
 SMEAR = 2
-# Points at which source and coefficients are looked at, and how many times beyond 99.5 % of their
-# values they must be to count as a spike.
-SURVEY = 200_000
-FAR_OUT = 10.0
 # A solution that varies along an axis by less than this share of its range has no slope there.
 BARELY = 0.01
 # Variation beside the largest value that is rounding.
@@ -63,12 +60,15 @@ class Marginals:
     jump
         The largest change of the solution between neighbouring nodes over its range: small where
         the features lie along the axes and are resolved.
+    spikes
+        Of the data, found by a survey.
     """
 
     mixtures: tuple[Mixture | None, ...]
     elements: Elements
     values: Host
     jump: float
+    spikes: tuple[Spike, ...]
 
 
 def discover(problem: Problem, components: int) -> Marginals:
@@ -97,16 +97,17 @@ def _on_box(problem: Problem, components: int) -> Marginals:
     even = even + 0.01 * even * (1.0 - even)
     axes = [low + (high - low) * even for low, high in domain.bounds.T]
     followed: list[set[int]] = [set() for _ in axes]
-    spikes = _spikes(problem)
+    spikes = find_spikes(problem)
+    breaks = [_Breaks() for _ in axes]
     for turn in range(ROUNDS):
         mesh = box_mesh(axes, domain.parts, domain.periodic_axes)
         elements = Elements.build(problem, mesh, monotone=True)
         values = elements.solution()
         quantities = _quantities(problem, mesh, values)
         changes = [_changes(mesh, quantities(i), i) for i in range(d)]
-        if turn == 0:
-            for i, change in enumerate(changes):
-                _mark(change[2], axes[i], spikes[:, i])
+        for i, change in enumerate(changes):
+            breaks[i].watch(change, axes[i])
+            mark(change[2], axes[i], i, spikes)
         limit = STEEP / FIRST[d] if turn == 0 else JUMP[d]
         jumping = [{k for k, row in enumerate(c) if row.max() > limit} for c in changes]
         followed = [f | j for f, j in zip(followed, jumping, strict=True)]
@@ -115,7 +116,28 @@ def _on_box(problem: Problem, components: int) -> Marginals:
             break
         axes = [_equidistributed(a, m, CELLS[d]) for a, m in zip(axes, monitors, strict=True)]
     mixtures = tuple(_fitted(a, m, components) for a, m in zip(axes, monitors, strict=True))
-    return Marginals(mixtures, elements, values, _largest(mesh, values))
+    return Marginals(mixtures, elements, values, _largest(mesh, values), spikes)
+
+
+class _Breaks:
+    """Watches source and coefficients along an axis for jumps, which no grid resolves."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, tuple[float, float]] = {}
+        self.broken: set[int] = set()
+
+    def watch(self, change: Host, nodes: Host) -> None:
+        """Forget the change of a quantity that jumps as far in a much narrower cell."""
+        widths = np.diff(nodes)
+        for k in range(2, len(change)):
+            top = int(np.argmax(change[k]))
+            size, width = float(change[k, top]), float(widths[top])
+            was, wide = self.before.get(k, (0.0, 0.0))
+            if size > 0.8 * was > 0.1 and width < 0.2 * wide:
+                self.broken.add(k)
+            self.before[k] = (size, width)
+            if k in self.broken:
+                change[k] = 0.0
 
 
 def _on_shape(problem: Problem, components: int) -> Marginals:
@@ -124,7 +146,7 @@ def _on_shape(problem: Problem, components: int) -> Marginals:
     d = domain.dimension
     sides = [(float(low), float(high)) for low, high in domain.bounds.T]
     mixtures: tuple[Mixture | None, ...] = (None,) * d
-    spikes = _spikes(problem)
+    spikes = find_spikes(problem)
     for turn in range(SHAPE_ROUNDS):
         coordinates = [coordinate(*side, m) for side, m in zip(sides, mixtures, strict=True)]
         mesh = graded_mesh(domain, coordinates, SHAPE_NODES[d])
@@ -137,43 +159,15 @@ def _on_shape(problem: Problem, components: int) -> Marginals:
         for i, where in enumerate(coordinates):
             edges = where.invert(np.linspace(0, 1, BINS[d] + 1)).x
             change = _binned(middles[:, i], slopes[:, i], edges) * np.diff(edges) / spread
-            if turn == 0:
-                _mark(change, edges, spikes[:, i])
+            mark(change, edges, i, spikes)
             steep = change.max() > STEEP / BINS[d] or mixtures[i] is not None
             found.append(_fitted(edges, change if steep else None, components))
         settled = turn > 0 or not any(found)
         mixtures = tuple(found)
-        if (settled and turn >= min(2, SHAPE_ROUNDS - 1)) or not any(found):
+        if (settled and turn >= 2 and not spikes) or not any(found):
             break
     jumps = np.ptp(values[mesh.cells], axis=1)
-    return Marginals(mixtures, elements, values, float(jumps.max()) / spread)
-
-
-def _spikes(problem: Problem) -> Host:
-    """Return points where the source or a coefficient stands far out from its other values.
-
-    A spike between the nodes of the first mesh is found if it covers a few of the points here.
-    """
-    from scipy.stats import qmc
-
-    domain = problem.domain
-    low, high = domain.bounds
-    points = low + (high - low) * qmc.Halton(domain.dimension, rng=0).random(SURVEY)
-    points = points[domain.contains(points)]
-    leaves = environment(problem.coordinates, points)
-    coefficients, source = form_values(problem.forms[0], leaves, len(points))
-    out = np.zeros(len(points), dtype=bool)
-    for q in (source, *coefficients):
-        size = np.abs(q - np.median(q))
-        out |= size > FAR_OUT * max(float(np.quantile(size, 0.995)), _NEGLIGIBLE * size.max())
-    return np.asarray(points[out])
-
-
-def _mark(change: Host, edges: Host, positions: Host) -> None:
-    """Count a change of the whole range in the cells with spikes, if these are few of the cells."""
-    cells = np.unique(np.clip(np.searchsorted(edges, positions) - 1, 0, len(change) - 1))
-    if 0 < len(cells) < 0.25 * len(change):
-        change[cells] = np.maximum(change[cells], 1.0)
+    return Marginals(mixtures, elements, values, float(jumps.max()) / spread, spikes)
 
 
 def _binned(x: Host, values: Host, edges: Host) -> Host:

@@ -32,8 +32,6 @@ BOUNDARY_ROWS = 4.0
 FACE_ROWS = 0.8
 # A row this small beside the largest of its block is rounding.
 NEGLIGIBLE = 1e-13
-# Weight of a nudge: its square over that of the problem's weakest mode is what it moves.
-NUDGE = 1e-8
 # Candidates for each row kept when rows on a boundary follow the kernels.
 _CANDIDATES = 8
 
@@ -47,6 +45,7 @@ class Nudge:
 
     point: Host
     value: float
+    weight: float
 
 
 def product_system(
@@ -210,7 +209,7 @@ def _nudges(bases: Mapping[str, Basis], nudge: Nudge) -> list[Block]:
             else np.zeros((1, b.size))
             for name, b in bases.items()
         ]
-        blocks.append(Block("nudge", np.hstack(parts), np.array([nudge.value]), NUDGE))
+        blocks.append(Block("nudge", np.hstack(parts), np.array([nudge.value]), nudge.weight))
     return blocks
 
 

@@ -48,6 +48,9 @@ from sharpfront.solution import Estimate
 # Functions along an axis at the start, by dimension: without and with a mixture.
 START = {1: (24, 40), 2: (14, 20), 3: (8, 12)}
 MANY = (5, 5)
+# Weight of a nudge by the root of the tolerance: what it moves a solution by is the square of its
+# weight over that of the weakest mode.
+NUDGE = 1e-3
 # An unknown that comes this close to what it is nudged to is not determined by the problem.
 TAKEN = 1e-3
 # Fronts are followed while their estimate is below this many times that of products.
@@ -236,9 +239,14 @@ class ResolveSpace:
             compared = check_by_comparison(problem, approximation, before, state.seed)
             return _extrapolated(state, compared, self._undetermined(state, approximation))
         if isinstance(state.trial, FrontTrial):
-            elements = front_elements(problem, state.trial.count)
-        else:
-            elements = Elements.build(problem, check_mesh(problem.domain, _basis(state)))
+            even = check_by_elements(
+                problem, approximation, front_elements(problem, state.trial.count)
+            )
+            # An even mesh may miss what the mesh of discovery has found.
+            graded = Elements.build(problem, state.found.elements.mesh)
+            other = check_by_elements(problem, approximation, graded)
+            return _doubted(state, max(even, other, key=lambda a: a.estimate.value))
+        elements = Elements.build(problem, check_mesh(problem.domain, _basis(state)))
         return _doubted(state, check_by_elements(problem, approximation, elements))
 
     @staticmethod
@@ -304,7 +312,7 @@ class ResolveSpace:
 
     def _beyond(self, state: SpaceState) -> bool:
         """Tell whether products would need more functions than allowed to reach the tolerance."""
-        if state.found is None or not fronts_allowed(state.problem):
+        if state.found is None or state.found.spikes or not fronts_allowed(state.problem):
             return False
         return product_count(_wanted(state)) > self.max_kernels
 
@@ -430,7 +438,7 @@ def _nudge(state: SpaceState) -> Nudge | None:
     if state.found is not None:
         return None
     point = state.problem.domain.sample(1, "random", state.seed)[0]
-    return Nudge(point, math.pi * (1 + len(state.estimates)))
+    return Nudge(point, math.pi * (1 + len(state.estimates)), NUDGE * math.sqrt(state.tol))
 
 
 def _as_space(

@@ -7,7 +7,7 @@ where they cannot (systems, fourth order, four dimensions and more).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator, Regul
 
 from sharpfront.adapt import ResolveSpace
 from sharpfront.adapt.marginals import discover
+from sharpfront.adapt.space import SpaceState
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import Host
 from sharpfront.errors import EquationError, LinearSystemError
@@ -106,6 +107,8 @@ class _Search:
         self.problem, self.inner, self.seed = problem, inner, seed
         self.history: list[tuple[float, Newton[Iterate]]] = []
         self.points = problem.domain.sample(COMPARED, "quasi", seed)
+        # Kernels in the place of elements, once it is known that these cannot be built.
+        self._kernels: SpaceState | None = None
 
     @property
     def exhausted(self) -> bool:
@@ -121,16 +124,20 @@ class _Search:
     def _corrected(self, tangent: Tangent, iterate: Iterate) -> Iterate | None:
         linear = tangent.at(iterate)
         try:
-            found = discover(linear, self.inner.components)
-            return Remembered(MeshTable(found.elements.mesh, found.values))
+            if self._kernels is None and len(self.problem.unknowns) == 1:
+                found = discover(linear, self.inner.components)
+                return Remembered(MeshTable(found.elements.mesh, found.values))
         except UnsuitableError:
-            return self._by_kernels(linear)
+            pass
         except (LinearSystemError, EquationError):
             return None
+        return self._by_kernels(linear)
 
     def _by_kernels(self, linear: Problem) -> Iterate | None:
         try:
-            state = self.inner.start(linear, 1e-2, self.seed)
+            if self._kernels is None:
+                self._kernels = self.inner.start(linear, SMALL, self.seed)
+            state = replace(self._kernels, problem=linear)
             proposal, method = self.inner.propose(state), self.inner.leastsquares
             system = proposal.system
             weights, _, _ = method.solve(method.factor(system), system.rhs)
