@@ -22,6 +22,10 @@ from sharpfront.solution import Record, Solution
 ON_THE_WAY = 1e-3
 
 
+# What is asked for if nothing is said, in one dimension and beyond.
+TOLERANCE, SPACE_TOLERANCE = 1e-8, 1e-6
+
+
 @dataclass(frozen=True, eq=False)
 class _Step:
     """One turn of the loop: what came out, and what the adaptor makes of it."""
@@ -35,7 +39,7 @@ class _Step:
 def solve(
     problem: Problem | Callable[[float], Problem],
     *,
-    tol: float = 1e-8,
+    tol: float | None = None,
     guess: Any = None,
     continuation: Sequence[float] | None = None,
     max_kernels: int | None = None,
@@ -52,7 +56,8 @@ def solve(
         Domain, equation and conditions; with `continuation` a function of one parameter that
         returns them.
     tol
-        Stop when the estimated error, relative to max(1, max|u|), is below this.
+        Stop when the estimated error, relative to max(1, max|u|), is below this. By default 1e-8
+        in one dimension and 1e-6 beyond, where a digit costs more.
     guess
         Where a nonlinear problem starts: a function of the coordinates, a number, an array of
         values on an even grid over the domain's bounds, ends included, or an earlier `Solution`;
@@ -91,7 +96,7 @@ def solve(
             adaptor=adaptor,
             on_step=on_step,
         )
-    stated = _check(problem, tol)
+    stated, tol = _check(problem, tol)
     adaptor = _chosen(stated, adaptor, max_kernels, components)
     if not stated.is_linear:
         adaptor = newton_adaptor(adaptor, Start(guess))
@@ -117,7 +122,7 @@ def _solve(
 
 
 def _continued(
-    family: object, values: Sequence[float], guess: Any, tol: float, **options: Any
+    family: object, values: Sequence[float], guess: Any, tol: float | None, **options: Any
 ) -> Solution:
     """Solve for one value of a parameter after the other."""
     if isinstance(family, Problem) or not callable(family):
@@ -131,7 +136,7 @@ def _continued(
     while value is not None:
         last = value == values[-1]
         start = guess if solution is None else solution
-        near = tol if last else max(tol, ON_THE_WAY)
+        near = tol if last else max(tol or ON_THE_WAY, ON_THE_WAY)
         new = solve(family(value), tol=near, guess=start, **options)
         records += new.history
         failed = new.outcome.kind is OutcomeKind.NEWTON
@@ -144,13 +149,15 @@ def _continued(
     return replace(new, history=numbered)
 
 
-def _check(problem: object, tol: float) -> Problem:
+def _check(problem: object, tol: float | None) -> tuple[Problem, float]:
     if not isinstance(problem, Problem):
         hint = " Give continuation= with a family of problems." if callable(problem) else ""
         raise ProblemError(f"solve expects a Problem, got {type(problem).__name__}.{hint}")
+    if tol is None:
+        tol = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
     if not 0 < tol < 1:
         raise ProblemError(f"tol must lie between 0 and 1, got {tol}. Try 1e-8.")
-    return problem
+    return problem, tol
 
 
 def _chosen(

@@ -49,8 +49,8 @@ from sharpfront.solution import Estimate
 START = {1: (24, 40), 2: (14, 20), 3: (8, 12)}
 MANY = (5, 5)
 # Weight of a nudge by the root of the tolerance: what it moves a solution by is the square of its
-# weight over that of the weakest mode.
-NUDGE = 1e-3
+# weight over that of the weakest mode. The first solves are nudged; the answer is not one of them.
+NUDGE, NUDGED = 1e-3, 2
 # An unknown that comes this close to what it is nudged to is not determined by the problem.
 TAKEN = 1e-3
 # Fronts are followed while their estimate is below this many times that of products.
@@ -253,7 +253,8 @@ class ResolveSpace:
     def _undetermined(state: SpaceState, approximation: Approximation) -> str:
         """Return the name of an unknown that takes whatever value it is nudged to, if any."""
         nudge = _nudge(state)
-        assert nudge is not None
+        if nudge is None:
+            return ""
         zero = (0,) * len(nudge.point)
         for unknown in state.problem.unknowns:
             found = float(approximation.values(unknown, nudge.point[None], zero)[0])
@@ -270,7 +271,8 @@ class ResolveSpace:
         if assessment.undetermined:
             detail = f"{assessment.undetermined} takes any value that is asked of it at a point."
             return replace(state, finished=Outcome(OutcomeKind.ILL_POSED, detail))
-        if len(state.estimates) > 1 and (
+        enough = 1 if state.found is not None else NUDGED
+        if len(state.estimates) > enough and (
             state.answer.estimate.value <= state.tol or not state.regular
         ):
             return replace(state, finished=_verdict(state))
@@ -394,7 +396,8 @@ def _noted(state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
     best, idle = state.best, state.idle
     if best is not None and _work(state.trial) > _work(best[0]):
         idle = 0 if assessment.estimate.value < PROGRESS * best[1].estimate.value else idle + 1
-    if best is None or not best[1].estimate.value <= assessment.estimate.value:
+    compared = state.found is None and assessment.estimate.value <= state.tol
+    if best is None or compared or not best[1].estimate.value <= assessment.estimate.value:
         best = (state.trial, assessment)
     return replace(
         state,
@@ -435,7 +438,7 @@ def _extrapolated(state: SpaceState, found: Assessment, undetermined: str) -> Sp
 
 def _nudge(state: SpaceState) -> Nudge | None:
     """Return what an unknown is asked to be at a point, another value for each solve."""
-    if state.found is not None:
+    if state.found is not None or len(state.estimates) >= NUDGED:
         return None
     point = state.problem.domain.sample(1, "random", state.seed)[0]
     return Nudge(point, math.pi * (1 + len(state.estimates)), NUDGE * math.sqrt(state.tol))

@@ -37,9 +37,18 @@ _NOTHING = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Spike:
-    """A cloud of points on a spike, (n, d)."""
+    """A cloud of points on a spike.
+
+    Parameters
+    ----------
+    points
+        (n, d).
+    depth
+        How far it reaches across, at least: data on a boundary act as deep as they are wide.
+    """
 
     points: Host
+    depth: float = 0.0
 
     def cells(self, axis: int, edges: Host) -> Indices:
         """Return the cells of an axis that it falls into unresolved; none if it is long there."""
@@ -48,7 +57,7 @@ class Spike:
         touched = np.arange(first, last + 1)
         if len(touched) > 0.25 * (len(edges) - 1):
             return touched[:0]
-        wide = np.diff(edges)[touched] > 0.5 * (high - low)
+        wide = np.diff(edges)[touched] > 0.5 * max(high - low, self.depth)
         return np.asarray(touched[wide])
 
 
@@ -134,18 +143,20 @@ def _on_the_rim(problem: Problem) -> list[Spike]:
     if problem.domain.dimension != 2:
         return []
     found = []
-    for condition in problem.conditions:
-        for form in condition.forms:
-            coarse = _rim_values(problem, condition.part, form, RIM)
-            steep = [np.abs(np.diff(q)) > STEEP * max(np.ptp(q), _NOTHING) for q in coarse[1:]]
-            if not any(s.any() for s in steep):
-                continue
-            fine = _rim_values(problem, condition.part, form, 8 * RIM)
-            for q, closer, where in zip(coarse[1:], fine[1:], steep, strict=True):
-                jumps = np.abs(np.diff(closer)).max() > 0.5 * np.abs(np.diff(q)).max()
-                if where.any() and not jumps:
-                    at = np.flatnonzero(where)
-                    found += _runs(coarse[0], at)
+    stated = [(c.part, form) for c in problem.conditions for form in c.forms]
+    sampled = [_rim_values(problem, part, form, RIM) for part, form in stated]
+    # Data that are rounding beside those elsewhere have no features.
+    least = 1e-9 * max((float(np.abs(values[1]).max()) for values in sampled), default=0.0)
+    for (part, form), coarse in zip(stated, sampled, strict=True):
+        steep = [np.abs(np.diff(q)) > STEEP * max(np.ptp(q), least) for q in coarse[1:]]
+        if not any(s.any() for s in steep):
+            continue
+        fine = _rim_values(problem, part, form, 8 * RIM)
+        for q, closer, where in zip(coarse[1:], fine[1:], steep, strict=True):
+            jumps = np.abs(np.diff(closer)).max() > 0.5 * np.abs(np.diff(q)).max()
+            if where.any() and not jumps:
+                at = np.flatnonzero(where)
+                found += _runs(coarse[0], at)
     return found
 
 
@@ -159,4 +170,8 @@ def _rim_values(problem: Problem, part: str, form: LinearForm, count: int) -> li
 def _runs(points: Host, at: Indices) -> list[Spike]:
     """Return one spike for each run of neighbouring indices."""
     cuts = np.flatnonzero(np.diff(at) > 8) + 1
-    return [Spike(points[run[0] : run[-1] + 2]) for run in np.split(at, cuts)][:MOST]
+    found = []
+    for run in np.split(at, cuts)[:MOST]:
+        own = points[run[0] : run[-1] + 2]
+        found.append(Spike(own, float(np.ptp(own, axis=0).max())))
+    return found

@@ -1,0 +1,202 @@
+"""Steady flows of an incompressible fluid: exact solutions, and a cavity with published figures.
+
+The unknowns are the velocity (u, v) and the pressure p:
+
+    -nu lap u + u u_x + v u_y + p_x = 0,  -nu lap v + u v_x + v v_y + p_y = 0,  u_x + v_y = 0,
+
+without the products for Stokes flow. Velocities alone leave the pressure free by a constant, so
+that one value of it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.equation import laplacian
+from sharpfront.geometry import Box
+from sharpfront.problem import Problem, at
+from sharpfront.solution import Solution
+
+Profile = Callable[[Any], Any]
+Field = Callable[..., Any]
+
+_SQUARE = ((0.0, 1.0), (0.0, 1.0))
+# Where the pressure is given.
+_MIDDLE = (0.5, 0.5)
+
+
+def stokes(u: Any, v: Any, p: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """Return the residuals of slow flow of unit viscosity."""
+    return -laplacian(u) + p.dx, -laplacian(v) + p.dy, u.dx + v.dy
+
+
+def navier_stokes(reynolds: float) -> Callable[..., tuple[Any, Any, Any]]:
+    """Return the residuals of steady flow at a Reynolds number, as a function."""
+    nu = 1.0 / reynolds
+
+    def residuals(u: Any, v: Any, p: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        return (
+            -nu * laplacian(u) + u * u.dx + v * u.dy + p.dx,
+            -nu * laplacian(v) + u * v.dx + v * v.dy + p.dy,
+            u.dx + v.dy,
+        )
+
+    return residuals
+
+
+def kovasznay_exact(reynolds: float) -> dict[str, Field]:
+    """Return Kovasznay's flow behind a grid.
+
+    u = 1 - e^(k x) cos(2 pi y),  v = k / (2 pi) e^(k x) sin(2 pi y),  p = (1 - e^(2 k x)) / 2,
+    with k = Re / 2 - sqrt(Re^2 / 4 + 4 pi^2).
+    """
+    k = 0.5 * reynolds - float(np.sqrt(0.25 * reynolds**2 + 4 * np.pi**2))
+    return {
+        "u": lambda x, y: 1.0 - np.exp(k * x) * np.cos(2 * np.pi * y),
+        "v": lambda x, y: k / (2 * np.pi) * np.exp(k * x) * np.sin(2 * np.pi * y),
+        "p": lambda x, y: 0.5 * (1.0 - np.exp(2 * k * x)) + 0.0 * y,
+    }
+
+
+def kovasznay(reynolds: float = 40.0) -> Problem:
+    """Return Kovasznay's flow on (-0.5, 1) x (-0.5, 1.5), its velocity given on the boundary."""
+    exact = kovasznay_exact(reynolds)
+    u_exact, v_exact = exact["u"], exact["v"]
+    return Problem(
+        Box((-0.5, 1.0), (-0.5, 1.5)),
+        navier_stokes(reynolds),
+        boundary=lambda u, v, p, x, y: (u - u_exact(x, y), v - v_exact(x, y)),
+        conditions=at((0.0, 0.0), lambda u, v, p, x, y: p),
+    )
+
+
+def channel_exact(length: float = 3.0) -> dict[str, Field]:
+    """Return Poiseuille's flow of unit viscosity and largest velocity one."""
+    return {
+        "u": lambda x, y: 4.0 * y * (1.0 - y) + 0.0 * x,
+        "v": lambda x, y: 0.0 * (x + y),
+        "p": lambda x, y: 8.0 * (length - x) + 0.0 * y,
+    }
+
+
+def channel(length: float = 3.0) -> Problem:
+    """Return Stokes flow through a channel: a given inflow, and an outflow free of stress.
+
+    The stress of each velocity is its own, p - u_x and v_x; nothing is said of the pressure
+    elsewhere.
+    """
+    return Problem(
+        Box((0.0, length), (0.0, 1.0)),
+        stokes,
+        boundary=lambda u, v, p, x, y: (u, v),
+        left=lambda u, v, p, x, y: (u - 4.0 * y * (1.0 - y), v),
+        right=lambda u, v, p, x, y: (p - u.dx, v.dx),
+    )
+
+
+def smooth_lid(x: Any) -> Any:
+    """Return the velocity of a lid that pulls hardest in the middle."""
+    return 16.0 * x**2 * (1.0 - x) ** 2
+
+
+def ramped_lid(half_power: int = 16) -> Profile:
+    """Return the velocity of a lid of unit speed that comes to rest at its ends.
+
+    1 - (2 x - 1)^(2 m) is below 0.9 within about 0.58 / m of a corner, for large m: continuous, and
+    nearly the classical lid.
+    """
+    return lambda x: 1.0 - (2.0 * x - 1.0) ** (2 * half_power)
+
+
+def cavity(reynolds: float, lid: Profile | None = None) -> Problem:
+    """Return the flow in a square whose upper side moves; Stokes flow if `reynolds` is 0.
+
+    Parameters
+    ----------
+    reynolds
+        Speed of the lid times side by viscosity.
+    lid
+        Its velocity as a function of x, `ramped_lid()` by default.
+    """
+    speed = ramped_lid() if lid is None else lid
+    return Problem(
+        Box(*_SQUARE),
+        navier_stokes(reynolds) if reynolds else stokes,
+        boundary=lambda u, v, p, x, y: (u, v),
+        top=lambda u, v, p, x, y: (u - speed(x), v),
+        conditions=at(_MIDDLE, lambda u, v, p, x, y: p),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CentreLines:
+    """Velocities along the centre lines of the cavity.
+
+    Parameters
+    ----------
+    y, u
+        The horizontal velocity at (0.5, y).
+    x, v
+        The vertical velocity at (x, 0.5).
+    """
+
+    y: Host
+    u: Host
+    x: Host
+    v: Host
+
+    def without(self, place: float) -> CentreLines:
+        """Return the lines without the entry of v at a place."""
+        kept = self.x != place
+        return CentreLines(self.y, self.u, self.x[kept], self.v[kept])
+
+    def deviation(self, solution: Solution) -> tuple[Host, Host]:
+        """Return a solution's u and v less these."""
+        u, v = solution.u, solution.v
+        return u(0.5, self.y) - self.u, v(self.x, 0.5) - self.v
+
+
+# fmt: off
+_Y = np.array([
+    0.0547, 0.0625, 0.0703, 0.1016, 0.1719, 0.2813, 0.4531, 0.5000,
+    0.6172, 0.7344, 0.8516, 0.9531, 0.9609, 0.9688, 0.9766,
+])
+_X = np.array([
+    0.0625, 0.0703, 0.0781, 0.0938, 0.1563, 0.2266, 0.2344, 0.5000,
+    0.8047, 0.8594, 0.9063, 0.9453, 0.9531, 0.9609, 0.9688,
+])
+# Ghia, Ghia & Shin, J. Comput. Phys. 48 (1982) 387-411, tables I and II, inner points.
+GHIA: Mapping[int, CentreLines] = {
+    100: CentreLines(
+        _Y, np.array([
+            -0.03717, -0.04192, -0.04775, -0.06434, -0.10150, -0.15662, -0.21090, -0.20581,
+            -0.13641, 0.00332, 0.23151, 0.68717, 0.73722, 0.78871, 0.84123,
+        ]),
+        _X, np.array([
+            0.09233, 0.10091, 0.10890, 0.12317, 0.16077, 0.17507, 0.17527, 0.05454,
+            -0.24533, -0.22445, -0.16914, -0.10313, -0.08864, -0.07391, -0.05906,
+        ]),
+    ),
+    400: CentreLines(
+        _Y, np.array([
+            -0.08186, -0.09266, -0.10338, -0.14612, -0.24299, -0.32726, -0.17119, -0.11477,
+            0.02135, 0.16256, 0.29093, 0.55892, 0.61756, 0.68439, 0.75837,
+        ]),
+        _X, np.array([
+            0.18360, 0.19713, 0.20920, 0.22965, 0.28124, 0.30203, 0.30174, 0.05186,
+            -0.38598, -0.44993, -0.23827, -0.22847, -0.19254, -0.15663, -0.12146,
+        ]),
+    ),
+}
+# fmt: on
+# The entry of v at Re = 400 that no smooth curve through its neighbours meets: -0.23827, and
+# -0.33827 in other copies of the table.
+DOUBTFUL = 0.9063
+# Extrema at Re = 100 on which finer computations agree (Botella & Peyret 1998, by Chebyshev
+# collocation; Marchi, Suero & Araki 2009, on 1024 x 1024 cells): least u, largest v, least v.
+EXTREMA_100 = (-0.21404, 0.17957, -0.25380)
