@@ -97,12 +97,14 @@ def _on_box(problem: Problem, components: int) -> Marginals:
     even = even + 0.01 * even * (1.0 - even)
     axes = [low + (high - low) * even for low, high in domain.bounds.T]
     followed: list[set[int]] = [set() for _ in axes]
-    spikes = find_spikes(problem)
+    spikes: tuple[Spike, ...] = ()
     breaks = [_Breaks() for _ in axes]
     for turn in range(ROUNDS):
         mesh = box_mesh(axes, domain.parts, domain.periodic_axes)
         elements = Elements.build(problem, mesh, monotone=True)
         values = elements.solution()
+        if turn == 0:
+            spikes = find_spikes(problem, float(np.abs(values).max()))
         quantities = _quantities(problem, mesh, values)
         changes = [_changes(mesh, quantities(i), i) for i in range(d)]
         for i, change in enumerate(changes):
@@ -146,12 +148,14 @@ def _on_shape(problem: Problem, components: int) -> Marginals:
     d = domain.dimension
     sides = [(float(low), float(high)) for low, high in domain.bounds.T]
     mixtures: tuple[Mixture | None, ...] = (None,) * d
-    spikes = find_spikes(problem)
+    spikes: tuple[Spike, ...] = ()
     for turn in range(SHAPE_ROUNDS):
         coordinates = [coordinate(*side, m) for side, m in zip(sides, mixtures, strict=True)]
         mesh = graded_mesh(domain, coordinates, SHAPE_NODES[d])
         elements = Elements.build(problem, mesh, monotone=True)
         values = elements.solution()
+        if turn == 0:
+            spikes = find_spikes(problem, float(np.abs(values).max()))
         slopes = np.abs(np.einsum("kaj,ka->kj", mesh.gradients, values[mesh.cells]))
         spread = float(np.ptp(values)) or 1.0
         middles = mesh.points[mesh.cells].mean(axis=1)

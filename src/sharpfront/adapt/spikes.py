@@ -61,9 +61,17 @@ class Spike:
         return np.asarray(touched[wide])
 
 
-def find_spikes(problem: Problem) -> tuple[Spike, ...]:
-    """Return the spikes of source, coefficients and boundary data."""
-    return (*_inside(problem), *_on_the_rim(problem))
+def find_spikes(problem: Problem, scale: float) -> tuple[Spike, ...]:
+    """Return the spikes of source, coefficients and boundary data.
+
+    Parameters
+    ----------
+    problem
+        Of one unknown.
+    scale
+        The size of the solution as far as it is known: boundary data far below it are rounding.
+    """
+    return (*_inside(problem), *_on_the_rim(problem, scale))
 
 
 def mark(change: Host, edges: Host, axis: int, spikes: tuple[Spike, ...]) -> None:
@@ -138,7 +146,7 @@ def _climbed(
     return points[found > SHARE * peak], peak
 
 
-def _on_the_rim(problem: Problem) -> list[Spike]:
+def _on_the_rim(problem: Problem, scale: float) -> list[Spike]:
     """Return where boundary data change steeply between neighbours, and do not jump."""
     if problem.domain.dimension != 2:
         return []
@@ -146,7 +154,7 @@ def _on_the_rim(problem: Problem) -> list[Spike]:
     stated = [(c.part, form) for c in problem.conditions for form in c.forms]
     sampled = [_rim_values(problem, part, form, RIM) for part, form in stated]
     # Data that are rounding beside those elsewhere have no features.
-    least = 1e-9 * max((float(np.abs(values[1]).max()) for values in sampled), default=0.0)
+    least = 1e-9 * max([scale, *(float(np.abs(values[1]).max()) for values in sampled)])
     for (part, form), coarse in zip(stated, sampled, strict=True):
         steep = [np.abs(np.diff(q)) > STEEP * max(np.ptp(q), least) for q in coarse[1:]]
         if not any(s.any() for s in steep):

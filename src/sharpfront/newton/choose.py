@@ -17,5 +17,6 @@ def newton_adaptor(inner: Adaptor, start: Start) -> Adaptor:
         return NewtonSpace(inner, start)
     raise ProblemError(
         f"{type(inner).__name__} solves linear problems only, and this one is not linear. "
-        "Leave adaptor= out, or use Resolve in one dimension and ResolveSpace in more."
+        "Leave adaptor= out, or use Resolve for one unknown in one dimension and ResolveSpace "
+        "otherwise."
     )

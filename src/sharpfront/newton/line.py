@@ -31,7 +31,7 @@ from sharpfront.newton.cells import Cells, First, approach
 from sharpfront.newton.doubt import explained, undetermined
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Interpolated, Iterate, Remembered
-from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.settle import Move, Progress, next_move
 from sharpfront.newton.several import another
 from sharpfront.newton.story import not_converged
@@ -137,7 +137,7 @@ class NewtonLine:
 
     def start(self, problem: Problem, tol: float, seed: int) -> LineState:
         """Return the state before the first solve: the solution found on cells, kernels planned."""
-        (name,) = problem.unknowns
+        name = single_unknown(problem)
         guesses = self.start_from.iterates(problem)
         tangent = LineTangent(problem, guesses[-1])
         plain = tangent.at(guesses[-1])

@@ -10,7 +10,7 @@ import numpy as np
 from sharpfront.arrays import Host
 from sharpfront.equation.expression import Constant, Key, derivatives_in
 from sharpfront.equation.linearise import tangent_terms
-from sharpfront.errors import EquationError
+from sharpfront.errors import EquationError, ProblemError
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.newton.program import Program
 from sharpfront.newton.tangent import Tangent
@@ -41,6 +41,22 @@ class _Sampled:
         if self._last is None or self._last[0] is not x:
             self._last = x, self._tangent.sample(self._iterate, self._stiffness, x)
         return self._last[1]
+
+
+def single_unknown(problem: Problem) -> str:
+    """Return the name of the only unknown.
+
+    Raises
+    ------
+    ProblemError
+        If there are several.
+    """
+    if len(problem.unknowns) > 1:
+        raise ProblemError(
+            f"Resolve takes one unknown, this problem has {', '.join(problem.unknowns)}. Leave "
+            "adaptor= out, or use ResolveSpace, which takes systems in one dimension too."
+        )
+    return problem.unknowns[0]
 
 
 class LineTangent:

@@ -1,0 +1,113 @@
+"""The driven cavity against Ghia, Ghia & Shin (1982), and against differences of our own.
+
+Run by hand: ``python benchmarks/flows.py [REYNOLDS ...] [--kernels 4000] [--tol 1e-2] [--lid 16]``.
+Prints Markdown: deviations of both centre lines, and the extrema beside those of a second-order
+scheme for the stream function under the classical lid, extrapolated from two grids.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.interpolate import CubicSpline
+from scipy.sparse.linalg import spsolve
+
+import sharpfront as sf
+from sharpfront.catalog import flows
+
+LINE = np.linspace(0, 1, 2001)
+GRIDS = (64, 128)
+
+
+def main() -> None:
+    """Solve and print."""
+    options = _options()
+    for reynolds in options.reynolds:
+        started = time.perf_counter()
+        problem = flows.cavity(reynolds, flows.ramped_lid(options.lid))
+        solution = sf.solve(problem, tol=options.tol, max_kernels=options.kernels)
+        seconds = time.perf_counter() - started
+        _report(reynolds, solution, seconds)
+
+
+def _report(reynolds: int, solution: sf.Solution, seconds: float) -> None:
+    table, counts = flows.GHIA[reynolds], solution.diagnostics
+    u, v = table.deviation(solution)
+    print(f"\nRe = {reynolds}: {solution.outcome.kind}, estimate {solution.error_estimate:.1e},")
+    print(f"{solution.kernels} kernels, {counts['newton_steps']} Newton steps on kernels, ", end="")
+    print(f"{counts['linear_solves']} linear solves, {seconds:.1f} s.\n")
+    print("| y | u of Ghia | ours less it | x | v of Ghia | ours less it |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    for row in zip(table.y, table.u, u, table.x, table.v, v, strict=True):
+        print("| {:.4f} | {:.5f} | {:.5f} | {:.4f} | {:.5f} | {:.5f} |".format(*row))
+    kept = (table.x != flows.DOUBTFUL) | (reynolds != 400)
+    print(f"\nLargest: {np.abs(u).max():.5f} of u, {np.abs(v[kept]).max():.5f} of v", end="")
+    print("." if kept.all() else f" without x = {flows.DOUBTFUL}, {np.abs(v).max():.5f} with it.")
+    print("\n| | least u | largest v | least v | v(0.9063, 0.5) |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    ours = _figures(lambda y: solution.u(0.5, y), lambda x: solution.v(x, 0.5))
+    coarse, fine = (_figures(*differences(reynolds, n)) for n in GRIDS)
+    rows = {"kernels": ours, "differences, 128": fine, "extrapolated": (4 * fine - coarse) / 3}
+    for name, figures in rows.items():
+        print(f"| {name} | " + " | ".join(f"{f:.5f}" for f in figures) + " |", flush=True)
+
+
+def _figures(u, v):
+    across = v(LINE)
+    return np.array([u(LINE).min(), across.max(), across.min(), float(v(flows.DOUBTFUL))])
+
+
+def differences(reynolds: float, cells: int):
+    """Return u(0.5, y) and v(x, 0.5) by central differences for the stream function.
+
+    -nu lap lap psi + psi_y (lap psi)_x - psi_x (lap psi)_y = 0, with the slope at a wall by a
+    reflected value beyond it; Newton's method from rest.
+    """
+    h, n = 1.0 / cells, cells - 1
+    one = sp.identity(n)
+    d1 = sp.diags([-1.0, 1.0], [-1, 1], shape=(n, n)) / (2 * h)
+    d2 = sp.diags([1.0, -2.0, 1.0], [-1, 0, 1], shape=(n, n)) / h**2
+    wall = sp.diags([1.0] + [0.0] * (n - 2) + [1.0])
+    ends = sp.diags([-1.0] + [0.0] * (n - 2) + [1.0])
+    d4 = sp.diags([1.0, -4.0, 6.0, -4.0, 1.0], range(-2, 3), shape=(n, n)) + wall
+    dx, dy = sp.kron(d1, one).tocsr(), sp.kron(one, d1).tocsr()
+    bent = sp.kron(d2, one) + sp.kron(one, d2)
+    twice = (sp.kron(d4 / h**4, one) + 2 * sp.kron(d2, d2) + sp.kron(one, d4 / h**4)).tocsr()
+    # lap psi on a wall is 2 psi / h^2 of the next line, and 2 / h more under the lid.
+    wx = (dx @ bent + sp.kron(ends / h**3, one)).tocsr()
+    wy = (dy @ bent + sp.kron(one, ends / h**3)).tocsr()
+    lid = np.zeros((n, n))
+    lid[:, -1] = 1.0
+    lid = lid.ravel()
+    psi = np.zeros(n * n)
+    for _ in range(20):
+        left, up, wl, wu = dx @ psi, dy @ psi, wx @ psi, wy @ psi + lid / h**2
+        residual = -(twice @ psi + 2 * lid / h**3) / reynolds + up * wl - left * wu
+        slope = -twice / reynolds + sp.diags(up) @ wx + sp.diags(wl) @ dy
+        slope = slope - sp.diags(left) @ wy - sp.diags(wu) @ dx
+        step = spsolve(slope.tocsc(), -residual)
+        psi = psi + step
+        if np.abs(step).max() < 1e-10:
+            break
+    whole = np.pad(psi.reshape(n, n), 1)
+    places = np.linspace(0, 1, cells + 1)
+    middle = cells // 2
+    u = (whole[middle, 2:] - whole[middle, :-2]) / (2 * h)
+    v = -(whole[2:, middle] - whole[:-2, middle]) / (2 * h)
+    return CubicSpline(places, np.r_[0, u, 1]), CubicSpline(places, np.r_[0, v, 0])
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("reynolds", nargs="*", type=int, default=[100, 400], help="100 or 400")
+    parser.add_argument("--kernels", type=int, default=4000, help="the most of them")
+    parser.add_argument("--tol", type=float, default=1e-2, help="tolerance")
+    parser.add_argument("--lid", type=int, default=16, help="half the power of the lid's ramp")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
