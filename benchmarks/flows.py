@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +22,7 @@ from sharpfront.catalog import flows
 
 LINE = np.linspace(0, 1, 2001)
 GRIDS = (64, 128)
+Line = Callable[[Any], Any]
 
 
 def main() -> None:
@@ -55,12 +58,12 @@ def _report(reynolds: int, solution: sf.Solution, seconds: float) -> None:
         print(f"| {name} | " + " | ".join(f"{f:.5f}" for f in figures) + " |", flush=True)
 
 
-def _figures(u, v):
+def _figures(u: Line, v: Line) -> np.ndarray:
     across = v(LINE)
     return np.array([u(LINE).min(), across.max(), across.min(), float(v(flows.DOUBTFUL))])
 
 
-def differences(reynolds: float, cells: int):
+def differences(reynolds: float, cells: int) -> tuple[CubicSpline, CubicSpline]:
     """Return u(0.5, y) and v(x, 0.5) by central differences for the stream function.
 
     -nu lap lap psi + psi_y (lap psi)_x - psi_x (lap psi)_y = 0, with the slope at a wall by a

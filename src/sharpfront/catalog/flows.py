@@ -195,7 +195,8 @@ GHIA: Mapping[int, CentreLines] = {
 }
 # fmt: on
 # The entry of v at Re = 400 that no smooth curve through its neighbours meets: -0.23827, and
-# -0.33827 in other copies of the table.
+# -0.33827 in other copies of the table. Differences on two grids, extrapolated, give -0.390
+# (benchmarks/flows.py).
 DOUBTFUL = 0.9063
 # Extrema at Re = 100 on which finer computations agree (Botella & Peyret 1998, by Chebyshev
 # collocation; Marchi, Suero & Araki 2009, on 1024 x 1024 cells): least u, largest v, least v.
