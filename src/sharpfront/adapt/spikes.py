@@ -82,21 +82,20 @@ def mark(change: Host, edges: Host, axis: int, spikes: tuple[Spike, ...]) -> Non
 
 
 def _inside(problem: Problem) -> list[Spike]:
-    from scipy.stats import qmc
-
     domain = problem.domain
     low, high = domain.bounds
-    points = low + (high - low) * qmc.Halton(domain.dimension, rng=0).random(SURVEY)
+    points = low + (high - low) * _spread(domain.dimension)
     points = points[domain.contains(points)]
     spacing = (float(np.prod(high - low)) / SURVEY) ** (1 / domain.dimension)
     found: list[Spike] = []
-    for k in range(1 + len(problem.forms[0].terms)):
+    for k, sampled in enumerate(_data(problem, points)):
+        if sampled.strides == (0,) or np.ptp(sampled) == 0.0:
+            continue
 
         def size(at: Host, k: int = k) -> Host:
-            return _size(problem, at, k)
+            return _data(problem, at)[k]
 
-        values = size(points)
-        values = np.abs(values - np.median(values))
+        values = np.abs(sampled - np.median(sampled))
         limit = FAR_OUT * max(float(np.quantile(values, 0.995)), _NOTHING)
         out = np.flatnonzero(values > limit)
         for group in _groups(points[out], LINK * spacing)[:MOST]:
@@ -107,10 +106,20 @@ def _inside(problem: Problem) -> list[Spike]:
     return found
 
 
-def _size(problem: Problem, points: Host, k: int) -> Host:
+def _spread(dimension: int) -> Host:
+    """Return points of the unit box that leave no large gap: multiples of golden ratios, mod 1."""
+    ratio = 2.0
+    for _ in range(50):
+        ratio = (1.0 + ratio) ** (1.0 / (dimension + 1))
+    steps = ratio ** -np.arange(1.0, dimension + 1)
+    return np.asarray((0.5 + np.arange(SURVEY)[:, None] * steps) % 1.0)
+
+
+def _data(problem: Problem, points: Host) -> tuple[Host, ...]:
+    """Return source and coefficients at points."""
     leaves = environment(problem.coordinates, points)
     coefficients, source = form_values(problem.forms[0], leaves, len(points))
-    return (source, *coefficients)[k]
+    return (source, *coefficients)
 
 
 def _groups(points: Host, reach: float) -> list[Indices]:
