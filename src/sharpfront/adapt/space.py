@@ -76,7 +76,7 @@ PROGRESS, PATIENCE, FLOOR = 0.7, 2, 1e-6
 # A change from the last solution larger than this many estimates calls them into question.
 SURPRISE = 2.0
 # Comparison of solutions counts on no faster convergence than this from one to the next.
-LEAST_RATIO = 0.02
+LEAST_RATIO = 0.1
 # Below this many squared cell sizes a problem on a mesh cannot be told from a singular one.
 SINGULAR = 5.0
 _COMPARED = 3000
