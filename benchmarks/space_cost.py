@@ -18,7 +18,7 @@ import scipy.linalg
 
 from sharpfront import catalog
 from sharpfront.adapt import ResolveSpace, marginals
-from sharpfront.adapt.space import Trial
+from sharpfront.adapt.space_state import Trial
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
 from sharpfront.catalog import SpatialEntry

@@ -1,19 +1,25 @@
 """The default in two dimensions and more: every kind of condition, domain, equation and outcome."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt import growth, questions
 from sharpfront.adapt import space as module
 from sharpfront.adapt.marginals import Marginals
-from sharpfront.adapt.space import ResolveSpace, SpaceState, Trial, in_space
+from sharpfront.adapt.space import ResolveSpace
+from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial, basis_of, in_space
+from sharpfront.approximation import Approximation
 from sharpfront.catalog import OUTFLOW
 from sharpfront.errors import DomainError, ProblemError
+from sharpfront.estimate import Assessment
 from sharpfront.geometry import Box
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.tensor import TensorBasis, product_count
+from sharpfront.solution import Estimate
 
 SQUARE = Box((0, 1), (0, 1))
 PI = math.pi
@@ -370,18 +376,18 @@ def state_with(functions, estimate, tol, weights):
     """A state whose best solution has given weights for an even basis."""
     problem = sf.Problem(SQUARE, poisson, boundary=given)
     state = SpaceState(problem, tol, 0, None, (None, None), True, Trial(functions))
-    basis = module._basis(state)
-    approximation = module.Approximation(
+    basis = basis_of(state)
+    approximation = Approximation(
         problem.coordinates, {"u": basis}, {"u": weights(basis).ravel()[basis.kept]}
     )
     nothing = np.zeros(1)
-    assessment = module.SpaceAssessment(
+    assessment = SpaceAssessment(
         approximation,
         nothing[:, None],
         nothing,
         nothing,
         0.0,
-        module.Estimate(estimate, ""),
+        Estimate(estimate, ""),
         estimate,
         1.0,
         "",
@@ -394,9 +400,9 @@ def test_the_axis_whose_last_functions_matter_grows():
         i, j = np.meshgrid(*[np.arange(n) for n in basis.shape], indexing="ij")
         return 0.1**i * 0.6**j
 
-    grown = module._grown(state_with((16, 16), 1e-3, 1e-6, weights))
+    grown = growth.grown(state_with((16, 16), 1e-3, 1e-6, weights))
     assert grown.functions[0] == 16
-    assert 16 < grown.functions[1] <= math.ceil(module.MOST_GROWTH * 16)
+    assert 16 < grown.functions[1] <= math.ceil(growth.MOST_GROWTH * 16)
 
 
 def test_slow_decay_grows_by_the_most_and_fast_decay_by_as_much_as_needed():
@@ -407,8 +413,8 @@ def test_slow_decay_grows_by_the_most_and_fast_decay_by_as_much_as_needed():
 
         return weights
 
-    slow = module._grown(state_with((20, 20), 1e-1, 1e-8, falling(0.9))).functions
-    fast = module._grown(state_with((20, 20), 1e-6, 4e-7, falling(0.2))).functions
+    slow = growth.grown(state_with((20, 20), 1e-1, 1e-8, falling(0.9))).functions
+    fast = growth.grown(state_with((20, 20), 1e-6, 4e-7, falling(0.2))).functions
     assert slow == (32, 32)
     assert 21 <= fast[0] <= 25
 
@@ -418,12 +424,10 @@ def test_a_move_larger_than_the_estimates_doubts_them():
     last = state.last.approximation
 
     def assessed(factor):
-        moved = module.replace(last, weights={"u": factor * last.weights["u"]})
+        moved = replace(last, weights={"u": factor * last.weights["u"]})
         points, nothing = SQUARE.sample(20), np.zeros(20)
-        estimate = module.Estimate(1e-6, "")
-        return module._doubted(
-            state, module.Assessment(moved, points, nothing, nothing, 0.0, estimate)
-        )
+        estimate = Estimate(1e-6, "")
+        return questions.doubted(state, Assessment(moved, points, nothing, nothing, 0.0, estimate))
 
     assert assessed(1.01).doubt > 100
     assert assessed(1.01).estimate.value == pytest.approx(assessed(1.01).doubt * 1e-6)

@@ -9,7 +9,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.product_rows import product_system
-from sharpfront.adapt.space import LEAST_RATIO, extrapolated
+from sharpfront.adapt.questions import LEAST_RATIO, extrapolated
 from sharpfront.approximation import Approximation
 from sharpfront.estimate.check import (
     SAFETY,

@@ -16,7 +16,7 @@ from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator, Regul
 
 from sharpfront.adapt import ResolveSpace
 from sharpfront.adapt.marginals import discover
-from sharpfront.adapt.space import SpaceState
+from sharpfront.adapt.space_state import SpaceState
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import Host
 from sharpfront.errors import EquationError, LinearSystemError

@@ -13,7 +13,7 @@ import numpy as np
 
 from sharpfront.adapt import ResolveSpace
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.space import SpaceAssessment, SpaceState
+from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
 from sharpfront.approximation import Approximation
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares import LeastSquares

@@ -1,0 +1,147 @@
+"""What the adaptor in space tries, what it knows, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.adapt.embedded import FrontTrial
+from sharpfront.adapt.fronts import Found
+from sharpfront.adapt.marginals import Marginals
+from sharpfront.arrays import Host
+from sharpfront.errors import Outcome
+from sharpfront.estimate import Assessment
+from sharpfront.mixture import Mixture
+from sharpfront.pieces import coordinate
+from sharpfront.pieces.tensor import TensorBasis, axis_of_size
+from sharpfront.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What is solved: functions along each axis, and a factor on the mixtures' deviations."""
+
+    functions: tuple[int, ...]
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceAssessment(Assessment):
+    """An assessment with what its estimate was made of.
+
+    Parameters
+    ----------
+    raw
+        The error equation's answer, or the change from the solution before.
+    doubt
+        Factor on it, from solutions that changed by more than their estimates said.
+    undetermined
+        An unknown that the problem does not determine, where that is checked by a nudge.
+    """
+
+    raw: float
+    doubt: float
+    undetermined: str
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceState:
+    """Where the adaptation stands.
+
+    Parameters
+    ----------
+    problem, tol, seed
+        What is solved, how well, and the seed.
+    found
+        What elements found; None where they cannot be built.
+    mixtures
+        Along each axis; None where nothing is narrow.
+    regular
+        Whether the problem has one solution, as far as elements can tell.
+    trial, pending
+        What is proposed next, and what is to be tried after it at the same size.
+    tuned
+        Whether the mixtures' widths have been tried.
+    missing
+        What the problem lacks, if that is plain from its statement.
+    looked, fronts
+        Whether fronts across the axes have been looked for, and what was found.
+    best
+        The trial and assessment with the smallest estimate.
+    last
+        The assessment before, to compare with.
+    idle
+        Growths in a row that did not lower the estimate.
+    estimates
+        Of each solve.
+    finished
+        Why it ended.
+    """
+
+    problem: Problem
+    tol: float
+    seed: int
+    found: Marginals | None
+    mixtures: tuple[Mixture | None, ...]
+    regular: bool
+    trial: Trial | FrontTrial
+    pending: tuple[Trial, ...] = ()
+    tuned: bool = False
+    missing: Outcome | None = None
+    looked: bool = False
+    fronts: Found | None = None
+    best: tuple[Trial | FrontTrial, SpaceAssessment] | None = None
+    last: SpaceAssessment | None = None
+    idle: int = 0
+    estimates: tuple[float, ...] = ()
+    finished: Outcome | None = None
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The mixture of the fronts, or the axes' mixtures as one in space."""
+        if isinstance(self.trial, FrontTrial):
+            return self.fronts.mixture if self.fronts else None
+        return in_space(self.mixtures, self.problem.domain.bounds, self.trial.scale)
+
+    @property
+    def answer(self) -> SpaceAssessment:
+        """The assessment with the smallest estimate."""
+        assert self.best is not None
+        return self.best[1]
+
+
+def in_space(
+    mixtures: tuple[Mixture | None, ...], bounds: Host, scale: float = 1.0
+) -> Mixture | None:
+    """Return mixtures along the axes as one in space: each component fills the other axes."""
+    low, high = bounds
+    weights, means, covariances = [], [], []
+    for i, mixture in enumerate(mixtures):
+        if mixture is None:
+            continue
+        for w, m, c in zip(mixture.weights, mixture.means, mixture.covariances, strict=True):
+            mean, variance = 0.5 * (low + high), (high - low) ** 2 / 12.0
+            mean[i], variance[i] = m[0], scale**2 * c[0, 0]
+            weights.append(w)
+            means.append(mean)
+            covariances.append(np.diag(variance))
+    if not weights:
+        return None
+    share = np.array(weights) / np.sum(weights)
+    return Mixture(share, np.array(means), np.array(covariances))
+
+
+def basis_of(state: SpaceState) -> TensorBasis:
+    """Return the products of the state's trial."""
+    assert isinstance(state.trial, Trial)
+    bounds = state.problem.domain.bounds.T
+    axes = []
+    for (low, high), mixture, count in zip(
+        bounds, state.mixtures, state.trial.functions, strict=True
+    ):
+        scaled = mixture and Mixture(
+            mixture.weights, mixture.means, state.trial.scale**2 * mixture.covariances
+        )
+        axes.append(axis_of_size(coordinate(float(low), float(high), scaled), count))
+    return TensorBasis(tuple(axes))
