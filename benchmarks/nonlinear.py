@@ -9,14 +9,13 @@ It has no continuation of its own. Errors are max errors on points graded into t
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from bvp import median_ms
 from scipy.integrate import solve_bvp
 
 import sharpfront as sf
@@ -56,16 +55,6 @@ FRICTION = NonlinearEntry(
 )
 GUESSED = replace(nonlinear.BURGERS, name="burgers-source from sin", guess=np.sin)
 ENTRIES = (GUESSED, FRICTION, *nonlinear.LINE)
-
-
-def median_ms(work: Callable[[], Any], runs: int) -> float:
-    """Return the median time of a call in milliseconds."""
-    times = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return 1e3 * statistics.median(times)
 
 
 def ours(entry: NonlinearEntry, value: float, target: float) -> tuple[float, str]:

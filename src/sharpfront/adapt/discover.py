@@ -201,17 +201,22 @@ def concentrated(points: Grid, monitor: Host) -> tuple[Host, Host]:
 
 
 def _equidistributed(points: Grid, monitor: Host, cells: int, fixed: Host) -> Grid:
-    """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h and the fixed points."""
+    """Return a grid that follows the monitor and has the fixed points."""
+    return _with_fixed(equal_shares(points, monitor, cells, SMEAR), fixed)
+
+
+def equal_shares(points: Grid, monitor: Host, cells: int, smear: int) -> Host:
+    """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h, d the smeared monitor."""
     edges, monitor = concentrated(points, monitor)
     h = np.diff(edges) / (edges[-1] - edges[0])
-    d = smeared(monitor, SMEAR)
+    d = smeared(monitor, smear)
     d = d / d.sum()
     mixed = np.sqrt(d * h)
     density = 0.42 * d + 0.28 * mixed / mixed.sum() + 0.3 * h
     share = np.concatenate([[0.0], np.cumsum(density)])
     nodes = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
     nodes[0], nodes[-1] = points.nodes[0], points.nodes[-1]
-    return _with_fixed(np.unique(nodes), fixed)
+    return np.unique(nodes)
 
 
 def _with_fixed(nodes: Host, fixed: Host) -> Grid:

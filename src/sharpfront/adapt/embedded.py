@@ -13,7 +13,7 @@ from sharpfront.adapt.spread import place
 from sharpfront.assemble import RowSet, assemble
 from sharpfront.errors import ProblemError
 from sharpfront.estimate.elements import Elements
-from sharpfront.estimate.mesh import Mesh, box_mesh
+from sharpfront.estimate.mesh import Mesh, box_mesh, off_even
 from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
 from sharpfront.geometry import Box, Domain
 from sharpfront.pieces.embedded import EmbeddedBasis
@@ -44,9 +44,7 @@ def even_mesh(domain: Domain, count: int) -> Mesh:
     spacing = (domain.measure / count) ** (1 / domain.dimension)
     axes = []
     for a, b in zip(low, high, strict=True):
-        even = np.linspace(0, 1, max(8, round((b - a) / spacing)) + 1)
-        # Slightly off even: no node meets the middle, where formulas in 1/r have their pole.
-        axes.append(a + (b - a) * (even + 0.01 * even * (1.0 - even)))
+        axes.append(a + (b - a) * off_even(max(8, round((b - a) / spacing))))
     return box_mesh(axes, domain.parts, domain.periodic_axes)
 
 

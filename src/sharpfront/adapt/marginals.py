@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.adapt.discover import concentrated, smeared
+from sharpfront.adapt.discover import concentrated, equal_shares
 from sharpfront.adapt.spikes import Spike, find_spikes, mark
 from sharpfront.arrays import Host
 from sharpfront.equation.values import environment, form_values
 from sharpfront.estimate.cells import grid
 from sharpfront.estimate.check import graded_mesh
 from sharpfront.estimate.elements import Elements
-from sharpfront.estimate.mesh import Mesh, box_mesh
+from sharpfront.estimate.mesh import Mesh, box_mesh, off_even
 from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.geometry import Box
 from sharpfront.mixture import Mixture, fit_bins
@@ -92,10 +92,7 @@ def _on_box(problem: Problem, components: int) -> Marginals:
     """Solve on an even grid, look, refine along the axes, until nothing jumps any more."""
     domain = problem.domain
     d = domain.dimension
-    even = np.linspace(0, 1, FIRST[d] + 1)
-    # Slightly off even, so that no node meets the middle, where formulas in 1/r have their pole.
-    even = even + 0.01 * even * (1.0 - even)
-    axes = [low + (high - low) * even for low, high in domain.bounds.T]
+    axes = [low + (high - low) * off_even(FIRST[d]) for low, high in domain.bounds.T]
     followed: list[set[int]] = [set() for _ in axes]
     spikes: tuple[Spike, ...] = ()
     breaks = [_Breaks() for _ in axes]
@@ -240,18 +237,8 @@ def _monitor(change: Host, followed: set[int]) -> Host | None:
 def _equidistributed(nodes: Host, monitor: Host | None, cells: int) -> Host:
     """Return nodes at equal shares of a density that follows the monitor, with even ones."""
     if monitor is None:
-        even = np.arange(cells + 1) / cells
-        return np.asarray(nodes[0] + (nodes[-1] - nodes[0]) * (even + 0.01 * even * (1.0 - even)))
-    edges, mass = concentrated(grid(nodes), monitor)
-    h = np.diff(edges) / (edges[-1] - edges[0])
-    d = smeared(mass, SMEAR)
-    d = d / d.sum()
-    mixed = np.sqrt(d * h)
-    density = 0.42 * d + 0.28 * mixed / mixed.sum() + 0.3 * h
-    share = np.concatenate([[0.0], np.cumsum(density)])
-    out = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
-    out[0], out[-1] = nodes[0], nodes[-1]
-    return np.unique(out)
+        return np.asarray(nodes[0] + (nodes[-1] - nodes[0]) * off_even(cells))
+    return equal_shares(grid(nodes), monitor, cells, SMEAR)
 
 
 def _largest(mesh: Mesh, values: Host) -> float:
