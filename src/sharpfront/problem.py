@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,9 @@ from sharpfront.equation.text import parse, to_text, unknowns_in
 from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.geometry import Domain
+from sharpfront.initial import Initial, InitialState, read_initial, time_order, velocity_name
 
+_OPTIONS = ("boundary", "conditions", "parameters", "initial", "time")
 Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str, ...]
 
 
@@ -97,6 +100,13 @@ class Problem:
         Further conditions, made by `sf.at` and `sf.integral`.
     parameters
         Values of names used in texts.
+    initial
+        For a problem in time, the state at its start: a function of the coordinates of space, a
+        text or a number; a tuple or a mapping by name for several unknowns. An equation with
+        ``u.dtt`` needs the rate of change too, under the name ``u_t`` or after the states.
+    time
+        The span (t0, t1) over which the problem is solved; ``t`` is then a coordinate and
+        ``u.dt`` a derivative.
     **parts
         Conditions on named parts, ``left=lambda u, x: u - 1``; several at once as a tuple,
         ``left=lambda u, x: (u, u.dx)``.
@@ -122,15 +132,17 @@ class Problem:
         boundary: Residual | None = None,
         conditions: Sequence[At | Integral] | At | Integral = (),
         parameters: Mapping[str, float] | None = None,
+        initial: Initial | None = None,
+        time: tuple[float, float] | None = None,
         **parts: Residual | None,
     ) -> None:
         _require_domain(domain)
         _require_parts(domain, parts)
         self.domain = domain
         self.parameters = dict(parameters or {})
-        self.symbols = Symbols(
-            _unknowns(equation, domain.coordinates, self.parameters), domain.coordinates
-        )
+        self.time = _span(time, initial)
+        coordinates = domain.coordinates if time is None else (*domain.coordinates, "t")
+        self.symbols = Symbols(_unknowns(equation, coordinates, self.parameters), coordinates)
         self.equations = self._read(equation, "equation")
         if len(self.equations) != len(self.symbols.unknowns):
             raise EquationError(_wrong_count(len(self.equations), self.symbols))
@@ -138,6 +150,7 @@ class Problem:
         self.conditions = self._read_conditions(boundary, parts)
         stated = (conditions,) if isinstance(conditions, At | Integral) else tuple(conditions)
         self.further = tuple(self._read_further(c) for c in stated)
+        self.initial = self._read_initial(initial) if self.time else None
 
     @property
     def unknowns(self) -> tuple[str, ...]:
@@ -146,7 +159,7 @@ class Problem:
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """The names of the coordinates."""
+        """The names of the coordinates; the last is ``t`` for a problem in time."""
         return self.symbols.coordinates
 
     @cached_property
@@ -168,7 +181,18 @@ class Problem:
             *(f"{c.part}: {to_text(r)} = 0" for c in self.conditions for r in c.residuals),
             *(_text(c, to_text(r)) for c in self.further for r in c.residuals),
         ]
-        return f"Problem({self.domain!r}, {equations}; {'; '.join(conditions)})"
+        span = f"; t from {self.time[0]:g} to {self.time[1]:g}" if self.time else ""
+        return f"Problem({self.domain!r}, {equations}; {'; '.join(conditions)}{span})"
+
+    def _read_initial(self, initial: Initial | None) -> InitialState:
+        orders = {u: time_order(self.equations, u, self.coordinates) for u in self.unknowns}
+        if not any(orders.values()):
+            raise ProblemError(
+                "time= was given, but the equation has no time derivative, u.dt or u.dtt."
+            )
+        names = [u for u in self.unknowns if orders[u] > 0]
+        names += [velocity_name(u) for u in self.unknowns if orders[u] > 1]
+        return read_initial(initial, names, self.domain.coordinates, self.parameters)
 
     def _read(self, residual: Residual, what: str) -> tuple[Expression, ...]:
         if isinstance(residual, str):
@@ -217,6 +241,21 @@ class Problem:
         )
 
 
+def _span(time: tuple[float, float] | None, initial: Initial | None) -> tuple[float, float] | None:
+    """Return the span of time, or None for a stationary problem."""
+    if time is None:
+        if initial is not None:
+            raise ProblemError("initial= was given without a span of time; add time=(t0, t1).")
+        return None
+    try:
+        start, stop = (float(t) for t in time)
+    except (TypeError, ValueError):
+        raise ProblemError(f"time= is a pair (t0, t1), got {time!r}.") from None
+    if not (math.isfinite(start) and math.isfinite(stop) and start < stop):
+        raise ProblemError(f"time= is a pair of finite numbers with t0 < t1, got {time!r}.")
+    return start, stop
+
+
 def _text(condition: PointCondition | IntegralCondition, residual: str) -> str:
     if isinstance(condition, IntegralCondition):
         return f"integral of {residual} = {condition.equals:g}"
@@ -254,7 +293,7 @@ def _require_domain(domain: object) -> None:
 def _require_parts(domain: Domain, parts: Mapping[str, object]) -> None:
     for name in parts:
         if name not in domain.parts:
-            close = difflib.get_close_matches(name, ("boundary", "parameters", *domain.parts), n=1)
+            close = difflib.get_close_matches(name, (*_OPTIONS, *domain.parts), n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ProblemError(
                 f"{name!r} is neither an option nor a part of the boundary; its parts are "

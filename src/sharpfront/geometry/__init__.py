@@ -9,6 +9,7 @@ from sharpfront.geometry.levelset import Implicit
 from sharpfront.geometry.polygon import Polygon
 from sharpfront.geometry.restore import restore_domain
 from sharpfront.geometry.solid import Solid
+from sharpfront.geometry.spacetime import SpaceTime
 
 __all__ = [
     "Ball",
@@ -23,5 +24,6 @@ __all__ = [
     "Interval",
     "Polygon",
     "Solid",
+    "SpaceTime",
     "restore_domain",
 ]

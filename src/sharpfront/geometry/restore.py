@@ -11,19 +11,27 @@ from sharpfront.geometry.ball import Ball, Disk, HalfSpace
 from sharpfront.geometry.box import Box, Interval
 from sharpfront.geometry.cloud import Cloud
 from sharpfront.geometry.combine import Combination
-from sharpfront.geometry.domain import State
+from sharpfront.geometry.domain import Domain, State
 from sharpfront.geometry.parts import Marked, Named, Nearest
 from sharpfront.geometry.polygon import Polygon
 from sharpfront.geometry.shape import Shape
 from sharpfront.geometry.solid import Solid
+from sharpfront.geometry.spacetime import SpaceTime
 
 
-def restore_domain(state: State) -> Shape:
+def restore_domain(state: State) -> Domain:
     """Return the domain from whose `state` the given words, numbers and arrays came.
 
     Implicit regions come back as a `Cloud` of their boundary points, and parts that were cut out
     by a function follow the nearest of dense boundary points; all others come back as they were.
     """
+    kind = state.get("kind")
+    if kind == "spacetime":
+        return SpaceTime(_shape(state["space"]), (state["time"][0], state["time"][1]))
+    return _shape(state)
+
+
+def _shape(state: State) -> Shape:
     kind = state.get("kind")
     if kind not in _MAKERS:
         raise DomainError(f"There is no domain of the kind {kind!r}; known: {', '.join(_MAKERS)}.")
@@ -31,13 +39,13 @@ def restore_domain(state: State) -> Shape:
 
 
 def _combination(state: State) -> Shape:
-    first, second = restore_domain(state["first"]), restore_domain(state["second"])
+    first, second = _shape(state["first"]), _shape(state["second"])
     return Combination(state["operation"], first, second)
 
 
 def _marked(state: State) -> Shape:
     where = Nearest(np.asarray(state["points"]), np.asarray(state["marks"], dtype=bool))
-    return Marked(restore_domain(state["shape"]), state["name"], where)
+    return Marked(_shape(state["shape"]), state["name"], where)
 
 
 _MAKERS: dict[str, Callable[[State], Shape]] = {
@@ -49,7 +57,7 @@ _MAKERS: dict[str, Callable[[State], Shape]] = {
     "polygon": lambda s: Polygon(s["rings"][0], s["rings"][1:]),
     "solid": lambda s: Solid.from_triangles(s["vertices"], s["faces"]),
     "cloud": lambda s: Cloud(s["points"], s["normals"]),
-    "named": lambda s: Named(restore_domain(s["shape"]), s["name"]),
+    "named": lambda s: Named(_shape(s["shape"]), s["name"]),
     "marked": _marked,
     "combination": _combination,
 }
