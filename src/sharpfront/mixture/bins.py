@@ -50,6 +50,28 @@ def fit_bins(edges: Host, masses: Host, components: int) -> Mixture:
     return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
 
 
+def refit_bins(mixture: Mixture, edges: Host, masses: Host) -> Mixture:
+    """Return a mixture after EM on masses in bins, started from itself.
+
+    Every component stays, so that it can be told how it moved.
+
+    Parameters
+    ----------
+    mixture
+        One-dimensional.
+    edges, masses
+        As for `fit_bins`.
+    """
+    widths = np.diff(edges)
+    _check(widths, masses, mixture.components)
+    x = 0.5 * (edges[1:] + edges[:-1])
+    start = mixture.weights, mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
+    weights, means, deviations = _maximised(
+        *start, x, masses, widths, float(widths.sum()), keep=True
+    )
+    return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
+
+
 def _check(widths: Host, masses: Host, components: int) -> None:
     if widths.shape != masses.shape or components < 1:
         raise MixtureError(
@@ -94,7 +116,15 @@ def _stretch(density: Host, free: NDArray[np.bool_], top: int) -> tuple[int, int
 
 
 def _maximised(
-    p: Host, means: Host, deviations: Host, x: Host, masses: Host, widths: Host, span: float
+    p: Host,
+    means: Host,
+    deviations: Host,
+    x: Host,
+    masses: Host,
+    widths: Host,
+    span: float,
+    *,
+    keep: bool = False,
 ) -> tuple[Host, Host, Host]:
     """Return weights, means and deviations after EM; offsets are relative to each mean."""
     w = masses / masses.sum()
@@ -112,5 +142,7 @@ def _maximised(
         deviations = np.sqrt((share * (offset * offset + cells)).sum(axis=1) / mass) + least
         p = mass
         background = max(1.0 - float(mass.sum()), 1e-3)
+    if keep:
+        p = np.maximum(p, 1e-4 * float(p.max()))
     alive = p > min(1e-6, 0.5 * float(p.max()))
     return p[alive] / p[alive].sum(), means[alive], deviations[alive]

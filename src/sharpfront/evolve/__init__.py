@@ -1,0 +1,1 @@
+"""Problems in time: kernels that follow the front."""

@@ -1,0 +1,224 @@
+"""A problem in time as equations of first order in it.
+
+An unknown with a second time derivative gets a companion, its rate of change, as an unknown of its
+own. Every equation is matched with the unknown whose rate it determines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from sharpfront.arrays import Host
+from sharpfront.equation.expression import Derivative, Expression, Key, Leaf, derivatives_in
+from sharpfront.equation.linearise import Term, substitute, tangent_terms
+from sharpfront.equation.values import at_points
+from sharpfront.errors import ProblemError
+from sharpfront.geometry import Interval
+from sharpfront.initial import time_order, velocity_name
+from sharpfront.problem import Problem
+
+# Highest derivative in space that the coordinate's chain rule knows.
+MOST_ORDERS = 4
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """An expression that vanishes, with its tangents.
+
+    Parameters
+    ----------
+    expression
+        Over derivatives of order (k, 0) and (0, 1) in (x, t).
+    terms
+        d(expression)/d(derivative) for each derivative in it.
+    side
+        For a condition, the end at which it holds: 0 left, 1 right.
+    what
+        Its name in error messages.
+    """
+
+    expression: Expression
+    terms: tuple[Term, ...]
+    what: str
+    side: int = 0
+
+    def order(self, unknown: str) -> int:
+        """Return the highest derivative in space of an unknown."""
+        return max((t.orders[0] for t in self.terms if t.unknown == unknown), default=0)
+
+    def at(self, leaves: Mapping[Key, Host], count: int) -> Host:
+        """Return its values."""
+        return at_points(self.expression, leaves, count, self.what)
+
+    def tangents(self, leaves: Mapping[Key, Host], count: int) -> list[Host]:
+        """Return the coefficient of each term."""
+        what = f"tangent of the {self.what}"
+        return [at_points(term.coefficient, leaves, count, what) for term in self.terms]
+
+
+@dataclass(frozen=True, eq=False)
+class TimeSystem:
+    """What is marched in time on an interval.
+
+    Parameters
+    ----------
+    problem
+        As it was stated.
+    names
+        The unknowns, with the rates that were added.
+    equations
+        One for each name, in their order.
+    conditions
+        At the ends.
+    is_linear
+        Whether one Newton step solves it.
+    """
+
+    problem: Problem
+    names: tuple[str, ...]
+    equations: tuple[Residual, ...]
+    conditions: tuple[Residual, ...]
+    is_linear: bool
+
+    @property
+    def low(self) -> float:
+        """The left end."""
+        return float(self.problem.domain.bounds[0, 0])
+
+    @property
+    def high(self) -> float:
+        """The right end."""
+        return float(self.problem.domain.bounds[1, 0])
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the ends are joined."""
+        return bool(self.problem.domain.periodic_axes[0])
+
+    @property
+    def order(self) -> int:
+        """The highest derivative in space."""
+        return max(e.order(name) for e in self.equations for name in self.names)
+
+    def initial(self, name: str) -> Callable[[Host], Host]:
+        """Return the initial state of an unknown as a function of x."""
+        state = self.problem.initial
+        assert state is not None
+        return lambda x: state.values(name, x[:, None])
+
+
+def time_system(problem: Problem) -> TimeSystem:
+    """Return the equations of a problem on an interval, or say what cannot be solved."""
+    _require_line(problem)
+    orders = {u: time_order(problem.equations, u, problem.coordinates) for u in problem.unknowns}
+    for unknown, order in orders.items():
+        if order not in (1, 2):
+            raise ProblemError(
+                f"The equations have {unknown} with time derivatives up to order {order}; each "
+                "unknown needs one of order one or two, u.dt or u.dtt."
+            )
+    second = [u for u in problem.unknowns if orders[u] == 2]
+    names = (*problem.unknowns, *(velocity_name(u) for u in second))
+    lower = _lowered(second)
+    given = [substitute(e, lower) for e in problem.equations]
+    given += [_rate_equation(u, problem.coordinates) for u in second]
+    equations = tuple(_residual(e, "equation") for e in _matched(given, names))
+    conditions = tuple(_conditions(problem, second, lower))
+    system = TimeSystem(problem, names, equations, conditions, problem.is_linear)
+    _require_conditions(system)
+    return system
+
+
+def _require_line(problem: Problem) -> None:
+    if not isinstance(problem.domain, Interval):
+        raise ProblemError(f"Expected an interval, got {problem.domain!r}.")
+    if problem.further:
+        raise ProblemError(
+            "Conditions at points inside and on integrals cannot be combined with time=; "
+            "conditions in time are those at the ends."
+        )
+
+
+def _lowered(second: Sequence[str]) -> Callable[[Leaf], Expression]:
+    """Return the replacement of the rates of second-order unknowns by their companions."""
+
+    def lower(leaf: Leaf) -> Expression:
+        if isinstance(leaf, Derivative) and leaf.unknown in second and leaf.orders[1] > 0:
+            space, time = leaf.orders
+            return Derivative(velocity_name(leaf.unknown), leaf.coordinates, (space, time - 1))
+        return leaf
+
+    return lower
+
+
+def _rate_equation(unknown: str, coordinates: tuple[str, ...]) -> Expression:
+    rate = Derivative(unknown, coordinates, (0, 1))
+    return rate - Derivative(velocity_name(unknown), coordinates, (0, 0))  # type: ignore[no-any-return]
+
+
+def _residual(expression: Expression, what: str, side: int = 0) -> Residual:
+    for leaf in derivatives_in(expression):
+        space, time = leaf.orders
+        if time > 1 or (time and space) or space > MOST_ORDERS:
+            raise ProblemError(
+                f"The {what} has a derivative of {leaf.unknown} of order {space} in x and {time} "
+                f"in t; known are up to {MOST_ORDERS} in x, and one or two in t alone."
+            )
+    return Residual(expression, tangent_terms(expression), what, side)
+
+
+def _matched(given: Sequence[Expression], names: Sequence[str]) -> list[Expression]:
+    """Return the equations in the order of the unknowns whose rates they hold."""
+    held = np.array(
+        [
+            [any(d.unknown == n and d.orders[1] for d in derivatives_in(e)) for n in names]
+            for e in given
+        ]
+    )
+    rows, columns = linear_sum_assignment(~held)
+    if not held[rows, columns].all():
+        raise ProblemError(
+            "Every equation must determine the rate of change of one unknown: "
+            f"{', '.join(names)} need one equation each that holds their time derivative."
+        )
+    return [given[i] for i in rows[np.argsort(columns)]]
+
+
+def _conditions(
+    problem: Problem, second: Sequence[str], lower: Callable[[Leaf], Expression]
+) -> list[Residual]:
+    found = []
+    for condition in problem.conditions:
+        side, what = SIDES.index(condition.part), f"condition on {condition.part!r}"
+        for stated in condition.residuals:
+            found.append(_residual(substitute(stated, lower), what, side))
+            if any(d.unknown in second and not d.orders[1] for d in derivatives_in(stated)):
+                # What holds for the unknown at all times holds for its rate.
+                rate = substitute(stated.d("t"), lower)
+                found.append(_residual(rate, what, side))
+    return found
+
+
+def _require_conditions(system: TimeSystem) -> None:
+    """Refuse a wrong number of conditions where the equation tells it: order 2, 3 and 4."""
+    if system.periodic:
+        return
+    orders = {n: max(e.order(n) for e in system.equations) for n in system.names}
+    second = [n for n in system.names if velocity_name(n) in system.names]
+    wanted = sum(orders.values()) + sum(orders[n] for n in second)
+    count = len(system.conditions)
+    if max(orders.values()) > 1 and count != wanted:
+        raise ProblemError(
+            f"The equation is of order {max(orders.values())} in x and needs {_halved(wanted, second)} "
+            f"conditions at the ends together; got {_halved(count, second)}."
+        )
+
+
+def _halved(count: int, second: Sequence[str]) -> int:
+    """Count without the conditions that were added for rates."""
+    return count // 2 if second else count

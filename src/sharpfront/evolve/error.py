@@ -1,0 +1,162 @@
+"""How far off a slab is: the error equation on more kernels.
+
+    c_t e_t + J e = -r,   e = 0 at the conditions,
+
+with r the residual of the solution and J the tangent of the equation about it, tested by Galerkin on
+a quarter more kernels and stepped by Radau IIA of two stages. What the slab itself adds starts from
+zero; what was wrong before is carried along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import scipy.linalg as sl
+
+from sharpfront.arrays import Host
+from sharpfront.evolve.equations import TimeSystem
+from sharpfront.evolve.room import Room, place, room
+from sharpfront.evolve.slab import Stages, condition_rows, leaves_at, stages_of, tangent_matrix
+from sharpfront.pieces.motion import Motion
+from sharpfront.pieces.radau import (
+    STAGES,
+    differentiation,
+    interpolation,
+    stage_nodes,
+)
+from sharpfront.pieces.slabs import kernels_of
+
+# Stages of the error equation.
+FEW = 2
+
+
+def more_kernels(kernels: int, periodic: bool) -> int:
+    """Return the kernels of the error equation."""
+    more = kernels + max(10, kernels // 4)
+    return more | 1 if periodic else more
+
+
+@lru_cache(maxsize=32)
+def _tables(kernels: int, more: int, order: int, periodic: bool) -> tuple[Host, Host]:
+    """Return the functions of fewer kernels at the points and ends of a room of more."""
+    functions = kernels_of(kernels, periodic)
+    finer = room(more, order, periodic)
+    ends = functions.table(np.array([0.0, 1.0]), order).values
+    return functions.table(finer.points, order).values, ends
+
+
+@dataclass(frozen=True, eq=False)
+class SlabError:
+    """The error of a slab.
+
+    Parameters
+    ----------
+    local
+        What the slab adds, the largest over points and stages.
+    total
+        With what was carried along.
+    weights
+        The error at the end of the slab on the finer kernels, (m, K').
+    """
+
+    local: float
+    total: float
+    weights: Host
+
+
+def slab_error(
+    system: TimeSystem, kernels: int, motion: Motion, levels: Host, before: Host
+) -> SlabError:
+    """Return the error of a solved slab.
+
+    Parameters
+    ----------
+    levels
+        Weights at the beginning and the stages, (STAGES + 1, m, K).
+    before
+        The error at the beginning on the finer kernels, (m, K').
+    """
+    order = max(system.order, 1)
+    finer = room(more_kernels(kernels, system.periodic), order, system.periodic)
+    tables, ends = _tables(kernels, finer.kernels, order, system.periodic)
+    coarse = stages_of(system, finer, motion, FEW)
+    matrix = _matrix(coarse, tables, ends, levels)
+    forcing = _forcing(system, finer, motion, tables, levels)
+    m, k = before.shape
+    block = matrix.shape[0] // FEW
+    right = np.zeros((FEW, block, 2))
+    right[:, : m * k, 0] = -forcing
+    carried = _mass_times(coarse, tables, levels, before)
+    right[:, : m * k, 1] = -coarse.rates[:, 0, None] * carried
+    found = sl.solve(
+        matrix, right.reshape(FEW * block, 2), check_finite=False, overwrite_a=True
+    ).reshape(FEW, block, 2)[:, : m * k].reshape(FEW, m, k, 2)
+    values = np.einsum("smkc,nk->smnc", found, finer.inner[0], optimize=True)
+    both = found.sum(axis=3)
+    return SlabError(
+        float(np.abs(values[..., 0]).max()), float(np.abs(values.sum(axis=3)).max()), both[-1]
+    )
+
+
+def _at_stages(stages: Stages, levels: Host) -> tuple[Host, Host]:
+    """Return the solution's weights and their rates at the stages of the error equation."""
+    lagrange = interpolation((stages.moments - stages.motion.times[0]) / stages.motion.dt)
+    rate = lagrange @ differentiation(STAGES) / stages.motion.dt
+    return np.einsum("sj,jmk->smk", lagrange, levels), np.einsum("sj,jmk->smk", rate, levels)
+
+
+def _matrix(stages: Stages, tables: Host, ends: Host, levels: Host) -> Host:
+    now, rates = _at_stages(stages, levels)
+    leaves = leaves_at(stages.system, tables, stages.inside, stages.moments, now, rates)
+    at_ends = leaves_at(stages.system, ends, stages.ends, stages.moments, now, rates)
+    return tangent_matrix(stages, leaves, condition_rows(stages, at_ends))
+
+
+def _mass_times(stages: Stages, tables: Host, levels: Host, before: Host) -> Host:
+    """Return the mass matrix of each stage times the error at the beginning, (FEW, m K')."""
+    system, finer = stages.system, stages.room
+    now, rates = _at_stages(stages, levels)
+    leaves = leaves_at(system, tables, stages.inside, stages.moments, now, rates)
+    measure = finer.weights / stages.inside.slope
+    e = before @ finer.inner[0].T
+    out = np.zeros((stages.count, *before.shape))
+    for i, equation in enumerate(system.equations):
+        tangents = equation.tangents(leaves, measure.size)
+        for term, values in zip(equation.terms, tangents, strict=True):
+            if term.orders[1]:
+                factor = values.reshape(measure.shape) * measure
+                out[:, i] += (factor * e[system.names.index(term.unknown)]) @ finer.inner[0]
+    return out.reshape(stages.count, -1)
+
+
+def _forcing(
+    system: TimeSystem, finer: Room, motion: Motion, tables: Host, levels: Host
+) -> Host:
+    """Return the tested residual at the stages of the error equation, (FEW, m K').
+
+    It is taken at the solution's own stages, where nothing of it comes from time, and drawn
+    straight through them.
+    """
+    moments = motion.times[0] + motion.dt * stage_nodes(STAGES)
+    where = place(motion, moments, finer.points, finer.order)
+    rates = np.einsum("ij,jmk->imk", differentiation(STAGES)[1:] / motion.dt, levels)
+    leaves = leaves_at(system, tables, where, moments, levels[1:], rates)
+    measure = finer.weights / where.slope
+    tested = np.stack(
+        [
+            (e.at(leaves, measure.size).reshape(measure.shape) * measure) @ finer.inner[0]
+            for e in system.equations
+        ],
+        axis=1,
+    ).reshape(STAGES, -1)
+    return np.asarray(_straight() @ tested)
+
+
+@lru_cache
+def _straight() -> Host:
+    """Return the matrix from values at the stages to the straight line through them."""
+    design = np.stack([np.ones(STAGES), stage_nodes(STAGES)], axis=1)
+    line = np.stack([np.ones(FEW), stage_nodes(FEW)], axis=1)
+    return np.asarray(line @ np.linalg.pinv(design))

@@ -1,0 +1,321 @@
+"""Step after step: how long, with how many kernels, and where they move."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.evolve.error import more_kernels, slab_error
+from sharpfront.evolve.moment import Moment
+from sharpfront.evolve.room import room
+from sharpfront.evolve.slab import Solved, solve_slab, stages_of
+from sharpfront.evolve.tracking import (
+    LEAST_RADIUS,
+    MOST_RADIUS,
+    RADIUS_STEP,
+    speeds,
+    trial_error,
+)
+from sharpfront.mixture import Mixture
+from sharpfront.pieces.motion import Motion
+from sharpfront.pieces.radau import STAGES, interpolation, legendre
+from sharpfront.pieces.slabs import Slab, kernels_of
+
+# Shares of the tolerance: the last Legendre coefficient in time, what kernels add in one step,
+# Newton's last update.
+IN_TIME, IN_SPACE, IN_NEWTON = 0.3, 0.05, 1e-4
+# Bounds and caution of the next step.
+SHRINK, GROW, SAFE = 0.2, 2.0, 0.85
+# Share of the way to the fitted mixture that is gone in a step.
+RELAX = 0.5
+# A coordinate is exchanged for one that fits better by this factor.
+BETTER = 0.1
+# Kernels are given up where what they add is below this share of what is allowed, several times.
+IDLE, PATIENCE = 1e-2, 4
+LEAST_KERNELS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run between two steps: everything that the next step depends on.
+
+    Parameters
+    ----------
+    now
+        The state.
+    dt
+        The step to try next.
+    error
+        The error so far, on the kernels of the error equation, (m, K').
+    scale
+        max(1, max|u|) so far.
+    idle
+        Steps in a row with more kernels than needed.
+    before
+        The last slab's weights and dt, from which the next guess is drawn; None at the start.
+    """
+
+    now: Moment
+    dt: float
+    error: Host
+    scale: float
+    idle: int = 0
+    before: tuple[Host, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A step that was taken.
+
+    Parameters
+    ----------
+    slab, weights
+        The kernels and their weights, (STAGES + 1, m, K).
+    run
+        The run after it.
+    error
+        The largest error up to the end of the step, by the error equation, with that in time.
+    iterations
+        Newton steps, those of failed attempts included.
+    speeds
+        Of the components.
+    seconds
+        Wall time.
+    """
+
+    slab: Slab
+    weights: Host
+    run: Run
+    error: float
+    iterations: int
+    speeds: Host
+    seconds: float
+
+
+class StuckError(Exception):
+    """No step could be taken; the words say why."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the run must keep to.
+
+    Parameters
+    ----------
+    tol
+        Relative to max(1, max|u|).
+    stop
+        The end of time.
+    max_kernels
+        N at most.
+    components
+        Of the mixture, at most.
+    """
+
+    tol: float
+    stop: float
+    max_kernels: int
+    components: int
+
+
+def steps(run: Run, limits: Limits) -> Iterator[Step]:
+    """Yield steps until the end of time; raises `StuckError` where none can be taken."""
+    while run.now.t < limits.stop:
+        step = _step(run, limits)
+        run = step.run
+        yield step
+
+
+def _step(run: Run, limits: Limits) -> Step:
+    """Take one step, trying shorter ones and more kernels until it is good."""
+    started, iterations = time.perf_counter(), 0
+    least = 1e-13 * max(abs(limits.stop), limits.stop - run.now.t, 1e-300)
+    relax = RELAX
+    while True:
+        if run.dt < least:
+            raise StuckError(f"the step shrank to {run.dt:.1e}")
+        dt = _fitted(run.now.t, run.dt, limits.stop)
+        v, stop = _moved(run.now, dt, relax, limits)
+        motion = run.now.motion(stop, stop.t)
+        tables = _room(run.now)
+        solved = _solve(run, motion, limits)
+        iterations += solved.iterations
+        if not solved.converged:
+            run, relax = replace(run, dt=0.25 * dt, before=None), 0.5 * relax
+            continue
+        scale = max(run.scale, float(np.abs(solved.weights @ tables.inner[0].T).max()))
+        late = _last_coefficient(solved.weights, tables.inner[0]) / scale
+        factor = SAFE * (IN_TIME * limits.tol / max(late, 1e-300)) ** (1.0 / STAGES)
+        if late > IN_TIME * limits.tol and dt > 10 * least:
+            shrink = float(np.clip(factor, SHRINK, 0.8))
+            run, relax = replace(run, dt=dt * shrink), relax * shrink
+            continue
+        found = slab_error(run.now.system, run.now.kernels, motion, solved.weights, run.error)
+        if found.local > IN_SPACE * limits.tol * scale:
+            run = _richer(run, limits, found.local / (IN_SPACE * limits.tol * scale), stop)
+            continue
+        now = replace(stop, weights=solved.weights[-1])
+        idle = run.idle + 1 if found.local < IDLE * IN_SPACE * limits.tol * scale else 0
+        following = Run(
+            now,
+            dt * float(np.clip(factor, SHRINK, GROW)),
+            found.weights,
+            scale,
+            idle,
+            (solved.weights, dt),
+        )
+        slab = Slab(motion, run.now.kernels)
+        error = found.total / scale + late
+        following = _tended(following, limits)
+        seconds = time.perf_counter() - started
+        return Step(slab, solved.weights, following, error, iterations, v, seconds)
+
+
+def _fitted(t: float, dt: float, stop: float) -> float:
+    """Return a step that does not leave a crumb before the end."""
+    left = stop - t
+    if dt >= 0.999 * left:
+        return left
+    return 0.5 * left if dt > 0.5 * left else dt
+
+
+def _room(now: Moment):  # noqa: ANN202
+    return room(now.kernels, max(now.system.order, 1), now.system.periodic)
+
+
+def _solve(run: Run, motion: Motion, limits: Limits) -> Solved:
+    now = run.now
+    guess = np.repeat(now.weights[None], STAGES, axis=0)
+    if run.before is not None and run.before[0].shape[1:] == now.weights.shape:
+        ahead = 1.0 + motion.dt / run.before[1] * (_stage_share())
+        drawn = np.einsum("sj,jmk->smk", interpolation(ahead), run.before[0])
+        if np.abs(drawn - now.weights).max() < np.abs(now.weights).max():
+            guess = drawn
+    stages = stages_of(now.system, _room(now), motion, STAGES)
+    return solve_slab(stages, now.weights, guess, IN_NEWTON * limits.tol * run.scale)
+
+
+def _stage_share() -> Host:
+    from sharpfront.pieces.radau import stage_nodes
+
+    return stage_nodes(STAGES)
+
+
+def _last_coefficient(weights: Host, table: Host) -> float:
+    """Return the largest last Legendre coefficient in time."""
+    last = np.einsum("j,jmk->mk", legendre(STAGES)[-1], weights)
+    return float(np.abs(last @ table.T).max())
+
+
+def _moved(now: Moment, dt: float, relax: float, limits: Limits) -> tuple[Host, Moment]:
+    """Return the components' speeds, and where the components are at the end of a step."""
+    profile, old = now.profile, now.mixture
+    v, widening = speeds(profile, old)
+    fitted = profile.refitted(old)
+    sd, new_sd = (np.sqrt(m.covariances[:, 0, 0]) for m in (old, fitted))
+    means, new = old.means[:, 0], fitted.means[:, 0]
+    shift, logs = new - means, np.log(new_sd / sd)
+    shares = fitted.weights - old.weights
+    most = max(
+        float(np.max(np.abs(shift) / (now.radius * sd))),
+        float(np.max(np.abs(logs))),
+        float(np.max(np.abs(shares))),
+        1e-300,
+    )
+    part = min(relax, 0.5 / most)
+    low, high = now.system.low, now.system.high
+    moved = means + v * dt + part * shift
+    if not now.system.periodic:
+        moved = np.clip(moved, low, high)
+    widths = sd * np.exp(np.clip(widening * dt, -1.0, 1.0) + part * logs)
+    widths = np.clip(widths, 1e-12 * (high - low), high - low)
+    mixture = Mixture(old.weights + part * shares, moved, widths**2)
+    drift = float(old.weights @ (moved - means))
+    radius = float(np.clip(now.radius * math.exp(relax * _steeper(now)), LEAST_RADIUS, MOST_RADIUS))
+    return v, replace(now, t=now.t + dt, mixture=mixture, radius=radius, zero=now.zero + drift)
+
+
+def _steeper(now: Moment) -> float:
+    """Return by how much the logarithm of the radius should change: one step, or none."""
+    here = trial_error(now.still, now.values, now.kernels)
+    best, change = 0.7 * here, 0.0
+    for step in (RADIUS_STEP, -RADIUS_STEP):
+        tried = replace(now, radius=now.radius * math.exp(step))
+        miss = trial_error(tried.still, now.values, now.kernels)
+        if miss < best:
+            best, change = miss, step
+    return change
+
+
+def _richer(run: Run, limits: Limits, excess: float, failed: Moment) -> Run:
+    """Return the run with kernels that resolve more: better placed, or more of them."""
+    placed = _exchanged(run, limits)
+    if placed is not None:
+        return placed
+    kernels = run.now.kernels
+    if kernels >= limits.max_kernels:
+        raise StuckError(f"{kernels} kernels do not resolve it")
+    wanted = kernels * (1.0 + float(np.clip(0.12 * math.log10(excess) + 0.05, 0.08, 0.5)))
+    return with_kernels(run, min(limits.max_kernels, math.ceil(wanted)), limits)
+
+
+def _tended(run: Run, limits: Limits) -> Run:
+    """Return the run with fewer kernels where fewer will do."""
+    if run.idle >= PATIENCE and run.now.kernels > LEAST_KERNELS:
+        fewer = max(LEAST_KERNELS, int(0.88 * run.now.kernels))
+        trial = with_kernels(run, fewer, limits)
+        if _transfer(run.now, trial.now) < 0.2 * IN_SPACE * limits.tol * run.scale:
+            return replace(trial, idle=0)
+        return replace(run, idle=0)
+    return run
+
+
+def _exchanged(run: Run, limits: Limits) -> Run | None:
+    """Return the run on a coordinate fitted anew, if that resolves the state much better."""
+    now = run.now
+    mixture = now.profile.fresh(limits.components)
+    best = min(
+        (
+            replace(now, mixture=mixture, radius=radius)
+            for radius in now.radius * np.exp(RADIUS_STEP * np.arange(-2, 3))
+        ),
+        key=lambda tried: trial_error(tried.still, now.values, now.kernels),
+    )
+    if trial_error(best.still, now.values, now.kernels) > BETTER * trial_error(
+        now.still, now.values, now.kernels
+    ):
+        return None
+    trial = now.placed(best.mixture, best.radius, now.kernels)
+    if _transfer(now, trial) > 0.2 * IN_SPACE * limits.tol * run.scale:
+        return None
+    return _carried(run, trial)
+
+
+def with_kernels(run: Run, kernels: int, limits: Limits) -> Run:
+    """Return the run on another number of kernels in the same coordinate."""
+    now = run.now
+    return _carried(run, now.placed(now.mixture, now.radius, kernels))
+
+
+def _carried(run: Run, new: Moment) -> Run:
+    """Return the run with its state and its error on new kernels; what the exchange lost is error."""
+    old, system = run.now, run.now.system
+    finer = room(more_kernels(new.kernels, system.periodic), max(system.order, 1), system.periodic)
+    x = new.where.invert(finer.points).x
+    xi = old.where.xi(old.where.nearest(x))
+    functions = kernels_of(more_kernels(old.kernels, system.periodic), system.periodic)
+    error = functions.sums(xi, run.error.T, 0)[0].T + old.values(x) - new.values(x)
+    return replace(run, now=new, error=error @ finer.projector.T, before=None)
+
+
+def _transfer(old: Moment, new: Moment) -> float:
+    """Return the largest difference between two moments."""
+    x = np.concatenate([old.profile.x, new.where.invert(np.linspace(0.0, 1.0, 401)).x])
+    if not old.system.periodic:
+        x = np.clip(x, old.system.low, old.system.high)
+    return float(np.abs(old.values(x) - new.values(x)).max())

@@ -1,0 +1,299 @@
+"""One step in time: all stages of a slab at once, by Newton's method.
+
+    sum_i w_i x_xi phi_k(xi_i) F_e(u, u_t, u_x, ...)(xi_i, t_j) + (C_j^T lambda_j)_k = 0,  C_j(u) = 0
+
+Galerkin in the measure dx: with the conditions held exactly by multipliers lambda, what diffuses
+loses energy and what moves keeps it, on any moving coordinate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sl
+
+from sharpfront.arrays import Host
+from sharpfront.equation.expression import Key
+from sharpfront.errors import EquationError
+from sharpfront.evolve.equations import Residual, TimeSystem
+from sharpfront.evolve.room import Place, Room, place
+from sharpfront.pieces.motion import Motion
+from sharpfront.pieces.radau import differentiation, stage_nodes
+
+# Newton steps before the slab is given up, and the contraction below which a factor is kept.
+MOST_STEPS = 9
+KEEP = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """A slab's equations on given kernels.
+
+    Parameters
+    ----------
+    system
+        What holds.
+    room
+        The kernels and the rule.
+    motion
+        Where they move.
+    stages
+        Of Radau IIA.
+    """
+
+    system: TimeSystem
+    room: Room
+    motion: Motion
+    moments: Host
+    rates: Host
+    inside: Place
+    ends: Place
+
+    @property
+    def count(self) -> int:
+        """The number of stages."""
+        return len(self.moments)
+
+
+def stages_of(system: TimeSystem, room: Room, motion: Motion, stages: int) -> Stages:
+    """Return the equations of a slab."""
+    moments = motion.times[0] + motion.dt * stage_nodes(stages)
+    order = max(room.order, 1)
+    rates = differentiation(stages)[1:] / motion.dt
+    inside = place(motion, moments, room.points, order)
+    ends = place(motion, moments, np.array([0.0, 1.0]), order)
+    return Stages(system, room, motion, moments, rates, inside, ends)
+
+
+def leaves_at(
+    system: TimeSystem, tables: Host, where: Place, moments: Host, levels: Host, rates: Host
+) -> dict[Key, Host]:
+    """Return the values of all leaves at points (moments x n, flat).
+
+    Parameters
+    ----------
+    tables
+        The functions, (order + 1, n, K).
+    levels, rates
+        Weights and their time derivatives at the moments, (moments, m, K).
+    """
+    plain = np.einsum("pnk,smk->pmsn", tables, levels, optimize=True)
+    moved = np.einsum("nk,smk->msn", tables[0], rates, optimize=True)
+    leaves: dict[Key, Host] = {
+        ("coordinate", system.problem.coordinates[0]): where.x.ravel(),
+        ("coordinate", "t"): np.repeat(moments, where.x.shape[1]),
+    }
+    for i, name in enumerate(system.names):
+        for k in range(len(tables)):
+            found = sum(where.chains[k, j] * plain[j, i] for j in range(k + 1))
+            leaves["derivative", name, (k, 0)] = np.asarray(found).ravel()
+        leaves["derivative", name, (0, 1)] = (moved[i] + where.rate * plain[1, i]).ravel()
+    return leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """What Newton's method made of a slab.
+
+    Parameters
+    ----------
+    weights
+        At the beginning and the stages, (stages + 1, m, K).
+    iterations
+        Newton steps.
+    converged
+        Whether the last update was below the tolerance.
+    """
+
+    weights: Host
+    iterations: int
+    converged: bool
+
+
+def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float) -> Solved:
+    """Return the weights of a slab.
+
+    Parameters
+    ----------
+    stages
+        The equations.
+    start
+        Weights at the beginning, (m, K).
+    guess
+        At the stages, (stages, m, K).
+    tolerance
+        Updates below this, in units of the unknowns, end the iteration.
+    """
+    levels, factor, last = guess.copy(), None, np.inf
+    shape = levels.shape
+    forces = np.zeros((stages.count, len(stages.system.conditions)))
+    for step in range(1, MOST_STEPS + 1):
+        try:
+            leaves, rows = _about(stages, start, levels)
+            residual = _residual(stages, leaves, rows, forces)
+            if factor is None:
+                matrix = tangent_matrix(stages, leaves, rows)
+                factor = sl.lu_factor(matrix, check_finite=False, overwrite_a=True)
+        except EquationError:
+            return Solved(_all(start, levels), step, converged=False)
+        change = sl.lu_solve(factor, -residual.ravel(), check_finite=False)
+        change = change.reshape(stages.count, -1)
+        split = shape[1] * shape[2]
+        update = change[:, :split].reshape(shape)
+        levels = levels + update
+        forces = forces + change[:, split:]
+        size = float(np.abs(update @ stages.room.inner[0].T).max())
+        if not np.isfinite(size) or size > 1e3 * max(last, 1.0) or (step > 3 and size > 2 * last):
+            return Solved(_all(start, levels), step, converged=False)
+        if size < tolerance or (stages.system.is_linear and step == 1):
+            return Solved(_all(start, levels), step, converged=True)
+        if size > KEEP * last:
+            factor = None
+        last = size
+    return Solved(_all(start, levels), MOST_STEPS, converged=False)
+
+
+def _about(
+    stages: Stages, start: Host, levels: Host
+) -> tuple[dict[Key, Host], list[ConditionRow]]:
+    """Return the leaves inside and the conditions about an iterate."""
+    rates = np.einsum("ij,jmk->imk", stages.rates, _all(start, levels))
+    system, room, moments = stages.system, stages.room, stages.moments
+    inside = leaves_at(system, room.inner, stages.inside, moments, levels, rates)
+    ends = leaves_at(system, room.ends, stages.ends, moments, levels, rates)
+    return inside, condition_rows(stages, ends)
+
+
+def _all(start: Host, levels: Host) -> Host:
+    return np.concatenate([start[None], levels])
+
+
+def _residual(
+    stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow], forces: Host
+) -> Host:
+    """Return what the equations and conditions of all stages leave, (stages, m K + conditions)."""
+    system, room = stages.system, stages.room
+    measure = room.weights / stages.inside.slope
+    split = len(system.names) * room.size
+    residual = np.zeros((stages.count, split + len(rows)))
+    for i, equation in enumerate(system.equations):
+        values = equation.at(leaves, measure.size).reshape(measure.shape) * measure
+        residual[:, i * room.size : (i + 1) * room.size] = values @ room.inner[0]
+    for i, row in enumerate(rows):
+        residual[:, split + i] = row.values
+        residual[:, :split] += forces[:, i, None] * row.now
+    return residual
+
+
+def tangent_matrix(
+    stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow]
+) -> Host:
+    """Return the tangent of all stages about a state, square."""
+    q, split = stages.count, len(stages.system.names) * stages.room.size
+    block = split + len(rows)
+    measure = stages.room.weights / stages.inside.slope
+    full = np.zeros((q, block, q, block))
+    for i, equation in enumerate(stages.system.equations):
+        _fill_equation(stages, full, i, equation, leaves, measure)
+    for i, row in enumerate(rows):
+        for j in range(q):
+            full[j, split + i, j, :split] += row.now[j]
+            full[j, split + i, :, :split] += stages.rates[j, 1:, None] * row.rate[j]
+            full[j, :split, j, split + i] += row.now[j]
+    return full.reshape(q * block, q * block)
+
+
+def _fill_equation(
+    stages: Stages,
+    full: Host,
+    index: int,
+    equation: Residual,
+    leaves: dict[Key, Host],
+    measure: Host,
+) -> None:
+    """Add an equation's tangent: now at its own stage, its rate part at all of them."""
+    room, names = stages.room, stages.system.names
+    k = room.size
+    now, rate = coefficients(equation, names, leaves, stages.inside, room.order)
+    rows = slice(index * k, (index + 1) * k)
+    tested = room.inner[0]
+    for j in range(stages.count):
+        for v in range(len(names)):
+            columns = slice(v * k, (v + 1) * k)
+            if now[v] is not None:
+                terms = [p for p in range(room.order + 1) if np.any(now[v][p, j])]
+                total = sum((measure[j] * now[v][p, j])[:, None] * room.inner[p] for p in terms)
+                if terms:
+                    full[j, rows, j, columns] += tested.T @ total
+            if rate[v] is not None:
+                mass = tested.T @ ((measure[j] * rate[v][j])[:, None] * tested)
+                full[j, rows, :, columns] += (
+                    stages.rates[j, 1:, None, None] * mass
+                ).transpose(1, 0, 2)
+
+
+def coefficients(
+    residual: Residual,
+    names: Sequence[str],
+    leaves: dict[Key, Host],
+    where: Place,
+    order: int,
+) -> tuple[list[Host | None], list[Host | None]]:
+    """Return, for each unknown, the factors of its xi-derivatives and of its rate.
+
+    The factors are (order + 1, moments, n) and (moments, n); None where there are none.
+    """
+    shape = where.x.shape
+    now: list[Host | None] = [None] * len(names)
+    rate: list[Host | None] = [None] * len(names)
+    for term, values in zip(
+        residual.terms, residual.tangents(leaves, where.x.size), strict=True
+    ):
+        v, factor = names.index(term.unknown), values.reshape(shape)
+        if now[v] is None:
+            now[v] = np.zeros((order + 1, *shape))
+        space, time = term.orders
+        if time:
+            rate[v] = factor
+            now[v][1] += factor * where.rate  # type: ignore[index]
+        else:
+            for j in range(space + 1):
+                now[v][j] += factor * where.chains[space, j]  # type: ignore[index]
+    return now, rate
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionRow:
+    """A condition about an iterate: its values (q,) and tangents (q, m K), scaled to length one."""
+
+    values: Host
+    now: Host
+    rate: Host
+
+
+def condition_rows(stages: Stages, leaves: dict[Key, Host]) -> list[ConditionRow]:
+    """Return the conditions about a state whose leaves at the ends are given."""
+    return [_condition(stages, c, leaves) for c in stages.system.conditions]
+
+
+def _condition(stages: Stages, condition: Residual, leaves: dict[Key, Host]) -> ConditionRow:
+    room, names, side = stages.room, stages.system.names, condition.side
+    q, k = stages.count, room.size
+    with_normal = leaves | {("normal", stages.system.problem.coordinates[0]): _normals(q)}
+    values = condition.at(with_normal, 2 * q).reshape(q, 2)[:, side]
+    now, rate = coefficients(condition, names, with_normal, stages.ends, room.order)
+    rows, moving = np.zeros((q, len(names), k)), np.zeros((q, len(names), k))
+    for v in range(len(names)):
+        if now[v] is not None:
+            rows[:, v] = np.einsum("pq,pk->qk", now[v][:, :, side], room.ends[:, side])  # type: ignore[index]
+        if rate[v] is not None:
+            moving[:, v] = rate[v][:, side, None] * room.ends[0, side]  # type: ignore[index]
+    rows, moving = rows.reshape(q, -1), moving.reshape(q, -1)
+    size = np.linalg.norm(rows, axis=1) + np.linalg.norm(moving, axis=1) / stages.motion.dt
+    return ConditionRow(values / size, rows / size[:, None], moving / size[:, None])
+
+
+def _normals(count: int) -> Host:
+    return np.tile([-1.0, 1.0], count)

@@ -1,0 +1,122 @@
+"""The mixture that follows the fronts: what it is fitted to, and how its components move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.evolve.room import room
+from sharpfront.mixture import Mixture, fit_bins, refit_bins
+from sharpfront.pieces.motion import Components, Motion
+
+# Components at most, if nothing is said.
+COMPONENTS = 8
+# An unknown that varies less than this share of the largest is not followed.
+FLAT = 1e-8
+# Kernels of the trial fits that tell one coordinate from another, as a share of those in use.
+TRIAL = 0.6
+# The coordinate's scale in deviations of a component: where the search begins and ends.
+LEAST_RADIUS, MOST_RADIUS = 0.5, 16.0
+# One step of the search for it.
+RADIUS_STEP = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The unknowns at one moment on a fine grid in x.
+
+    Parameters
+    ----------
+    x
+        Increasing, (n + 1,).
+    values, slopes, rates
+        u, u_x and u_t of each unknown, (m, n + 1).
+    length
+        Of the domain.
+    """
+
+    x: Host
+    values: Host
+    slopes: Host
+    rates: Host
+    length: float
+
+    def masses(self) -> Host:
+        """Return the monitor per cell: shares of the variation of u and, half, of u_x."""
+        total = np.full(len(self.x) - 1, 1e-12)
+        spread = np.ptp(self.values, axis=1)
+        for u, slope, size in zip(self.values, self.slopes, spread, strict=True):
+            if size <= FLAT * max(float(spread.max()), 1e-300):
+                continue
+            for q, weight in ((u, 1.0), (slope, 0.5)):
+                change = np.abs(np.diff(q))
+                total += weight * change / max(float(change.sum()), 1e-300)
+        return total
+
+    def fresh(self, components: int) -> Mixture:
+        """Return a mixture fitted to the monitor from nothing."""
+        return fit_bins(self.x, self.masses(), components)
+
+    def refitted(self, mixture: Mixture) -> Mixture:
+        """Return the mixture after some EM on the monitor; components keep their places."""
+        return refit_bins(mixture, self.x, self.masses())
+
+
+def speeds(profile: Profile, mixture: Mixture) -> tuple[Host, Host]:
+    """Return each component's speed and rate of widening, from the equation itself.
+
+    Least squares of u_t + (v + s (x - mu)) u_x over the component's responsibilities, shortened by
+    the share of u_t that it explains: what grows in place does not move.
+    """
+    x = 0.5 * (profile.x[1:] + profile.x[:-1])
+    middle = [0.5 * (q[:, 1:] + q[:, :-1]) for q in (profile.slopes, profile.rates)]
+    size = np.maximum(np.ptp(profile.values, axis=1), 1e-300)[:, None]
+    size = np.where(size > FLAT * size.max(), size, np.inf)
+    slopes, rates = middle[0] / size, middle[1] / size
+    means, deviations = mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
+    z = (x - means[:, None]) / deviations[:, None]
+    share = np.exp(-0.5 * np.minimum(z * z, 1400.0)) * (mixture.weights / deviations)[:, None]
+    share = share / (share.sum(axis=0) + 1e-300) * np.diff(profile.x)
+    found = [_motion(w, v, slopes, rates) for w, v in zip(share, z, strict=True)]
+    v, s = np.array(found).T
+    return v, s / deviations
+
+
+def _motion(weight: Host, z: Host, slopes: Host, rates: Host) -> tuple[float, float]:
+    """Return speed and widening (in deviations) of one component."""
+    square, product = (slopes**2).sum(axis=0), (slopes * rates).sum(axis=0)
+    a = np.array([[weight @ (square * z**p) for p in (i, i + 1)] for i in (0, 1)])
+    b = -np.array([weight @ product, weight @ (product * z)])
+    if not (a[0, 0] > 0 and np.isfinite(a).all() and np.isfinite(b).all()):
+        return 0.0, 0.0
+    motion = np.linalg.lstsq(a, b, rcond=1e-8)[0]
+    total = float(weight @ (rates**2).sum(axis=0))
+    explained = float(np.clip(motion @ b / total, 0.0, 1.0)) if total > 0 else 0.0
+    return float(motion[0]) * explained, float(motion[1]) * explained
+
+
+def as_components(mixture: Mixture, radius: float, length: float) -> Components:
+    """Return components whose scale is a number of deviations, at most the domain."""
+    scale = np.minimum(radius * np.sqrt(mixture.covariances[:, 0, 0]), length)
+    return Components(mixture.means[:, 0], np.log(scale), np.array(mixture.weights))
+
+
+def trial_error(still: Motion, values: Callable[[Host], Host], kernels: int) -> float:
+    """Return how well fewer kernels in a coordinate could fit the unknowns: the largest miss.
+
+    Parameters
+    ----------
+    still
+        A coordinate, looked at where its time begins.
+    values
+        The unknowns as functions of x, (n,) to (m, n).
+    kernels
+        Those in use.
+    """
+    tables = room(max(12, int(TRIAL * kernels)), 1, still.periodic)
+    found = values(still.at(still.times[0]).invert(tables.points).x)
+    missed = found - (found @ tables.projector.T) @ tables.inner[0].T
+    return float(np.abs(missed).max())

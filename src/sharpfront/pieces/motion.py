@@ -1,0 +1,158 @@
+"""The moving coordinate of a mixture whose components move.
+
+Over a slab of time the components' means, the logarithms of their scales and their shares move
+linearly; the coordinate xi(x, t) is at each moment that of the mixture at that moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.mixture import Mixture
+from sharpfront.pieces.coordinate import LOGARITHMIC, RADIUS, UNIFORM, Coordinate, Points
+from sharpfront.pieces.ring import Ring, bell_rates, bells
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """A mixture's components as the coordinate uses them, (K,) each.
+
+    Parameters
+    ----------
+    means
+        Positions.
+    logs
+        Logarithms of the scales, RADIUS deviations each.
+    shares
+        Weights, with sum 1.
+    """
+
+    means: Host
+    logs: Host
+    shares: Host
+
+    @property
+    def count(self) -> int:
+        """K."""
+        return len(self.means)
+
+    @property
+    def mixture(self) -> Mixture:
+        """The Gaussian mixture."""
+        return Mixture(self.shares, self.means, (np.exp(self.logs) / RADIUS) ** 2)
+
+    def packed(self) -> Host:
+        """Return means, logs and shares as rows, (3, K)."""
+        return np.stack([self.means, self.logs, self.shares])
+
+
+def components_of(mixture: Mixture, length: float) -> Components:
+    """Return a one-dimensional mixture's components; none is wider than the domain."""
+    scale = np.minimum(RADIUS * np.sqrt(mixture.covariances[:, 0, 0]), length)
+    return Components(mixture.means[:, 0], np.log(scale), np.array(mixture.weights))
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """The coordinate over a slab of time.
+
+    Parameters
+    ----------
+    low, high
+        The interval.
+    times
+        Beginning and end of the slab.
+    start, stop
+        The components at both.
+    periodic
+        Whether the ends are joined.
+    zeros
+        On a circle, where xi is zero at both ends of the slab.
+    """
+
+    low: float
+    high: float
+    times: tuple[float, float]
+    start: Components
+    stop: Components
+    periodic: bool = False
+    zeros: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def dt(self) -> float:
+        """The length of the slab."""
+        return self.times[1] - self.times[0]
+
+    def components(self, t: float) -> Components:
+        """Return the components at a moment."""
+        share = (t - self.times[0]) / self.dt
+        a, b = self.start, self.stop
+        return Components(
+            a.means + share * (b.means - a.means),
+            a.logs + share * (b.logs - a.logs),
+            a.shares + share * (b.shares - a.shares),
+        )
+
+    def at(self, t: float) -> Coordinate | Ring:
+        """Return the coordinate at a moment."""
+        now = self.components(t)
+        if self.periodic:
+            share = (t - self.times[0]) / self.dt
+            zero = self.zeros[0] + share * (self.zeros[1] - self.zeros[0])
+            means, logs, shares = bells(now.means, now.logs, now.shares, self.high - self.low)
+            return Ring(self.low, self.high, means, np.exp(logs), shares, zero)
+        return line_of(now, self.low, self.high)
+
+    def rate(self, t: float, points: Points) -> Host:
+        """Return d xi/dt at a moment and fixed points, (n,)."""
+        a, b = self.start, self.stop
+        means, logs, shares = (
+            (b.means - a.means) / self.dt,
+            (b.logs - a.logs) / self.dt,
+            (b.shares - a.shares) / self.dt,
+        )
+        where = self.at(t)
+        if isinstance(where, Ring):
+            zero = (self.zeros[1] - self.zeros[0]) / self.dt
+            return where.rate(points, *bell_rates(means, logs, shares), zero)
+        return _line_rate(where, self.components(t), points, means, logs, shares)
+
+
+def line_of(now: Components, low: float, high: float) -> Coordinate:
+    """Return the coordinate of components on [low, high]."""
+    nearest = np.where(now.means - low < high - now.means, low, high)
+    offset, scale = now.means - nearest, np.exp(now.logs)
+    left, right = ((low - nearest) - offset) / scale, ((high - nearest) - offset) / scale
+    share = (1.0 - UNIFORM) * now.shares
+    log = LOGARITHMIC * share / (np.arcsinh(right) - np.arcsinh(left))
+    bell = (1.0 - LOGARITHMIC) * share / (np.arctan(right) - np.arctan(left))
+    return Coordinate(low, high, nearest, offset, scale, log, bell, UNIFORM / (high - low))
+
+
+def _line_rate(
+    where: Coordinate, now: Components, points: Points, means: Host, logs: Host, shares: Host
+) -> Host:
+    """Differentiate p (A(z) - A(left)) / (A(right) - A(left)) in time, for asinh and atan."""
+    ends = where.ends
+    z = where._z(points)
+    left, right = (where._z(Points(ends.anchor[i : i + 1], ends.offset[:1]))[0] for i in (0, 1))
+    out = np.zeros(len(points.offset))
+    speed = means / where.scale
+
+    def turned(value: Host) -> Host:
+        return np.asarray(-(speed + value * logs))
+
+    for part, profile, slope in (
+        (LOGARITHMIC, np.arcsinh, lambda v: 1.0 / np.sqrt(1.0 + v * v)),
+        (1.0 - LOGARITHMIC, np.arctan, lambda v: 1.0 / (1.0 + v * v)),
+    ):
+        span = profile(right) - profile(left)
+        risen = (profile(z) - profile(left)) / span
+        at_left = slope(left) * turned(left)
+        widened = (slope(right) * turned(right) - at_left) / span
+        moved = (slope(z) * turned(z) - at_left) / span - risen * widened
+        out += part * (1.0 - UNIFORM) * (risen @ shares + moved @ now.shares)
+    return out

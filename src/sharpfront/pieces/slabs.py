@@ -1,0 +1,192 @@
+"""Functions of space and time: slab after slab of kernels that move with a mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.errors import BasisError
+from sharpfront.pieces.coordinate import chain
+from sharpfront.pieces.motion import Components, Motion
+from sharpfront.pieces.radau import STAGES, interpolation, interpolation_rate
+from sharpfront.pieces.ring import PeriodicKernels, periodic_kernels
+from sharpfront.pieces.tables import EvenKernels, even_kernels
+
+# Highest derivative in space.
+MOST_ORDERS = 4
+# Values per evaluation matrix.
+_CHUNK = 2_000_000
+
+
+def kernels_of(kernels: int, periodic: bool) -> EvenKernels | PeriodicKernels:
+    """Return the functions in xi for a number of kernels."""
+    return periodic_kernels(kernels) if periodic else even_kernels(kernels)
+
+
+@dataclass(frozen=True, eq=False)
+class Slab:
+    """One step of time: where its kernels move and how many there are.
+
+    Parameters
+    ----------
+    motion
+        The moving coordinate.
+    kernels
+        N.
+    """
+
+    motion: Motion
+    kernels: int
+
+    @property
+    def functions(self) -> EvenKernels | PeriodicKernels:
+        """The functions in xi."""
+        return kernels_of(self.kernels, self.motion.periodic)
+
+    @property
+    def size(self) -> int:
+        """Weights of one unknown: each function at the slab's beginning and stages."""
+        return (STAGES + 1) * self.functions.size
+
+
+@dataclass(frozen=True, eq=False)
+class SlabBasis:
+    """u(x, t) = sum_k b_k(t) phi_k(xi(x, t)), with b_k a polynomial in each slab.
+
+    Parameters
+    ----------
+    slabs
+        In the order of time, without gaps.
+    """
+
+    slabs: tuple[Slab, ...]
+
+    @property
+    def dimension(self) -> int:
+        """Space and time."""
+        return 2
+
+    @cached_property
+    def size(self) -> int:
+        """The number of weights."""
+        return sum(slab.size for slab in self.slabs)
+
+    @property
+    def kernels(self) -> int:
+        """The most kernels at any moment."""
+        return max(slab.kernels for slab in self.slabs)
+
+    @cached_property
+    def times(self) -> Host:
+        """The ends of all slabs, (n + 1,)."""
+        return np.array([self.slabs[0].motion.times[0], *(s.motion.times[1] for s in self.slabs)])
+
+    def matrix(self, points: Host, orders: Sequence[int]) -> Host:
+        """Refuse: nothing is fitted with all slabs at once."""
+        raise BasisError("Slabs of time are solved one after the other; use values().")
+
+    def values(self, weights: Host, points: Host, orders: Sequence[int]) -> Host:
+        """Return a derivative of the weighted sum at points (m, 2) = (x, t), (m,)."""
+        return self.several(weights, points, [tuple(orders)])[0]
+
+    def several(
+        self, weights: Host, points: Host, orders: Sequence[tuple[int, ...]]
+    ) -> list[Host]:
+        """Return several derivatives of the weighted sum, (m,) each."""
+        for space, time in orders:
+            if space > MOST_ORDERS or time > 1 or (time and space):
+                raise BasisError(
+                    f"The derivative of order {space} in x and {time} in t is not there: up to "
+                    f"{MOST_ORDERS} in x, or one in t."
+                )
+        out = [np.zeros(len(points)) for _ in orders]
+        for slab, b, rows in self._parts(weights, points[:, 1]):
+            for index in _chunks(rows, slab.functions.size):
+                x, t = points[index].T
+                for values, found in zip(out, _slab_values(slab, b, x, t, orders), strict=True):
+                    values[index] = found
+        return out
+
+    def _parts(self, weights: Host, t: Host) -> Iterator[tuple[Slab, Host, Host]]:
+        """Yield each slab that is needed, its weights (stages + 1, K) and the points in it."""
+        which = np.clip(np.searchsorted(self.times, t, side="left") - 1, 0, len(self.slabs) - 1)
+        ends = np.cumsum([0, *(slab.size for slab in self.slabs)])
+        for i in np.unique(which):
+            b = weights[ends[i] : ends[i + 1]].reshape(STAGES + 1, -1)
+            yield self.slabs[i], b, np.flatnonzero(which == i)
+
+    def state(self) -> dict[str, Any]:
+        """Return arrays from which `restore_slabs` makes the basis again."""
+        motions = [slab.motion for slab in self.slabs]
+        first = motions[0]
+        return {
+            "type": "slabs",
+            "ends": [first.low, first.high],
+            "periodic": first.periodic,
+            "times": self.times,
+            "kernels": np.array([slab.kernels for slab in self.slabs]),
+            "counts": np.array([m.start.count for m in motions]),
+            "start": np.hstack([m.start.packed() for m in motions]),
+            "stop": np.hstack([m.stop.packed() for m in motions]),
+            "zeros": np.array([m.zeros for m in motions]),
+        }
+
+
+def _chunks(rows: Host, size: int) -> list[Host]:
+    return np.array_split(rows, max(1, -(-len(rows) * size // _CHUNK)))
+
+
+def _slab_values(
+    slab: Slab, b: Host, x: Host, t: Host, orders: Sequence[tuple[int, ...]]
+) -> list[Host]:
+    """Return derivatives in one slab; moments that repeat share their coordinate."""
+    motion = slab.motion
+    highest = max(1 if time else space for space, time in orders)
+    moments, which = np.unique(t, return_inverse=True)
+    if len(moments) > 1:
+        sort = np.argsort(which, kind="stable")
+        found = [np.zeros(len(x)) for _ in orders]
+        for rows in np.split(sort, np.flatnonzero(np.diff(which[sort])) + 1):
+            parts = _slab_values(slab, b, x[rows], t[rows], orders)
+            for values, part in zip(found, parts, strict=True):
+                values[rows] = part
+        return found
+    s = (moments - motion.times[0]) / motion.dt
+    where = motion.at(float(moments[0]))
+    points = where.nearest(x)
+    level = np.vstack([interpolation(s), interpolation_rate(s) / motion.dt]) @ b
+    sums = slab.functions.sums(where.xi(points), level.T, highest)
+    slopes = where.derivatives(points, max(highest, 1))
+    out = []
+    for space, time in orders:
+        if time:
+            rate = motion.rate(float(moments[0]), points)
+            out.append(sums[0, :, 1] + rate * sums[1, :, 0])
+        else:
+            unit = np.zeros((space + 1, len(x)))
+            unit[space] = 1.0
+            out.append((chain(slopes, unit) * sums[: space + 1, :, 0]).sum(axis=0))
+    return out
+
+
+def restore_slabs(state: dict[str, Any]) -> SlabBasis:
+    """Return the basis from whose `state` the words and arrays came."""
+    low, high = state["ends"]
+    ends = np.cumsum(state["counts"])[:-1]
+    times = [float(t) for t in state["times"]]
+    starts, stops = (np.split(state[name], ends, axis=1) for name in ("start", "stop"))
+    slabs = []
+    for i, kernels in enumerate(state["kernels"]):
+        zeros = (float(state["zeros"][i][0]), float(state["zeros"][i][1]))
+        span = (times[i], times[i + 1])
+        start, stop = Components(*starts[i]), Components(*stops[i])
+        motion = Motion(low, high, span, start, stop, bool(state["periodic"]), zeros)
+        slabs.append(Slab(motion, int(kernels)))
+    return SlabBasis(tuple(slabs))
+
+
