@@ -64,6 +64,8 @@ class OutcomeKind(StrEnum):
     ILL_POSED = "ill-posed"
     NEWTON = "newton did not converge"
     SEVERAL_SOLUTIONS = "several solutions possible"
+    INTERRUPTED = "interrupted"
+    STOPPED = "stopped early"
 
 
 _ADVICE = {
@@ -100,6 +102,14 @@ _ADVICE = {
     OutcomeKind.SEVERAL_SOLUTIONS: (
         "The problem has more than one solution and nothing says which one is meant. "
         "This one is accurate; choose with guess=, for example guess=solution to confirm it."
+    ),
+    OutcomeKind.INTERRUPTED: (
+        "What was found so far is kept. Go on from there with solve(problem, resume=solution)."
+    ),
+    OutcomeKind.STOPPED: (
+        "The solution holds up to the time it reached. It may cease to exist there (a blow-up, an "
+        "equation without diffusion whose front becomes infinitely thin), or need more kernels "
+        "than max_kernels."
     ),
 }
 

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host, to_host
+from sharpfront.arrays import Host
+from sharpfront.dataset import to_xarray
 from sharpfront.errors import DomainError, MissingExtraError, ProblemError
 from sharpfront.estimate.check import graded_mesh
 from sharpfront.estimate.mesh import box_mesh
 from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
 from sharpfront.files import replacing
-from sharpfront.geometry import Box, Domain
+from sharpfront.geometry import Box, Domain, SpaceTime
 from sharpfront.pieces.tensor import TensorBasis
+from sharpfront.plot.grid import centres_of, graded_axis
 from sharpfront.solution import Solution
 
 _FORMATS: dict[str, dict[str, Any]] = {
@@ -26,13 +28,19 @@ _FORMATS: dict[str, dict[str, Any]] = {
     # As text, so that the file stays one file.
     ".xdmf": {"file_format": "xdmf", "data_format": "XML"},
 }
+# A grid, by way of xarray.
+_GRID = ".nc"
 _CELLS = {1: "line", 2: "triangle", 3: "tetra"}
 # Nodes along a side, by dimension.
 _RESOLUTION = {1: 1000, 2: 120, 3: 24}
 
+__all__ = ["export", "to_xarray"]
+
 
 def export(solution: Solution, path: str | Path, *, resolution: int | None = None) -> Path:
     """Write a solution on a mesh of its domain as ``.vtu``, ``.vtk`` or ``.xdmf``.
+
+    A file ``.nc`` (NetCDF) holds it on a grid instead, time included: what `to_xarray` returns.
 
     The mesh is as fine as the kernels are, so that layers are resolved. Its points carry each
     unknown by name, its gradient as ``grad_u``, and, if the problem is known, the size of each
@@ -50,8 +58,11 @@ def export(solution: Solution, path: str | Path, *, resolution: int | None = Non
         it. By default 1000, 120 or 24 in one, two or three dimensions.
     """
     target = Path(path)
+    if target.suffix == _GRID:
+        return _export_grid(solution, target, resolution)
     if target.suffix not in _FORMATS:
-        raise ProblemError(f"export() writes {', '.join(_FORMATS)} files, got {target.name!r}.")
+        known = ", ".join((*_FORMATS, _GRID))
+        raise ProblemError(f"export() writes {known} files, got {target.name!r}.")
     try:
         meshio = importlib.import_module("meshio")
     except ImportError:
@@ -64,10 +75,23 @@ def export(solution: Solution, path: str | Path, *, resolution: int | None = Non
     return target
 
 
+def _export_grid(solution: Solution, target: Path, resolution: int | None) -> Path:
+    space = [name for name in solution.approximation.coordinates if name != "t"]
+    grid = to_xarray(solution, **({} if resolution is None else dict.fromkeys(space, resolution)))
+    with replacing(target) as temporary:
+        # SciPy's format needs nothing else to be installed.
+        grid.to_netcdf(temporary, engine="scipy")
+    return target
+
+
 def _mesh(solution: Solution, resolution: int | None) -> tuple[Host, NDArray[np.int64]]:
     """Return nodes (m, d) and cells (k, d + 1), fine where the first unknown's kernels are."""
     domain = solution.domain
     d = domain.dimension
+    if isinstance(domain, SpaceTime):
+        raise DomainError(
+            "export() writes a problem in time as .nc, over space and time; a mesh has no time."
+        )
     if d not in _CELLS:
         raise DomainError(
             f"export() writes one to three dimensions, not {d}. Evaluate the solution on a grid."
@@ -77,11 +101,11 @@ def _mesh(solution: Solution, resolution: int | None) -> tuple[Host, NDArray[np.
         raise ProblemError(f"The resolution must be 2 or more, got {resolution}.")
     basis = next(iter(solution.approximation.bases.values()))
     if d == 1:
-        nodes = _graded(basis, 0, domain.bounds, count)
+        nodes = graded_axis(basis, 0, domain.bounds, count)
         numbers = np.arange(len(nodes))
         return nodes[:, None], np.stack([numbers[:-1], numbers[1:]], axis=1)
     if isinstance(domain, Box):
-        axes = [_graded(basis, i, domain.bounds, count) for i in range(d)]
+        axes = [graded_axis(basis, i, domain.bounds, count) for i in range(d)]
         mesh = box_mesh(axes, domain.parts, domain.periodic_axes)
         return mesh.points, mesh.cells
     return _shape(domain, basis, count)
@@ -94,29 +118,10 @@ def _shape(domain: Domain, basis: Any, count: int) -> tuple[Host, NDArray[np.int
         mesh = graded_mesh(domain, [axis.coordinate for axis in basis.axes], nodes)
     else:
         even = domain.sample(nodes)
-        centres = _centres(basis)
+        centres = centres_of(basis)
         inside = np.concatenate([even, centres[domain.contains(centres)]])
         mesh = shape_mesh(domain, spacing_for(domain, nodes), interior=inside)
     return mesh.points, mesh.cells
-
-
-def _graded(basis: Any, axis: int, bounds: Host, count: int) -> Host:
-    """Return nodes along an axis with both ends, as close together as the kernels are."""
-    low, high = bounds[:, axis]
-    shares = np.linspace(0.0, 1.0, count)
-    if isinstance(basis, TensorBasis):
-        inner = basis.axes[axis].coordinate.invert(shares[1:-1]).x
-    else:
-        # Every other node is one of the even ones, in case that kernels are rare somewhere.
-        centres = np.clip(_centres(basis)[:, axis], low, high)
-        graded = np.quantile(centres, shares[1:-1:2]) if len(centres) else np.zeros(0)
-        inner = np.concatenate([low + (high - low) * shares[2:-1:2], graded])
-    return np.unique(np.concatenate([[low], np.clip(inner, low, high), [high]]))
-
-
-def _centres(basis: Any) -> Host:
-    centres = getattr(basis, "centres", np.zeros((0, basis.dimension)))
-    return np.asarray(to_host(centres), dtype=float)
 
 
 def _data(solution: Solution, points: Host) -> dict[str, Host]:

@@ -16,9 +16,10 @@ from sharpfront.basis import Basis, restore
 from sharpfront.errors import DomainError, Outcome, OutcomeKind, ProblemError, SolutionFileError
 from sharpfront.files import flattened, replacing, unflattened
 from sharpfront.geometry import Domain, restore_domain
-from sharpfront.mixture import Mixture
+from sharpfront.history import Record, TimeStep, packed_record, unpacked_record
 from sharpfront.pieces import restore_pieces
 from sharpfront.pieces.embedded import restore_embedded
+from sharpfront.pieces.slabs import restore_slabs
 from sharpfront.pieces.tensor import restore_tensor
 from sharpfront.problem import Problem
 
@@ -26,39 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FORMAT = "sharpfront solution 2"
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """One adaptation: what was solved and what came out.
-
-    Parameters
-    ----------
-    iteration
-        Counted from zero.
-    kernels
-        Number of basis functions.
-    residual
-        Root mean square of the equation's residual at the check points.
-    error_estimate
-        Estimate of the error of this iterate.
-    condition, rank, dead_columns
-        Facts of the least-squares solve.
-    seconds
-        Wall time of this adaptation.
-    mixture
-        The Gaussian mixture that placed the kernels; None before there is one.
-    """
-
-    iteration: int
-    kernels: int
-    residual: float
-    error_estimate: float
-    condition: float
-    rank: int
-    dead_columns: int
-    seconds: float
-    mixture: Mixture | None = None
 
 
 @dataclass(frozen=True)
@@ -126,11 +94,13 @@ class Solution:
     tol
         The tolerance that was asked for.
     history
-        One record per adaptation.
+        One record per adaptation, or per step for a problem in time.
     diagnostics
         Condition number, rank, dead columns and more of the solve that gave the answer.
     problem
         The problem; None after loading from a file, which needs none of the user's code.
+    checkpoint
+        For a problem in time, all that the next step depends on: `solve(resume=...)` goes on.
     """
 
     approximation: Approximation
@@ -138,9 +108,10 @@ class Solution:
     estimate: Estimate
     outcome: Outcome
     tol: float
-    history: tuple[Record, ...]
+    history: tuple[Record, ...] | tuple[TimeStep, ...]
     diagnostics: Mapping[str, float]
     problem: Problem | None = field(default=None, repr=False)
+    checkpoint: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def error_estimate(self) -> float:
@@ -169,6 +140,14 @@ class Solution:
     def d(self, coordinate: str, times: int = 1) -> Field:
         """Return a derivative of the one unknown as a function: ``solution.d("x")(x)``."""
         return self._only().d(coordinate, times)
+
+    def error_over_time(self) -> tuple[Host, Host]:
+        """Return the ends of all steps and the estimated error up to each, (n,) and (n,)."""
+        steps = [r for r in self.history if isinstance(r, TimeStep)]
+        if not steps:
+            raise ProblemError("This solution is not one in time; use solution.error_estimate.")
+        errors = np.maximum.accumulate([r.error_estimate for r in steps])
+        return np.array([r.time for r in steps]), np.asarray(errors)
 
     def __getattr__(self, name: str) -> Field:
         if name.startswith("_") or name not in self.unknowns:
@@ -236,14 +215,36 @@ class Solution:
 
         return plot_solution(self, what, axes=axes, unknown=unknown, resolution=resolution, **where)
 
+    def report(self, path: str | Path, *, title: str = "", **options: Any) -> Path:
+        """Write one HTML page about the solution that needs no network; returns its path.
+
+        `options` are those of `sharpfront.report.solve_report`: statement, exact and settings.
+        """
+        from sharpfront.report import solve_report
+
+        target = Path(path)
+        text = solve_report(self, title=title or target.stem, **options)
+        with replacing(target) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        return target
+
+    def to_xarray(self, **axes: Any) -> Any:
+        """Return an ``xarray.Dataset`` on a grid; `sharpfront.dataset.to_xarray` says how."""
+        from sharpfront.dataset import to_xarray
+
+        return to_xarray(self, **axes)
+
     def __str__(self) -> str:
-        return (
-            f"Solution for {', '.join(self.unknowns)}: {self.outcome.kind}, estimated error "
-            f"{self.error_estimate:.1e} (tol {self.tol:.0e}), {self.kernels} kernels, "
-            f"{len(self.history)} solves"
-        )
+        from sharpfront.plot.notebook import headline
+
+        return headline(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from sharpfront.plot.notebook import card
+
+        return card(self)
 
     def _only(self) -> Field:
         if len(self.unknowns) > 1:
@@ -292,19 +293,10 @@ def _packed(solution: Solution) -> tuple[dict[str, Host], dict[str, Any]]:
         "outcome": [solution.outcome.kind.value, solution.outcome.detail],
         "tol": solution.tol,
         "diagnostics": dict(solution.diagnostics),
-        "history": [_packed_record(record) for record in solution.history],
+        "checkpoint": flattened(dict(solution.checkpoint or {}), "checkpoint", arrays),
+        "history": [packed_record(record) for record in solution.history],
     }
     return arrays, meta
-
-
-def _packed_record(record: Record) -> dict[str, Any]:
-    words = {k: v for k, v in vars(record).items() if k != "mixture"}
-    if record.mixture is not None:
-        words["mixture"] = {
-            name: getattr(record.mixture, name).tolist()
-            for name in ("weights", "means", "covariances")
-        }
-    return words
 
 
 def load(path: str | Path) -> Solution:
@@ -322,8 +314,9 @@ def load(path: str | Path) -> Solution:
         Estimate(**meta["estimate"]),
         Outcome(OutcomeKind(meta["outcome"][0]), meta["outcome"][1]),
         float(meta["tol"]),
-        tuple(_unpacked_record(words) for words in meta["history"]),
+        tuple(unpacked_record(words) for words in meta["history"]),
         meta["diagnostics"],
+        checkpoint=unflattened(meta["checkpoint"], arrays) or None,
     )
 
 
@@ -331,6 +324,7 @@ _RESTORERS: dict[str, Callable[[dict[str, Any]], Basis]] = {
     "pieces": restore_pieces,
     "tensor": restore_tensor,
     "embedded": restore_embedded,
+    "slabs": restore_slabs,
 }
 
 
@@ -354,10 +348,3 @@ def _read(path: Path) -> tuple[dict[str, Host], dict[str, Any]]:
             f"{path} has the format {meta.get('format')!r}; this version reads {_FORMAT!r}."
         )
     return arrays, meta
-
-
-def _unpacked_record(words: dict[str, Any]) -> Record:
-    mixture = words.pop("mixture", None)
-    if mixture is not None:
-        mixture = Mixture(**{name: np.array(values) for name, values in mixture.items()})
-    return Record(**words, mixture=mixture)

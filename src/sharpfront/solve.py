@@ -13,9 +13,11 @@ from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
+from sharpfront.evolve import evolve
 from sharpfront.leastsquares import Facts
 from sharpfront.newton import Start, newton_adaptor, values_on_the_way
 from sharpfront.problem import Problem
+from sharpfront.progress import told
 from sharpfront.solution import Record, Solution
 
 # Tolerance of the solves on the way of a continuation.
@@ -46,7 +48,9 @@ def solve(
     components: int | None = None,
     seed: int = 42,
     adaptor: Adaptor | None = None,
-    on_step: Callable[[Record], None] | None = None,
+    on_step: Callable[[Any], None] | None = None,
+    progress: bool = False,
+    resume: Solution | None = None,
 ) -> Solution:
     """Solve a problem.
 
@@ -77,7 +81,11 @@ def solve(
         Who decides where kernels and rows go, with settings of its own; instead of `max_kernels`
         and `components`.
     on_step
-        Called with each `Record` as it is made, for progress displays.
+        Called with each `Record`, or in time each `TimeStep`, as it is made.
+    progress
+        Show a bar while solving, on standard error if that is a terminal.
+    resume
+        A solution in time that was interrupted or stopped: go on from there, to the same bits.
 
     Returns
     -------
@@ -95,12 +103,35 @@ def solve(
             seed=seed,
             adaptor=adaptor,
             on_step=on_step,
+            progress=progress,
         )
     stated, tol = _check(problem, tol)
+    if stated.time is not None:
+        _refuse(guess=guess, adaptor=adaptor)
+        with told(on_step, shown=progress, tol=tol, span=stated.time) as tell:
+            return evolve(
+                stated,
+                tol,
+                max_kernels=max_kernels,
+                components=components,
+                seed=seed,
+                on_step=tell,
+                resume=resume,
+            )
+    if resume is not None:
+        raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
     adaptor = _chosen(stated, adaptor, max_kernels, components)
     if not stated.is_linear:
         adaptor = newton_adaptor(adaptor, Start(guess))
-    return _solve(stated, tol, seed, adaptor, on_step)
+    with told(on_step, shown=progress, tol=tol, span=stated.time) as tell:
+        return _solve(stated, tol, seed, adaptor, tell)
+
+
+def _refuse(**options: object) -> None:
+    """Refuse what has no meaning for a problem in time."""
+    for name, value in options.items():
+        if value is not None:
+            raise ProblemError(f"{name}= has no meaning for a problem in time; leave it out.")
 
 
 def _solve(
@@ -108,7 +139,7 @@ def _solve(
     tol: float,
     seed: int,
     adaptor: Adaptor,
-    on_step: Callable[[Record], None] | None,
+    tell: Callable[[Record], None],
 ) -> Solution:
     with blas_threads(1):
         state = adaptor.start(problem, tol, seed)
@@ -116,8 +147,7 @@ def _solve(
         while state.finished is None:
             step, state = _turn(problem, adaptor, state, len(steps))
             steps.append(step)
-            if on_step:
-                on_step(step.record)
+            tell(step.record)
     return _solution(problem, tol, steps, state)
 
 

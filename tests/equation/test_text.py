@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from sharpfront.equation import function, is_linear, linear_form, parse, to_text
 from sharpfront.equation.expression import Constant, Expression, Normal, evaluate
+from sharpfront.equation.reading import UFUNCS, TextError
 from sharpfront.equation.rules import _CHOICES, _RULES
-from sharpfront.equation.text import _UFUNCS, unknowns_in
+from sharpfront.equation.text import mistakes_in, parse_condition, unknowns_in
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
 
@@ -101,9 +102,9 @@ class TestMeaning:
     def test_an_unknown_hides_a_constant(self):
         assert parse("e", Symbols(("e",), ("x",))).orders == (0,)
 
-    @pytest.mark.parametrize("name", sorted(_UFUNCS))
+    @pytest.mark.parametrize("name", sorted(UFUNCS))
     def test_every_function_by_its_name(self, name):
-        ufunc = _UFUNCS[name]
+        ufunc = UFUNCS[name]
         arguments = (1.6, 0.9)[: ufunc.nin]
         if name in ("arcsin", "arccos", "arctanh"):
             arguments = (0.3,)
@@ -115,7 +116,7 @@ class TestMeaning:
         names = {f.__name__ for f in (*_RULES, *_CHOICES)}
         operators = {"add", "subtract", "multiply", "divide", "power", "negative", "absolute"}
         comparisons = {"less", "less_equal", "greater", "greater_equal"}
-        assert names - operators - comparisons <= set(_UFUNCS)
+        assert names - operators - comparisons <= set(UFUNCS)
 
 
 NOT_AN_EQUATION = {
@@ -160,7 +161,11 @@ NOT_AN_EQUATION = {
     "none": "None",
     "ellipsis": "...",
     "complex": "1j*u",
-    "chained comparison": "where(0 < x < 1, u, v)",
+    "inverted": "~u",
+    "laplacian of two": "laplacian(u, v)",
+    "diff along an unknown": "diff(u, v)",
+    "diff along nothing": "diff(u)",
+    "diff along a number": "diff(u, 1)",
     "not equal": "where(x != 1, u, v)",
     "in": "where(x in y, u, v)",
     "is": "where(x is y, u, v)",
@@ -248,7 +253,7 @@ class TestAdvice:
         [
             ("u_x == 1", r"An equation has one `=`.*Write for example u_x = 1"),
             ("u = v = 1", r"An equation has one `=`"),
-            ("u_x = x^2", r"'x\^2' in .*Write \*\* for a power"),
+            ("u_x = x^2", r"'\^' in .*Write \*\* for a power"),
             ("u_x = v + x[0]", r"'x\[0\]' in 'u_x = v \+ x\[0\]' cannot stand in an equation"),
             ("u.dx = 1", r"'u\.dx' in .*Allowed are numbers, names"),
             ("u_z", r"'u_z' in 'u_z' is not known.*Known: u, v, x, y.*written u_x"),
@@ -372,3 +377,77 @@ class TestToText:
 
 def viscosity(x):
     return x
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("laplacian(u)", 17 + 23),
+        ("laplacian(3*u + x**2)", 3 * 40 + 2),
+        ("laplacian(2)", 0),
+        ("diff(u, x, y)", 19),
+        ("diff(x*u_x, x)", 5 + 0.7 * 17),
+        ("diff(k*y, y) + diff(k, x)", 4),
+        ("where(0 < x < 1 and y > 1, 1, 2)", 1),
+        ("where(0 < x < 0.5 or y < 1, 1, 2)", 2),
+        ("where(not (x > 1), 1, 2)", 1),
+    ],
+)
+def test_derivatives_of_expressions_and_joined_comparisons(text, expected):
+    assert value(text, k=4.0) == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_parameter_may_be_an_expression():
+    w = parse("x*y", PLANE)
+    assert value("w*u + diff(w, x)", w=w) == pytest.approx(0.7 * 1.3 * 2 + 1.3, rel=1e-14)
+
+
+def test_unknowns_are_found_inside_laplacian_and_diff():
+    assert unknowns_in("laplacian( u ) + diff(v, x) + w_x", ("x", "y")) == ("w", "u", "v")
+
+
+class TestConditions:
+    @pytest.mark.parametrize(
+        ("text", "holds"),
+        [("x > 0.5", True), ("x > 0.5 and y < 1", False), ("0.6 < x < a or y < 0", True)],
+    )
+    def test_meaning(self, text, holds):
+        condition = parse_condition(text, Symbols((), ("x", "y")), {"a": 0.8})
+        assert bool(evaluate(condition, LEAVES)) is holds
+
+    @pytest.mark.parametrize("text", ["x - 1", "x = 1", "x == 1", "z > 1", "x >"])
+    def test_refused(self, text):
+        with pytest.raises(EquationError):
+            parse_condition(text, Symbols((), ("x", "y")))
+        assert mistakes_in(text, Symbols((), ("x", "y")), condition=True)
+
+
+class TestMistakes:
+    def test_all_of_them_with_their_place(self):
+        found = mistakes_in("-nuu*u_xx + expp(x) + q^2 = sin(x, 1) + log(0*nuu)", LINE, {"nu": 1.0})
+        assert [error.part for error in found] == ["^", "nuu", "expp", "q", "sin"]
+        assert "Did you mean 'nu'?" in str(found[1])
+        assert "Did you mean 'exp'?" in str(found[2])
+        assert "Write ** for a power" in str(found[0])
+
+    @pytest.mark.parametrize(
+        ("text", "part"),
+        [("u_x +", "u_x +"), ("u = 1 = 2", "="), ("u == 1", "=="), ("log(0)*u", "log(0)")],
+    )
+    def test_the_first_where_nothing_can_be_read_behind_it(self, text, part):
+        (error,) = mistakes_in(text, LINE)
+        assert error.part == part
+        with pytest.raises(TextError):
+            parse(text, LINE)
+
+    def test_none(self):
+        assert mistakes_in("-nu*u_xx + u_x = exp(x)", LINE, {"nu": 1.0}) == ()
+        assert mistakes_in("x < 1", LINE, condition=True) == ()
+
+    def test_a_name_without_unknowns_is_refused_in_words(self):
+        with pytest.raises(EquationError, match=r"'q' in 'q\*x' is not known.*Known: x"):
+            parse("q*x", Symbols((), ("x",)))
+
+    def test_a_comparison_is_no_equation(self):
+        (error,) = mistakes_in("u > 1", LINE)
+        assert "comparison" in str(error)

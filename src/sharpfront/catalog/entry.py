@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,3 +93,38 @@ class SpatialEntry:
     exact: Callable[[float], Callable[..., Any]]
     features: Callable[[float], tuple[Front, ...]]
     points: Callable[..., Host]
+
+
+@dataclass(frozen=True, eq=False)
+class TimeEntry:
+    """A named problem in time on an interval, a function of one parameter.
+
+    Parameters
+    ----------
+    name, title, statement
+        Words; the statement is the equation with its conditions.
+    parameter
+        What the parameter is, in words.
+    values
+        Values of the parameter that are of interest.
+    problem
+        Returns the problem for a value of the parameter.
+    exact
+        Returns the exact solution as a vectorised function of x and t; for several unknowns a
+        mapping from their names to such functions. None where no formula is known.
+    features
+        Returns a function of the moment that tells where the fronts are then, and how wide.
+        Used to measure errors, never to solve.
+    panels
+        Even panels across the interval that test points need besides the features.
+    """
+
+    name: str
+    title: str
+    statement: str
+    parameter: str
+    values: tuple[float, ...]
+    problem: Callable[[float], Problem]
+    exact: Callable[[float], Callable[..., Any] | Mapping[str, Callable[..., Any]]] | None
+    features: Callable[[float], Callable[[float], tuple[Feature, ...]]]
+    panels: int = 20

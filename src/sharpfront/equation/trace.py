@@ -175,9 +175,14 @@ def _as_residuals(result: Any, what: str) -> tuple[Expression, ...]:
     return residuals
 
 
+def is_condition(expression: Expression) -> bool:
+    """Tell whether an expression is a comparison, or several of them joined."""
+    return isinstance(expression, Apply) and expression.function.evaluate in _CONDITIONS
+
+
 def refuse_condition(residual: Expression, what: str) -> None:
     """Refuse a comparison in the place of a residual."""
-    if isinstance(residual, Apply) and residual.function.evaluate in _CONDITIONS:
+    if is_condition(residual):
         raise EquationError(
             f"The {what} is a comparison ({residual!r}), not something that is zero where the "
             "equation holds. Write `u - 1` for u = 1, and np.where(u > 1, a, b) for a choice."

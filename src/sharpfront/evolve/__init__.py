@@ -1,1 +1,39 @@
 """Problems in time: kernels that follow the front."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sharpfront.errors import ProblemError
+from sharpfront.evolve.line import evolve_line
+from sharpfront.history import TimeStep
+from sharpfront.problem import Problem
+from sharpfront.solution import Solution
+
+
+def evolve(
+    problem: Problem,
+    tol: float,
+    *,
+    max_kernels: int | None = None,
+    components: int | None = None,
+    seed: int = 42,
+    on_step: Callable[[TimeStep], None] | None = None,
+    resume: Solution | None = None,
+) -> Solution:
+    """Solve a problem in time."""
+    if problem.domain.dimension == 1:
+        return evolve_line(
+            problem,
+            tol,
+            max_kernels=max_kernels,
+            components=components,
+            on_step=on_step,
+            resume=resume,
+        )
+    raise ProblemError(
+        f"Problems in time are solved in one dimension; this one has {problem.domain.dimension}."
+    )
+
+
+__all__ = ["evolve"]

@@ -14,13 +14,7 @@ from sharpfront.evolve.error import more_kernels, slab_error
 from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.room import room
 from sharpfront.evolve.slab import Solved, solve_slab, stages_of
-from sharpfront.evolve.tracking import (
-    LEAST_RADIUS,
-    MOST_RADIUS,
-    RADIUS_STEP,
-    speeds,
-    trial_error,
-)
+from sharpfront.evolve.tracking import Shape, searched, speeds, trial_error
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.radau import STAGES, interpolation, legendre
@@ -82,8 +76,8 @@ class Step:
         The largest error up to the end of the step, by the error equation, with that in time.
     iterations
         Newton steps, those of failed attempts included.
-    speeds
-        Of the components.
+    mixture, speeds
+        The components at the end, and their speeds.
     seconds
         Wall time.
     """
@@ -93,6 +87,7 @@ class Step:
     run: Run
     error: float
     iterations: int
+    mixture: Mixture
     speeds: Host
     seconds: float
 
@@ -173,7 +168,7 @@ def _step(run: Run, limits: Limits) -> Step:
         error = found.total / scale + late
         following = _tended(following, limits)
         seconds = time.perf_counter() - started
-        return Step(slab, solved.weights, following, error, iterations, v, seconds)
+        return Step(slab, solved.weights, following, error, iterations, now.mixture, v, seconds)
 
 
 def _fitted(t: float, dt: float, stop: float) -> float:
@@ -222,7 +217,7 @@ def _moved(now: Moment, dt: float, relax: float, limits: Limits) -> tuple[Host, 
     shift, logs = new - means, np.log(new_sd / sd)
     shares = fitted.weights - old.weights
     most = max(
-        float(np.max(np.abs(shift) / (now.radius * sd))),
+        float(np.max(np.abs(shift) / (now.shape.radius * sd))),
         float(np.max(np.abs(logs))),
         float(np.max(np.abs(shares))),
         1e-300,
@@ -236,20 +231,22 @@ def _moved(now: Moment, dt: float, relax: float, limits: Limits) -> tuple[Host, 
     widths = np.clip(widths, 1e-12 * (high - low), high - low)
     mixture = Mixture(old.weights + part * shares, moved, widths**2)
     drift = float(old.weights @ (moved - means))
-    radius = float(np.clip(now.radius * math.exp(relax * _steeper(now)), LEAST_RADIUS, MOST_RADIUS))
-    return v, replace(now, t=now.t + dt, mixture=mixture, radius=radius, zero=now.zero + drift)
+    shape = _tuned(now, relax)
+    return v, replace(now, t=now.t + dt, mixture=mixture, shape=shape, zero=now.zero + drift)
 
 
-def _steeper(now: Moment) -> float:
-    """Return by how much the logarithm of the radius should change: one step, or none."""
-    here = trial_error(now.still, now.values, now.kernels)
-    best, change = 0.7 * here, 0.0
-    for step in (RADIUS_STEP, -RADIUS_STEP):
-        tried = replace(now, radius=now.radius * math.exp(step))
-        miss = trial_error(tried.still, now.values, now.kernels)
-        if miss < best:
-            best, change = miss, step
-    return change
+def _tuned(now: Moment, relax: float) -> Shape:
+    """Return the shape a part of the way to a better one next to it."""
+
+    def miss(shape: Shape) -> float:
+        return trial_error(replace(now, shape=shape).still, now.values, now.kernels)
+
+    best = searched(now.shape, miss, better=0.7, most=1)
+    part = relax * 0.5
+    return Shape(
+        now.shape.radius ** (1 - part) * best.radius**part,
+        now.shape.evenness * (1 - part) + best.evenness * part,
+    )
 
 
 def _richer(run: Run, limits: Limits, excess: float, failed: Moment) -> Run:
@@ -279,18 +276,15 @@ def _exchanged(run: Run, limits: Limits) -> Run | None:
     """Return the run on a coordinate fitted anew, if that resolves the state much better."""
     now = run.now
     mixture = now.profile.fresh(limits.components)
-    best = min(
-        (
-            replace(now, mixture=mixture, radius=radius)
-            for radius in now.radius * np.exp(RADIUS_STEP * np.arange(-2, 3))
-        ),
-        key=lambda tried: trial_error(tried.still, now.values, now.kernels),
-    )
-    if trial_error(best.still, now.values, now.kernels) > BETTER * trial_error(
-        now.still, now.values, now.kernels
-    ):
+    fresh = replace(now, mixture=mixture)
+
+    def miss(shape: Shape) -> float:
+        return trial_error(replace(fresh, shape=shape).still, now.values, now.kernels)
+
+    shape = searched(now.shape, miss)
+    if miss(shape) > BETTER * trial_error(now.still, now.values, now.kernels):
         return None
-    trial = now.placed(best.mixture, best.radius, now.kernels)
+    trial = now.placed(mixture, shape, now.kernels)
     if _transfer(now, trial) > 0.2 * IN_SPACE * limits.tol * run.scale:
         return None
     return _carried(run, trial)
@@ -299,7 +293,7 @@ def _exchanged(run: Run, limits: Limits) -> Run | None:
 def with_kernels(run: Run, kernels: int, limits: Limits) -> Run:
     """Return the run on another number of kernels in the same coordinate."""
     now = run.now
-    return _carried(run, now.placed(now.mixture, now.radius, kernels))
+    return _carried(run, now.placed(now.mixture, now.shape, kernels))
 
 
 def _carried(run: Run, new: Moment) -> Run:

@@ -11,7 +11,7 @@ from sharpfront.arrays import Host
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.room import Place, chain_table, place, room
 from sharpfront.evolve.slab import leaves_at
-from sharpfront.evolve.tracking import Profile, as_components
+from sharpfront.evolve.tracking import Profile, Shape, as_components
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.coordinate import Coordinate
 from sharpfront.pieces.motion import Components, Motion
@@ -36,8 +36,8 @@ class Moment:
         N.
     mixture
         The components.
-    radius
-        The coordinate's scale in deviations of a component.
+    shape
+        How the mixture is made into the coordinate.
     zero
         On a circle, where xi is zero.
     weights
@@ -48,14 +48,14 @@ class Moment:
     t: float
     kernels: int
     mixture: Mixture
-    radius: float
+    shape: Shape
     zero: float
     weights: Host
 
     @property
     def components(self) -> Components:
         """The components as the coordinate uses them."""
-        return as_components(self.mixture, self.radius, self.system.high - self.system.low)
+        return as_components(self.mixture, self.shape, self.system.high - self.system.low)
 
     @cached_property
     def still(self) -> Motion:
@@ -110,7 +110,7 @@ class Moment:
         slope = np.stack([leaves["derivative", n, (1, 0)] for n in system.names])
         rates = self._rates(leaves, len(xi))
         length = system.high - system.low
-        return Profile(points.x, values, slope, rates, length)
+        return Profile(points.x, values, slope, rates, length, system.periodic)
 
     def _rates(self, leaves: dict[tuple[object, ...], Host], count: int) -> Host:
         """Return u_t of each unknown where the equations hold exactly, (m, n)."""
@@ -128,9 +128,9 @@ class Moment:
         except np.linalg.LinAlgError:
             return np.zeros((len(names), count))
 
-    def placed(self, mixture: Mixture, radius: float, kernels: int) -> Moment:
+    def placed(self, mixture: Mixture, shape: Shape, kernels: int) -> Moment:
         """Return the same functions on other kernels, by least squares."""
-        new = replace(self, mixture=mixture, radius=radius, kernels=kernels)
+        new = replace(self, mixture=mixture, shape=shape, kernels=kernels)
         if self.system.periodic:
             kernels |= 1
             new = replace(new, kernels=kernels)

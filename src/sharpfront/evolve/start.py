@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
+from sharpfront.evolve.breaks import Function, rounded
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.error import more_kernels
 from sharpfront.evolve.march import LEAST_KERNELS, Limits, Run
 from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.room import room
-from sharpfront.evolve.tracking import LEAST_RADIUS, MOST_RADIUS, RADIUS_STEP, Profile, trial_error
+from sharpfront.evolve.tracking import Profile, Shape, all_shapes, searched, trial_error
 from sharpfront.mixture import Mixture
 
-# Points of the first look, and halvings of a cell across which something jumps.
-LOOK, HALVINGS = 4001, 36
+# Points of the first look, halvings of a cell across which something changes, points at most.
+LOOK, HALVINGS, MOST = 4001, 40, 100_000
 # A cell is halved where a quantity changes by more than this share of its range.
 JUMP = 0.02
 # Share of the tolerance that the first fit may miss.
@@ -27,20 +29,13 @@ FIT = 0.02
 FIRST = 32
 
 
-def sampled(functions: list[Callable[[Host], Host]], low: float, high: float) -> tuple[Host, Host]:
-    """Return positions and values of functions, dense where one of them changes fast."""
+def sampled(functions: Sequence[Function], low: float, high: float) -> tuple[Host, Host]:
+    """Return positions and values of functions, dense where they or their slopes change fast."""
     x = np.linspace(low, high, LOOK)
     u = np.stack([f(x) for f in functions])
     for _ in range(HALVINGS):
-        spread = np.maximum(np.ptp(u, axis=1), 1e-300)[:, None]
-        jump = np.abs(np.diff(u, axis=1)) / spread
-        slope = np.diff(u, axis=1) / np.diff(x)
-        bend = np.zeros_like(jump)
-        turn = np.abs(np.diff(slope, axis=1)) * np.minimum(np.diff(x)[1:], np.diff(x)[:-1]) / spread
-        bend[:, 1:] = turn
-        bend[:, :-1] = np.maximum(bend[:, :-1], turn)
-        wide = ((jump > JUMP) | (bend > JUMP)).any(axis=0) & (np.diff(x) > 1e-10 * (high - low))
-        if not wide.any():
+        wide = _changes(x, u) & (np.diff(x) > 1e-13 * (high - low))
+        if not wide.any() or len(x) > MOST:
             break
         middle = 0.5 * (x[1:] + x[:-1])[wide]
         new = np.stack([f(middle) for f in functions])
@@ -49,26 +44,41 @@ def sampled(functions: list[Callable[[Host], Host]], low: float, high: float) ->
     return x, u
 
 
-def first_run(system: TimeSystem, limits: Limits) -> Run:
-    """Return the run before its first step."""
-    functions = [system.initial(name) for name in system.names]
-    x, u = sampled(functions, system.low, system.high)
+def _changes(x: Host, u: Host) -> NDArray[np.bool_]:
+    """Tell over which cells a function or its slope changes by too much of its range."""
+    steps = np.diff(x)
+    slope = np.diff(u, axis=1) / steps
+    spread = np.maximum(np.ptp(u, axis=1), 1e-300)[:, None]
+    steep = np.maximum(np.ptp(slope, axis=1), 1e-6 * spread[:, 0] / (x[-1] - x[0]))[:, None]
+    jump = np.abs(np.diff(u, axis=1)) > JUMP * spread
+    turn = np.abs(np.diff(slope, axis=1)) > 2.0 * JUMP * steep
+    # Below this a slope is rounding.
+    turn &= np.minimum(steps[1:], steps[:-1]) > 1e-14 * np.abs(u).max() / (JUMP * steep)
+    jump[:, 1:] |= turn
+    jump[:, :-1] |= turn
+    return np.asarray(jump.any(axis=0))
+
+
+def first_run(system: TimeSystem, limits: Limits) -> tuple[Run, list[str]]:
+    """Return the run before its first step, and what had to be rounded, in words."""
+    functions, words = rounded(system, limits.tol)
+    low = _seam(functions, system)
+    x, u = sampled(functions, low, low + system.high - system.low)
     slopes = np.stack([np.gradient(row, x) for row in u])
     length = system.high - system.low
-    profile = Profile(x, u, slopes, np.zeros_like(u), length)
+    profile = Profile(x, u, slopes, np.zeros_like(u), length, system.periodic)
     mixture = _mixture(profile, limits)
     start = system.problem.time
     assert start is not None
 
     def values(at: Host) -> Host:
-        wrapped = system.low + np.mod(at - system.low, length) if system.periodic else at
-        return np.stack([f(np.clip(wrapped, system.low, system.high)) for f in functions])
+        return np.stack([f(at) for f in functions])
 
     scale = max(1.0, float(np.abs(u).max()))
     kernels = FIRST | 1 if system.periodic else FIRST
-    now = Moment(system, start[0], kernels, mixture, 3.0, 0.0, np.zeros((len(functions), 0)))
+    now = Moment(system, start[0], kernels, mixture, Shape(3.0, 1.0), low, np.zeros((len(functions), 0)))
     while True:
-        now = _with_radius(replace(now, kernels=kernels), values)
+        now = _shaped(replace(now, kernels=kernels), values)
         tables = room(kernels, max(system.order, 1), system.periodic)
         weights = values(now.where.invert(tables.points).x) @ tables.projector.T
         now = replace(now, weights=weights)
@@ -79,7 +89,21 @@ def first_run(system: TimeSystem, limits: Limits) -> Run:
             break
         kernels = min(limits.max_kernels, math.ceil(1.25 * kernels))
         kernels = kernels | 1 if system.periodic else kernels
-    return Run(now, _first_step(now, limits), missed @ finer.projector.T, scale)
+    return Run(now, _first_step(now, limits), missed @ finer.projector.T, scale), words
+
+
+def _seam(functions: Sequence[Function], system: TimeSystem) -> float:
+    """Return where a circle is cut open: far from what varies."""
+    if not system.periodic:
+        return system.low
+    x, u = sampled(functions, system.low, system.high)
+    spread = np.maximum(np.ptp(u, axis=1), 1e-300)[:, None]
+    slope = np.diff(u, axis=1) / np.diff(x)
+    busy = (np.abs(slope) / spread).sum(axis=0)
+    even = np.linspace(system.low, system.high, 257)[:-1]
+    index = np.clip(np.searchsorted(x, even, side="right") - 1, 0, len(busy) - 1)
+    around = sum(np.roll(busy[index], k) for k in range(-8, 9))
+    return float(even[int(np.argmin(around))])
 
 
 def _mixture(profile: Profile, limits: Limits) -> Mixture:
@@ -89,18 +113,20 @@ def _mixture(profile: Profile, limits: Limits) -> Mixture:
     return profile.fresh(limits.components)
 
 
-def _with_radius(now: Moment, values: Callable[[Host], Host]) -> Moment:
-    """Return the moment with the scale of its coordinate that fits the first state best."""
-    count = int(math.log(MOST_RADIUS / LEAST_RADIUS) / RADIUS_STEP) + 1
-    radii = LEAST_RADIUS * np.exp(RADIUS_STEP * np.arange(count))
-    tried = [replace(now, radius=float(r)) for r in radii]
-    return min(tried, key=lambda m: trial_error(m.still, values, now.kernels))
+def _shaped(now: Moment, values: Function) -> Moment:
+    """Return the moment with the coordinate that fits the first state best."""
+
+    def miss(shape: Shape) -> float:
+        return trial_error(replace(now, shape=shape).still, values, now.kernels)
+
+    return replace(now, shape=searched(min(all_shapes(), key=miss), miss))
 
 
 def _first_step(now: Moment, limits: Limits) -> float:
-    """Return a first step over which little changes."""
-    profile = now.profile
-    rate = float(np.abs(profile.rates).max())
+    """Return a first step over which little changes, on the whole."""
+    profile, system = now.profile, now.system
+    steps = np.diff(profile.x)
+    rate = float((np.abs(profile.rates[:, 1:]) @ steps).max()) / (system.high - system.low)
     size = max(float(np.ptp(profile.values, axis=1).max()), 1e-3)
     span = limits.stop - now.t
     return min(span / 20, 0.02 * size / max(rate, 1e-300))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.room import room
-from sharpfront.mixture import Mixture, fit_bins, refit_bins
+from sharpfront.mixture import Mixture, fit_bins, refit_bins, wrapped
 from sharpfront.pieces.motion import Components, Motion
 
 # Components at most, if nothing is said.
@@ -20,8 +21,62 @@ FLAT = 1e-8
 TRIAL = 0.6
 # The coordinate's scale in deviations of a component: where the search begins and ends.
 LEAST_RADIUS, MOST_RADIUS = 0.5, 16.0
-# One step of the search for it.
-RADIUS_STEP = 0.3
+# Shares of kernels like weights to a power between this and one.
+LEAST_EVENNESS = 0.2
+# Steps of the search for both.
+RADIUS_STEP, EVENNESS_STEP = 0.3, 0.15
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a mixture is made into a coordinate: two numbers, found by trial fits.
+
+    Parameters
+    ----------
+    radius
+        The coordinate's scale in deviations of a component.
+    evenness
+        Components get shares of the kernels like their weights to this power.
+    """
+
+    radius: float
+    evenness: float
+
+    def near(self) -> list[Shape]:
+        """Return the shapes one step away."""
+        radii = [self.radius * math.exp(step) for step in (RADIUS_STEP, -RADIUS_STEP)]
+        powers = [self.evenness + step for step in (EVENNESS_STEP, -EVENNESS_STEP)]
+        tried = [Shape(r, self.evenness) for r in radii] + [Shape(self.radius, p) for p in powers]
+        return [s for s in tried if s.allowed]
+
+    @property
+    def allowed(self) -> bool:
+        """Whether both numbers are within their bounds."""
+        return (
+            LEAST_RADIUS <= self.radius <= MOST_RADIUS
+            and LEAST_EVENNESS <= self.evenness <= 1.0 + 1e-9
+        )
+
+
+def all_shapes() -> list[Shape]:
+    """Return the shapes from which the first is chosen."""
+    count = int(math.log(MOST_RADIUS / LEAST_RADIUS) / (2 * RADIUS_STEP)) + 1
+    radii = LEAST_RADIUS * np.exp(2 * RADIUS_STEP * np.arange(count))
+    return [Shape(float(r), p) for r in radii for p in (1.0, 0.7, 0.4)]
+
+
+def searched(
+    start: Shape, miss: Callable[[Shape], float], better: float = 0.8, most: int = 8
+) -> Shape:
+    """Walk from one shape to better ones until none is better by much."""
+    best, least = start, miss(start)
+    for _ in range(most):
+        tried = [(miss(s), s.radius, s.evenness) for s in best.near()]
+        found, radius, evenness = min(tried)
+        if found > better * least:
+            break
+        best, least = Shape(radius, evenness), found
+    return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +91,8 @@ class Profile:
         u, u_x and u_t of each unknown, (m, n + 1).
     length
         Of the domain.
+    periodic
+        Whether the last point is the first.
     """
 
     x: Host
@@ -43,6 +100,12 @@ class Profile:
     slopes: Host
     rates: Host
     length: float
+    periodic: bool = False
+
+    @property
+    def period(self) -> float | None:
+        """The length of the circle, None for a line."""
+        return self.length if self.periodic else None
 
     def masses(self) -> Host:
         """Return the monitor per cell: shares of the variation of u and, half, of u_x."""
@@ -56,13 +119,26 @@ class Profile:
                 total += weight * change / max(float(change.sum()), 1e-300)
         return total
 
+    def opened(self) -> Profile:
+        """Return a circle cut open where least varies, so that no component is cut in two."""
+        busy = self.masses() / np.diff(self.x)
+        around = np.convolve(np.concatenate([busy, busy[:12]]), np.ones(13), mode="valid")
+        i = (int(np.argmin(around[: len(busy)])) + 6) % len(busy)
+        turned = [np.concatenate([q[:, i:], q[:, 1 : i + 1]], axis=1) for q in self._rows()]
+        x = np.concatenate([self.x[i:], self.x[1 : i + 1] + self.length])
+        return Profile(x, *turned, self.length, True)
+
+    def _rows(self) -> tuple[Host, Host, Host]:
+        return self.values, self.slopes, self.rates
+
     def fresh(self, components: int) -> Mixture:
         """Return a mixture fitted to the monitor from nothing."""
-        return fit_bins(self.x, self.masses(), components)
+        line = self.opened() if self.periodic else self
+        return fit_bins(line.x, line.masses(), components)
 
     def refitted(self, mixture: Mixture) -> Mixture:
         """Return the mixture after some EM on the monitor; components keep their places."""
-        return refit_bins(mixture, self.x, self.masses())
+        return refit_bins(mixture, self.x, self.masses(), self.period)
 
 
 def speeds(profile: Profile, mixture: Mixture) -> tuple[Host, Host]:
@@ -77,7 +153,7 @@ def speeds(profile: Profile, mixture: Mixture) -> tuple[Host, Host]:
     size = np.where(size > FLAT * size.max(), size, np.inf)
     slopes, rates = middle[0] / size, middle[1] / size
     means, deviations = mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
-    z = (x - means[:, None]) / deviations[:, None]
+    z = wrapped(x - means[:, None], profile.period) / deviations[:, None]
     share = np.exp(-0.5 * np.minimum(z * z, 1400.0)) * (mixture.weights / deviations)[:, None]
     share = share / (share.sum(axis=0) + 1e-300) * np.diff(profile.x)
     found = [_motion(w, v, slopes, rates) for w, v in zip(share, z, strict=True)]
@@ -98,10 +174,11 @@ def _motion(weight: Host, z: Host, slopes: Host, rates: Host) -> tuple[float, fl
     return float(motion[0]) * explained, float(motion[1]) * explained
 
 
-def as_components(mixture: Mixture, radius: float, length: float) -> Components:
-    """Return components whose scale is a number of deviations, at most the domain."""
-    scale = np.minimum(radius * np.sqrt(mixture.covariances[:, 0, 0]), length)
-    return Components(mixture.means[:, 0], np.log(scale), np.array(mixture.weights))
+def as_components(mixture: Mixture, shape: Shape, length: float) -> Components:
+    """Return the components of a coordinate; none is wider than the domain."""
+    scale = np.minimum(shape.radius * np.sqrt(mixture.covariances[:, 0, 0]), length)
+    shares = mixture.weights**shape.evenness
+    return Components(mixture.means[:, 0], np.log(scale), shares / shares.sum())
 
 
 def trial_error(still: Motion, values: Callable[[Host], Host], kernels: int) -> float:

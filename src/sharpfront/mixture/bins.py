@@ -50,7 +50,9 @@ def fit_bins(edges: Host, masses: Host, components: int) -> Mixture:
     return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
 
 
-def refit_bins(mixture: Mixture, edges: Host, masses: Host) -> Mixture:
+def refit_bins(
+    mixture: Mixture, edges: Host, masses: Host, period: float | None = None
+) -> Mixture:
     """Return a mixture after EM on masses in bins, started from itself.
 
     Every component stays, so that it can be told how it moved.
@@ -61,13 +63,15 @@ def refit_bins(mixture: Mixture, edges: Host, masses: Host) -> Mixture:
         One-dimensional.
     edges, masses
         As for `fit_bins`.
+    period
+        The length of the circle that the bins go round once; None for a line.
     """
     widths = np.diff(edges)
     _check(widths, masses, mixture.components)
     x = 0.5 * (edges[1:] + edges[:-1])
     start = mixture.weights, mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
     weights, means, deviations = _maximised(
-        *start, x, masses, widths, float(widths.sum()), keep=True
+        *start, x, masses, widths, float(widths.sum()), keep=True, period=period
     )
     return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
 
@@ -125,18 +129,19 @@ def _maximised(
     span: float,
     *,
     keep: bool = False,
+    period: float | None = None,
 ) -> tuple[Host, Host, Host]:
     """Return weights, means and deviations after EM; offsets are relative to each mean."""
     w = masses / masses.sum()
     floor = widths**2 / 12.0
     least, background = _LEAST * span, 0.01
     for _ in range(ITERATIONS):
-        z = (x - means[:, None]) / deviations[:, None]
+        z = wrapped(x - means[:, None], period) / deviations[:, None]
         share = np.exp(-0.5 * np.minimum(z * z, 1400.0)) * (p / deviations)[:, None]
         share *= w / (share.sum(axis=0) + background * _SQRT_2PI / span)
         mass = share.sum(axis=1) + 1e-300
         means = means + (share * z).sum(axis=1) * deviations / mass
-        offset = x - means[:, None]
+        offset = wrapped(x - means[:, None], period)
         # A wide bin in a thin tail says nothing of a component's width.
         cells = np.minimum(floor, (deviations * deviations)[:, None])
         deviations = np.sqrt((share * (offset * offset + cells)).sum(axis=1) / mass) + least
@@ -144,5 +149,10 @@ def _maximised(
         background = max(1.0 - float(mass.sum()), 1e-3)
     if keep:
         p = np.maximum(p, 1e-4 * float(p.max()))
-    alive = p > min(1e-6, 0.5 * float(p.max()))
+    alive = keep | (p > min(1e-6, 0.5 * float(p.max())))
     return p[alive] / p[alive].sum(), means[alive], deviations[alive]
+
+
+def wrapped(gap: Host, period: float | None) -> Host:
+    """Return differences of positions, on a circle those of the shorter way round."""
+    return gap if period is None else np.asarray(gap - period * np.round(gap / period))

@@ -48,7 +48,10 @@ class Mixture:
         if means.ndim == shapes.ndim == 1:
             means, shapes = means[:, None], shapes[:, None, None]
         _check_parameters(weights, means, shapes)
-        parts = weights / weights.sum(), means, (shapes + shapes.swapaxes(1, 2)) / 2
+        total = float(weights.sum())
+        # What was normalised before keeps its bits.
+        weights = weights if abs(total - 1.0) < 1e-14 else weights / total
+        parts = weights, means, (shapes + shapes.swapaxes(1, 2)) / 2
         for name, array in zip(("weights", "means", "covariances"), parts, strict=True):
             array.flags.writeable = False
             object.__setattr__(self, name, array)

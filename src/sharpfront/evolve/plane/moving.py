@@ -22,7 +22,7 @@ from sharpfront.pieces.coordinate import LOGARITHMIC, RADIUS, UNIFORM
 
 # Newton steps of the inversion, each bracketed; a dozen are enough with narrow components.
 _STEPS = 60
-_CLOSE = 4e-16
+_CLOSE = 1e-13
 
 
 class Jet(NamedTuple):

@@ -8,7 +8,7 @@ square to the plane.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import Host
 from sharpfront.pieces.coordinate import coordinate
 from sharpfront.pieces.tables import EvenKernels
-from sharpfront.pieces.tensor import TensorBasis, axis_of_size
+from sharpfront.pieces.tensor import Axis, TensorBasis, axis_of_size
 
 # Gauss's points along an axis: so many for each function, and some more.
 POINTS, MORE = 1.5, 6
@@ -56,10 +56,19 @@ class Line:
         return np.asarray(np.linalg.pinv(root[:, None] * self.table[0], rcond=1e-13) * root)
 
 
+@lru_cache(maxsize=64)
+def _axis(size: int) -> Axis:
+    """Return an axis with exactly that many functions."""
+    axis = axis_of_size(coordinate(0.0, 1.0), size)
+    while axis.size < size:
+        axis = replace(axis, kernels=axis.kernels + 1)
+    return axis
+
+
 @lru_cache(maxsize=32)
 def line(size: int) -> Line:
     """Return the line with that many functions."""
-    functions = axis_of_size(coordinate(0.0, 1.0), size).functions
+    functions = _axis(size).functions
     nodes, weights = np.polynomial.legendre.leggauss(int(POINTS * size) + MORE)
     points = 0.5 * (1.0 + nodes)
     return Line(functions, points, 0.5 * weights, functions.table(points, 2).values)
@@ -67,8 +76,7 @@ def line(size: int) -> Line:
 
 @lru_cache(maxsize=64)
 def _kept(shape: Orders) -> NDArray[np.int64]:
-    even = coordinate(0.0, 1.0)
-    return TensorBasis(tuple(axis_of_size(even, size) for size in shape)).kept
+    return TensorBasis(tuple(_axis(size) for size in shape)).kept
 
 
 @dataclass(frozen=True, eq=False)

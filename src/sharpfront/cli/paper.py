@@ -1,66 +1,31 @@
-"""The command line: ``sharpfront paper`` and friends.
-
-Exit codes: 0 done, 1 an experiment failed (what is finished is still written), 2 bad input,
-130 interrupted (nothing half-written).
-"""
+"""``sharpfront paper``: the experiments of the paper, again."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+
+from sharpfront.cli.terminal import (
+    FAILED,
+    INTERRUPTED,
+    checked_folder,
+    complain,
+    console,
+    without_empty,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from sharpfront.paper import Plan, Results
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-# Wide enough for Table 1 where there is no terminal to ask.
+# Wide enough for Table 1.
 _PIPE_WIDTH = 144
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Stiff differential equations without a mesh, by adaptive-kernel least squares.",
-)
 
-
-def main() -> None:
-    """Run the command line and exit with its code."""
-    try:
-        app()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from sharpfront import __version__
-
-        typer.echo(f"sharpfront {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    pass
-
-
-@app.command()
 def paper(
     seeds: Annotated[
         int | None,
@@ -78,39 +43,21 @@ def paper(
     ] = None,
 ) -> None:
     """Repeat the experiments of the GMM-PIELM paper and write a report."""
-    made = _checked_folder(out)
+    made = checked_folder(out)
     from sharpfront.paper import default_jobs, full_plan, quick_plan
 
     plan = (quick_plan if quick else full_plan)(seeds)
     try:
         results = _run(plan, jobs or default_jobs(), out, quiet=quiet)
     except KeyboardInterrupt:
-        if made:
-            # It was made only to see that it can be; it stays if something was put into it.
-            with contextlib.suppress(OSError):
-                out.rmdir()
+        without_empty(made)
         if not quiet:
-            Console(stderr=True).print("Interrupted; no half-written files are left.")
+            complain("Interrupted; no half-written files are left.")
         raise typer.Exit(INTERRUPTED) from None
     if not quiet:
         _summarise(results, out)
     if results.failures:
         raise typer.Exit(FAILED)
-
-
-def _checked_folder(out: Path) -> bool:
-    """Refuse early what could not be written after minutes of work; tell whether it is new."""
-    new = not out.exists()
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        # A file in the place of the folder, or of one above it, or no right to write there.
-        raise typer.BadParameter(
-            f"cannot make the folder {out} ({error.strerror}); --out wants a folder."
-        ) from None
-    if not os.access(out, os.W_OK):
-        raise typer.BadParameter(f"cannot write to the folder {out}.")
-    return new
 
 
 def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
@@ -119,7 +66,7 @@ def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
     from sharpfront.paper import execute, write_all
     from sharpfront.report import HtmlPage
 
-    screen = Console(stderr=True)
+    screen = console(stderr=True)
     shown = screen.is_terminal and not quiet
     columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=screen, disable=not shown) as progress:
@@ -140,15 +87,13 @@ def _advance(update: Callable[..., object], bar: object) -> Callable[[str], None
 
 
 def _summarise(results: Results, out: Path) -> None:
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH, no_color=True)
-    console.print(_scores(results))
+    screen = console(pipe_width=_PIPE_WIDTH)
+    screen.print(_scores(results))
     for failure in results.failures:
         where = f"{failure.group}, {failure.case}, {failure.method}, seed {failure.seed}"
-        console.print(f"Failed: {where}: {failure.message}", markup=False, highlight=False)
-    console.print(f"Report: {out / 'report.html'}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Tables, data and figures: {out}", markup=False, highlight=False, soft_wrap=True)
+        screen.print(f"Failed: {where}: {failure.message}", markup=False)
+    screen.print(f"Report: {out / 'report.html'}", markup=False, soft_wrap=True)
+    screen.print(f"Tables, data and figures: {out}", markup=False, soft_wrap=True)
 
 
 def _scores(results: Results) -> Table:
@@ -178,7 +123,3 @@ def _scores(results: Results) -> Table:
             percent(cell.share.median if cell.share else None),
         )
     return table
-
-
-if __name__ == "__main__":
-    main()

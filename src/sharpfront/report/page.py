@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing but itself: no scripts, no fonts, no images from elsewhere.
+"""One HTML page that needs nothing but itself: no scripts, fonts or images from elsewhere.
 
 Words may carry two marks: ``*emphasis*`` and `` `code` ``. Everything else is shown as it is.
 """
@@ -84,6 +84,8 @@ td small { color: var(--soft); font-size: .9em; display: block; }
 @media print { body { font-size: 11pt; } .finding, figure, tr { break-inside: avoid; } }
 """
 
+# The browser itself sees to it that nothing is fetched from elsewhere.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _TONES = {"reproduces": "good", "does not reproduce": "bad", "partly": "half"}
 
 
@@ -95,9 +97,12 @@ class HtmlPage:
     ----------
     title
         Heading and window title.
+    style
+        Rules after the page's own.
     """
 
     title: str
+    style: str = ""
     _parts: list[str] = field(default_factory=list)
     _sections: list[tuple[str, str]] = field(default_factory=list)
 
@@ -187,6 +192,10 @@ class HtmlPage:
             f"<figcaption>{inline(caption)}</figcaption></figure>"
         )
 
+    def markup(self, html_text: str) -> None:
+        """Write HTML as it is; the caller has escaped what needs it."""
+        self._parts.append(html_text)
+
     def render(self) -> str:
         """Return the page."""
         links = "".join(f'<a href="#{key}">{inline(name)}</a>' for key, name in self._sections)
@@ -194,7 +203,8 @@ class HtmlPage:
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{html.escape(self.title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+            f"<title>{html.escape(self.title)}</title>\n<style>{_STYLE}{self.style}</style>\n</head>\n"
             f"<body>\n<main>\n<h1>{inline(self.title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
         )
 

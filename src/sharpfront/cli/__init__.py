@@ -1,0 +1,61 @@
+"""The command line: ``sharpfront solve`` and friends.
+
+Exit codes: 0 done, 1 not converged, or an experiment or self-test failed (what is finished is still
+written), 2 bad input, 130 interrupted (nothing half-written).
+
+Every module here imports what it needs when its command runs: the library takes longer to load
+than ``sharpfront --help`` should.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from sharpfront.cli.catalog import app as catalog
+from sharpfront.cli.doctor import doctor
+from sharpfront.cli.init import init
+from sharpfront.cli.paper import paper
+from sharpfront.cli.solve import solve
+from sharpfront.cli.terminal import INTERRUPTED
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Stiff differential equations without a mesh, by adaptive-kernel least squares.",
+)
+app.command()(solve)
+app.command()(init)
+app.add_typer(catalog, name="catalog")
+app.command()(doctor)
+app.command()(paper)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from sharpfront import __version__
+
+        typer.echo(f"sharpfront {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass

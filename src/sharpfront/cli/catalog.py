@@ -1,0 +1,122 @@
+"""``sharpfront catalog``: problems with known solutions, to look at and to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sharpfront.cli.options import (
+    Changes,
+    Json,
+    Kernels,
+    Out,
+    Plot,
+    Quiet,
+    Report,
+    Tolerance,
+    Wanted,
+    changes,
+)
+from sharpfront.cli.terminal import BAD_INPUT, complain, console
+
+if TYPE_CHECKING:
+    from sharpfront.statement.listing import Listed
+
+app = typer.Typer(
+    rich_markup_mode=None, pretty_exceptions_enable=False, help="Problems with known solutions."
+)
+Name = Annotated[str, typer.Argument(help="The name of a problem of the catalogue.")]
+
+
+@app.callback(invoke_without_command=True)
+def overview(context: typer.Context) -> None:
+    """List problems with known solutions; `show` prints one as a file, `run` solves it."""
+    if context.invoked_subcommand is not None:
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    from sharpfront.statement.listing import listing
+
+    # In a pipe nothing is cut off.
+    screen = console(pipe_width=400)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in ("Name", "Dim.", "Stiffness"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("Statement", no_wrap=True, overflow="ellipsis")
+    for listed in listing().values():
+        stiffness = f"{listed.parameter} = {listed.value:.4g}"
+        table.add_row(listed.name, listed.dimension, stiffness, Text(listed.statement))
+    screen.print(table)
+
+
+@app.command()
+def show(name: Name) -> None:
+    """Print a problem as a complete problem file."""
+    listed = _found(name)
+    if listed.file is None:
+        complain(
+            f"{name} cannot be written as a problem file: its data are integrals that are worked "
+            f"out in Python. `sharpfront catalog run {name}` solves it. It states: "
+            f"{listed.statement}."
+        )
+        raise typer.Exit(BAD_INPUT)
+    typer.echo(f"# {listed.statement}.\n{listed.file}", nl=False)
+
+
+@app.command()
+def run(
+    name: Name,
+    nu: Annotated[
+        float | None,
+        typer.Option("--nu", help="The parameter that makes it stiff, whatever its name."),
+    ] = None,
+    set_: Changes = None,
+    tol: Tolerance = None,
+    max_kernels: Kernels = None,
+    out: Out = Path(),
+    json: Json = False,
+    quiet: Quiet = False,
+    plot: Plot = False,
+    report: Report = False,
+) -> None:
+    """Solve a problem of the catalogue and compare with its exact solution."""
+    wanted = Wanted(out, tol, max_kernels, json, quiet, plot, report)
+    listed = _found(name)
+    value = _value(listed, nu, changes(set_))
+    from sharpfront.cli.solve import carry_out
+    from sharpfront.errors import SharpfrontError
+
+    try:
+        statement = listed.stated(value)
+    except (SharpfrontError, ValueError, ArithmeticError) as error:
+        complain(f"{name} cannot be stated for {listed.parameter} = {value}: {error}")
+        raise typer.Exit(BAD_INPUT) from None
+    carry_out(statement, wanted)
+
+
+def _found(name: str) -> Listed:
+    from sharpfront.errors import ProblemError
+    from sharpfront.statement.listing import named
+
+    try:
+        return named(name)
+    except ProblemError as error:
+        complain(str(error))
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def _value(listed: Listed, nu: float | None, changed: dict[str, float | str]) -> float | None:
+    """Return the value of the parameter that the options give; None for its own."""
+    for name, value in changed.items():
+        if name != listed.parameter:
+            raise typer.BadParameter(
+                f"--set {name}: the parameter of {listed.name} is {listed.parameter!r}. For more "
+                f"changes take its file: sharpfront catalog show {listed.name} > problem.toml"
+            )
+        if isinstance(value, str):
+            raise typer.BadParameter(f"--set {name} wants a number here, got {value!r}.")
+        nu = value if nu is None else nu
+    return nu

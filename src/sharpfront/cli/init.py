@@ -1,0 +1,44 @@
+"""``sharpfront init``: a commented problem file to start from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sharpfront.cli.terminal import BAD_INPUT, complain
+
+
+class Kind(StrEnum):
+    """What a new file states."""
+
+    LAYER = "layer"
+    PLANE = "plane"
+    TIME = "time"
+    SYSTEM = "system"
+
+
+def init(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to write.  [KIND.toml]")
+    ] = None,
+    kind: Annotated[Kind, typer.Option(help="What it states.")] = Kind.LAYER,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file.")] = False,
+) -> None:
+    """Write a commented problem file that can be solved as it is."""
+    from sharpfront.files import write_text
+
+    path = Path(f"{kind}.toml") if file is None else file
+    if path.exists() and not force:
+        complain(f"{path} is there already. Choose another name, or overwrite it with --force.")
+        raise typer.Exit(BAD_INPUT)
+    template = resources.files("sharpfront.statement") / "templates" / f"{kind}.toml"
+    try:
+        write_text(path, template.read_text(encoding="utf-8"))
+    except OSError as error:
+        complain(f"Cannot write {path}: {error.strerror}.")
+        raise typer.Exit(BAD_INPUT) from None
+    typer.echo(f"Wrote {path}. Solve it with: sharpfront solve {path}")

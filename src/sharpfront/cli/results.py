@@ -1,0 +1,192 @@
+"""What comes out of a solve: files, a summary in words, or one JSON object."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sharpfront.cli.options import Wanted
+from sharpfront.cli.terminal import console
+from sharpfront.errors import SharpfrontError
+from sharpfront.files import replacing, write_text
+from sharpfront.solution import Solution
+from sharpfront.statement import Statement
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_COLOURS = {"converged": "green", "interrupted": "yellow"}
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is known after a solve.
+
+    Parameters
+    ----------
+    statement, solution
+        What was asked and what came out.
+    seconds
+        Wall time of the solve alone.
+    errors
+        The true errors of the unknowns whose exact solutions are known.
+    files
+        What was written: "solution", "figure", "report".
+    notes
+        What else there is to say.
+    """
+
+    statement: Statement
+    solution: Solution
+    seconds: float
+    errors: Mapping[str, float]
+    files: Mapping[str, Path]
+    notes: tuple[str, ...] = ()
+
+    def show(self, wanted: Wanted) -> None:
+        """Print them as asked for."""
+        if wanted.json:
+            typer.echo(as_json(self.as_dict()))
+        elif not wanted.quiet:
+            self._print()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the facts as words and numbers."""
+        solution, outcome = self.solution, self.solution.outcome
+        return {
+            "title": self.statement.title,
+            "parameters": dict(self.statement.parameters),
+            "unknowns": list(solution.unknowns),
+            "outcome": outcome.kind.value,
+            "converged": solution.converged,
+            "detail": outcome.detail,
+            "advice": outcome.advice,
+            "error_estimate": solution.error_estimate,
+            "estimate_meaning": solution.estimate.meaning,
+            "tol": solution.tol,
+            "true_error": dict(self.errors) or None,
+            "kernels": solution.kernels,
+            "solves": len(solution.history),
+            "seconds": self.seconds,
+            "time": list(solution.domain.bounds[:, -1]) if self.statement.problem.time else None,
+            "files": {kind: str(path) for kind, path in self.files.items()},
+            "notes": list(self.notes),
+        }
+
+    def _print(self) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        screen = console()
+        screen.print(Text(self.statement.title, style="bold"))
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for name, value in self._lines():
+            table.add_row(f"  {name}", value)
+        screen.print(table)
+        for note in self.notes:
+            screen.print(f"  {note}", markup=False)
+        for path in self.files.values():
+            screen.print(f"  Wrote {path}", markup=False, soft_wrap=True)
+
+    def _lines(self) -> list[tuple[str, RenderableType]]:
+        from rich.text import Text
+
+        solution, outcome = self.solution, self.solution.outcome
+        kind = Text(f"{outcome.kind}.", style=_COLOURS.get(outcome.kind, "red"))
+        kind.append(
+            " ".join(["", *filter(None, (outcome.detail, outcome.advice))]),
+            style="not bold default",
+        )
+        lines: list[tuple[str, RenderableType]] = []
+        if self.statement.parameters:
+            named = (f"{k} = {v:g}" for k, v in self.statement.parameters.items())
+            lines.append(("Parameters", Text(", ".join(named))))
+        lines += [
+            ("Outcome", kind),
+            ("Estimate", Text(f"{solution.error_estimate:.1e}, asked for {solution.tol:.1e}")),
+        ]
+        for unknown, error in self.errors.items():
+            lines.append(("True error", Text(f"{error:.1e}, the largest |{unknown} - exact|")))
+        rounds = len(solution.history)
+        solves = "1 solve" if rounds == 1 else f"{rounds} solves"
+        lines.append(("Kernels", Text(f"{solution.kernels}, after {solves}")))
+        if self.statement.problem.time:
+            reached, end = solution.domain.bounds[1, -1], self.statement.problem.time[1]
+            lines.append(("Time", Text(f"t = {reached:g} of {end:g}")))
+        lines.append(("Seconds", Text(f"{self.seconds:.2f}")))
+        return lines
+
+
+def as_json(facts: Mapping[str, Any]) -> str:
+    """Return facts as one JSON object; what is not a finite number becomes null."""
+    return json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+def written(
+    statement: Statement, solution: Solution, wanted: Wanted
+) -> tuple[dict[str, Path], tuple[str, ...]]:
+    """Write what is asked for; return the files, and notes on what could not be drawn."""
+    files = {"solution": solution.save(wanted.out / f"{statement.name}.npz")}
+    notes = [_bare(statement)] if statement.bare_parts else []
+    if wanted.plot:
+        path = wanted.out / f"{statement.name}.png"
+        try:
+            _draw(solution, path)
+            files["figure"] = path
+        except SharpfrontError as error:
+            notes.append(f"No figure was drawn: {error}")
+    if wanted.report:
+        path = wanted.out / f"{statement.name}.html"
+        write_text(path, _page(statement, solution))
+        files["report"] = path
+    return files, tuple(notes)
+
+
+def _bare(statement: Statement) -> str:
+    return f"Note: there is no condition on {', '.join(statement.bare_parts)}."
+
+
+def _draw(solution: Solution, path: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    figure = np.ravel(np.asarray(solution.plot(), dtype=object))[0].figure
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150, bbox_inches="tight")
+    plt.close(figure)
+
+
+def _page(statement: Statement, solution: Solution) -> str:
+    from sharpfront.report import solve_report
+
+    settings = {name: f"{value:g}" for name, value in statement.parameters.items()}
+    settings["tol"] = f"{solution.tol:g}"
+    page: str = solve_report(
+        solution,
+        title=statement.title,
+        statement=statement.text,
+        exact=statement.exact or None,
+        settings=settings,
+    )
+    return page

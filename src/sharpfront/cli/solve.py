@@ -1,0 +1,134 @@
+"""``sharpfront solve``: a problem file in, a solution out."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sharpfront.cli.options import (
+    Changes,
+    Json,
+    Kernels,
+    Out,
+    Plot,
+    Quiet,
+    Report,
+    Tolerance,
+    Wanted,
+    changes,
+)
+from sharpfront.cli.terminal import (
+    BAD_INPUT,
+    FAILED,
+    INTERRUPTED,
+    checked_folder,
+    complain,
+    without_empty,
+)
+
+if TYPE_CHECKING:
+    from sharpfront.cli.results import Facts
+    from sharpfront.solution import Solution
+    from sharpfront.statement import Statement, StatementError
+
+
+def solve(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A problem file, in TOML.")],
+    set_: Changes = None,
+    tol: Tolerance = None,
+    max_kernels: Kernels = None,
+    out: Out = Path(),
+    json: Json = False,
+    quiet: Quiet = False,
+    plot: Plot = False,
+    report: Report = False,
+) -> None:
+    """Solve the problem in a file and write the solution, NAME.npz.
+
+    Exit codes: 0 converged, 1 solved but not converged, 2 bad input, 130 interrupted.
+    """
+    wanted = Wanted(out, tol, max_kernels, json, quiet, plot, report)
+    changed = changes(set_)
+    from sharpfront.statement import StatementError, read
+
+    try:
+        statement = read(file, changed)
+    except StatementError as error:
+        _refuse(error, wanted)
+        raise typer.Exit(BAD_INPUT) from None
+    carry_out(statement, wanted)
+
+
+def carry_out(statement: Statement, wanted: Wanted) -> None:
+    """Solve, write, print, and leave with the code that says how it went."""
+    from sharpfront.errors import SharpfrontError
+
+    made = checked_folder(wanted.out)
+    try:
+        facts = _solved(statement, wanted)
+    except KeyboardInterrupt:
+        without_empty(made)
+        if not wanted.quiet:
+            complain("Interrupted; no half-written files are left.")
+        raise typer.Exit(INTERRUPTED) from None
+    except SharpfrontError as error:
+        # Seen only while solving, as a coefficient that is not finite somewhere.
+        without_empty(made)
+        _refuse_late(str(error), wanted)
+        raise typer.Exit(BAD_INPUT) from None
+    facts.show(wanted)
+    kind = facts.solution.outcome.kind
+    if kind == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+    if not facts.solution.converged:
+        raise typer.Exit(FAILED)
+
+
+def _solved(statement: Statement, wanted: Wanted) -> Facts:
+    from sharpfront.cli.progress import progress
+    from sharpfront.cli.results import Facts, written
+
+    started = time.perf_counter()
+    with progress(statement, wanted) as (say, on_step):
+        solution: Solution = statement.solve(
+            tol=wanted.tol, max_kernels=wanted.max_kernels, on_step=on_step
+        )
+        seconds = time.perf_counter() - started
+        say("measuring the error" if statement.exact else "writing")
+        errors = statement.true_errors(solution)
+        say("writing")
+        files, notes = written(statement, solution, wanted)
+    return Facts(statement, solution, seconds, errors, files, notes)
+
+
+def _refuse(error: StatementError, wanted: Wanted) -> None:
+    if wanted.json:
+        from sharpfront.cli.results import as_json
+
+        found = [
+            {
+                "line": m.line,
+                "column": m.column,
+                "key": m.where,
+                "text": m.text,
+                "message": m.message,
+            }
+            for m in error.mistakes
+        ]
+        typer.echo(as_json({"file": error.name, "mistakes": found}))
+        return
+    count = len(error.mistakes)
+    words = "1 mistake" if count == 1 else f"{count} mistakes"
+    complain("\n".join([*error.paragraphs(), f"{words}; nothing was solved."]))
+
+
+def _refuse_late(message: str, wanted: Wanted) -> None:
+    if wanted.json:
+        from sharpfront.cli.results import as_json
+
+        typer.echo(as_json({"mistakes": [{"message": message}]}))
+    else:
+        complain(message)

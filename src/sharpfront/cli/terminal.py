@@ -1,0 +1,58 @@
+"""What all commands share: exit codes, consoles, and folders that can be written to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+# Where there is no terminal to ask.
+_PIPE_WIDTH = 100
+
+
+def console(*, stderr: bool = False, pipe_width: int = _PIPE_WIDTH) -> Console:
+    """Return a console: coloured on a terminal, plain and of a fixed width elsewhere."""
+    from rich.console import Console
+
+    found = Console(stderr=stderr, highlight=False)
+    if found.is_terminal:
+        return found
+    return Console(stderr=stderr, highlight=False, width=pipe_width, no_color=True)
+
+
+def complain(words: str) -> None:
+    """Print words on the error channel, wrapped at the width of the terminal."""
+    console(stderr=True).print(words, markup=False)
+
+
+def checked_folder(out: Path) -> list[Path]:
+    """Refuse early what could not be written after minutes of work.
+
+    Returns the folders that were made, the innermost first.
+    """
+    new = [path for path in (out, *out.parents) if not path.exists()]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        # A file in the place of the folder, or of one above it, or no right to write there.
+        raise typer.BadParameter(
+            f"cannot make the folder {out} ({error.strerror}); --out wants a folder."
+        ) from None
+    if not os.access(out, os.W_OK):
+        raise typer.BadParameter(f"cannot write to the folder {out}.")
+    return new
+
+
+def without_empty(folders: list[Path]) -> None:
+    """Remove folders that were made only to see that they can be, if nothing was put into them."""
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except OSError:
+            return

@@ -1,0 +1,117 @@
+"""Solutions as xarray datasets: values on a grid, with coordinates and words."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.errors import MissingExtraError, ProblemError
+from sharpfront.plot.grid import centres_of, graded_axis, graded_line, kernels_at
+from sharpfront.plot.section import Kernels, kernels_of
+
+# Places along a side, by the number of coordinates of space, and moments.
+_COUNTS = {1: 1001, 2: 120, 3: 48}
+_FEW, _MOMENTS = 16, 101
+
+
+def to_xarray(solution: Any, **axes: Any) -> Any:
+    """Return a solution on a grid as an ``xarray.Dataset``.
+
+    It holds each unknown by name over the coordinates, time among them; NaN outside a shape. Its
+    attributes say tolerance, estimate, outcome and statement. Needs xarray:
+    ``pip install sharpfront[export]``.
+
+    Parameters
+    ----------
+    solution
+        Any solution.
+    **axes
+        The places along a coordinate, by name: an increasing array, or a number of places. By
+        default they are as close together as the kernels are.
+    """
+    try:
+        xarray = importlib.import_module("xarray")
+    except ImportError:
+        raise MissingExtraError("xarray", "export") from None
+    names = solution.approximation.coordinates
+    foreign = [name for name in axes if name not in names]
+    if foreign:
+        raise ProblemError(
+            f"{', '.join(foreign)} is not a coordinate of this solution; they are "
+            f"{', '.join(names)}."
+        )
+    places = {name: _places(solution, i, axes.get(name)) for i, name in enumerate(names)}
+    points = np.stack(np.meshgrid(*places.values(), indexing="ij"), axis=-1)
+    shape, flat = points.shape[:-1], points.reshape(-1, len(names))
+    inside = solution.domain.contains(flat)
+    data = {}
+    for unknown in solution.unknowns:
+        values = np.full(len(flat), np.nan)
+        if inside.any():
+            zero = (0,) * len(names)
+            values[inside] = solution.approximation.values(unknown, flat[inside], zero)
+        data[unknown] = (names, values.reshape(shape))
+    return xarray.Dataset(data, coords=places, attrs=_attributes(solution))
+
+
+def _places(solution: Any, axis: int, given: Any) -> Host:
+    """Return the places along one coordinate: those given, or some that follow the kernels."""
+    name = solution.approximation.coordinates[axis]
+    bounds = solution.domain.bounds
+    low, high = (float(end) for end in bounds[:, axis])
+    if given is None or isinstance(given, int | np.integer):
+        if given is not None and given < 2:
+            raise ProblemError(f"{name}= is an array or a number of 2 or more, got {given}.")
+        return _default(solution, axis, None if given is None else int(given))
+    places = np.atleast_1d(np.asarray(given, dtype=float))
+    if places.ndim != 1 or not len(places) or np.any(np.diff(places) <= 0):
+        raise ProblemError(f"{name}= is an array of increasing numbers, got {given!r}.")
+    if places[0] < low or places[-1] > high:
+        raise ProblemError(
+            f"{name}= runs from {places[0]:g} to {places[-1]:g}; the solution holds from {low:g} "
+            f"to {high:g}."
+        )
+    return places
+
+
+def _default(solution: Any, axis: int, count: int | None) -> Host:
+    bounds, names = solution.domain.bounds, solution.approximation.coordinates
+    low, high = (float(end) for end in bounds[:, axis])
+    in_time = names[-1] == "t"
+    if in_time and axis == len(names) - 1:
+        return np.linspace(low, high, count or _MOMENTS)
+    dimension = len(names) - in_time
+    many = count or _COUNTS.get(dimension, _FEW)
+    bases = list(solution.approximation.bases.values())
+    if dimension == 1:
+        return graded_line(_line_kernels(solution, bases), (low, high), many)
+    told = next((b for b in bases if len(centres_of(b)) and b.dimension == len(names)), None)
+    return np.linspace(low, high, many) if told is None else graded_axis(told, axis, bounds, many)
+
+
+def _line_kernels(solution: Any, bases: list[Any]) -> Kernels:
+    """Return all kernels on the line; of a problem in time those at its end."""
+    found = []
+    for basis in bases:
+        if basis.dimension == 1:
+            found.append(kernels_of(basis))
+        elif (moved := kernels_at(basis, float(solution.domain.bounds[1, 1]))) is not None:
+            found.append(moved)
+    centres = [np.zeros((0, 1)), *(k.centres for k in found)]
+    covariances = [np.zeros((0, 1, 1)), *(k.covariances for k in found)]
+    return Kernels(np.concatenate(centres), np.concatenate(covariances))
+
+
+def _attributes(solution: Any) -> dict[str, Any]:
+    return {
+        "tol": solution.tol,
+        "error_estimate": solution.error_estimate,
+        "estimate": solution.estimate.meaning,
+        "outcome": str(solution.outcome.kind),
+        "converged": int(solution.converged),
+        "kernels": solution.kernels,
+        "statement": "" if solution.problem is None else repr(solution.problem),
+    }

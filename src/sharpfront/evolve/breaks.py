@@ -1,0 +1,266 @@
+"""Initial data that jump or bend, or that disagree with the conditions: rounded off.
+
+At a break x0 the data are a line on each side, l(s) = a + b s and r(s), s = x - x0. Smoothed by a
+Gaussian of width d they are exactly
+
+    l(s) Q(-s/d) + r(s) Q(s/d) + (r' - l') d g(s/d),   g the normal density, Q its integral.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from sharpfront.arrays import Host
+from sharpfront.equation.expression import Key
+from sharpfront.evolve.equations import Residual, TimeSystem
+
+Function = Callable[[Host], Host]
+
+# Points of the look for breaks, and the share of the domain at which a break is told from a front.
+LOOK, CLOSE = 20001, 1e-7
+# A jump is rounded over this share of the domain.
+ROUND = 1e-6
+# A bend is rounded by as much as this share of the tolerance is worth.
+WORTH = 0.3
+# A rounding reaches this many widths.
+REACH = 9.0
+# Changes below this share of the data's range are none.
+SMALL = 1e-6
+
+
+@dataclass(frozen=True)
+class Break:
+    """A place where data jump or bend, with the lines on both sides.
+
+    Parameters
+    ----------
+    x
+        Where.
+    left, right
+        Value and slope on each side.
+    """
+
+    x: float
+    left: tuple[float, float]
+    right: tuple[float, float]
+
+    @property
+    def jump(self) -> float:
+        """Of the value."""
+        return self.right[0] - self.left[0]
+
+    @property
+    def bend(self) -> float:
+        """Of the slope."""
+        return self.right[1] - self.left[1]
+
+
+def breaks_of(f: Function, low: float, high: float, periodic: bool) -> list[Break]:
+    """Return the places where a function jumps or bends."""
+    length = high - low
+    over = length / (LOOK - 1)
+    x = low - 4.3 * over + over * np.arange(LOOK + 9) if periodic else np.linspace(low, high, LOOK)
+    u = f(x)
+    spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
+    if spread <= 0:
+        return []
+    bend = np.abs(np.diff(u, 2))
+    around = np.stack([bend[:-4], bend[1:-3], bend[3:-1], bend[4:]])
+    # A smooth function bends about as much next door.
+    odd = (bend[2:-2] >= bend[1:-3]) & (bend[2:-2] >= bend[3:-1])
+    odd &= (bend[2:-2] > 4.0 * np.minimum(around[0], around[3])) & (bend[2:-2] > SMALL * steep)
+    found: list[Break] = []
+    for i in np.flatnonzero(odd) + 2:
+        broken = _zoomed(f, float(x[i]), float(x[i + 2]), length, float(spread))
+        if broken is not None and all(abs(broken.x - b.x) > 1e-5 * length for b in found):
+            found.append(broken)
+    if periodic:
+        found = [b for b in found if low - 1e-12 * length <= b.x < high - 1e-9 * length]
+    return found
+
+
+def _zoomed(f: Function, a: float, b: float, length: float, spread: float) -> Break | None:
+    """Follow the largest bend between two points inwards; return it if it does not smooth out."""
+    first = _bend(f, a, b)
+    while b - a > CLOSE * length:
+        x = np.linspace(a, b, 17)
+        u = f(x)
+        i = int(np.argmax(np.abs(np.diff(u, 2))))
+        a, b = float(x[i]), float(x[i + 2])
+    jump = abs(float(np.diff(f(np.array([a, b])))[0]))
+    if jump > 0.05 * spread or (jump > SMALL * spread and jump > 0.3 * first[1]):
+        while b - a > 4.0 * np.spacing(max(abs(a), abs(b))):
+            middle = 0.5 * (a + b)
+            u = f(np.array([a, middle, b]))
+            a, b = (a, middle) if abs(u[1] - u[0]) > abs(u[2] - u[1]) else (middle, b)
+        h = CLOSE * length
+        return Break(0.5 * (a + b), _line(f, a, -h), _line(f, b, h))
+    broken = _kink(f, a, b)
+    h = 0.1 * (b - a)
+    last, closer = _bend(f, a, b)[0], _bend(f, broken.x - 0.5 * h, broken.x + 0.5 * h)[0]
+    bends = abs(last) > 0.3 * abs(first[0]) and abs(last) * length > 1e-4 * spread
+    return broken if bends and abs(closer) > 0.6 * abs(last) else None
+
+
+def _bend(f: Function, a: float, b: float) -> tuple[float, float]:
+    """Return the change of slope between two stretches beside [a, b], and the change of value."""
+    h = b - a
+    u = f(np.array([a - h, a, b, b + h]))
+    return float((u[3] - u[2]) - (u[1] - u[0])) / h, abs(float(u[2] - u[1]))
+
+
+def _line(f: Function, x: float, h: float) -> tuple[float, float]:
+    """Return value and slope beside x, on the side of h."""
+    u = f(np.array([x, x + h, x + 2.0 * h]))
+    return float(u[0]), float(-1.5 * u[0] + 2.0 * u[1] - 0.5 * u[2]) / h
+
+
+def _kink(f: Function, a: float, b: float) -> Break:
+    """Return the bend between a and b: where the lines on both sides meet."""
+    h = b - a
+    left, right = _line(f, a, -2.0 * h), _line(f, b, 2.0 * h)
+    s = (left[0] - right[0] + right[1] * h) / (right[1] - left[1])
+    s = min(max(s, 0.0), h)
+    value = 0.5 * (left[0] + left[1] * s + right[0] - right[1] * (h - s))
+    return Break(a + s, (value, left[1]), (value, right[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """A function with its breaks rounded off and its ends corrected.
+
+    Parameters
+    ----------
+    function
+        As given.
+    low, high
+        Its interval.
+    periodic
+        Whether the ends are joined.
+    breaks
+        Where it is rounded, with the widths.
+    ends
+        (side, amount, width, order) of corrections at the ends: by a value or a slope.
+    """
+
+    function: Function
+    low: float
+    high: float
+    periodic: bool
+    breaks: tuple[tuple[Break, float], ...] = ()
+    ends: tuple[tuple[int, float, float, int], ...] = ()
+
+    def __call__(self, x: Host) -> Host:
+        length = self.high - self.low
+        at = self.low + np.mod(x - self.low, length) if self.periodic else x
+        at = np.clip(at, self.low, self.high)
+        out = np.array(self.function(at))
+        for broken, width in self.breaks:
+            s = at - broken.x
+            if self.periodic:
+                s = s - length * np.round(s / length)
+            near = np.abs(s) < REACH * width
+            out[near] = _rounded(broken, width, s[near])
+        for side, amount, width, order in self.ends:
+            s = (at - self.low if side == 0 else self.high - at) / width
+            out += amount * (2.0 * ndtr(-s) if order == 0 else width * np.exp(-s) * (1 - 2 * side))
+        return out
+
+
+def _rounded(broken: Break, width: float, s: Host) -> Host:
+    z = s / width
+    left, right = (v + slope * s for v, slope in (broken.left, broken.right))
+    density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    return np.asarray(left * ndtr(-z) + right * ndtr(z) + broken.bend * width * density)
+
+
+def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
+    """Return the initial state of each unknown without breaks, and what was rounded, in words."""
+    length = system.high - system.low
+    found, words = [], []
+    for name in system.names:
+        plain = Rounded(system.initial(name), system.low, system.high, system.periodic)
+        breaks = breaks_of(plain, system.low, system.high, system.periodic)
+        size = max(1.0, float(np.abs(plain(np.linspace(system.low, system.high, 101))).max()))
+        widths = [_width(b, tol * size, length) for b in breaks]
+        pairs = tuple(zip(breaks, widths, strict=True))
+        found.append(Rounded(plain.function, system.low, system.high, system.periodic, pairs))
+        jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
+        words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]
+    for condition in system.conditions:
+        words += _corrected(system, condition, found, tol, length)
+    return found, words
+
+
+def _width(broken: Break, small: float, length: float) -> float:
+    if abs(broken.jump) > small:
+        return ROUND * length
+    return float(np.clip(WORTH * small / (0.4 * abs(broken.bend)), 1e-9 * length, 1e-3 * length))
+
+
+def _corrected(
+    system: TimeSystem, condition: Residual, states: list[Rounded], tol: float, length: float
+) -> list[str]:
+    """Bend the state at an end until it meets a condition there; return words if by a value."""
+    terms = [t for t in condition.terms if not t.orders[1]]
+    if not terms or any(t.orders[1] for t in condition.terms):
+        return []
+    lowest = min(terms, key=lambda t: t.orders[0])
+    i, order = system.names.index(lowest.unknown), lowest.orders[0]
+    side, h = condition.side, 1e-5 * length
+    if order > 1:
+        return []
+    leaves = _leaves(system, states, side, h)
+    missed = float(condition.at(leaves, 1)[0])
+    tangent = float(condition.tangents(leaves, 1)[condition.terms.index(lowest)][0])
+    amount = -missed / tangent if tangent else 0.0
+    if abs(amount) < (1e-3 * tol if order == 0 else 1e-4):
+        return []
+    if order == 0:
+        width = ROUND * length
+    else:
+        width = float(np.clip(WORTH * tol / abs(amount), 1e-9 * length, 1e-3 * length))
+        amount = -amount
+    old = states[i]
+    states[i] = Rounded(
+        old.function,
+        old.low,
+        old.high,
+        old.periodic,
+        old.breaks,
+        (*old.ends, (side, amount, width, order)),
+    )
+    if order == 0 and abs(amount) > tol:
+        where = "left" if side == 0 else "right"
+        return [f"{lowest.unknown} starts {abs(amount):.2g} off the condition on the {where}"]
+    return []
+
+
+def _leaves(
+    system: TimeSystem, states: Sequence[Rounded], side: int, h: float
+) -> dict[Key, Host]:
+    """Return values and derivatives of the state at an end, by one-sided differences."""
+    end, inward = (system.low, h) if side == 0 else (system.high, -h)
+    start = system.problem.time
+    assert start is not None
+    x = system.problem.coordinates[0]
+    leaves: dict[Key, Host] = {
+        ("coordinate", x): np.array([end]),
+        ("coordinate", "t"): np.array([start[0]]),
+        ("normal", x): np.array([2.0 * side - 1.0]),
+    }
+    for name, state in zip(system.names, states, strict=True):
+        u = state(end + inward * np.arange(5))
+        stencil = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / (12.0 * inward)
+        leaves["derivative", name, (0, 0)] = u[:1]
+        leaves["derivative", name, (1, 0)] = np.array([stencil @ u])
+        second = np.array([35.0, -104.0, 114.0, -56.0, 11.0]) / (12.0 * inward**2)
+        leaves["derivative", name, (2, 0)] = np.array([second @ u])
+        third = np.array([-5.0, 18.0, -24.0, 14.0, -3.0]) / (2.0 * inward**3)
+        leaves["derivative", name, (3, 0)] = np.array([third @ u])
+    return leaves

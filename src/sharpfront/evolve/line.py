@@ -1,0 +1,277 @@
+"""From a problem in time on an interval to its solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host, blas_threads
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.evolve.equations import TimeSystem, time_system
+from sharpfront.evolve.march import Limits, Run, Step, StuckError, steps
+from sharpfront.evolve.moment import Moment
+from sharpfront.evolve.start import first_run
+from sharpfront.evolve.tracking import COMPONENTS, Shape
+from sharpfront.geometry import SpaceTime
+from sharpfront.history import TimeStep
+from sharpfront.mixture import Mixture
+from sharpfront.pieces.radau import STAGES
+from sharpfront.pieces.slabs import Slab, SlabBasis
+from sharpfront.problem import Problem
+from sharpfront.solution import Estimate, Solution
+
+MAX_KERNELS = 600
+# Runs with ever tighter steps, if errors grow on the way.
+PASSES = 3
+# No step is asked for more digits than this.
+TIGHTEST = 1e-12
+_MEANING = (
+    "The largest error at any moment: the error equation, with the residual of the solution on its "
+    "right, stepped along on more kernels, and the last coefficient in time of each step."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _March:
+    """What a run has left behind.
+
+    Parameters
+    ----------
+    run
+        After the last step.
+    taken
+        The steps.
+    records
+        Their records.
+    ended
+        None if the end of time was reached, else why not.
+    notes
+        What was done to the initial state, in words.
+    inner
+        The tolerance that steps kept to.
+    """
+
+    run: Run
+    taken: list[tuple[Slab, Host]]
+    records: list[TimeStep]
+    inner: float
+    notes: list[str]
+    ended: Outcome | None = None
+
+    @property
+    def estimate(self) -> float:
+        """The largest error of any step."""
+        return max((r.error_estimate for r in self.records), default=float("inf"))
+
+
+def evolve_line(
+    problem: Problem,
+    tol: float,
+    *,
+    max_kernels: int | None = None,
+    components: int | None = None,
+    on_step: Callable[[TimeStep], None] | None = None,
+    resume: Solution | None = None,
+) -> Solution:
+    """Solve a problem in time on an interval.
+
+    Parameters
+    ----------
+    problem
+        With a span of time and an initial state.
+    tol
+        Of the error at any moment, relative to max(1, max|u|).
+    max_kernels, components
+        At most.
+    on_step
+        Called with each step as it is taken.
+    resume
+        A solution of the same problem that was interrupted.
+    """
+    system = time_system(problem)
+    assert problem.time is not None
+    limits = Limits(tol, problem.time[1], max_kernels or MAX_KERNELS, components or COMPONENTS)
+    with blas_threads(1):
+        march = _begin(system, limits, resume)
+        for attempt in range(PASSES):
+            march = _marched(march, limits, on_step)
+            tighter = march.inner * 0.5 * tol / march.estimate
+            last = march.ended is not None or march.estimate <= tol or attempt == PASSES - 1
+            if last or tighter < TIGHTEST:
+                break
+            run, notes = first_run(system, replace(limits, tol=tighter))
+            march = _March(run, [], [], tighter, notes)
+    return _solution(problem, tol, march, limits)
+
+
+def _begin(system: TimeSystem, limits: Limits, resume: Solution | None) -> _March:
+    if resume is None:
+        run, notes = first_run(system, limits)
+        return _March(run, [], [], limits.tol, notes)
+    saved = resume.checkpoint
+    if not saved or resume.unknowns != system.problem.unknowns:
+        raise ProblemError(
+            "resume= takes a solution of the same problem in time that was interrupted or stopped, "
+            "as solve returned it or as load read it."
+        )
+    return _March(
+        unpacked_run(saved, system),
+        _slabs(resume),
+        [r for r in resume.history if isinstance(r, TimeStep)],
+        float(saved["inner"]),
+        list(saved["notes"]),
+    )
+
+
+def _marched(
+    march: _March, limits: Limits, on_step: Callable[[TimeStep], None] | None
+) -> _March:
+    """Go on to the end of time, or as far as it goes."""
+    run, taken, records = march.run, list(march.taken), list(march.records)
+    ended = None
+    try:
+        for step in steps(march.run, replace(limits, tol=march.inner)):
+            run = step.run
+            taken.append((step.slab, step.weights))
+            records.append(_record(step, len(records)))
+            if on_step:
+                on_step(records[-1])
+    except KeyboardInterrupt:
+        detail = f"Interrupted at t = {run.now.t:.6g} of {limits.stop:.6g}."
+        ended = Outcome(OutcomeKind.INTERRUPTED, detail)
+    except StuckError as stuck:
+        detail = f"At t = {run.now.t:.6g} of {limits.stop:.6g}: {stuck}."
+        ended = Outcome(OutcomeKind.STOPPED, detail)
+    return replace(march, run=run, taken=taken, records=records, ended=ended)
+
+
+def _record(step: Step, index: int) -> TimeStep:
+    motion = step.slab.motion
+    return TimeStep(
+        index,
+        motion.times[1],
+        motion.dt,
+        step.slab.kernels,
+        step.error,
+        step.iterations,
+        step.seconds,
+        step.mixture,
+        step.speeds,
+    )
+
+
+def _solution(problem: Problem, tol: float, march: _March, limits: Limits) -> Solution:
+    assert problem.time is not None
+    unknowns = problem.unknowns
+    taken = march.taken or [_standstill(march.run)]
+    basis = SlabBasis(tuple(slab for slab, _ in taken))
+    weights = {
+        name: np.concatenate([w[:, i].ravel() for _, w in taken])
+        for i, name in enumerate(march.run.now.system.names)
+    }
+    reached = march.run.now.t if march.taken else problem.time[0]
+    outcome = march.ended or _outcome(march, tol)
+    if march.notes:
+        outcome = replace(outcome, detail=" ".join([outcome.detail, *march.notes]).strip())
+    return Solution(
+        Approximation(
+            problem.coordinates,
+            {name: basis for name in unknowns},
+            {name: weights[name] for name in unknowns},
+        ),
+        SpaceTime(problem.domain, (problem.time[0], max(reached, float(basis.times[1])))),
+        Estimate(march.estimate, _MEANING),
+        outcome,
+        tol,
+        tuple(march.records),
+        {
+            "steps": float(len(march.records)),
+            "newton_iterations": float(sum(r.iterations for r in march.records)),
+            "step_tolerance": march.inner,
+        },
+        problem,
+        checkpoint=packed_run(march),
+    )
+
+
+def _outcome(march: _March, tol: float) -> Outcome:
+    if march.estimate <= tol:
+        return Outcome(OutcomeKind.CONVERGED)
+    detail = f"Errors grow on the way: the estimate ends at {march.estimate:.1e}, above {tol:.1e}."
+    return Outcome(OutcomeKind.STALLED, detail)
+
+
+def _standstill(run: Run) -> tuple[Slab, Host]:
+    """Return the initial state as a slab, for a run that took no step."""
+    motion = run.now.motion(run.now, run.now.t + max(run.dt, np.spacing(run.now.t)))
+    return Slab(motion, run.now.kernels), np.repeat(run.now.weights[None], STAGES + 1, axis=0)
+
+
+def packed_run(march: _March) -> dict[str, Any]:
+    """Return the state of a run as words and arrays."""
+    run, now = march.run, march.run.now
+    names, unknowns = now.system.names, now.system.problem.unknowns
+    return {
+        "inner": march.inner,
+        "notes": march.notes,
+        "t": now.t,
+        "kernels": now.kernels,
+        "mixture": [now.mixture.weights, now.mixture.means, now.mixture.covariances],
+        "shape": [now.shape.radius, now.shape.evenness],
+        "zero": now.zero,
+        "weights": now.weights,
+        "dt": run.dt,
+        "error": run.error,
+        "scale": run.scale,
+        "idle": run.idle,
+        "before": list(run.before) if run.before else [],
+        "rates": {
+            name: np.concatenate([w[:, i].ravel() for _, w in march.taken] or [np.zeros(0)])
+            for i, name in enumerate(names)
+            if name not in unknowns
+        },
+    }
+
+
+def unpacked_run(saved: Mapping[str, Any], system: TimeSystem) -> Run:
+    """Return the run from what `packed_run` made of it."""
+    now = Moment(
+        system,
+        float(saved["t"]),
+        int(saved["kernels"]),
+        Mixture(*saved["mixture"]),
+        Shape(*saved["shape"]),
+        float(saved["zero"]),
+        np.asarray(saved["weights"]),
+    )
+    before = saved["before"]
+    return Run(
+        now,
+        float(saved["dt"]),
+        np.asarray(saved["error"]),
+        float(saved["scale"]),
+        int(saved["idle"]),
+        (np.asarray(before[0]), float(before[1])) if before else None,
+    )
+
+
+def _slabs(solution: Solution) -> list[tuple[Slab, Host]]:
+    """Return the slabs of a solution with the weights of all unknowns and their rates."""
+    saved = solution.checkpoint
+    assert saved is not None
+    if not solution.history:
+        return []
+    basis = next(iter(solution.approximation.bases.values()))
+    assert isinstance(basis, SlabBasis)
+    rows = [solution.approximation.weights[name] for name in solution.unknowns]
+    rows += list(saved["rates"].values())
+    ends = np.cumsum([slab.size for slab in basis.slabs])[:-1]
+    parts = zip(*(np.split(row, ends) for row in rows), strict=True)
+    return [
+        (slab, np.stack([p.reshape(STAGES + 1, -1) for p in part], axis=1))
+        for slab, part in zip(basis.slabs, parts, strict=True)
+    ]

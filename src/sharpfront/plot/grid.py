@@ -1,0 +1,93 @@
+"""Places at which a solution is tabulated: as close together as its kernels are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host, to_host
+from sharpfront.mixture import Mixture
+from sharpfront.pieces import tables
+from sharpfront.pieces.slabs import Slab, SlabBasis
+from sharpfront.pieces.tensor import TensorBasis
+from sharpfront.plot.section import Kernels
+
+# Every other place is an even one, in case that kernels are rare somewhere.
+_EVEN_SHARE = 2
+
+
+def centres_of(basis: Any) -> Host:
+    """Return the centres of a basis, (n, d); none where it does not say where they are."""
+    centres = getattr(basis, "centres", np.zeros((0, basis.dimension)))
+    return np.asarray(to_host(centres), dtype=float)
+
+
+def graded_axis(basis: Any, axis: int, bounds: Host, count: int) -> Host:
+    """Return up to `count` increasing places along an axis with both ends, dense like kernels."""
+    low, high = bounds[:, axis]
+    shares = np.linspace(0.0, 1.0, count)
+    if isinstance(basis, TensorBasis):
+        inner = basis.axes[axis].coordinate.invert(shares[1:-1]).x
+    else:
+        inner = shared_places(centres_of(basis)[:, axis], (low, high), count - 2)
+    return np.unique(np.concatenate([[low], np.clip(inner, low, high), [high]]))
+
+
+def shared_places(centres: Host, ends: tuple[float, float], count: int) -> Host:
+    """Return places between two ends, half of them even and half at quantiles of the centres."""
+    low, high = ends
+    shares = np.linspace(0.0, 1.0, count + 2)
+    inside = np.clip(centres, low, high)
+    graded = np.quantile(inside, shares[1:-1:_EVEN_SHARE]) if len(inside) else np.zeros(0)
+    return np.concatenate([low + (high - low) * shares[_EVEN_SHARE:-1:_EVEN_SHARE], graded])
+
+
+def kernels_at(basis: Any, t: float) -> Kernels | None:
+    """Return the kernels on the line at a moment; None for a basis that does not tell."""
+    if not isinstance(basis, SlabBasis):
+        return None
+    slab = _slab_at(basis, t)
+    n, where = slab.kernels, slab.motion.at(t)
+    # Those of a circle begin at its zero, those of a stretch lie half a step inside.
+    at = where.invert((np.arange(n) + (0.0 if slab.motion.periodic else 0.5)) / n)
+    widths = tables.WIDTH / n / where.derivatives(at, 1)[0]
+    low, high = slab.motion.low, slab.motion.high
+    centres = low + np.mod(at.x - low, high - low) if slab.motion.periodic else at.x
+    order = np.argsort(centres)
+    return Kernels(centres[order, None], widths[order, None, None] ** 2)
+
+
+def mixture_at(basis: Any, t: float) -> Mixture | None:
+    """Return the mixture on the line at a moment; None for a basis that does not tell."""
+    if not isinstance(basis, SlabBasis):
+        return None
+    return _slab_at(basis, t).motion.components(t).mixture
+
+
+def _slab_at(basis: SlabBasis, t: float) -> Slab:
+    last = len(basis.slabs) - 1
+    return basis.slabs[int(np.clip(np.searchsorted(basis.times, t) - 1, 0, last))]
+
+
+def graded_line(kernels: Kernels, ends: tuple[float, float], most: int) -> Host:
+    """Return increasing places on a line: even ones, kernels' centres and some between each two.
+
+    Parameters
+    ----------
+    kernels
+        On the line.
+    ends
+        Of the line; both are among the places.
+    most
+        About how many places there may be.
+    """
+    low, high = ends
+    centres = kernels.centres[:, 0]
+    centres = np.unique(np.concatenate([[low, high], centres[(centres > low) & (centres < high)]]))
+    steps = max(1, min(8, (2 * most // 3) // len(centres)))
+    graded = centres[:-1, None] + np.diff(centres)[:, None] * np.arange(steps) / steps
+    even = np.linspace(low, high, max(2, most // 3))
+    places = np.unique(np.concatenate([even, graded.ravel(), [high]]))
+    thin = max(1, -(-len(places) // most))
+    return np.unique(np.concatenate([places[::thin], [high]]))

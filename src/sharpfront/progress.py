@@ -1,0 +1,115 @@
+"""What a solve says while it runs: lines for the log, and a bar on a terminal.
+
+Nothing is shown by default. The logger is called ``sharpfront``: one line for each solve or step at
+INFO, its details at DEBUG.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LOGGER = logging.getLogger("sharpfront")
+LOGGER.addHandler(logging.NullHandler())
+
+Tell = Callable[[Any], None]
+
+
+def log_step(record: Any) -> None:
+    """Log one `Record` or `TimeStep`."""
+    if not LOGGER.isEnabledFor(logging.INFO):
+        return
+    LOGGER.info("%s", line_of(record))
+    if not LOGGER.isEnabledFor(logging.DEBUG):
+        return
+    details = {k: v for k, v in vars(record).items() if isinstance(v, int | float)}
+    LOGGER.debug("details: %s", ", ".join(f"{k} {v:.6g}" for k, v in details.items()))
+    if record.mixture is not None:
+        means = [", ".join(f"{x:.6g}" for x in mean) for mean in record.mixture.means]
+        LOGGER.debug("mixture: %d components at %s", len(means), "; ".join(means))
+
+
+def line_of(record: Any) -> str:
+    """Return what a solve or a step came to, in one line."""
+    end = f"{record.kernels} kernels, estimated error {record.error_estimate:.2e}"
+    if hasattr(record, "dt"):
+        return f"step {record.step}: t = {record.time:.6g}, dt = {record.dt:.2e}, {end}"
+    return f"solve {record.iteration}: {end}, residual {record.residual:.2e}"
+
+
+@contextlib.contextmanager
+def told(
+    on_step: Tell | None,
+    *,
+    shown: bool,
+    tol: float,
+    span: tuple[float, float] | None = None,
+    console: Console | None = None,
+) -> Iterator[Tell]:
+    """Yield the function that every record is given to: it logs, shows and passes on.
+
+    Parameters
+    ----------
+    on_step
+        The user's own, called last; None for none.
+    shown
+        Whether to show a bar on standard error, if that is a terminal.
+    tol
+        The tolerance; the bar of a stationary problem is full when the estimate is below it.
+    span
+        The first and the last moment of a problem in time, over which its bar runs.
+    console
+        Where to show the bar.
+    """
+    with _bar(shown, tol, span, console) as advance:
+
+        def tell(record: Any) -> None:
+            log_step(record)
+            advance(record)
+            if on_step is not None:
+                on_step(record)
+
+        yield tell
+
+
+@contextlib.contextmanager
+def _bar(
+    shown: bool, tol: float, span: tuple[float, float] | None, console: Console | None
+) -> Iterator[Tell]:
+    if not shown:
+        yield lambda record: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    screen = console or Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task("solving", total=1.0)
+        first: list[float] = []
+
+        def advance(record: Any) -> None:
+            first.append(record.error_estimate)
+            share = _time_share(record, span) if span else _share(first[0], first[-1], tol)
+            progress.update(bar, completed=share, description=line_of(record))
+
+        yield advance
+
+
+def _time_share(record: Any, span: tuple[float, float]) -> float:
+    return float((record.time - span[0]) / (span[1] - span[0]))
+
+
+def _share(first: float, now: float, tol: float) -> float:
+    """Return how far the estimate has come from the first one to the tolerance, in digits."""
+    if not (math.isfinite(now) and now > tol):
+        return 1.0 if now <= tol else 0.0
+    if not (math.isfinite(first) and first > now):
+        return 0.0
+    return math.log(first / now) / math.log(first / tol)

@@ -1,0 +1,80 @@
+"""The numbers behind curves: one-dimensional problems, also in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.plot.grid import graded_line
+from sharpfront.plot.section import Kernels
+from sharpfront.report.encode import doubles, singles
+from sharpfront.report.quantities import Shown
+from sharpfront.report.states import Placement
+
+# Bytes for all curves together, before they become text.
+_BUDGET = 1_000_000
+_MOST = 3000
+
+
+def line_data(
+    solution: Any,
+    shown: Sequence[Shown],
+    placements: Sequence[Placement],
+    answer: int,
+    times: Host | None,
+) -> tuple[dict[str, Any], list[Host]]:
+    """Return curves and kernels for the page, and the points (m, d) where they were taken."""
+    count = 1 if times is None else len(times)
+    most = min(_MOST, _BUDGET // (count * (8 + 4 * len(shown))))
+    frames, points = [], []
+    for i in range(count):
+        everything = _together(placements[answer if times is None else i])
+        x = graded_line(everything, _ends(solution), most)
+        at = x[:, None] if times is None else np.stack([x, np.full(len(x), times[i])], axis=1)
+        values = {s.key: singles(s.quantity.values(at)) for s in shown}
+        frames.append({"x": doubles(x), "values": values})
+        points.append(at)
+    states = [_state(placement) for placement in placements]
+    return {
+        "kind": "line",
+        "axis": solution.approximation.coordinates[0],
+        "frames": frames,
+        "ends": list(_ends(solution)),
+        "states": states,
+    }, points
+
+
+def _ends(solution: Any) -> tuple[float, float]:
+    low, high = solution.domain.bounds[:, 0]
+    return float(low), float(high)
+
+
+def _together(placement: Placement) -> Kernels:
+    """Return the kernels of all unknowns and the components, places where something may happen."""
+    found = [*placement.kernels.values()]
+    if not found and placement.components is not None:
+        found = [placement.components]
+    if not found:
+        return Kernels(np.zeros((0, 1)), np.zeros((0, 1, 1)))
+    return Kernels(
+        np.concatenate([k.centres for k in found]), np.concatenate([k.covariances for k in found])
+    )
+
+
+def _state(placement: Placement) -> dict[str, Any]:
+    kernels = {unknown: _spread(k) for unknown, k in placement.kernels.items()}
+    components = placement.components
+    return {
+        "note": placement.note,
+        "kernels": kernels,
+        "mixture": None if components is None else _spread(components),
+    }
+
+
+def _spread(kernels: Kernels) -> dict[str, Any]:
+    order = np.argsort(kernels.centres[:, 0], kind="stable")
+    widths = np.sqrt(kernels.covariances[order, 0, 0])
+    return {"c": doubles(kernels.centres[order, 0]), "s": singles(widths)}

@@ -1,0 +1,114 @@
+"""What a page can show at points: unknowns, the residual, and the error where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.errors import ProblemError
+from sharpfront.plot.quantity import Quantity, residual_of, unknown_of
+
+Exact = Callable[..., Any] | Mapping[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One quantity of a page.
+
+    Parameters
+    ----------
+    key
+        How data and page refer to it.
+    unknown
+        Which unknown's kernels it is shown with.
+    kind
+        ``"solution"``, ``"residual"`` or ``"error"``.
+    quantity
+        Label and function of points; residual and error as log10 of their sizes.
+    """
+
+    key: str
+    unknown: str
+    kind: str
+    quantity: Quantity
+
+    def words(self) -> dict[str, Any]:
+        """Return what the page needs to know of it."""
+        return {
+            "key": self.key,
+            "unknown": self.unknown,
+            "kind": self.kind,
+            "label": self.quantity.label,
+            "log": self.quantity.logarithmic,
+        }
+
+
+def quantities(solution: Any, exact: Exact | None) -> list[Shown]:
+    """Return everything that can be shown of a solution."""
+    unknowns = tuple(solution.unknowns)
+    found = [Shown(u, u, "solution", unknown_of(solution, u)) for u in unknowns]
+    if solution.problem is not None:
+        found.append(Shown("residual", unknowns[0], "residual", residual_of(solution)))
+    for unknown, function in exact_functions(solution, exact).items():
+        error = Quantity(
+            f"log10 |{unknown} − exact|", _log_error(solution, unknown, function), True
+        )
+        found.append(Shown(f"error {unknown}", unknown, "error", error))
+    return found
+
+
+def exact_functions(solution: Any, exact: Exact | None) -> dict[str, Callable[[Host], Host]]:
+    """Return the exact solution of each unknown as a function of points (m, d)."""
+    unknowns = tuple(solution.unknowns)
+    if exact is None:
+        return {}
+    if isinstance(exact, Mapping):
+        foreign = [name for name in exact if name not in unknowns]
+        if foreign:
+            raise ProblemError(
+                f"exact= names {', '.join(foreign)}; the unknowns are {', '.join(unknowns)}."
+            )
+        return {name: _of_points(function) for name, function in exact.items()}
+    if len(unknowns) == 1:
+        return {unknowns[0]: _of_points(exact)}
+    return {name: _of_points(_item(exact, i)) for i, name in enumerate(unknowns)}
+
+
+def _item(exact: Callable[..., Any], index: int) -> Callable[..., Any]:
+    return lambda *columns: exact(*columns)[index]
+
+
+def _of_points(function: Callable[..., Any]) -> Callable[[Host], Host]:
+    def values(points: Host) -> Host:
+        found = np.asarray(function(*points.T), dtype=float)
+        return np.array(np.broadcast_to(found, (len(points),)))
+
+    return values
+
+
+def _log_error(
+    solution: Any, unknown: str, exact: Callable[[Host], Host]
+) -> Callable[[Host], Host]:
+    def logarithms(points: Host) -> Host:
+        orders = (0,) * points.shape[1]
+        found = solution.approximation.values(unknown, points, orders)
+        # Equal to the last bit counts as rounding, so that the logarithm has an end.
+        size = np.maximum(np.abs(found - exact(points)), np.finfo(float).eps / 16)
+        return np.asarray(np.log10(size))
+
+    return logarithms
+
+
+def largest_error(solution: Any, exact: Exact | None, points: Host) -> tuple[float, int] | None:
+    """Return the largest error at points, relative to max(1, max|u|), and how many points."""
+    sizes = []
+    zero: Sequence[int] = (0,) * points.shape[1]
+    for unknown, function in exact_functions(solution, exact).items():
+        true = function(points)
+        found = solution.approximation.values(unknown, points, zero)
+        sizes.append(np.max(np.abs(found - true)) / max(1.0, float(np.max(np.abs(true)))))
+    return (float(max(sizes)), len(points)) if sizes else None

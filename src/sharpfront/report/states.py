@@ -1,0 +1,154 @@
+"""Kernels and mixture as the page shows them: solve after solve, or moment after moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.mixture import Mixture
+from sharpfront.pieces import PiecewiseBasis
+from sharpfront.pieces.coordinate import coordinate
+from sharpfront.pieces.tensor import Axis
+from sharpfront.plot.grid import kernels_at, mixture_at
+from sharpfront.plot.section import Kernels, kernels_of, mixture_of
+
+# So many pictures of a problem in time: curves are smaller than maps.
+_CURVES, _MAPS = 61, 31
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where kernels and the components of their mixture were.
+
+    Parameters
+    ----------
+    note
+        Which solve or moment this is, in words.
+    kernels
+        Of each unknown; without those whose positions are not known.
+    mixture
+        That placed them, or None.
+    """
+
+    note: str
+    kernels: dict[str, Kernels]
+    mixture: Mixture | None
+
+    @property
+    def components(self) -> Kernels | None:
+        """The components as if they were kernels."""
+        return (
+            None if self.mixture is None else Kernels(self.mixture.means, self.mixture.covariances)
+        )
+
+
+def answer_index(solution: Any) -> int:
+    """Return which record of the history the answer is."""
+    for i in reversed(range(len(solution.history))):
+        record = solution.history[i]
+        if (record.kernels, record.error_estimate) == (solution.kernels, solution.error_estimate):
+            return i
+    return len(solution.history) - 1
+
+
+def solves(solution: Any) -> tuple[list[Placement], int]:
+    """Return the kernels of every solve of a stationary problem, and which is the answer.
+
+    Records keep the mixture and the number of kernels, not their positions. On the line these
+    follow from the two; in space only the answer's are known.
+    """
+    bases = solution.approximation.bases
+    exact = {u: kernels_of(basis) for u, basis in bases.items()}
+    last = answer_index(solution)
+    count = len(solution.history)
+    own = mixture_of(solution, solution.unknowns[0])
+    if not count:
+        return [Placement(f"{solution.kernels} kernels", exact, own)], 0
+    out = []
+    for i, record in enumerate(solution.history):
+        note = (
+            f"Solve {i + 1} of {count}: {record.kernels} kernels, "
+            f"estimated error {record.error_estimate:.1e}"
+        )
+        if i == last:
+            out.append(Placement(f"{note} – the answer", exact, record.mixture or own))
+        else:
+            out.append(Placement(note, _followed(solution, record), record.mixture))
+    return out, last
+
+
+def _followed(solution: Any, record: Any) -> dict[str, Kernels]:
+    """Return kernels on the line as a record's mixture spreads them."""
+    bases = solution.approximation.bases
+    if len(bases) > 1 or not isinstance(next(iter(bases.values())), PiecewiseBasis):
+        return {}
+    return {solution.unknowns[0]: spread(record.mixture, record.kernels, solution.domain.bounds)}
+
+
+def spread(mixture: Mixture | None, count: int, bounds: Host) -> Kernels:
+    """Return kernels on the line, even in the coordinate of a mixture."""
+    along = Axis(coordinate(float(bounds[0, 0]), float(bounds[1, 0]), mixture), count)
+    return Kernels(along.centres[:, None], along.deviations[:, None, None] ** 2)
+
+
+def moments(solution: Any) -> Host:
+    """Return the moments that a page shows: even ones, with both ends."""
+    count = _CURVES if solution.domain.space.dimension == 1 else _MAPS
+    start, stop = solution.domain.time
+    return np.linspace(float(start), float(stop), count)
+
+
+def instants(solution: Any, times: Host) -> list[Placement]:
+    """Return kernels and mixture of a problem in time at moments."""
+    basis = solution.approximation.bases[solution.unknowns[0]]
+    out = []
+    for t in times:
+        i = _step_at(solution.history, float(t))
+        mixture = mixture_at(basis, float(t)) or mixture_between(solution.history, i, float(t))
+        note = f"t = {t:.4g}"
+        if i is not None:
+            step = solution.history[i]
+            note += f": {step.kernels} kernels, estimated error so far {step.error_estimate:.1e}"
+        out.append(Placement(note, _moved(solution, i, mixture, float(t)), mixture))
+    return out
+
+
+def _moved(
+    solution: Any, index: int | None, mixture: Mixture | None, t: float
+) -> dict[str, Kernels]:
+    if solution.domain.space.dimension > 1:
+        return {}
+    found = {u: kernels_at(basis, t) for u, basis in solution.approximation.bases.items()}
+    known = {u: kernels for u, kernels in found.items() if kernels is not None}
+    if known or index is None or mixture is None:
+        return known
+    count = solution.history[index].kernels
+    return dict.fromkeys(found, spread(mixture, count, solution.domain.space.bounds))
+
+
+def _step_at(history: Sequence[Any], t: float) -> int | None:
+    """Return the step in which a moment lies."""
+    ends = np.array([step.time for step in history])
+    return min(int(np.searchsorted(ends, t)), len(ends) - 1) if len(ends) else None
+
+
+def mixture_between(history: Sequence[Any], index: int | None, t: float) -> Mixture | None:
+    """Return the mixture at a moment: its parameters move evenly from step to step."""
+    if index is None:
+        return None
+    after: Mixture | None = history[index].mixture
+    before: Mixture | None = history[index - 1].mixture if index else None
+    if after is None or before is None or before.means.shape != after.means.shape:
+        return after or before
+    share = (t - history[index - 1].time) / (history[index].time - history[index - 1].time)
+    share = float(np.clip(share, 0.0, 1.0))
+    # Covariances between two that are positive definite are so too.
+    mixed = [
+        (1 - share) * getattr(before, name) + share * getattr(after, name)
+        for name in ("weights", "means", "covariances")
+    ]
+    return Mixture(mixed[0] / mixed[0].sum(), mixed[1], mixed[2])

@@ -1,0 +1,187 @@
+"""The names of a problem file: parameters, and definitions in terms of them."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sharpfront.equation.expression import Constant, Expression, evaluate
+from sharpfront.equation.text import mistakes_in, parse, parse_condition
+from sharpfront.equation.trace import Symbols, is_coordinate_name
+from sharpfront.errors import EquationError
+from sharpfront.statement.lines import KeyPath
+from sharpfront.statement.mistakes import Book
+from sharpfront.statement.schema import File
+
+_SPACE = Symbols((), ())
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """An expression as a vectorised function of the coordinates.
+
+    Called with symbols it gives the expression, so that a guess can be differentiated.
+    """
+
+    expression: Expression
+    coordinates: tuple[str, ...]
+
+    def __call__(self, *coordinates: Any) -> Any:
+        """Return values at coordinates, which broadcast like NumPy arrays."""
+        if any(isinstance(c, Expression) for c in coordinates):
+            return self.expression
+        arrays = np.broadcast_arrays(*(np.asarray(c, dtype=float) for c in coordinates))
+        leaves = {("coordinate", n): a for n, a in zip(self.coordinates, arrays, strict=True)}
+        with np.errstate(over="ignore", under="ignore"):
+            values = evaluate(self.expression, leaves)
+        return np.broadcast_to(np.asarray(values, dtype=float), arrays[0].shape)[()]
+
+    def holds(self, *coordinates: Any) -> Any:
+        """Return a comparison as booleans."""
+        return np.asarray(self(*coordinates), dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """What the texts of a file may use.
+
+    Parameters
+    ----------
+    book
+        Where mistakes go.
+    symbols
+        Unknowns and coordinates.
+    values
+        Parameters and definitions.
+    unread
+        Names whose own values could not be read: using them is no further mistake.
+    """
+
+    book: Book
+    symbols: Symbols = _SPACE
+    values: Mapping[str, float | Expression] = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
+
+    def within(self, unknowns: Sequence[str], coordinates: Sequence[str]) -> Names:
+        """Return the same names with other unknowns and coordinates."""
+        return replace(self, symbols=Symbols(tuple(unknowns), tuple(coordinates)))
+
+    def check(self, text: str, path: KeyPath, *, condition: bool = False) -> bool:
+        """Tell whether a text can be read, and write its mistakes into the book."""
+        values = {**self.values, **dict.fromkeys(self.unread, 1.0)}
+        found = mistakes_in(text, self.symbols, values, condition=condition)
+        for error in found:
+            self.book.note(path, _brief(str(error), text), error.part)
+        # With something unread the file is refused in any case; its value here was invented.
+        return not found and not self.unread
+
+    def expression(self, text: float | str, path: KeyPath) -> Expression | None:
+        """Return a text as an expression; None if it cannot be read."""
+        if not isinstance(text, str):
+            return Constant(float(text))
+        if "=" in text.replace("<=", "").replace(">=", ""):
+            self.book.note(path, f"Expected an expression without `=`, got {text!r}.", "=")
+            return None
+        return parse(text, self.symbols, self.values) if self.check(text, path) else None
+
+    def formula(self, text: float | str, path: KeyPath) -> Formula | None:
+        """Return a text as a function of the coordinates; None if it cannot be read."""
+        expression = self.expression(text, path)
+        return None if expression is None else Formula(expression, self.symbols.coordinates)
+
+    def predicate(self, text: str, path: KeyPath) -> Formula | None:
+        """Return a comparison as a function of the coordinates; None if it cannot be read."""
+        if not self.check(text, path, condition=True):
+            return None
+        found = parse_condition(text, self.symbols, self.values)
+        return Formula(found, self.symbols.coordinates)
+
+    def residual(self, texts: Sequence[str]) -> Callable[..., Any]:
+        """Return texts that can be read as a residual function, in the order of the unknowns."""
+        names = (*self.symbols.unknowns, *self.symbols.coordinates)
+
+        def stated(**symbols: Expression) -> tuple[Expression, ...]:
+            return tuple(parse(text, self.symbols, self.values) for text in texts)
+
+        kind = inspect.Parameter.KEYWORD_ONLY
+        signature = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+        stated.__signature__ = signature  # type: ignore[attr-defined]
+        return stated
+
+    def number(self, text: float | str, path: KeyPath) -> float | None:
+        """Return a number, or a text of numbers and parameters; None if it cannot be read."""
+        only = {k: v for k, v in self.values.items() if not isinstance(v, Expression)}
+        alone = replace(self, symbols=_SPACE, values=only)
+        expression = alone.expression(text, path)
+        if expression is None:
+            return None
+        if not isinstance(expression, Constant) or not np.isfinite(expression.value):
+            self.book.note(path, f"Expected a finite number, got {text!r}.", str(text))
+            return None
+        return expression.value
+
+
+def parameters_of(file: File, changed: Mapping[str, float | str], book: Book) -> Names:
+    """Return the parameters of a file, with the changed values in place of their own."""
+    names = Names(book)
+    for name, text in (file.parameters | dict(changed)).items():
+        path = ("parameters", name)
+        if _usable(name, path, book):
+            names = _with(names, name, names.number(text, path))
+    refused = {
+        str(m.path[1]) for m in book.mistakes if m.path[:1] == ("parameters",) and m.path[1:]
+    }
+    unread = {n for n in refused - set(names.values) if n.isidentifier() and not _taken(n)}
+    return replace(names, unread=names.unread | unread)
+
+
+def with_definitions(names: Names, file: File) -> Names:
+    """Return the names with the definitions of a file, each in terms of those before it."""
+    for name, text in file.definitions.items():
+        path = ("definitions", name)
+        if name in names.values or name in names.symbols.unknowns:
+            words = f"{name!r} is a parameter or an unknown already; choose another name."
+            names.book.note(path, words, name)
+        elif _usable(name, path, names.book):
+            space = names.within((), names.symbols.coordinates)
+            names = _with(names, name, space.expression(text, path))
+    return names
+
+
+def _with(names: Names, name: str, value: float | Expression | None) -> Names:
+    if value is None:
+        return replace(names, unread=names.unread | {name})
+    return replace(names, values={**names.values, name: value})
+
+
+def _usable(name: str, path: KeyPath, book: Book) -> bool:
+    """Tell whether a name can stand in a text, and write into the book why not."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        words = "must be a word of letters, digits and underscores, because equations use it"
+    elif _taken(name):
+        words = "has a meaning of its own, of a coordinate or a function; choose another one"
+    else:
+        return True
+    book.note(path, f"The name {name!r} {words}.", name)
+    return False
+
+
+def _taken(name: str) -> bool:
+    try:
+        parse("0", _SPACE, {name: 1.0})
+    except EquationError:
+        return True
+    return is_coordinate_name(name)
+
+
+def _brief(words: str, text: str) -> str:
+    """Return a complaint without the text, which is shown beside it."""
+    words = words.replace(f" in {text!r}", "")
+    if "Did you mean" in words:
+        return words.partition(" Known:")[0]
+    return words.replace("give their values.", "give their values in [parameters].")

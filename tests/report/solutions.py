@@ -1,0 +1,181 @@
+"""Solutions of every kind for the tests of pages; those in time are formulas with a history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+import sharpfront as sf
+from sharpfront.adapt import Paper
+from sharpfront.approximation import Approximation
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.geometry import SpaceTime
+from sharpfront.mixture import Mixture
+from sharpfront.solution import Estimate, Solution
+
+NU = 1e-2
+SQUARE = sf.Box((0, 1), (0, 1))
+
+
+def layer():
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        "-nu*u_xx + u_x = 0",
+        left="u = 0",
+        right="u = 1",
+        parameters={"nu": NU},
+    )
+    return sf.solve(problem)
+
+
+def exact_layer(x):
+    return (np.exp((x - 1) / NU) - np.exp(-1 / NU)) / (1 - np.exp(-1 / NU))
+
+
+def shock():
+    """Several solves with different numbers of kernels."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: -1e-3 * u.dxx + u * u.dx - u,
+        left=lambda u, x: u - 1,
+        right=lambda u, x: u + 1,
+    )
+    return sf.solve(problem)
+
+
+def failed():
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: -NU * u.dxx + u.dx,
+        left=lambda u, x: u,
+        right=lambda u, x: u - 1,
+    )
+    adaptor = Paper(kernels=20, components=2, iterations=2, collocation=60)
+    return sf.solve(problem, adaptor=adaptor)
+
+
+def plane():
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y: -1e-2 * sf.laplacian(u) + u.dx - np.sin(np.pi * y),
+        boundary=lambda u, x, y: u,
+    )
+    return sf.solve(problem, tol=1e-4)
+
+
+def pierced():
+    problem = sf.Problem(
+        SQUARE - sf.Disk((0.5, 0.5), 0.2),
+        lambda u, x, y: -sf.laplacian(u) - 1,
+        boundary=lambda u, x, y: u,
+        right=lambda u, x, y: u.dn,
+    )
+    return sf.solve(problem, tol=0.5)
+
+
+def pair():
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, v, x, y: (-sf.laplacian(u) - v, -sf.laplacian(v) - 1),
+        boundary=lambda u, v, x, y: (u, v),
+    )
+    return sf.solve(problem, tol=0.1, max_kernels=200)
+
+
+def cube():
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1), (0, 1)),
+        lambda u, x, y, z: u - z,
+        boundary=lambda u, x, y, z: u - z,
+    )
+    return sf.solve(problem, tol=0.1, max_kernels=130)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A basis of one function: a front that moves with speed 1/2."""
+
+    dimension: int
+    width: float = 0.02
+    size: int = 1
+    kernels: int = 40
+
+    def values(self, weights, points, orders):
+        z = (points[:, 0] - 0.2 - 0.5 * points[:, -1]) / self.width
+        if sum(orders) == 0:
+            return weights[0] * np.tanh(z)
+        if orders[0] == 1 and sum(orders) == 1:
+            return weights[0] / (self.width * np.cosh(z) ** 2)
+        if orders[-1] == 1 and sum(orders) == 1:
+            return -0.5 * weights[0] / (self.width * np.cosh(z) ** 2)
+        return np.zeros(len(points))
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What a step of time leaves in the history."""
+
+    step: int
+    time: float
+    dt: float
+    kernels: int
+    error_estimate: float
+    iterations: int
+    seconds: float
+    mixture: Mixture | None
+    speeds: np.ndarray
+
+
+def in_time(space, equation):
+    d = space.dimension
+    problem = sf.Problem(
+        space,
+        equation,
+        initial=lambda x: np.tanh((x - 0.2) / 0.02),
+        time=(0, 1),
+    )
+    times = np.linspace(0, 1, 11)[1:]
+    means = [np.full((1, d), 0.5) for _ in times]
+    for t, mean in zip(times, means, strict=True):
+        mean[0, 0] = 0.2 + 0.5 * t
+    history = tuple(
+        Step(
+            *(i, float(t), 0.1, 40, 1e-7 * (i + 1), 3, 0.01),
+            Mixture(np.ones(1), means[i], 4e-4 * np.eye(d)[None]),
+            np.array([0.5]),
+        )
+        for i, t in enumerate(times)
+    )
+    return Solution(
+        Approximation(problem.coordinates, {"u": Formula(d + 1)}, {"u": np.ones(1)}),
+        SpaceTime(space, (0.0, 1.0)),
+        Estimate(1e-6, "a formula, not an estimate"),
+        Outcome(OutcomeKind.CONVERGED, ""),
+        1e-6,
+        history,
+        {},
+        problem,
+    )
+
+
+def line_in_time():
+    return in_time(sf.Interval(0, 1), lambda u, x, t: u.dt + 0.5 * u.dx)
+
+
+def plane_in_time():
+    return in_time(SQUARE, lambda u, x, y, t: u.dt + 0.5 * u.dx)
+
+
+def loaded():
+    """A solution that does not know its problem."""
+    return replace(layer(), problem=None)
+
+
+ALL = {
+    f.__name__: f
+    for f in (
+        *(layer, shock, failed, plane, pierced, pair, cube),
+        *(line_in_time, plane_in_time, loaded),
+    )
+}
