@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.errors import MissingExtraError, ProblemError
-from sharpfront.plot.grid import centres_of, graded_axis, graded_line, kernels_at
-from sharpfront.plot.section import Kernels, kernels_of
+
+if TYPE_CHECKING:
+    from sharpfront.plot.section import Kernels
 
 # Places along a side, by the number of coordinates of space, and moments.
 _COUNTS = {1: 1001, 2: 120, 3: 48}
@@ -78,6 +79,9 @@ def _places(solution: Any, axis: int, given: Any) -> Host:
 
 
 def _default(solution: Any, axis: int, count: int | None) -> Host:
+    # Here, as below: the modules of pictures are loaded when something is drawn or written.
+    from sharpfront.plot.grid import centres_of, graded_axis, graded_line
+
     bounds, names = solution.domain.bounds, solution.approximation.coordinates
     low, high = (float(end) for end in bounds[:, axis])
     in_time = names[-1] == "t"
@@ -94,6 +98,9 @@ def _default(solution: Any, axis: int, count: int | None) -> Host:
 
 def _line_kernels(solution: Any, bases: list[Any]) -> Kernels:
     """Return all kernels on the line; of a problem in time those at its end."""
+    from sharpfront.plot.grid import kernels_at
+    from sharpfront.plot.section import Kernels, kernels_of
+
     found = []
     for basis in bases:
         if basis.dimension == 1:

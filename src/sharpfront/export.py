@@ -19,7 +19,6 @@ from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
 from sharpfront.files import replacing
 from sharpfront.geometry import Box, Domain, SpaceTime
 from sharpfront.pieces.tensor import TensorBasis
-from sharpfront.plot.grid import centres_of, graded_axis
 from sharpfront.solution import Solution
 
 _FORMATS: dict[str, dict[str, Any]] = {
@@ -86,6 +85,9 @@ def _export_grid(solution: Solution, target: Path, resolution: int | None) -> Pa
 
 def _mesh(solution: Solution, resolution: int | None) -> tuple[Host, NDArray[np.int64]]:
     """Return nodes (m, d) and cells (k, d + 1), fine where the first unknown's kernels are."""
+    # Here, as below: the modules of pictures are loaded when something is drawn or written.
+    from sharpfront.plot.grid import graded_axis
+
     domain = solution.domain
     d = domain.dimension
     if isinstance(domain, SpaceTime):
@@ -112,6 +114,8 @@ def _mesh(solution: Solution, resolution: int | None) -> tuple[Host, NDArray[np.
 
 
 def _shape(domain: Domain, basis: Any, count: int) -> tuple[Host, NDArray[np.int64]]:
+    from sharpfront.plot.grid import centres_of
+
     low, high = domain.bounds
     nodes = math.ceil(count**domain.dimension * domain.measure / float(np.prod(high - low)))
     if isinstance(basis, TensorBasis):

@@ -46,7 +46,7 @@ class Chromium:
         )
         os.close(theirs_in)
         os.close(theirs_out)
-        self.reader, self.writer = os.fdopen(ours_in, "rb"), os.fdopen(ours_out, "wb")
+        self.reader, self.writer, self.rest = ours_in, os.fdopen(ours_out, "wb"), b""
         self.count, self.session, self.events = 0, None, []
         targets = self.send("Target.getTargets")["targetInfos"]
         target = next(t["targetId"] for t in targets if t["type"] == "page")
@@ -70,12 +70,13 @@ class Chromium:
             self.events.append(answer)
 
     def _read(self):
-        parts = bytearray()
-        while (byte := self.reader.read(1)) != b"\0":
-            if not byte:
+        while b"\0" not in self.rest:
+            more = os.read(self.reader, 1 << 16)
+            if not more:
                 raise RuntimeError("The browser ended.")
-            parts += byte
-        return json.loads(parts)
+            self.rest += more
+        message, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(message)
 
     def open(self, page: Path, width: int, height: int = 900) -> None:
         self.send(
@@ -140,5 +141,5 @@ class Chromium:
         self.writer.close()
         self.process.terminate()
         self.process.wait()
-        self.reader.close()
+        os.close(self.reader)
         self.folder.cleanup()

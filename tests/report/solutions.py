@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from sharpfront.adapt import Paper
 from sharpfront.approximation import Approximation
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry import SpaceTime
+from sharpfront.history import TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.solution import Estimate, Solution
 
@@ -18,6 +20,7 @@ NU = 1e-2
 SQUARE = sf.Box((0, 1), (0, 1))
 
 
+@cache
 def layer():
     problem = sf.Problem(
         sf.Interval(0, 1),
@@ -33,6 +36,7 @@ def exact_layer(x):
     return (np.exp((x - 1) / NU) - np.exp(-1 / NU)) / (1 - np.exp(-1 / NU))
 
 
+@cache
 def shock():
     """Several solves with different numbers of kernels."""
     problem = sf.Problem(
@@ -44,6 +48,7 @@ def shock():
     return sf.solve(problem)
 
 
+@cache
 def failed():
     problem = sf.Problem(
         sf.Interval(0, 1),
@@ -55,6 +60,7 @@ def failed():
     return sf.solve(problem, adaptor=adaptor)
 
 
+@cache
 def plane():
     problem = sf.Problem(
         SQUARE,
@@ -64,6 +70,18 @@ def plane():
     return sf.solve(problem, tol=1e-4)
 
 
+@cache
+def thin():
+    """A layer far thinner than a dot."""
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y: -1e-5 * sf.laplacian(u) + u.dx - np.sin(np.pi * y),
+        boundary=lambda u, x, y: u,
+    )
+    return sf.solve(problem, tol=1e-2)
+
+
+@cache
 def pierced():
     problem = sf.Problem(
         SQUARE - sf.Disk((0.5, 0.5), 0.2),
@@ -74,6 +92,7 @@ def pierced():
     return sf.solve(problem, tol=0.5)
 
 
+@cache
 def pair():
     problem = sf.Problem(
         SQUARE,
@@ -83,6 +102,7 @@ def pair():
     return sf.solve(problem, tol=0.1, max_kernels=200)
 
 
+@cache
 def cube():
     problem = sf.Problem(
         sf.Box((0, 1), (0, 1), (0, 1)),
@@ -112,21 +132,6 @@ class Formula:
         return np.zeros(len(points))
 
 
-@dataclass(frozen=True, eq=False)
-class Step:
-    """What a step of time leaves in the history."""
-
-    step: int
-    time: float
-    dt: float
-    kernels: int
-    error_estimate: float
-    iterations: int
-    seconds: float
-    mixture: Mixture | None
-    speeds: np.ndarray
-
-
 def in_time(space, equation):
     d = space.dimension
     problem = sf.Problem(
@@ -140,7 +145,7 @@ def in_time(space, equation):
     for t, mean in zip(times, means, strict=True):
         mean[0, 0] = 0.2 + 0.5 * t
     history = tuple(
-        Step(
+        TimeStep(
             *(i, float(t), 0.1, 40, 1e-7 * (i + 1), 3, 0.01),
             Mixture(np.ones(1), means[i], 4e-4 * np.eye(d)[None]),
             np.array([0.5]),
@@ -159,14 +164,41 @@ def in_time(space, equation):
     )
 
 
+@cache
 def line_in_time():
     return in_time(sf.Interval(0, 1), lambda u, x, t: u.dt + 0.5 * u.dx)
 
 
+@cache
 def plane_in_time():
     return in_time(SQUARE, lambda u, x, y, t: u.dt + 0.5 * u.dx)
 
 
+@cache
+def burgers():
+    problem = sf.Problem(
+        sf.Interval(-1, 1),
+        lambda u, x, t: u.dt + u * u.dx - 0.05 * u.dxx,
+        boundary=lambda u, x, t: u,
+        initial=lambda x: -np.sin(np.pi * x),
+        time=(0, 0.5),
+    )
+    return sf.solve(problem, tol=1e-3)
+
+
+@cache
+def ring():
+    """Two unknowns that go round."""
+    problem = sf.Problem(
+        sf.Interval(-1, 1, periodic=True),
+        lambda u, v, x, t: (u.dt + 4 * u.dx - 0.01 * u.dxx, v.dt + 4 * v.dx + u),
+        initial=(lambda x: np.exp(-20 * x**2), 0.0),
+        time=(0, 0.5),
+    )
+    return sf.solve(problem, tol=1e-3)
+
+
+@cache
 def loaded():
     """A solution that does not know its problem."""
     return replace(layer(), problem=None)
@@ -175,7 +207,7 @@ def loaded():
 ALL = {
     f.__name__: f
     for f in (
-        *(layer, shock, failed, plane, pierced, pair, cube),
-        *(line_in_time, plane_in_time, loaded),
+        *(layer, shock, failed, plane, thin, pierced, pair, cube),
+        *(line_in_time, plane_in_time, burgers, ring, loaded),
     )
 }

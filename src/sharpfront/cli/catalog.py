@@ -35,21 +35,21 @@ def overview(context: typer.Context) -> None:
     """List problems with known solutions; `show` prints one as a file, `run` solves it."""
     if context.invoked_subcommand is not None:
         return
-    from rich.table import Table
-    from rich.text import Text
-
     from sharpfront.statement.listing import listing
 
-    # In a pipe nothing is cut off.
-    screen = console(pipe_width=400)
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in ("Name", "Dim.", "Stiffness"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("Statement", no_wrap=True, overflow="ellipsis")
-    for listed in listing().values():
-        stiffness = f"{listed.parameter} = {listed.value:.4g}"
-        table.add_row(listed.name, listed.dimension, stiffness, Text(listed.statement))
-    screen.print(table)
+    screen = console()
+    rows = [("Name", "Dim.", "Stiffness", "Statement")]
+    rows += [
+        (one.name, one.dimension, f"{one.parameter} = {one.value:.4g}", one.statement)
+        for one in listing().values()
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        line = "  ".join((*cells, row[3]))
+        # In a pipe nothing is cut off.
+        cut = screen.is_terminal and len(line) > screen.width
+        screen.out(f"{line[: screen.width - 1]}…" if cut else line, highlight=False)
 
 
 @app.command()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import platform
 import re
 import time
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sharpfront.cli.terminal import FAILED, console
+from sharpfront.cli.terminal import FAILED, console, show_rows
 
 if TYPE_CHECKING:
     from sharpfront.statement.listing import Listed
@@ -24,16 +26,9 @@ _TESTS = (("single-layer", 1e-8), ("pinned-shock", 1e-8), ("outflow", 1e-5))
 
 
 def doctor() -> None:
-    """Show versions, BLAS, threads, GPU and extras, and solve three problems as a test."""
+    """Show what is installed, and run a self-test against exact solutions."""
     screen = console()
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for name, value in (*_versions(), *_machine(), *_extras()):
-        table.add_row(name, value)
-    screen.print(table)
+    show_rows(screen, [*_versions(), *_machine(), *_extras()])
     good = True
     for name, tol in _TESTS:
         words, passed = _tested(name, tol)
@@ -62,8 +57,6 @@ def _version(distribution: str) -> str | None:
 
 
 def _machine() -> Iterator[tuple[str, str]]:
-    import os
-
     from threadpoolctl import threadpool_info
 
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -77,28 +70,23 @@ def _machine() -> Iterator[tuple[str, str]]:
 def _gpu() -> str:
     """Return what array libraries with a device see; none is needed."""
     found = []
-    for library, ask in (("torch", _torch), ("cupy", _cupy)):
+    for library in ("torch", "cupy"):
         if _version(library) is None:
             continue
         try:
-            found.append(f"{library}: {ask()}")
+            found.append(f"{library}: {_device(library)}")
         except Exception as error:
             # A broken driver raises what it likes; that is what there is to report.
             found.append(f"{library}: {type(error).__name__}: {error}")
     return "; ".join(found) or "not used (neither torch nor cupy is installed)"
 
 
-def _torch() -> str:
-    import torch
-
-    return str(torch.cuda.get_device_name(0)) if torch.cuda.is_available() else "no device"
-
-
-def _cupy() -> str:
-    import cupy
-
-    count = int(cupy.cuda.runtime.getDeviceCount())
-    return f"{count} device(s)"
+def _device(library: str) -> str:
+    module = importlib.import_module(library)
+    if library == "torch":
+        there = module.cuda.is_available()
+        return str(module.cuda.get_device_name(0)) if there else "no device"
+    return f"{module.cuda.runtime.getDeviceCount()} device(s)"
 
 
 def _extras() -> Iterator[tuple[str, str]]:

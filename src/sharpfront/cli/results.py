@@ -7,19 +7,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from sharpfront.cli.options import Wanted
-from sharpfront.cli.terminal import console
+from sharpfront.cli.terminal import console, show_rows
 from sharpfront.errors import SharpfrontError
 from sharpfront.files import replacing, write_text
 from sharpfront.solution import Solution
 from sharpfront.statement import Statement
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _COLOURS = {"converged": "green", "interrupted": "yellow"}
 
@@ -80,49 +77,32 @@ class Facts:
         }
 
     def _print(self) -> None:
-        from rich.table import Table
-        from rich.text import Text
-
         screen = console()
-        screen.print(Text(self.statement.title, style="bold"))
-        table = Table.grid(padding=(0, 2))
-        table.add_column(no_wrap=True)
-        table.add_column()
-        for name, value in self._lines():
-            table.add_row(f"  {name}", value)
-        screen.print(table)
+        screen.print(self.statement.title, style="bold", markup=False)
+        style = _COLOURS.get(self.solution.outcome.kind, "red")
+        show_rows(screen, self._rows(), {"  Outcome": style})
         for note in self.notes:
             screen.print(f"  {note}", markup=False)
         for path in self.files.values():
             screen.print(f"  Wrote {path}", markup=False, soft_wrap=True)
 
-    def _lines(self) -> list[tuple[str, RenderableType]]:
-        from rich.text import Text
-
-        solution, outcome = self.solution, self.solution.outcome
-        kind = Text(f"{outcome.kind}.", style=_COLOURS.get(outcome.kind, "red"))
-        kind.append(
-            " ".join(["", *filter(None, (outcome.detail, outcome.advice))]),
-            style="not bold default",
-        )
-        lines: list[tuple[str, RenderableType]] = []
-        if self.statement.parameters:
-            named = (f"{k} = {v:g}" for k, v in self.statement.parameters.items())
-            lines.append(("Parameters", Text(", ".join(named))))
-        lines += [
-            ("Outcome", kind),
-            ("Estimate", Text(f"{solution.error_estimate:.1e}, asked for {solution.tol:.1e}")),
-        ]
+    def _rows(self) -> list[tuple[str, str]]:
+        solution, parameters = self.solution, self.statement.parameters
+        rows = [("Outcome", str(solution.outcome))]
+        rows += [("Estimate", f"{solution.error_estimate:.1e}, asked for {solution.tol:.1e}")]
         for unknown, error in self.errors.items():
-            lines.append(("True error", Text(f"{error:.1e}, the largest |{unknown} - exact|")))
+            rows.append(("True error", f"{error:.1e}, the largest |{unknown} - exact|"))
         rounds = len(solution.history)
-        solves = "1 solve" if rounds == 1 else f"{rounds} solves"
-        lines.append(("Kernels", Text(f"{solution.kernels}, after {solves}")))
+        what = "step" if self.statement.problem.time else "solve"
+        rows.append(("Kernels", f"{solution.kernels}, after {rounds} {what}{'s' * (rounds != 1)}"))
         if self.statement.problem.time:
             reached, end = solution.domain.bounds[1, -1], self.statement.problem.time[1]
-            lines.append(("Time", Text(f"t = {reached:g} of {end:g}")))
-        lines.append(("Seconds", Text(f"{self.seconds:.2f}")))
-        return lines
+            rows.append(("Time", f"t = {reached:g} of {end:g}"))
+        rows.append(("Seconds", f"{self.seconds:.2f}"))
+        if parameters:
+            named = ", ".join(f"{k} = {v:g}" for k, v in parameters.items())
+            rows.insert(0, ("Parameters", named))
+        return [(f"  {name}", words) for name, words in rows]
 
 
 def as_json(facts: Mapping[str, Any]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,24 @@ def console(*, stderr: bool = False, pipe_width: int = _PIPE_WIDTH) -> Console:
     if found.is_terminal:
         return found
     return Console(stderr=stderr, highlight=False, width=pipe_width, no_color=True)
+
+
+def show_rows(
+    screen: Console, rows: Sequence[tuple[str, str]], styles: Mapping[str, str] | None = None
+) -> None:
+    """Print names with what is said of them, wrapped beside them.
+
+    `styles` has the style of the first words of a row, up to its first full stop.
+    """
+    from rich.text import Text
+
+    room = max(len(name) for name, _ in rows) + 2
+    for name, words in rows:
+        lines = textwrap.wrap(words, max(20, screen.width - room), break_on_hyphens=False) or [""]
+        text = Text(name.ljust(room) + ("\n" + " " * room).join(lines))
+        if styles and name in styles:
+            text.stylize(styles[name], room, room + len(words.partition(".")[0]) + 1)
+        screen.print(text, soft_wrap=True)
 
 
 def complain(words: str) -> None:

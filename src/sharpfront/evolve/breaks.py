@@ -98,8 +98,8 @@ def _zoomed(f: Function, a: float, b: float, length: float, spread: float) -> Br
             middle = 0.5 * (a + b)
             u = f(np.array([a, middle, b]))
             a, b = (a, middle) if abs(u[1] - u[0]) > abs(u[2] - u[1]) else (middle, b)
-        h = CLOSE * length
-        return Break(0.5 * (a + b), _line(f, a, -h), _line(f, b, h))
+        h, aside = CLOSE * length, 1e-4 * CLOSE * length
+        return Break(0.5 * (a + b), _line(f, a - aside, -h), _line(f, b + aside, h))
     broken = _kink(f, a, b)
     h = 0.1 * (b - a)
     last, closer = _bend(f, a, b)[0], _bend(f, broken.x - 0.5 * h, broken.x + 0.5 * h)[0]

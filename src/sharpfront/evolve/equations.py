@@ -13,7 +13,15 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sharpfront.arrays import Host
-from sharpfront.equation.expression import Derivative, Expression, Key, Leaf, derivatives_in
+from sharpfront.equation.expression import (
+    Constant,
+    Derivative,
+    Expression,
+    Key,
+    Leaf,
+    Normal,
+    derivatives_in,
+)
 from sharpfront.equation.linearise import Term, substitute, tangent_terms
 from sharpfront.equation.values import at_points
 from sharpfront.errors import ProblemError
@@ -195,13 +203,19 @@ def _conditions(
     found = []
     for condition in problem.conditions:
         side, what = SIDES.index(condition.part), f"condition on {condition.part!r}"
-        for stated in condition.residuals:
+        for given in condition.residuals:
+            stated = substitute(given, _outward(side))
             found.append(_residual(substitute(stated, lower), what, side))
             if any(d.unknown in second and not d.orders[1] for d in derivatives_in(stated)):
                 # What holds for the unknown at all times holds for its rate.
                 rate = substitute(stated.d("t"), lower)
                 found.append(_residual(rate, what, side))
     return found
+
+
+def _outward(side: int) -> Callable[[Leaf], Expression]:
+    """Return the replacement of the normal by its number at an end."""
+    return lambda leaf: Constant(2.0 * side - 1.0) if isinstance(leaf, Normal) else leaf
 
 
 def _require_conditions(system: TimeSystem) -> None:

@@ -221,7 +221,7 @@ def packed_run(march: _March) -> dict[str, Any]:
         "t": now.t,
         "kernels": now.kernels,
         "mixture": [now.mixture.weights, now.mixture.means, now.mixture.covariances],
-        "shape": [now.shape.radius, now.shape.evenness],
+        "shape": [now.shape.radius, now.shape.evenness, now.shape.even],
         "zero": now.zero,
         "weights": now.weights,
         "dt": run.dt,

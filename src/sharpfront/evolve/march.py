@@ -129,7 +129,7 @@ def steps(run: Run, limits: Limits) -> Iterator[Step]:
 def _step(run: Run, limits: Limits) -> Step:
     """Take one step, trying shorter ones and more kernels until it is good."""
     started, iterations = time.perf_counter(), 0
-    least = 1e-13 * max(abs(limits.stop), limits.stop - run.now.t, 1e-300)
+    least = max(64.0 * float(np.spacing(run.now.t)), 1e-30 * (limits.stop - run.now.t))
     relax = RELAX
     while True:
         if run.dt < least:
@@ -242,11 +242,7 @@ def _tuned(now: Moment, relax: float) -> Shape:
         return trial_error(replace(now, shape=shape).still, now.values, now.kernels)
 
     best = searched(now.shape, miss, better=0.7, most=1)
-    part = relax * 0.5
-    return Shape(
-        now.shape.radius ** (1 - part) * best.radius**part,
-        now.shape.evenness * (1 - part) + best.evenness * part,
-    )
+    return now.shape.towards(best, 0.5 * relax)
 
 
 def _richer(run: Run, limits: Limits, excess: float, failed: Moment) -> Run:

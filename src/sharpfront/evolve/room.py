@@ -104,7 +104,7 @@ def place(motion: Motion, moments: Host, xi: Host, order: int) -> Place:
         d = where.derivatives(points, max(order, 1))
         xs.append(points.x)
         slopes.append(d[0])
-        rates.append(motion.rate(float(t), points))
+        rates.append(motion.rate(float(t), points, where))
         chains.append(chain_table(d, order))
     return Place(np.stack(xs), np.stack(slopes), np.stack(rates), np.stack(chains, axis=2))
 

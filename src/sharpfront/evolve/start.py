@@ -76,7 +76,7 @@ def first_run(system: TimeSystem, limits: Limits) -> tuple[Run, list[str]]:
 
     scale = max(1.0, float(np.abs(u).max()))
     kernels = FIRST | 1 if system.periodic else FIRST
-    now = Moment(system, start[0], kernels, mixture, Shape(3.0, 1.0), low, np.zeros((len(functions), 0)))
+    now = Moment(system, start[0], kernels, mixture, Shape(3.0, 1.0, 0.1), low, np.zeros((len(functions), 0)))
     while True:
         now = _shaped(replace(now, kernels=kernels), values)
         tables = room(kernels, max(system.order, 1), system.periodic)

@@ -23,13 +23,15 @@ TRIAL = 0.6
 LEAST_RADIUS, MOST_RADIUS = 0.5, 16.0
 # Shares of kernels like weights to a power between this and one.
 LEAST_EVENNESS = 0.2
-# Steps of the search for both.
-RADIUS_STEP, EVENNESS_STEP = 0.3, 0.15
+# Share of the kernels that is spread evenly.
+LEAST_EVEN, MOST_EVEN = 0.05, 0.7
+# Steps of the search for all three.
+RADIUS_STEP, EVENNESS_STEP, EVEN_STEP = 0.3, 0.15, 0.4
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How a mixture is made into a coordinate: two numbers, found by trial fits.
+    """How a mixture is made into a coordinate: three numbers, found by trial fits.
 
     Parameters
     ----------
@@ -37,24 +39,44 @@ class Shape:
         The coordinate's scale in deviations of a component.
     evenness
         Components get shares of the kernels like their weights to this power.
+    even
+        Share of the kernels that belongs to no component.
     """
 
     radius: float
     evenness: float
+    even: float
 
     def near(self) -> list[Shape]:
         """Return the shapes one step away."""
-        radii = [self.radius * math.exp(step) for step in (RADIUS_STEP, -RADIUS_STEP)]
-        powers = [self.evenness + step for step in (EVENNESS_STEP, -EVENNESS_STEP)]
-        tried = [Shape(r, self.evenness) for r in radii] + [Shape(self.radius, p) for p in powers]
+        tried = [
+            Shape(self.radius * math.exp(r), self.evenness + p, self.even * math.exp(e))
+            for r, p, e in (
+                (RADIUS_STEP, 0.0, 0.0),
+                (-RADIUS_STEP, 0.0, 0.0),
+                (0.0, EVENNESS_STEP, 0.0),
+                (0.0, -EVENNESS_STEP, 0.0),
+                (0.0, 0.0, EVEN_STEP),
+                (0.0, 0.0, -EVEN_STEP),
+            )
+        ]
         return [s for s in tried if s.allowed]
+
+    def towards(self, other: Shape, part: float) -> Shape:
+        """Return a shape a part of the way to another."""
+        return Shape(
+            self.radius ** (1 - part) * other.radius**part,
+            self.evenness * (1 - part) + other.evenness * part,
+            self.even ** (1 - part) * other.even**part,
+        )
 
     @property
     def allowed(self) -> bool:
-        """Whether both numbers are within their bounds."""
+        """Whether all numbers are within their bounds."""
         return (
             LEAST_RADIUS <= self.radius <= MOST_RADIUS
             and LEAST_EVENNESS <= self.evenness <= 1.0 + 1e-9
+            and LEAST_EVEN <= self.even <= MOST_EVEN
         )
 
 
@@ -62,7 +84,7 @@ def all_shapes() -> list[Shape]:
     """Return the shapes from which the first is chosen."""
     count = int(math.log(MOST_RADIUS / LEAST_RADIUS) / (2 * RADIUS_STEP)) + 1
     radii = LEAST_RADIUS * np.exp(2 * RADIUS_STEP * np.arange(count))
-    return [Shape(float(r), p) for r in radii for p in (1.0, 0.7, 0.4)]
+    return [Shape(float(r), p, e) for r in radii for p in (1.0, 0.4) for e in (0.1, 0.3)]
 
 
 def searched(
@@ -71,11 +93,12 @@ def searched(
     """Walk from one shape to better ones until none is better by much."""
     best, least = start, miss(start)
     for _ in range(most):
-        tried = [(miss(s), s.radius, s.evenness) for s in best.near()]
-        found, radius, evenness = min(tried)
-        if found > better * least:
+        near = best.near()
+        missed = [miss(s) for s in near]
+        i = int(np.argmin(missed))
+        if missed[i] > better * least:
             break
-        best, least = Shape(radius, evenness), found
+        best, least = near[i], missed[i]
     return best
 
 
@@ -178,7 +201,7 @@ def as_components(mixture: Mixture, shape: Shape, length: float) -> Components:
     """Return the components of a coordinate; none is wider than the domain."""
     scale = np.minimum(shape.radius * np.sqrt(mixture.covariances[:, 0, 0]), length)
     shares = mixture.weights**shape.evenness
-    return Components(mixture.means[:, 0], np.log(scale), shares / shares.sum())
+    return Components(mixture.means[:, 0], np.log(scale), shares / shares.sum(), shape.even)
 
 
 def trial_error(still: Motion, values: Callable[[Host], Host], kernels: int) -> float:

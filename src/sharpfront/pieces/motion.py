@@ -13,7 +13,7 @@ import numpy as np
 from sharpfront.arrays import Host
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.coordinate import LOGARITHMIC, RADIUS, UNIFORM, Coordinate, Points
-from sharpfront.pieces.ring import Ring, bell_rates, bells
+from sharpfront.pieces.ring import Ring
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,14 @@ class Components:
         Logarithms of the scales, RADIUS deviations each.
     shares
         Weights, with sum 1.
+    even
+        Share of the kernels that is spread evenly.
     """
 
     means: Host
     logs: Host
     shares: Host
+    even: float = UNIFORM
 
     @property
     def count(self) -> int:
@@ -45,14 +48,13 @@ class Components:
         return Mixture(self.shares, self.means, (np.exp(self.logs) / RADIUS) ** 2)
 
     def packed(self) -> Host:
-        """Return means, logs and shares as rows, (3, K)."""
-        return np.stack([self.means, self.logs, self.shares])
+        """Return means, logs, shares and the even share as rows, (4, K)."""
+        return np.stack([self.means, self.logs, self.shares, np.full(self.count, self.even)])
 
 
-def components_of(mixture: Mixture, length: float) -> Components:
-    """Return a one-dimensional mixture's components; none is wider than the domain."""
-    scale = np.minimum(RADIUS * np.sqrt(mixture.covariances[:, 0, 0]), length)
-    return Components(mixture.means[:, 0], np.log(scale), np.array(mixture.weights))
+def unpacked(rows: Host) -> Components:
+    """Return the components from their rows."""
+    return Components(rows[0], rows[1], rows[2], float(rows[3, 0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,7 @@ class Motion:
             a.means + share * (b.means - a.means),
             a.logs + share * (b.logs - a.logs),
             a.shares + share * (b.shares - a.shares),
+            a.even + share * (b.even - a.even),
         )
 
     def at(self, t: float) -> Coordinate | Ring:
@@ -102,23 +105,25 @@ class Motion:
         if self.periodic:
             share = (t - self.times[0]) / self.dt
             zero = self.zeros[0] + share * (self.zeros[1] - self.zeros[0])
-            means, logs, shares = bells(now.means, now.logs, now.shares, self.high - self.low)
-            return Ring(self.low, self.high, means, np.exp(logs), shares, zero)
+            return Ring(
+                self.low, self.high, now.means, np.exp(now.logs), now.shares, now.even, zero
+            )
         return line_of(now, self.low, self.high)
 
-    def rate(self, t: float, points: Points) -> Host:
+    def rate(self, t: float, points: Points, where: Coordinate | Ring | None = None) -> Host:
         """Return d xi/dt at a moment and fixed points, (n,)."""
         a, b = self.start, self.stop
-        means, logs, shares = (
+        moved = Components(
             (b.means - a.means) / self.dt,
             (b.logs - a.logs) / self.dt,
             (b.shares - a.shares) / self.dt,
+            (b.even - a.even) / self.dt,
         )
-        where = self.at(t)
+        where = where or self.at(t)
         if isinstance(where, Ring):
             zero = (self.zeros[1] - self.zeros[0]) / self.dt
-            return where.rate(points, *bell_rates(means, logs, shares), zero)
-        return _line_rate(where, self.components(t), points, means, logs, shares)
+            return where.rate(points, moved.means, moved.logs, moved.shares, moved.even, zero)
+        return _line_rate(where, self.components(t), points, moved)
 
 
 def line_of(now: Components, low: float, high: float) -> Coordinate:
@@ -126,25 +131,23 @@ def line_of(now: Components, low: float, high: float) -> Coordinate:
     nearest = np.where(now.means - low < high - now.means, low, high)
     offset, scale = now.means - nearest, np.exp(now.logs)
     left, right = ((low - nearest) - offset) / scale, ((high - nearest) - offset) / scale
-    share = (1.0 - UNIFORM) * now.shares
+    share = (1.0 - now.even) * now.shares
     log = LOGARITHMIC * share / (np.arcsinh(right) - np.arcsinh(left))
     bell = (1.0 - LOGARITHMIC) * share / (np.arctan(right) - np.arctan(left))
-    return Coordinate(low, high, nearest, offset, scale, log, bell, UNIFORM / (high - low))
+    return Coordinate(low, high, nearest, offset, scale, log, bell, now.even / (high - low))
 
 
-def _line_rate(
-    where: Coordinate, now: Components, points: Points, means: Host, logs: Host, shares: Host
-) -> Host:
+def _line_rate(where: Coordinate, now: Components, points: Points, moved: Components) -> Host:
     """Differentiate p (A(z) - A(left)) / (A(right) - A(left)) in time, for asinh and atan."""
     ends = where.ends
     z = where._z(points)
     left, right = (where._z(Points(ends.anchor[i : i + 1], ends.offset[:1]))[0] for i in (0, 1))
-    out = np.zeros(len(points.offset))
-    speed = means / where.scale
+    speed, logs = moved.means / where.scale, moved.logs
 
     def turned(value: Host) -> Host:
         return np.asarray(-(speed + value * logs))
 
+    out, bent = np.zeros(len(points.offset)), np.zeros(len(points.offset))
     for part, profile, slope in (
         (LOGARITHMIC, np.arcsinh, lambda v: 1.0 / np.sqrt(1.0 + v * v)),
         (1.0 - LOGARITHMIC, np.arctan, lambda v: 1.0 / (1.0 + v * v)),
@@ -153,6 +156,8 @@ def _line_rate(
         risen = (profile(z) - profile(left)) / span
         at_left = slope(left) * turned(left)
         widened = (slope(right) * turned(right) - at_left) / span
-        moved = (slope(z) * turned(z) - at_left) / span - risen * widened
-        out += part * (1.0 - UNIFORM) * (risen @ shares + moved @ now.shares)
-    return out
+        change = (slope(z) * turned(z) - at_left) / span - risen * widened
+        out += part * (risen @ moved.shares + change @ now.shares)
+        bent += part * (risen @ now.shares)
+    straight = ((points.anchor - where.low) + points.offset) / (where.high - where.low)
+    return np.asarray((1.0 - now.even) * out + moved.even * (straight - bent))

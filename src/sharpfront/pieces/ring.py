@@ -11,17 +11,17 @@ between its own and the circle at once, in LEVELS steps that are even in the log
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.pieces.coordinate import LOGARITHMIC, UNIFORM, Points
+from sharpfront.pieces.coordinate import LOGARITHMIC, Points
 from sharpfront.pieces.tables import WIDTH, Table
 
 # Widths between a component's own and that of the circle.
-LEVELS = 10
-_NEWTON = 4
+LEVELS = 6
+_NEWTON = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,9 @@ class Ring:
     low, high
         One turn.
     means, scales, shares
-        Of the bells, (K,); the shares add up to 1 - UNIFORM.
+        Of the components, (K,); the shares add up to 1.
+    even
+        U.
     zero
         Where xi is zero.
     """
@@ -43,6 +45,7 @@ class Ring:
     means: Host
     scales: Host
     shares: Host
+    even: float
     zero: float
 
     @property
@@ -56,106 +59,126 @@ class Ring:
 
     def xi(self, points: Points) -> Host:
         """Return the coordinate, not reduced to one turn."""
-        return np.asarray(self._turns(points.x) - self._turns(np.array([self.zero]))[0])
+        return np.asarray(self._turns(points.x) - self._start)
 
     def derivatives(self, points: Points, order: int) -> Host:
         """Return xi', xi'', ... up to an order of at most four, (order, n)."""
         k = 2.0 * np.pi / self.length
-        a2, r = self._shape()
+        a2, r, parts = self._bells
         angle = k * (points.x[:, None] - self.means)
-        c, s = np.cos(angle), np.sin(angle)
         # D = 1 + a^2 sin^2 h and its derivatives; sin^2 keeps the digits near a mean.
-        half = np.sin(0.5 * angle)
-        d0, d1, d2 = 1.0 + a2 * half * half, 0.5 * a2 * k * s, 0.5 * a2 * k * k * c
-        unit = self.shares * r / self.length
+        half = (np.sin(0.5 * angle) ** 2)[:, :, None]
+        f = 1.0 / (1.0 + a2 * half)
+        unit = parts * r / self.length
         out = np.zeros((order, len(points.offset)))
-        f = 1.0 / d0
-        out[0] = UNIFORM / self.length + f @ unit
+        out[0] = self.even / self.length + np.einsum("nkl,kl->n", f, unit)
         if order > 1:
-            out[1] = -(d1 * f**2) @ unit
+            s = np.sin(angle)
+            f2 = f * f
+            d1 = np.einsum("nkl,kl->nk", f2, unit * a2) * (0.5 * k)
+            out[1] = -(d1 * s).sum(axis=1)
         if order > 2:
-            out[2] = (2.0 * d1 * d1 * f**3 - d2 * f**2) @ unit
+            c = np.cos(angle)
+            f3 = f2 * f
+            third = np.einsum("nkl,kl->nk", f3, unit * a2**2) * (0.5 * k) ** 2
+            out[2] = (2.0 * third * s * s - k * d1 * c).sum(axis=1)
         if order > 3:
-            d3 = -k * k * d1
-            out[3] = (-6.0 * d1**3 * f**4 + 6.0 * d1 * d2 * f**3 - d3 * f**2) @ unit
+            fourth = np.einsum("nkl,kl->nk", f3 * f, unit * a2**3) * (0.5 * k) ** 3
+            out[3] = (
+                -6.0 * fourth * s**3 + 6.0 * k * third * s * c + k * k * d1 * s
+            ).sum(axis=1)
         return out
 
     def invert(self, xi: Host) -> Points:
-        """Return the points with these coordinates: bisection in a table, then Newton."""
+        """Return the points with these coordinates: a table, then Newton."""
         turn = np.floor(xi)
+        target = xi - turn + self._start
         table = self._table()
-        raised = self._turns(table) - self._turns(np.array([self.zero]))[0]
-        x = np.interp(xi - turn, raised, table)
-        bounds = table[0], table[-1]
+        x = np.interp(target, self._turns(table), table)
         for _ in range(_NEWTON):
-            points = self.nearest(x)
-            x = np.clip(
-                x - (self.xi(points) - (xi - turn)) / self.derivatives(points, 1)[0], *bounds
-            )
+            turns, slope = self._both(x)
+            x = np.clip(x - (turns - target) / slope, table[0], table[-1])
         return self.nearest(x + turn * self.length)
 
-    def rate(self, points: Points, means: Host, logs: Host, shares: Host, zero: float) -> Host:
-        """Return d xi/dt at fixed points from the rates of means, log scales, shares and zero."""
-        at_zero = self.nearest(np.array([self.zero]))
-        moved = self._turns_rate(points.x, means, logs, shares)
-        start = self._turns_rate(at_zero.x, means, logs, shares)[0]
-        return np.asarray(moved - start - self.derivatives(at_zero, 1)[0, 0] * zero)
+    def rate(
+        self, points: Points, means: Host, logs: Host, shares: Host, even: float, zero: float
+    ) -> Host:
+        """Return d xi/dt at fixed points from the rates of all parameters."""
+        at = np.append(points.x, self.zero)
+        turned = self._turns_rate(at, means, logs, shares, even)
+        slope = self.derivatives(self.nearest(at[-1:]), 1)[0, 0]
+        return np.asarray(turned[:-1] - turned[-1] - slope * zero)
+
+    @cached_property
+    def _bells(self) -> tuple[Host, Host, Host]:
+        """a^2, sqrt(1 + a^2) and shares of the bells of all levels, (K, LEVELS) each."""
+        level = np.arange(LEVELS) / LEVELS
+        scales = np.exp(np.log(self.scales)[:, None] * (1.0 - level) + _widest(self) * level)
+        a2 = (self.length / (np.pi * scales)) ** 2
+        return a2, np.sqrt(1.0 + a2), (1.0 - self.even) * self.shares[:, None] * _level_shares()
+
+    @cached_property
+    def _start(self) -> float:
+        return float(self._turns(np.array([self.zero]))[0])
 
     def _turns(self, x: Host) -> Host:
-        turns = UNIFORM * x / self.length
-        return np.asarray(turns + self._bells(x) @ self.shares)
+        return self._both(x)[0]
 
-    def _bells(self, x: Host) -> Host:
+    def _both(self, x: Host) -> tuple[Host, Host]:
+        """Return the turns and their slope."""
+        a2, r, parts = self._bells
+        whole, rest, s, c = self._angles(x)
+        bells = whole @ (parts.sum(axis=1)) + self.even * x / self.length
+        t = np.arctan2(r * s[:, :, None], c[:, :, None])
+        bells = bells + np.einsum("nkl,kl->n", t, parts / np.pi)
+        f = 1.0 / (1.0 + a2 * (s * s)[:, :, None])
+        slope = np.einsum("nkl,kl->n", f, parts * r) / self.length
+        return np.asarray(bells), np.asarray(slope + self.even / self.length)
+
+    def _angles(self, x: Host) -> tuple[Host, Host, Host, Host]:
         h = np.pi * (x[:, None] - self.means) / self.length
         whole = np.round(h / np.pi)
         rest = h - whole * np.pi
-        return np.asarray(whole + np.arctan2(self._shape()[1] * np.sin(rest), np.cos(rest)) / np.pi)
+        return whole, rest, np.sin(rest), np.cos(rest)
 
-    def _turns_rate(self, x: Host, means: Host, logs: Host, shares: Host) -> Host:
-        h = np.pi * (x[:, None] - self.means) / self.length
-        a2, r = self._shape()
-        s, c = np.sin(h), np.cos(h)
-        d = 1.0 + a2 * s * s
-        slope = r / (self.length * d)
+    def _turns_rate(self, x: Host, means: Host, logs: Host, shares: Host, even: float) -> Host:
+        a2, r, parts = self._bells
+        whole, _, s, c = self._angles(x)
+        f = 1.0 / (1.0 + a2 * (s * s)[:, :, None])
+        bells = whole[:, :, None] + np.arctan2(r * s[:, :, None], c[:, :, None]) / np.pi
+        each = np.einsum("nkl,l->nk", bells, _level_shares())
+        slope = np.einsum("nkl,kl->nk", f, parts * r) / self.length
         # d B / d log s = -(a^2 / r) sin h cos h / (pi D).
-        widen = -(a2 / r) * s * c / (np.pi * d)
+        level = 1.0 - np.arange(LEVELS) / LEVELS
+        widen = -np.einsum("nkl,kl->nk", f, parts * (a2 / r) * level) * s * c / np.pi
+        straight = x / self.length - each @ self.shares
         return np.asarray(
-            self._bells(x) @ shares - slope @ (self.shares * means) + widen @ (self.shares * logs)
+            (1.0 - self.even) * (each @ shares) - slope @ means + widen @ logs + even * straight
         )
-
-    def _shape(self) -> tuple[Host, Host]:
-        a2 = (self.length / (np.pi * self.scales)) ** 2
-        return a2, np.sqrt(1.0 + a2)
 
     def _table(self) -> Host:
         """Return one turn from `zero` on, graded into every mean."""
         finest = self.scales.min()
         reach = np.arcsinh(self.length / finest) + 1.0
         step = finest * np.sinh(np.arange(-reach, reach, 0.25))
-        offset = np.mod(np.unique(self.means) - self.zero, self.length)
-        graded = (offset[:, None] + np.array([-self.length, 0.0, self.length])[:, None, None]) + step
+        offset = np.mod(self.means - self.zero, self.length)
+        turns = np.array([-self.length, 0.0, self.length])[:, None, None]
+        graded = (offset[:, None] + turns) + step
         graded = graded[(graded > 0.0) & (graded < self.length)]
         even = np.linspace(0.0, self.length, 65)
         return np.asarray(self.zero + np.unique(np.concatenate([graded, even])))
 
 
-def bells(means: Host, logs: Host, shares: Host, length: float) -> tuple[Host, Host, Host]:
-    """Return means, log scales and shares of all bells of components (K,): (K * LEVELS,) each."""
-    level = np.arange(LEVELS) / LEVELS
-    all_logs = logs[:, None] * (1.0 - level) + np.log(length / np.pi) * level
-    part = np.full(LEVELS, LOGARITHMIC / LEVELS)
-    part[0] += 1.0 - LOGARITHMIC
-    all_shares = (1.0 - UNIFORM) * shares[:, None] * part
-    return np.repeat(means, LEVELS), all_logs.ravel(), all_shares.ravel()
+def _widest(ring: Ring) -> float:
+    """Return the logarithm of the widest bell's scale."""
+    return float(np.log(ring.length / np.pi))
 
 
-def bell_rates(means: Host, logs: Host, shares: Host) -> tuple[Host, Host, Host]:
-    """Return the rates of all bells from those of the components."""
-    level = np.arange(LEVELS) / LEVELS
+def _level_shares() -> Host:
+    """Return the shares of a component's bells: the sharp part has its own width."""
     part = np.full(LEVELS, LOGARITHMIC / LEVELS)
     part[0] += 1.0 - LOGARITHMIC
-    all_shares = (1.0 - UNIFORM) * shares[:, None] * part
-    return np.repeat(means, LEVELS), (logs[:, None] * (1.0 - level)).ravel(), all_shares.ravel()
+    return part
 
 
 @dataclass(frozen=True, eq=False)

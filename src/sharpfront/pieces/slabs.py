@@ -12,7 +12,7 @@ import numpy as np
 from sharpfront.arrays import Host
 from sharpfront.errors import BasisError
 from sharpfront.pieces.coordinate import chain
-from sharpfront.pieces.motion import Components, Motion
+from sharpfront.pieces.motion import Motion, unpacked
 from sharpfront.pieces.radau import STAGES, interpolation, interpolation_rate
 from sharpfront.pieces.ring import PeriodicKernels, periodic_kernels
 from sharpfront.pieces.tables import EvenKernels, even_kernels
@@ -165,7 +165,7 @@ def _slab_values(
     out = []
     for space, time in orders:
         if time:
-            rate = motion.rate(float(moments[0]), points)
+            rate = motion.rate(float(moments[0]), points, where)
             out.append(sums[0, :, 1] + rate * sums[1, :, 0])
         else:
             unit = np.zeros((space + 1, len(x)))
@@ -184,7 +184,7 @@ def restore_slabs(state: dict[str, Any]) -> SlabBasis:
     for i, kernels in enumerate(state["kernels"]):
         zeros = (float(state["zeros"][i][0]), float(state["zeros"][i][1]))
         span = (times[i], times[i + 1])
-        start, stop = Components(*starts[i]), Components(*stops[i])
+        start, stop = unpacked(starts[i]), unpacked(stops[i])
         motion = Motion(low, high, span, start, stop, bool(state["periodic"]), zeros)
         slabs.append(Slab(motion, int(kernels)))
     return SlabBasis(tuple(slabs))

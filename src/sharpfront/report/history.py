@@ -76,7 +76,11 @@ def history_table(solution: Any) -> tuple[list[str], list[list[str]], str]:
             ]
             for i, r in shown
         ]
-        return head, rows, f"Steps of time; the estimate is that of all errors so far.{left}"
+        return (
+            head,
+            rows,
+            f"Steps of time; an estimate holds during its step, with what was carried along.{left}",
+        )
     head = ["Solve", "Kernels", "Residual", "Estimated error", "Condition", "Rank", "Seconds"]
     rows = [
         [

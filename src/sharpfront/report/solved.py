@@ -12,6 +12,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.errors import OutcomeKind
+from sharpfront.plot.notebook import turns
 from sharpfront.report.encode import to_json
 from sharpfront.report.history import convergence_data, convergence_words, history_table
 from sharpfront.report.line_data import line_data
@@ -24,6 +25,8 @@ from sharpfront.report.states import instants, moments, solves
 from sharpfront.report.viewer import viewer_markup
 
 _SCRIPTS = ("chart.js", "line.js", "map.js", "report.js")
+# A longer table is folded away.
+_SHORT = 8
 _TONES = {OutcomeKind.CONVERGED: "good", OutcomeKind.SEVERAL_SOLUTIONS: "half"}
 
 
@@ -186,7 +189,12 @@ def _history(page: HtmlPage, solution: Any) -> None:
     if len(solution.history) > 1:
         page.markup(convergence_words(solution))
     head, rows, caption = history_table(solution)
-    page.table(head, rows, caption)
+    folded = len(rows) > _SHORT
+    if folded:
+        page.markup(f"<details><summary>Table of {turns(solution)}</summary>")
+    page.table(head, rows, caption, cards=not folded)
+    if folded:
+        page.markup("</details>")
 
 
 def _repeat(page: HtmlPage, solution: Any, settings: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.coordinate import coordinate
@@ -109,12 +110,21 @@ def instants(solution: Any, times: Host) -> list[Placement]:
     for t in times:
         i = _step_at(solution.history, float(t))
         mixture = mixture_at(basis, float(t)) or mixture_between(solution.history, i, float(t))
+        mixture = mixture and _turned_back(mixture, solution.domain.space)
         note = f"t = {t:.4g}"
         if i is not None:
             step = solution.history[i]
-            note += f": {step.kernels} kernels, estimated error so far {step.error_estimate:.1e}"
+            note += f": {step.kernels} kernels, estimated error {step.error_estimate:.1e}"
         out.append(Placement(note, _moved(solution, i, mixture, float(t)), mixture))
     return out
+
+
+def _turned_back(mixture: Mixture, space: Domain) -> Mixture:
+    """Return a mixture with the components that went round a period back in the domain."""
+    low, high = space.bounds
+    means = low + np.mod(mixture.means - low, high - low)
+    means = np.where(space.periodic_axes, means, mixture.means)
+    return Mixture(mixture.weights, means, mixture.covariances)
 
 
 def _moved(

@@ -162,7 +162,8 @@ class _Builder:
     def _equations(self) -> tuple[str, ...]:
         good = [self.names.check(text, path) for path, text in self.equations]
         unknowns = self.names.symbols.unknowns
-        if all(good) and self.equations and len(self.equations) != len(unknowns):
+        both = self.file.equation is not None and self.file.equations is not None
+        if all(good) and good and not both and len(good) != len(unknowns):
             words = (
                 f"{len(self.equations)} equation(s) for {len(unknowns)} unknown(s) "
                 f"({', '.join(unknowns)}); one for each is needed."

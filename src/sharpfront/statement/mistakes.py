@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from sharpfront.errors import SharpfrontError
 from sharpfront.statement.lines import KeyPath, Span
 
+# So much of a line is shown: with its number it fits a narrow terminal unwrapped.
+_EXCERPT = 70
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -76,11 +79,21 @@ def _shown(mistake: Mistake, name: str, lines: list[str]) -> str:
     if mistake.line is None or not mistake.quoted or mistake.line > len(lines):
         return head
     number, content = str(mistake.line), lines[mistake.line - 1].replace("\t", " ")
+    start = _window(content, mistake)
+    content = content[start : start + _EXCERPT]
     shown = f"{head}\n  {number} | {content}"
     if mistake.column is None:
         return shown
-    mark = "^" * max(1, min(len(mistake.text), len(content) - mistake.column + 1))
-    return f"{shown}\n  {' ' * len(number)} | {' ' * (mistake.column - 1)}{mark}"
+    column = mistake.column - start
+    mark = "^" * max(1, min(len(mistake.text), len(content) - column + 1))
+    return f"{shown}\n  {' ' * len(number)} | {' ' * (column - 1)}{mark}"
+
+
+def _window(content: str, mistake: Mistake) -> int:
+    """Return where to begin with a line too long to be shown as a whole."""
+    if len(content) <= _EXCERPT or mistake.column is None:
+        return 0
+    return max(0, min(mistake.column - _EXCERPT // 3, len(content) - _EXCERPT))
 
 
 def suggestion(word: object, known: Collection[str]) -> str:

@@ -183,5 +183,6 @@ def _brief(words: str, text: str) -> str:
     """Return a complaint without the text, which is shown beside it."""
     words = words.replace(f" in {text!r}", "")
     if "Did you mean" in words:
-        return words.partition(" Known:")[0]
+        otherwise = " Or give its value in [parameters]." if "is not known." in words else ""
+        return words.partition(" Known:")[0] + otherwise
     return words.replace("give their values.", "give their values in [parameters].")

@@ -28,10 +28,26 @@ def shaped(source: str, name: str) -> tuple[File, Book]:
         try:
             return File.model_validate(data), book
         except ValidationError as error:
-            for detail in error.errors():
+            for detail in _without_echoes(error.errors()):
                 path = tuple(p for p in detail["loc"] if p != "[key]")
-                book.note(path, *_words(detail, path))
+                # The table is known to be wrong as a whole; the word in it is named.
+                inner = detail["ctx"]["option"] if detail["type"] == "option" else None
+                book.note((*path, inner) if inner else path, *_words(detail, path))
                 _drop(data, path)
+
+
+def _without_echoes(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Return the complaints without those of a missing word that is there, but misspelt."""
+    strange = [d["loc"] for d in details if d["type"] == "extra_forbidden"]
+    return [
+        detail
+        for detail in details
+        if detail["type"] != "missing"
+        or not any(
+            loc[:-1] == detail["loc"][:-1] and suggestion(loc[-1], [str(detail["loc"][-1])])
+            for loc in strange
+        )
+    ]
 
 
 def _toml(source: str, name: str) -> dict[str, Any]:
@@ -68,7 +84,7 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         return _unknown_word(str(path[-1]), path[:-1]), str(path[-1])
     if kind == "missing":
         table = ".".join(str(p) for p in path[:-1] if isinstance(p, str))
-        return f"{table} needs {path[-1]!r}, which is missing.", str(path[-2])
+        return f"{table} needs {path[-1]!r}, which is missing.", table.rpartition(".")[2]
     if kind in ("dict_type", "model_type"):
         what = f"a table, [{path[-1]}] with a line for each value"
         return f"Expected {what}, got {value!r}.", _shown(value)

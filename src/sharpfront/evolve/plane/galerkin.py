@@ -9,16 +9,18 @@ the boundary terms of the diffusion can bring in, and the inflow where there is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
 from sharpfront.arrays import Host
-from sharpfront.evolve.plane.metric import carried, physical, pulled
-from sharpfront.evolve.plane.moving import AxisMap, Jet
-from sharpfront.evolve.plane.product import Orders, Product
+from sharpfront.pieces.plane.metric import carried, physical, pulled
+from sharpfront.pieces.plane.moving import AxisMap, Jet
+from sharpfront.pieces.plane.product import Orders, Product
 from sharpfront.evolve.plane.statement import Statement, Values
 from sharpfront.geometry import BoundaryPoints, Box
 
@@ -26,6 +28,8 @@ from sharpfront.geometry import BoundaryPoints, Box
 PENALTY = 4.0
 # Boundary points of a shape for each function that the boundary can see.
 BOUNDARY_POINTS = 8.0
+# Combinations of a frame that are smaller than the square root of this inside a shape are left out.
+FRAME = 1e-13
 # Rounding beside the largest entry.
 _ROUNDING = 1e-12
 
@@ -81,6 +85,7 @@ class Galerkin:
     start: float
     _grids: dict[float, Grid] = field(default_factory=dict)
     _edges: dict[tuple[str, float], Edge] = field(default_factory=dict)
+    _spans: list[Host] = field(default_factory=list)
 
     @cached_property
     def box(self) -> bool:
@@ -94,9 +99,47 @@ class Galerkin:
 
     def later(self, start: float) -> Galerkin:
         """Return the same functions at rest in a later slab, with what is known of them."""
-        return Galerkin(
-            self.statement, self.product, self.maps, start, self._grids, self._edges
-        )
+        known = self._grids, self._edges, self._spans
+        return Galerkin(self.statement, self.product, self.maps, start, *known)
+
+    @property
+    def span(self) -> Host | None:
+        """Combinations of products that are independent on a shape, (size, n); None on a box."""
+        if self.box:
+            return None
+        if not self._spans:
+            self._spans.append(_independent(self._gram()))
+        return self._spans[0]
+
+    def fitted(self, state: Callable[[Host], Host]) -> Host:
+        """Return the weights that fit a function of the plane best at the start, (size,)."""
+        grid = self.grid(0.0)
+        if self.span is None:
+            return self.product.projected(state(grid.points).reshape(grid.areas.shape))
+        values = np.zeros(grid.areas.size)
+        inside = grid.areas.ravel() > 0
+        values[inside] = state(grid.points[inside])
+        total = self.product.tested(grid.areas * values.reshape(grid.areas.shape))
+        for part in self.statement.problem.domain.parts:
+            edge = self.edge(part, 0.0)
+            found = self._depth * edge.lengths * state(edge.points)
+            first, second = edge.tables[0][0], edge.tables[1][0]
+            total += (first.T @ (found[:, None] * second)).ravel()[self.product.kept]
+        return np.asarray(self.span @ (self.span.T @ total))
+
+    @property
+    def _depth(self) -> float:
+        """How deep a boundary point stands for the inside: the spacing of the kernels."""
+        return min(m.length / n for m, n in zip(self.maps, self.product.shape, strict=True))
+
+    def _gram(self) -> Host:
+        """Return the products' scalar products inside a shape and on its boundary."""
+        gram = self.product.matrix({(0, 0): self.grid(0.0).areas})
+        for part in self.statement.problem.domain.parts:
+            edge = self.edge(part, 0.0)
+            rows = self.product.rows(edge.tables[0][0], edge.tables[1][0])
+            gram += rows.T @ ((self._depth * edge.lengths)[:, None] * rows)
+        return gram
 
     def grid(self, tau: float) -> Grid:
         """Return Gauss's points at a moment."""
@@ -301,6 +344,13 @@ class Galerkin:
             own = edge.tables[axis][1] * jets[axis].x[:, None]
             total += normals[axis] ** 2 * np.einsum("mi,im->m", own, np.linalg.solve(gram, own.T))
         return total
+
+
+def _independent(gram: Host) -> Host:
+    """Return combinations that are orthonormal on a shape, without those that are tiny there."""
+    values, vectors = eigh(gram)
+    kept = values > FRAME * values[-1]
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
 _ORDERS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))

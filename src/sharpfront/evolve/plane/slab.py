@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lu_factor, lu_solve
+from scipy.linalg import lu_factor, lu_solve
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
@@ -14,8 +14,6 @@ from sharpfront.evolve.plane.radau import radau
 
 # Newton's updates at most, and by what each must be smaller than the one before it.
 UPDATES, SLOW = 12, 0.7
-# Functions of a frame that are smaller than the square root of this inside the shape are left out.
-FRAME = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +60,7 @@ _REAL = 1e-9
 def factored(galerkin: Galerkin, weights: Host, rates: Host, dt: float) -> Factors:
     """Return the systems of a slab about a state, taken at its middle."""
     tangent = galerkin.tangent(weights, rates, 0.5 * dt)
-    span = None if galerkin.box else independent(tangent.mass)
+    span = galerkin.span
     mass, stiffness = tangent.mass, tangent.stiffness
     if span is not None:
         mass, stiffness = span.T @ mass @ span, span.T @ stiffness @ span
@@ -74,14 +72,6 @@ def factored(galerkin: Galerkin, weights: Host, rates: Host, dt: float) -> Facto
         shift = value if value.imag > _REAL else value.real
         systems.append(lu_factor(shift / dt * mass + stiffness, check_finite=False))
     return Factors(dt, tangent, tuple(systems), span)
-
-
-def independent(mass: Host) -> Host:
-    """Return combinations of products that are orthonormal on a shape, (size, n)."""
-    values, vectors = eigh(0.5 * (mass + mass.T))
-    values, vectors = values * np.sign(values[np.argmax(np.abs(values))]), vectors
-    kept = values > FRAME * values.max()
-    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
 class Stages(NamedTuple):

@@ -11,7 +11,7 @@ from sharpfront.arrays import Host
 from sharpfront.equation.expression import Expression, Key, derivatives_in
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.plane.product import Orders
+from sharpfront.pieces.plane.product import Orders
 from sharpfront.newton.program import Program
 from sharpfront.problem import Problem
 

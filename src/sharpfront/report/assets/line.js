@@ -23,8 +23,8 @@ class LineChart extends Chart {
     pen.clip();
     for (const level of c.levels ?? []) this.level(pen, level);
     for (const series of c.series ?? []) this.curve(pen, series);
-    for (const bar of c.bars ?? []) this.bar(pen, bar);
     if (c.dots) this.dots(pen, c.dots);
+    for (const bar of c.bars ?? []) this.bar(pen, bar);
     if (this.hover) this.marker(pen);
     pen.restore();
   }
@@ -67,12 +67,14 @@ class LineChart extends Chart {
   }
   bar(pen, { x, y, half }) {
     // A component: one standard deviation to either side.
-    pen.strokeStyle = pen.fillStyle = ORANGE;
-    pen.lineWidth = 2;
     const py = this.py(y), ends = [this.px(x - half), this.px(x + half)];
-    stroke(pen, ends[0], py, ends[1], py);
-    for (const end of ends) stroke(pen, end, py - 4, end, py + 4);
-    pen.fillRect(this.px(x) - 3, py - 3, 6, 6);
+    for (const [colour, room] of [["#fff", 1.5], [ORANGE, 0]]) {
+      pen.strokeStyle = pen.fillStyle = colour;
+      pen.lineWidth = 2 + 2 * room;
+      stroke(pen, ends[0] - room, py, ends[1] + room, py);
+      for (const end of ends) stroke(pen, end, py - 4 - room, end, py + 4 + room);
+      pen.fillRect(this.px(x) - 3.5 - room, py - 3.5 - room, 7 + 2 * room, 7 + 2 * room);
+    }
   }
   dots(pen, { x, y }) {
     pen.fillStyle = "rgba(0, 114, 178, 0.75)";
