@@ -14,11 +14,11 @@ from typing import Annotated
 
 import typer
 
-from sharpfront.cli.catalog import app as catalog
-from sharpfront.cli.doctor import doctor
-from sharpfront.cli.init import init
-from sharpfront.cli.paper import paper
-from sharpfront.cli.solve import solve
+from sharpfront.cli.catalog import app as _catalog
+from sharpfront.cli.doctor import doctor as _doctor
+from sharpfront.cli.init import init as _init
+from sharpfront.cli.paper import paper as _paper
+from sharpfront.cli.solve import solve as _solve
 from sharpfront.cli.terminal import INTERRUPTED
 
 app = typer.Typer(
@@ -28,11 +28,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Stiff differential equations without a mesh, by adaptive-kernel least squares.",
 )
-app.command()(solve)
-app.command()(init)
-app.add_typer(catalog, name="catalog")
-app.command()(doctor)
-app.command()(paper)
+app.command()(_solve)
+app.command()(_init)
+app.add_typer(_catalog, name="catalog")
+app.command()(_doctor)
+app.command()(_paper)
 
 
 def main() -> None:

@@ -210,7 +210,7 @@ def _corrected(
     terms = [t for t in condition.terms if not t.orders[1]]
     if not terms or any(t.orders[1] for t in condition.terms):
         return []
-    lowest = min(terms, key=lambda t: t.orders[0])
+    lowest = max(terms, key=lambda t: t.orders[0])
     i, order = system.names.index(lowest.unknown), lowest.orders[0]
     side, h = condition.side, 1e-5 * length
     if order > 1:

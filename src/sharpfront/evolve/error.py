@@ -90,9 +90,9 @@ def slab_error(
     right[:, : m * k, 0] = -forcing
     carried = _mass_times(coarse, tables, levels, before)
     right[:, : m * k, 1] = -coarse.rates[:, 0, None] * carried
-    found = sl.solve(
-        matrix, right.reshape(FEW * block, 2), check_finite=False, overwrite_a=True
-    ).reshape(FEW, block, 2)[:, : m * k].reshape(FEW, m, k, 2)
+    factor = sl.lu_factor(matrix, check_finite=False, overwrite_a=True)
+    found = sl.lu_solve(factor, right.reshape(FEW * block, 2), check_finite=False)
+    found = found.reshape(FEW, block, 2)[:, : m * k].reshape(FEW, m, k, 2)
     values = np.einsum("smkc,nk->smnc", found, finer.inner[0], optimize=True)
     both = found.sum(axis=3)
     return SlabError(

@@ -94,7 +94,7 @@ def evolve_line(
     """
     system = time_system(problem)
     assert problem.time is not None
-    limits = Limits(tol, problem.time[1], max_kernels or MAX_KERNELS, components or COMPONENTS)
+    limits = Limits(tol, *problem.time, max_kernels or MAX_KERNELS, components or COMPONENTS)
     with blas_threads(1):
         march = _begin(system, limits, resume)
         for attempt in range(PASSES):
@@ -228,6 +228,7 @@ def packed_run(march: _March) -> dict[str, Any]:
         "error": run.error,
         "scale": run.scale,
         "idle": run.idle,
+        "taken": run.taken,
         "before": list(run.before) if run.before else [],
         "rates": {
             name: np.concatenate([w[:, i].ravel() for _, w in march.taken] or [np.zeros(0)])
@@ -255,6 +256,7 @@ def unpacked_run(saved: Mapping[str, Any], system: TimeSystem) -> Run:
         np.asarray(saved["error"]),
         float(saved["scale"]),
         int(saved["idle"]),
+        int(saved["taken"]),
         (np.asarray(before[0]), float(before[1])) if before else None,
     )
 

@@ -28,10 +28,12 @@ SHRINK, GROW, SAFE = 0.2, 2.0, 0.85
 # Share of the way to the fitted mixture that is gone in a step.
 RELAX = 0.5
 # A coordinate is exchanged for one that fits better by this factor.
-BETTER = 0.1
+BETTER = 0.3
 # Kernels are given up where what they add is below this share of what is allowed, several times.
 IDLE, PATIENCE = 1e-2, 4
 LEAST_KERNELS = 16
+# Whether kernels could be placed better is asked after this many steps.
+LOOK = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,8 @@ class Run:
         max(1, max|u|) so far.
     idle
         Steps in a row with more kernels than needed.
+    taken
+        Steps since the start.
     before
         The last slab's weights and dt, from which the next guess is drawn; None at the start.
     """
@@ -59,6 +63,7 @@ class Run:
     error: Host
     scale: float
     idle: int = 0
+    taken: int = 0
     before: tuple[Host, float] | None = None
 
 
@@ -104,8 +109,8 @@ class Limits:
     ----------
     tol
         Relative to max(1, max|u|).
-    stop
-        The end of time.
+    start, stop
+        The span of time.
     max_kernels
         N at most.
     components
@@ -113,9 +118,15 @@ class Limits:
     """
 
     tol: float
+    start: float
     stop: float
     max_kernels: int
     components: int
+
+    @property
+    def span(self) -> float:
+        """The length of the span."""
+        return self.stop - self.start
 
 
 def steps(run: Run, limits: Limits) -> Iterator[Step]:
@@ -126,49 +137,112 @@ def steps(run: Run, limits: Limits) -> Iterator[Step]:
         yield step
 
 
+@dataclass(frozen=True, eq=False)
+class _Try:
+    """What is tried for one step.
+
+    Parameters
+    ----------
+    run
+        From where.
+    relax
+        Share of the way to the fitted mixture.
+    ahead
+        Where the components end, if that is known from an earlier try.
+    excess
+        By how much that earlier try missed what is allowed in space.
+    """
+
+    run: Run
+    relax: float = RELAX
+    ahead: Moment | None = None
+    excess: float = 0.0
+
+    def shorter(self, dt: float, share: float) -> _Try:
+        """Return a try with a shorter step."""
+        return _Try(replace(self.run, dt=share * dt), self.relax * share)
+
+
 def _step(run: Run, limits: Limits) -> Step:
     """Take one step, trying shorter ones and more kernels until it is good."""
     started, iterations = time.perf_counter(), 0
     least = max(64.0 * float(np.spacing(run.now.t)), 1e-30 * (limits.stop - run.now.t))
-    relax = RELAX
+    now = _Try(run)
     while True:
-        if run.dt < least:
-            raise StuckError(f"the step shrank to {run.dt:.1e}")
-        dt = _fitted(run.now.t, run.dt, limits.stop)
-        v, stop = _moved(run.now, dt, relax, limits)
-        motion = run.now.motion(stop, stop.t)
-        tables = _room(run.now)
-        solved = _solve(run, motion, limits)
-        iterations += solved.iterations
-        if not solved.converged:
-            run, relax = replace(run, dt=0.25 * dt, before=None), 0.5 * relax
+        if now.run.dt < least:
+            raise StuckError(f"the step shrank to {now.run.dt:.1e}")
+        done = _attempt(now, limits)
+        iterations += done.solved.iterations
+        if done.step is None:
+            now = _next_try(now, done, limits, least)
             continue
-        scale = max(run.scale, float(np.abs(solved.weights @ tables.inner[0].T).max()))
-        late = _last_coefficient(solved.weights, tables.inner[0]) / scale
-        factor = SAFE * (IN_TIME * limits.tol / max(late, 1e-300)) ** (1.0 / STAGES)
-        if late > IN_TIME * limits.tol and dt > 10 * least:
-            shrink = float(np.clip(factor, SHRINK, 0.8))
-            run, relax = replace(run, dt=dt * shrink), relax * shrink
-            continue
-        found = slab_error(run.now.system, run.now.kernels, motion, solved.weights, run.error)
-        if found.local > IN_SPACE * limits.tol * scale:
-            run = _richer(run, limits, found.local / (IN_SPACE * limits.tol * scale), stop)
-            continue
-        now = replace(stop, weights=solved.weights[-1])
-        idle = run.idle + 1 if found.local < IDLE * IN_SPACE * limits.tol * scale else 0
-        following = Run(
-            now,
-            dt * float(np.clip(factor, SHRINK, GROW)),
-            found.weights,
-            scale,
-            idle,
-            (solved.weights, dt),
-        )
-        slab = Slab(motion, run.now.kernels)
-        error = found.total / scale + late
-        following = _tended(following, limits)
+        following = _tended(done.step.run, limits)
         seconds = time.perf_counter() - started
-        return Step(slab, solved.weights, following, error, iterations, now.mixture, v, seconds)
+        return replace(done.step, run=following, iterations=iterations, seconds=seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Done:
+    """What became of a try: late and excess are shares of what is allowed in time and space."""
+
+    dt: float
+    solved: Solved
+    stop: Moment
+    late: float = 0.0
+    excess: float = 0.0
+    step: Step | None = None
+
+
+def _attempt(now: _Try, limits: Limits) -> _Done:
+    """Solve one slab and see whether it is good."""
+    run = now.run
+    dt = _fitted(run.now.t, run.dt, limits.stop)
+    v, stop = _moved(run.now, dt, now.relax)
+    if now.ahead is not None:
+        stop = replace(now.ahead, t=stop.t)
+    motion = run.now.motion(stop, stop.t)
+    solved = _solve(run, motion, limits)
+    if not solved.converged:
+        return _Done(dt, solved, stop)
+    table = _room(run.now).inner[0]
+    scale = max(run.scale, float(np.abs(solved.weights @ table.T).max()))
+    late = _last_coefficient(solved.weights, table) / (scale * IN_TIME * limits.tol)
+    if late > 1.0:
+        return _Done(dt, solved, stop, late)
+    found = slab_error(run.now.system, run.now.kernels, motion, solved.weights, run.error)
+    allowed = IN_SPACE * limits.tol * scale * _fair(dt, limits)
+    stop = replace(stop, weights=solved.weights[-1])
+    if found.local > allowed:
+        return _Done(dt, solved, stop, late, found.local / allowed)
+    factor = float(np.clip(SAFE * max(late, 1e-300) ** (-1.0 / STAGES), SHRINK, GROW))
+    idle = run.idle + 1 if found.local < IDLE * allowed else 0
+    before = (solved.weights, dt)
+    following = Run(stop, dt * factor, found.weights, scale, idle, run.taken + 1, before)
+    error = found.total / scale + late * IN_TIME * limits.tol
+    slab = Slab(motion, run.now.kernels)
+    step = Step(slab, solved.weights, following, error, 0, stop.mixture, v, 0.0)
+    return _Done(dt, solved, stop, late, 0.0, step)
+
+
+def _fair(dt: float, limits: Limits) -> float:
+    """Return the share of what is allowed in space that a step may use: many short ones add up."""
+    return float(np.clip(20.0 * dt / limits.span, 0.2, 1.0))
+
+
+def _next_try(now: _Try, done: _Done, limits: Limits, least: float) -> _Try:
+    """Return what to try after a step that was not good."""
+    if now.ahead is not None and (not done.solved.converged or done.late > 1.0):
+        # Going all the way to where the components are wanted is too fast.
+        return _Try(_richer(now.run, limits, now.excess), now.relax)
+    if not done.solved.converged:
+        shorter = now.shorter(done.dt, 0.25)
+        return replace(shorter, run=replace(shorter.run, before=None))
+    if done.late > 1.0:
+        share = float(np.clip(SAFE * done.late ** (-1.0 / STAGES), SHRINK, 0.8))
+        return now.shorter(done.dt, share)
+    if now.ahead is None:
+        return replace(now, ahead=_ahead(done.stop), excess=done.excess)
+    return _Try(_richer(now.run, limits, min(now.excess, done.excess)), now.relax)
 
 
 def _fitted(t: float, dt: float, stop: float) -> float:
@@ -207,7 +281,7 @@ def _last_coefficient(weights: Host, table: Host) -> float:
     return float(np.abs(last @ table.T).max())
 
 
-def _moved(now: Moment, dt: float, relax: float, limits: Limits) -> tuple[Host, Moment]:
+def _moved(now: Moment, dt: float, relax: float) -> tuple[Host, Moment]:
     """Return the components' speeds, and where the components are at the end of a step."""
     profile, old = now.profile, now.mixture
     v, widening = speeds(profile, old)
@@ -235,6 +309,11 @@ def _moved(now: Moment, dt: float, relax: float, limits: Limits) -> tuple[Host, 
     return v, replace(now, t=now.t + dt, mixture=mixture, shape=shape, zero=now.zero + drift)
 
 
+def _ahead(end: Moment) -> Moment:
+    """Return the end of a step with its components where its own solution wants them."""
+    return replace(end, mixture=end.profile.refitted(end.mixture), shape=_tuned(end, 1.0))
+
+
 def _tuned(now: Moment, relax: float) -> Shape:
     """Return the shape a part of the way to a better one next to it."""
 
@@ -245,7 +324,7 @@ def _tuned(now: Moment, relax: float) -> Shape:
     return now.shape.towards(best, 0.5 * relax)
 
 
-def _richer(run: Run, limits: Limits, excess: float, failed: Moment) -> Run:
+def _richer(run: Run, limits: Limits, excess: float) -> Run:
     """Return the run with kernels that resolve more: better placed, or more of them."""
     placed = _exchanged(run, limits)
     if placed is not None:
@@ -258,7 +337,9 @@ def _richer(run: Run, limits: Limits, excess: float, failed: Moment) -> Run:
 
 
 def _tended(run: Run, limits: Limits) -> Run:
-    """Return the run with fewer kernels where fewer will do."""
+    """Return the run with fewer kernels where fewer will do, or better placed ones now and then."""
+    if run.taken % LOOK == LOOK - 1:
+        run = _exchanged(run, limits) or run
     if run.idle >= PATIENCE and run.now.kernels > LEAST_KERNELS:
         fewer = max(LEAST_KERNELS, int(0.88 * run.now.kernels))
         trial = with_kernels(run, fewer, limits)
@@ -271,19 +352,33 @@ def _tended(run: Run, limits: Limits) -> Run:
 def _exchanged(run: Run, limits: Limits) -> Run | None:
     """Return the run on a coordinate fitted anew, if that resolves the state much better."""
     now = run.now
-    mixture = now.profile.fresh(limits.components)
+    tried = [_searched(now, mixture) for mixture in _candidates(now, limits)]
+    missed = [trial_error(t.still, now.values, now.kernels) for t in tried]
+    i = int(np.argmin(missed))
+    if missed[i] > BETTER * trial_error(now.still, now.values, now.kernels):
+        return None
+    trial = now.placed(tried[i].mixture, tried[i].shape, now.kernels)
+    if _transfer(now, trial) > 0.2 * IN_SPACE * limits.tol * run.scale:
+        return None
+    return _carried(run, trial)
+
+
+def _candidates(now: Moment, limits: Limits) -> list[Mixture]:
+    """Return the mixture as it is, after more EM, and fitted from nothing."""
+    refitted = now.mixture
+    for _ in range(4):
+        refitted = now.profile.refitted(refitted)
+    return [now.mixture, refitted, now.profile.fresh(limits.components)]
+
+
+def _searched(now: Moment, mixture: Mixture) -> Moment:
+    """Return the moment with the best shape of a coordinate for a mixture."""
     fresh = replace(now, mixture=mixture)
 
     def miss(shape: Shape) -> float:
         return trial_error(replace(fresh, shape=shape).still, now.values, now.kernels)
 
-    shape = searched(now.shape, miss)
-    if miss(shape) > BETTER * trial_error(now.still, now.values, now.kernels):
-        return None
-    trial = now.placed(mixture, shape, now.kernels)
-    if _transfer(now, trial) > 0.2 * IN_SPACE * limits.tol * run.scale:
-        return None
-    return _carried(run, trial)
+    return replace(fresh, shape=searched(now.shape, miss))
 
 
 def with_kernels(run: Run, kernels: int, limits: Limits) -> Run:

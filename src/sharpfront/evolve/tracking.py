@@ -15,6 +15,10 @@ from sharpfront.pieces.motion import Components, Motion
 
 # Components at most, if nothing is said.
 COMPONENTS = 8
+# Weights of the variation of u and of u_x in the monitor.
+IN_VALUE, IN_SLOPE = 0.2, 1.0
+# Lighter components are the tails of others.
+LIGHT = 0.005
 # An unknown that varies less than this share of the largest is not followed.
 FLAT = 1e-8
 # Kernels of the trial fits that tell one coordinate from another, as a share of those in use.
@@ -137,7 +141,7 @@ class Profile:
         for u, slope, size in zip(self.values, self.slopes, spread, strict=True):
             if size <= FLAT * max(float(spread.max()), 1e-300):
                 continue
-            for q, weight in ((u, 1.0), (slope, 0.5)):
+            for q, weight in ((u, IN_VALUE), (slope, IN_SLOPE)):
                 change = np.abs(np.diff(q))
                 total += weight * change / max(float(change.sum()), 1e-300)
         return total
@@ -157,7 +161,10 @@ class Profile:
     def fresh(self, components: int) -> Mixture:
         """Return a mixture fitted to the monitor from nothing."""
         line = self.opened() if self.periodic else self
-        return fit_bins(line.x, line.masses(), components)
+        found = fit_bins(line.x, line.masses(), components)
+        heavy = found.weights > LIGHT
+        weights = found.weights[heavy] / found.weights[heavy].sum()
+        return Mixture(weights, found.means[heavy], found.covariances[heavy])
 
     def refitted(self, mixture: Mixture) -> Mixture:
         """Return the mixture after some EM on the monitor; components keep their places."""

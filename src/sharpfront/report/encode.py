@@ -43,7 +43,7 @@ def _packed(values: ArrayLike, kind: str) -> str:
 def to_json(data: Any) -> str:
     """Return JSON for a script element; NaN and infinities become null."""
     text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("\u2028", " ").replace("\u2029", " ")
+    return text.replace("<", "\\u003c").replace("\u2028", " ").replace("\u2029", " ")
 
 
 def _finite(data: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -32,7 +33,7 @@ def versions() -> dict[str, str]:
 def script(solution: Any, settings: Mapping[str, Any]) -> str:
     """Return Python code that solves the problem of a solution again."""
     given = {"tol": solution.tol} | dict(settings)
-    words = ", ".join(f"{name}={given[name]!r}" for name in _ARGUMENTS if name in given)
+    words = ", ".join(f"{name}={_literal(given[name])}" for name in _ARGUMENTS if name in given)
     head = "import sharpfront as sf\n\n"
     if solution.problem is None:
         return f"{head}problem = ...  # a solution read from a file does not know it\n" + (
@@ -40,6 +41,15 @@ def script(solution: Any, settings: Mapping[str, Any]) -> str:
         )
     lines = "".join(f"    {line},\n" for line in _lines(solution.problem))
     return f"{head}problem = sf.Problem(\n{lines})\nsolution = sf.solve(problem, {words})\n"
+
+
+def _literal(value: Any) -> str:
+    """Return a value as code; a number that was written as a text is a number again."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            float(value)
+            return value
+    return repr(value)
 
 
 def _lines(problem: Problem) -> list[str]:

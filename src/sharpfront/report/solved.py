@@ -51,7 +51,8 @@ def solve_report(
     title
         Heading and window title.
     statement
-        Words about the problem, shown above its formulas.
+        Words about the problem, shown above its formulas; several lines, such as a problem's file,
+        are shown below them as they are.
     exact
         The exact solution if there is one, ``lambda x: ...`` of the coordinates; for several
         unknowns a mapping from their names, or a function that returns all of them. The page then
@@ -156,12 +157,19 @@ def sci(value: float) -> str:
 
 def _problem(page: HtmlPage, solution: Any, statement: str) -> None:
     page.section("Problem")
-    if statement:
-        page.markup(f'<p class="words">{inline(statement)}</p>')
+    words = statement.strip()
+    listing = words if "\n" in words else ""
+    if words and not listing:
+        page.markup(f'<p class="words">{inline(words)}</p>')
     if solution.problem is not None:
         page.markup(problem_markup(solution.problem))
-    elif not statement:
+    elif not words:
         page.paragraph("A solution read from a file does not know its equation.")
+    if listing:
+        page.markup(
+            "<details><summary>As it was written</summary>"
+            f"<pre><code>{html.escape(listing)}</code></pre></details>"
+        )
 
 
 def _trust(page: HtmlPage, solution: Any, error: tuple[float, int] | None) -> None:

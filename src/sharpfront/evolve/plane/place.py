@@ -16,7 +16,6 @@ from scipy.optimize import minimize
 from sharpfront.arrays import Host
 from sharpfront.pieces.plane.basis import Piece
 from sharpfront.evolve.plane.look import Layout, State, even_layout, look
-from sharpfront.pieces.plane.moving import AxisMap
 from sharpfront.pieces.plane.product import Orders, Product
 
 # Functions along each axis when layouts are compared, and the trials of one polish.
@@ -29,7 +28,7 @@ _MOVES = (-1.0, -1.0, 0.3, 0.3, 0.3)
 # Widths are not changed further than by this factor exp, places by so many deviations.
 _FURTHEST = 4.0
 # Functions along an axis at first, and the step of the search for their number.
-FIRST, STEP = 16, 1.15
+FIRST, STEP = 16, 1.1
 
 
 class Placement(NamedTuple):
@@ -151,6 +150,3 @@ def _grown(
 def larger(functions: int) -> int:
     """Return the next number of functions along an axis."""
     return max(functions + 2, int(STEP * functions))
-
-
-__all__ = ["AxisMap", "Placement", "fitted", "larger", "place"]

@@ -10,9 +10,9 @@ from scipy.linalg import lu_factor, lu_solve
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
-from sharpfront.evolve.plane.radau import radau
+from sharpfront.evolve.plane.modes import modes, moments, rates_of
 
-# Newton's updates at most, and by what each must be smaller than the one before it.
+# Newton's updates at most, and by what factor each must be smaller than the one before it.
 UPDATES, SLOW = 12, 0.7
 
 
@@ -22,56 +22,45 @@ class Factors:
 
     Parameters
     ----------
-    dt
-        The length of the slab that they are for.
+    galerkin, weights, rates, dt
+        What they were made from: the functions, the state at the slab's middle and its rates, and
+        the slab's length.
     tangent
         Mass and stiffness.
     systems
-        One LU for each eigenvalue of Radau's inverse matrix; None for the second of a pair.
-    span
-        Combinations of products that are independent on a shape, (size, n); None on a box.
+        One LU for each of the stages' systems.
     """
 
+    galerkin: Galerkin
+    weights: Host
+    rates: Host
     dt: float
     tangent: Tangent
     systems: tuple[Any, ...]
-    span: Host | None
 
     def correction(self, left: Host) -> Host:
         """Return the update of the stages (q, size) from what they leave."""
-        values, vectors, inverse = radau().modes
-        mixed = inverse @ (left if self.span is None else left @ self.span)
+        decoupled, span = modes(), self.galerkin.square.span
+        mixed = decoupled.inverse @ (left if span is None else left @ span)
         found = np.zeros(mixed.shape, dtype=complex)
-        for k, system in enumerate(self.systems):
-            if system is None:
-                continue
-            if abs(values[k].imag) < _REAL:
-                found[k] = lu_solve(system, mixed[k].real, check_finite=False)
-                continue
-            found[k] = lu_solve(system, mixed[k], check_finite=False)
-            found[int(np.argmin(np.abs(values - values[k].conj())))] = found[k].conj()
-        update = -(vectors @ found).real
-        return update if self.span is None else update @ self.span.T
-
-
-_REAL = 1e-9
+        for (k, j), system in zip(decoupled.pairs, self.systems, strict=True):
+            found[k] = lu_solve(system, mixed[k].real if k == j else mixed[k], check_finite=False)
+            found[j] = found[k].conj()
+        update = -(decoupled.vectors @ found).real
+        return update if span is None else np.asarray(update @ span.T)
 
 
 def factored(galerkin: Galerkin, weights: Host, rates: Host, dt: float) -> Factors:
-    """Return the systems of a slab about a state, taken at its middle."""
-    tangent = galerkin.tangent(weights, rates, 0.5 * dt)
-    span = galerkin.span
+    """Return the systems of a slab about a state at its middle."""
+    tangent, span = galerkin.tangent(weights, rates, 0.5 * dt), galerkin.square.span
     mass, stiffness = tangent.mass, tangent.stiffness
     if span is not None:
         mass, stiffness = span.T @ mass @ span, span.T @ stiffness @ span
-    systems: list[Any] = []
-    for value in radau().modes[0]:
-        if value.imag < -_REAL:
-            systems.append(None)
-            continue
-        shift = value if value.imag > _REAL else value.real
+    systems = []
+    for k, j in modes().pairs:
+        shift = modes().values[k].real if k == j else modes().values[k]
         systems.append(lu_factor(shift / dt * mass + stiffness, check_finite=False))
-    return Factors(dt, tangent, tuple(systems), span)
+    return Factors(galerkin, weights, rates, dt, tangent, tuple(systems))
 
 
 class Stages(NamedTuple):
@@ -97,32 +86,30 @@ def solve_slab(
     guess
         Of the stages, (q, size).
     factors
-        Of its systems, or of those of a slab before.
+        Of its systems, or of those of a slab before of the same length.
     close
         An update of the function below this ends the iteration.
     """
-    method, dt = radau(), factors.dt
-    inside = galerkin.grid(0.0).areas > 0
-    stages, before, rate = guess, np.inf, 0.0
+    states, before, rate = np.vstack([start, guess]), np.inf, 0.0
     for number in range(1, UPDATES + 1):
-        rates = method.inverse @ (stages - start) / dt
-        left = np.stack(
-            [
-                galerkin.tested(w, r, c * dt, factors.tangent)
-                for w, r, c in zip(stages, rates, method.nodes, strict=True)
-            ]
-        )
+        left = _left(galerkin, states, factors)
         if not np.all(np.isfinite(left)):
-            break
+            return Stages(states, number, np.inf, False)
         update = factors.correction(left)
-        stages = stages + update
-        size = max(float(np.max(np.abs(galerkin.product.on_grid(w)[inside]))) for w in update)
-        # What the next update would be: one that is not needed is not made.
-        if number > 1:
-            rate = size / before if before > 0 else 0.0
-        if size * max(rate, 1e-2) < close and (number > 1 or size < close):
-            return Stages(np.vstack([start, stages]), number, rate, True)
-        if not np.isfinite(size) or (number > 1 and rate > SLOW):
+        states = np.vstack([start, states[1:] + update])
+        size = max(galerkin.square.largest(w) for w in update)
+        rate = size / before if number > 1 else rate
+        # An update that would be smaller than that is not made.
+        if size < close or (number > 1 and size * rate < close):
+            return Stages(states, number, rate, True)
+        if not np.isfinite(size) or rate > SLOW:
             break
         before = size
-    return Stages(np.vstack([start, stages]), number, rate, False)
+    return Stages(states, number, rate, False)
+
+
+def _left(galerkin: Galerkin, states: Host, factors: Factors) -> Host:
+    """Return what the stages leave of the tested equations, (q, size)."""
+    rates = rates_of(states, factors.dt)
+    every = zip(states[1:], rates, moments(factors.dt), strict=True)
+    return np.stack([galerkin.tested(w, r, tau, factors.tangent) for w, r, tau in every])

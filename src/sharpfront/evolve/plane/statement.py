@@ -1,23 +1,32 @@
-"""The equation and its conditions as programs with their tangents."""
+"""The equation and its conditions with their tangents, in the axes of the kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.equation.expression import Expression, Key, derivatives_in
+from sharpfront.equation.expression import Expression, Key, derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.errors import ProblemError
 from sharpfront.pieces.plane.product import Orders
-from sharpfront.newton.program import Program
 from sharpfront.problem import Problem
 
 
-@dataclass(frozen=True, eq=False)
-class Values:
+class Known(NamedTuple):
+    """What is known at points: places (m, 2), time, derivatives in the axes, u_t, normals."""
+
+    points: Host
+    t: float
+    outer: Mapping[Orders, Host]
+    rate: Host
+    normals: Host | None = None
+
+
+class Values(NamedTuple):
     """A residual at points, and its derivatives by u_t and by each derivative in the plane."""
 
     residual: Host
@@ -26,7 +35,7 @@ class Values:
 
 
 class Residual:
-    """One residual with its tangents, in axes of the kernels.
+    """One residual with its tangents.
 
     Parameters
     ----------
@@ -39,50 +48,46 @@ class Residual:
     """
 
     def __init__(self, expression: Expression, problem: Problem, axes: Orders) -> None:
+        self._expression = expression
+        self._terms = tangent_terms(expression)
         self._axes = axes
         self._names = problem.coordinates
         self._unknown = problem.unknowns[0]
-        self._orders = [t.orders for t in tangent_terms(expression)]
-        self._value = Program([expression])
-        tangents = [t.coefficient for t in tangent_terms(expression)]
-        self._all = Program([expression, *tangents])
 
-    def value(
-        self, points: Host, t: float, outer: Mapping[Orders, Host], rate: Host, normals: Host | None
-    ) -> Host:
-        """Return the residual at points (m, 2), with derivatives in the plane (m,)."""
-        leaves = self._leaves(points, t, outer, rate, normals)
-        return np.asarray(self._value.run(leaves, len(points))[0])
+    def value(self, known: Known) -> Host:
+        """Return the residual at points, (m,); not a number where it has no value."""
+        return self._evaluated(self._expression, self._leaves(known), len(known.points))
 
-    def values(
-        self, points: Host, t: float, outer: Mapping[Orders, Host], rate: Host, normals: Host | None
-    ) -> Values:
+    def values(self, known: Known) -> Values:
         """Return the residual and its tangents."""
-        leaves = self._leaves(points, t, outer, rate, normals)
-        residual, *found = self._all.run(leaves, len(points))
-        by_rate, tangents = np.zeros(len(points)), {}
-        for orders, values in zip(self._orders, found, strict=True):
-            if orders[2]:
-                by_rate = values
+        leaves, count = self._leaves(known), len(known.points)
+        rate, tangents = np.zeros(count), {}
+        for term in self._terms:
+            found = self._evaluated(term.coefficient, leaves, count)
+            if term.orders[2]:
+                rate = found
             else:
-                tangents[orders[self._axes[0]], orders[self._axes[1]]] = values
-        return Values(residual, by_rate, tangents)
+                tangents[term.orders[self._axes[0]], term.orders[self._axes[1]]] = found
+        return Values(self._evaluated(self._expression, leaves, count), rate, tangents)
 
-    def _leaves(
-        self, points: Host, t: float, outer: Mapping[Orders, Host], rate: Host, normals: Host | None
-    ) -> dict[Key, Host]:
+    def _evaluated(self, what: Expression, leaves: Mapping[Key, Host], count: int) -> Host:
+        with np.errstate(all="ignore"):
+            return np.array(np.broadcast_to(evaluate(what, leaves), (count,)), dtype=float)
+
+    def _leaves(self, known: Known) -> dict[Key, Host]:
+        x, y, t = self._names
         leaves: dict[Key, Host] = {
-            ("coordinate", self._names[0]): points[:, 0],
-            ("coordinate", self._names[1]): points[:, 1],
-            ("coordinate", self._names[2]): np.full(len(points), t),
-            ("derivative", self._unknown, (0, 0, 1)): rate,
+            ("coordinate", x): known.points[:, 0],
+            ("coordinate", y): known.points[:, 1],
+            ("coordinate", t): np.full(len(known.points), known.t),
+            ("derivative", self._unknown, (0, 0, 1)): known.rate,
         }
-        for orders, values in outer.items():
+        for orders, values in known.outer.items():
             own = (orders[self._axes[0]], orders[self._axes[1]], 0)
             leaves["derivative", self._unknown, own] = values
-        if normals is not None:
-            leaves["normal", self._names[0]] = normals[:, 0]
-            leaves["normal", self._names[1]] = normals[:, 1]
+        if known.normals is not None:
+            leaves["normal", x] = known.normals[:, 0]
+            leaves["normal", y] = known.normals[:, 1]
         return leaves
 
 
@@ -130,9 +135,8 @@ def _check(problem: Problem) -> None:
             f"time = {problem.time}."
         )
     if len(problem.unknowns) != 1:
-        raise ProblemError(
-            f"In the plane and in time one unknown is solved for, got {', '.join(problem.unknowns)}."
-        )
+        names = ", ".join(problem.unknowns)
+        raise ProblemError(f"In the plane and in time one unknown is solved for, got {names}.")
     if any(problem.domain.periodic_axes):
         raise ProblemError("Periodic boxes are not solved in time; state conditions on all sides.")
     if problem.further:
@@ -144,8 +148,10 @@ def _check(problem: Problem) -> None:
 
 def _check_orders(residuals: Sequence[Expression], what: str) -> None:
     if len(residuals) != 1:
-        raise ProblemError(f"The {what} has {len(residuals)} residuals; an equation of second "
-                           "order takes one.")
+        raise ProblemError(
+            f"The {what} has {len(residuals)} residuals; one is taken for an equation of second "
+            "order in space."
+        )
     for leaf in derivatives_in(residuals[0]):
         in_plane, in_time = sum(leaf.orders[:2]), leaf.orders[2]
         if in_plane > 2 or in_time > 1 or (in_plane and in_time):
@@ -153,5 +159,5 @@ def _check_orders(residuals: Sequence[Expression], what: str) -> None:
                 f"The {what} has a derivative of orders {leaf.orders}; in the plane and in time "
                 "u.dt and derivatives in space up to the second are taken."
             )
-        if in_time and what != "equation":
-            raise ProblemError(f"The {what} has u.dt; conditions hold u and its slopes.")
+        if what != "equation" and (in_time or in_plane > 1):
+            raise ProblemError(f"The {what} may hold u and its first derivatives in space only.")

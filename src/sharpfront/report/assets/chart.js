@@ -85,10 +85,18 @@ function labelled(low, high, count, home, minimum) {
 }
 
 function logarithmic(low, high, count) {
-  const every = Math.max(1, Math.ceil((high - low) / Math.max(1, count)));
-  const places = [];
-  for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; k++) if (k % every === 0) places.push(k);
-  return { places, words: places.map(power), from: 0 };
+  let every = Math.max(1, Math.ceil((high - low) / Math.max(1, count))), places;
+  do {
+    places = [];
+    for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; k++) if (k % every === 0) places.push(k);
+  } while (places.length < 2 && --every > 0);
+  if (places.length > 1) return { places, words: places.map(power), from: 0 };
+  // Within a decade or two: 1, 2 and 5 of each, or round numbers where even these are too far apart.
+  const few = [];
+  for (let k = Math.floor(low); k <= high; k++) for (const m of [1, 2, 5]) few.push(k + Math.log10(m));
+  let seen = few.filter((v) => v >= low && v <= high);
+  if (seen.length < 2) seen = ticks(10 ** low, 10 ** high, count).places.filter((v) => v > 0).map(Math.log10);
+  return { places: seen, words: seen.map((v) => tidy(10 ** v, 3)), from: 0 };
 }
 
 // A window that several charts look through; whoever changes it tells the others.

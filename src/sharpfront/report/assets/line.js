@@ -16,7 +16,7 @@ class LineChart extends Chart {
     this.box = { left, top: 24, width: this.size.width - left - 10, height };
     const columns = Math.max(2, Math.floor(this.box.width / 84));
     const xTicks = labelled(...this.view.x, columns, this.view.home.x, c.whole ? 1 : 0);
-    this.axes(pen, xTicks, yTicks, c.xLabel, c.yLabel);
+    this.axes(pen, xTicks, yTicks, c.xLabel, bare(c.yLabel));
     pen.save();
     pen.beginPath();
     pen.rect(this.box.left, this.box.top - 4, this.box.width, this.box.height + 8);
@@ -109,7 +109,12 @@ class LineChart extends Chart {
 }
 
 function value(label, height, log) {
-  return log ? `${label.replace(/^log10 /, "")} = ${tidy(10 ** height, 4)}` : `${label} = ${tidy(height, 7)}`;
+  return log ? `${bare(label)} = ${tidy(10 ** height, 4)}` : `${label} = ${tidy(height, 7)}`;
+}
+
+// Axes and words show sizes themselves where the data are their logarithms.
+function bare(label) {
+  return label.replace(/^log10 /, "");
 }
 
 function disc(pen, x, y, radius) {

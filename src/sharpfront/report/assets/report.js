@@ -47,7 +47,7 @@ function tell(kernels, components) {
   viewer.dataset.kernels = kernels ? Array.from(kernels.slice(0, 400), (v) => v.toPrecision(8)).join(" ") : "";
   viewer.dataset.components = components ? Array.from(components, (v) => v.toPrecision(8)).join(" ") : "";
   const missing = byId("kernels-missing");
-  if (missing) missing.hidden = Boolean(kernels?.length);
+  if (missing) missing.hidden = Boolean(kernels);
 }
 
 function zoomButtons(id, view, sharpest) {

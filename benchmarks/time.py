@@ -1,0 +1,125 @@
+"""Problems in time against the method of lines and py-pde, time to an equal true error.
+
+Run by hand: ``python benchmarks/time.py``. One process, one BLAS thread, medians of up to three
+runs. Errors are relative L2 over space and time, by a rule that follows the fronts. Each peer is
+asked for the error that ours had, and gets the cheapest of its grids, orders and tolerances that
+meets it; ">" means that it did not within the time it was given, beside the best error it had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+# This folder has a file named like a module of the standard library; it must not come first.
+sys.path.append(sys.path.pop(0))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "accuracy"))
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from lines import Exact, OutOfTimeError, Peer, peer, py_pde
+from spectral import reference
+
+import sharpfront as sf
+from sharpfront.arrays import blas_threads
+from sharpfront.catalog import TIME, TimeEntry, TimeErrors, measure, time_rule
+
+# A peer is not asked for less than what its own rounding leaves it.
+_LEAST = 1e-11
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What our solve came to."""
+
+    solution: sf.Solution
+    errors: TimeErrors
+    seconds: float
+
+    @property
+    def cells(self) -> list[str]:
+        """The cells of the table: errors, kernels, steps, seconds, estimate over error."""
+        steps = self.solution.history
+        kernels = max((s.kernels for s in steps), default=0)
+        share = self.solution.error_estimate / self.errors.largest
+        kind = "" if self.solution.converged else f" ({self.solution.outcome.kind.value})"
+        return [
+            f"{self.errors.relative:.1e}{kind}",
+            f"{self.errors.largest:.1e}",
+            f"{kernels}",
+            f"{len(steps)}",
+            f"{self.seconds:.2f}",
+            f"{share:.1f}",
+        ]
+
+
+def ours(entry: TimeEntry, value: float, tol: float, exact: Exact, limit: float) -> Ours:
+    """Return our solution with its error and the median of its times."""
+    spent: list[float] = []
+    while len(spent) < 3 and sum(spent) < 6.0:
+        problem, started = entry.problem(value), perf_counter()
+
+        def watch(_: object, stop: float = started + limit) -> None:
+            if perf_counter() > stop:
+                raise OutOfTimeError(f"not within {limit:g} s")
+
+        solution = sf.solve(problem, tol=tol, on_step=watch)
+        spent.append(perf_counter() - started)
+    rule = time_rule(entry, value, until=solution.domain.time[1])
+    return Ours(solution, measure(solution, exact, rule), float(np.median(spent)))
+
+
+def against(found: Peer, seconds: float, limit: float) -> str:
+    """Return the cell of a peer: its time, how many times ours, and its grid."""
+    if np.isnan(found.seconds):
+        return "-"
+    if np.isfinite(found.seconds):
+        return f"{found.seconds:.2f}, {found.seconds / seconds:.2f}x ({found.grid})"
+    ratio = f">{limit:g}, >{limit / seconds:.1f}x"
+    return f"{ratio} ({found.grid}; best {found.error:.0e})"
+
+
+def row(entry: TimeEntry, value: float, tol: float, options: argparse.Namespace) -> str:
+    """Return a row of the table."""
+    name = f"{entry.name} {value:.3g}"
+    exact = reference(entry, value)
+    try:
+        mine = ours(entry, value, tol, exact, options.limit)
+    except (OutOfTimeError, sf.SharpfrontError) as reason:
+        return f"| {name} | {tol:.0e} | {str(reason).splitlines()[0][:80]} | | | | | | | |"
+    cells = [name, f"{tol:.0e}", *mine.cells]
+    error = max(mine.errors.relative, _LEAST)
+    for each in () if options.alone else (peer, py_pde):
+        if each is py_pde and not options.pypde:
+            continue
+        found = each(entry, value, error, exact, options.limit)
+        cells.append(against(found, mine.seconds, options.limit))
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=[""], help="parts of the problems' names")
+    parser.add_argument("--tol", nargs="*", type=float, default=[1e-6], help="tolerances")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for a run")
+    parser.add_argument("--alone", action="store_true", help="without the peers")
+    parser.add_argument("--pypde", action="store_true", help="py-pde too: it compiles for long")
+    options = parser.parse_args()
+    peers = [] if options.alone else ["lines, s, ratio", *(["py-pde"] if options.pypde else [])]
+    heads = ["problem", "tol", "relative L2", "max", "kernels", "steps", "s", "estimate / max"]
+    print(f"| {' | '.join([*heads, *peers])} |")
+    print(f"| --- |{' ---: |' * (len(heads) - 1)}{' --- |' * len(peers)}")
+    with blas_threads(1):
+        for entry in TIME:
+            if any(part in entry.name for part in options.only):
+                for value in entry.values:
+                    for tol in options.tol:
+                        print(row(entry, value, tol, options), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The error equation: what richer products find in the residual of a slab.
+
+    (M + dt J) e_1 = M e_0 - integral over the slab of the residual,
+
+tested with the products of more functions, implicit in time over one slab. The residual of the
+solution is zero for its own products; e is what they cannot see, carried along with the equation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lu_factor, lu_solve
+
+from sharpfront.arrays import Host
+from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
+from sharpfront.evolve.plane.modes import moments, quadrature, rates_of
+from sharpfront.pieces.plane.product import Orders, Product, line
+
+# More functions along each axis: this part of those that are there, and so many at least.
+RICHER, LEAST = 0.125, 4
+
+
+def richer(product: Product) -> Product:
+    """Return the products in which the error is looked for."""
+    n1, n2 = (n + max(LEAST, int(RICHER * n)) for n in product.shape)
+    return Product((n1, n2))
+
+
+@lru_cache(maxsize=64)
+def _lift(source: int, target: int) -> Host:
+    """Return the matrix from weights of an axis to those of one with other functions."""
+    wide = line(target)
+    return np.asarray(wide.projection @ line(source).functions.table(wide.points, 0).values[0])
+
+
+def lifted(weights: Host, source: Product, target: Product) -> Host:
+    """Return weights (..., size) of the same function in products of other functions."""
+    first, second = (_lift(a, b) for a, b in zip(source.shape, target.shape, strict=True))
+    block = first @ source.block(weights) @ second.T
+    return np.asarray(block.reshape(*weights.shape[:-1], -1)[..., target.kept])
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorSystem:
+    """The error equation's system, factored for slabs of one length.
+
+    Parameters
+    ----------
+    galerkin, states, dt
+        What it was made from: richer functions, the stages of a slab in them, its length.
+    tangent
+        Mass and stiffness.
+    system
+        An LU.
+    """
+
+    galerkin: Galerkin
+    states: Host
+    dt: float
+    tangent: Tangent
+    system: Any
+
+    def step(self, galerkin: Galerkin, states: Host, error: Host) -> Host:
+        """Return the error at the end of a slab from that at its start, (size,)."""
+        total = self.tangent.mass @ error
+        every = zip(
+            states[1:], rates_of(states, self.dt), moments(self.dt), quadrature(), strict=True
+        )
+        for state, rate, tau, weight in every:
+            total = total - self.dt * weight * galerkin.tested(state, rate, tau, self.tangent)
+        span = self.galerkin.square.span
+        if span is None:
+            return np.asarray(lu_solve(self.system, total, check_finite=False))
+        return np.asarray(span @ lu_solve(self.system, span.T @ total, check_finite=False))
+
+
+def error_system(galerkin: Galerkin, states: Host, dt: float) -> ErrorSystem:
+    """Return the error equation about the stages of a slab, in richer functions."""
+    middle = len(states) // 2
+    rates = rates_of(states, dt)
+    tangent = galerkin.tangent(states[middle], rates[middle - 1], 0.5 * dt)
+    matrix, span = tangent.mass + dt * tangent.stiffness, galerkin.square.span
+    if span is not None:
+        matrix = span.T @ matrix @ span
+    return ErrorSystem(galerkin, states, dt, tangent, lu_factor(matrix, check_finite=False))
+
+
+def tails(block: Host, shape: Orders) -> tuple[float, float]:
+    """Return how much of an error is beyond the functions of each axis."""
+    return float(np.linalg.norm(block[shape[0] :])), float(np.linalg.norm(block[:, shape[1] :]))

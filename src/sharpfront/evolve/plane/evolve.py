@@ -1,0 +1,245 @@
+"""From a problem in time in the plane to its solution."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host, blas_threads
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
+from sharpfront.evolve.plane.grow import Limits, begun, grown, too_large
+from sharpfront.evolve.plane.march import Aim, March, Slab, StuckError, attempt
+from sharpfront.evolve.plane.statement import statement
+from sharpfront.geometry import SpaceTime
+from sharpfront.history import TimeStep
+from sharpfront.mixture import Mixture
+from sharpfront.pieces.plane.basis import Piece, PlaneInTime
+from sharpfront.pieces.plane.moving import AxisMap
+from sharpfront.pieces.radau import STAGES
+from sharpfront.problem import Problem
+from sharpfront.solution import Estimate, Solution
+
+MAX_KERNELS = 3000
+# Components along each axis: tried are none up to these.
+COMPONENTS = 2
+# Points along each side on which the size of the initial state is taken.
+_SIZED = 60
+_MEANING = (
+    "The largest error at any moment: the error equation, with the residual of the solution on its "
+    "right, stepped along in richer products of kernels; what the initial state and each new "
+    "placement of kernels miss, and a tenth of each slab's last coefficient in time, are added."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """What a run has left behind: the march, its slabs and records, and how it ended."""
+
+    march: March
+    pieces: tuple[Piece, ...] = ()
+    states: tuple[Host, ...] = ()
+    records: tuple[TimeStep, ...] = ()
+    limited: bool = False
+    ended: Outcome | None = None
+
+
+def evolve_plane(
+    problem: Problem,
+    tol: float,
+    *,
+    max_kernels: int | None = None,
+    components: int | None = None,
+    seed: int = 42,
+    on_step: Callable[[TimeStep], None] | None = None,
+    resume: Solution | None = None,
+) -> Solution:
+    """Solve a problem in time in the plane.
+
+    Parameters
+    ----------
+    problem
+        With a span of time and an initial state; one unknown, of first order in time and of second
+        in space.
+    tol
+        Of the error at any moment, relative to max(1, max|u|).
+    max_kernels, components
+        At most; components along each axis.
+    seed
+        Not used: nothing here is random.
+    on_step
+        Called with each step as it is taken.
+    resume
+        A solution of the same problem that was interrupted.
+    """
+    statements = {axes: statement(problem, axes) for axes in ((0, 1), (1, 0))}
+    limits = Limits(max_kernels or MAX_KERNELS, COMPONENTS if components is None else components)
+    with blas_threads(1):
+        aim = _aim(problem, tol)
+        way = _begin(problem, statements, aim, limits, resume)
+        way = _marched(way, statements, aim, limits, on_step)
+    return _solution(problem, tol, way, aim)
+
+
+def _aim(problem: Problem, tol: float) -> Aim:
+    assert problem.time is not None
+    low, high = problem.domain.bounds
+    even = (np.arange(_SIZED) + 0.5) / _SIZED
+    grid = np.stack(np.meshgrid(even, even), axis=-1).reshape(-1, 2)
+    points = low + grid * (high - low)
+    size = float(np.max(np.abs(_initial(problem, points[problem.domain.contains(points)]))))
+    return Aim(tol, max(1.0, size), problem.time)
+
+
+def _initial(problem: Problem, points: Host) -> Host:
+    assert problem.initial is not None
+    return problem.initial.values(problem.unknowns[0], points)
+
+
+def _begin(
+    problem: Problem, statements: Statements, aim: Aim, limits: Limits, resume: Solution | None
+) -> _Way:
+    if resume is None:
+        return _Way(begun(problem.domain, aim, lambda p: _initial(problem, p), limits))
+    basis = next(iter(resume.approximation.bases.values()))
+    saved = resume.checkpoint
+    if not saved or not isinstance(basis, PlaneInTime) or resume.unknowns != problem.unknowns:
+        raise ProblemError(
+            "resume= takes a solution of the same problem in time that was interrupted or stopped, "
+            "as solve returned it or as load read it."
+        )
+    march = unpacked(saved["march"], statements)
+    records = tuple(r for r in resume.history if isinstance(r, TimeStep))
+    if not records:
+        return _Way(march)
+    weights = resume.approximation.weights[problem.unknowns[0]]
+    states = tuple(basis.states(weights, n) for n in range(len(basis.pieces)))
+    return _Way(march, basis.pieces, states, records, bool(saved["limited"]))
+
+
+def _marched(
+    way: _Way,
+    statements: Statements,
+    aim: Aim,
+    limits: Limits,
+    on_step: Callable[[TimeStep], None] | None,
+) -> _Way:
+    """Go on to the end of time, or as far as it goes."""
+    try:
+        while way.march.t < aim.span[1]:
+            way = _step(way, statements, aim, limits)
+            if on_step:
+                on_step(way.records[-1])
+    except KeyboardInterrupt:
+        detail = f"Interrupted at t = {way.march.t:.6g} of {aim.span[1]:.6g}."
+        return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
+    except StuckError as stuck:
+        detail = f"At t = {way.march.t:.6g} of {aim.span[1]:.6g}: {stuck}."
+        return replace(way, ended=Outcome(OutcomeKind.STOPPED, detail))
+    return way
+
+
+def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
+    """Take one step, with shorter slabs and more kernels until it holds."""
+    started, march, updates = clock.perf_counter(), way.march, 0
+    while True:
+        slab = attempt(statements[march.layout.axes], march, aim)
+        if not isinstance(slab, Slab):
+            march = replace(march, dt=slab)
+            continue
+        updates += slab.stages.updates
+        if way.limited or not too_large(march, slab, aim):
+            break
+        more = grown(statements[march.layout.axes].problem.domain, march, slab, aim, limits)
+        if more is None:
+            way = replace(way, limited=True)
+            break
+        march = more
+    square, after = slab.galerkin.square, slab.after
+    record = TimeStep(
+        len(way.records),
+        after.t,
+        slab.dt,
+        square.product.size,
+        (slab.largest + after.lost) / aim.scale,
+        updates,
+        clock.perf_counter() - started,
+        *_components(after.layout.maps, square.axes),
+    )
+    piece = Piece(slab.galerkin.start, after.t, square.axes, square.maps, square.product)
+    return _Way(
+        after,
+        (*way.pieces, piece),
+        (*way.states, slab.stages.states),
+        (*way.records, record),
+        way.limited,
+    )
+
+
+def _components(maps: tuple[AxisMap, AxisMap], axes: tuple[int, int]) -> tuple[Mixture | None, Host]:
+    """Return the components of both axes as Gaussians in the plane, and their speeds, (K, 2).
+
+    A component of one axis is as wide as the domain along the other.
+    """
+    weights, means, covariances, speeds = [], [], [], []
+    for i, (own, other) in enumerate(zip(maps, maps[::-1], strict=True)):
+        c = own.moving
+        for k in range(c.count):
+            along = np.zeros(2)
+            along[axes[i]], along[axes[1 - i]] = c.slopes[k], 1.0
+            across = np.zeros(2)
+            across[axes[i]] = c.deviations[k]
+            mean = np.zeros(2)
+            middle = 0.5 * (other.low + other.high)
+            mean[axes[i]], mean[axes[1 - i]] = c.means[k] + c.slopes[k] * (middle - own.pivot), middle
+            weights.append(c.weights[k])
+            means.append(mean)
+            covariances.append(
+                np.outer(across, across) + other.length**2 / 12.0 * np.outer(along, along)
+            )
+            speeds.append(across / c.deviations[k] * c.speeds[k])
+    if not weights:
+        return None, np.zeros((0, 2))
+    mixture = Mixture(np.array(weights) / np.sum(weights), np.array(means), np.array(covariances))
+    return mixture, np.array(speeds)
+
+
+def _solution(problem: Problem, tol: float, way: _Way, aim: Aim) -> Solution:
+    pieces, states = way.pieces, way.states
+    if not pieces:
+        # A run that took no step: the initial state stands still.
+        m = way.march
+        stop = m.t + max(m.dt, float(np.spacing(m.t)))
+        pieces = (Piece(m.t, stop, m.layout.axes, m.layout.maps, m.product),)
+        states = (np.repeat(m.weights[None], STAGES + 1, axis=0),)
+    unknown = problem.unknowns[0]
+    estimate = max((r.error_estimate for r in way.records), default=float("inf"))
+    return Solution(
+        Approximation(
+            problem.coordinates,
+            {unknown: PlaneInTime(pieces)},
+            {unknown: np.concatenate([s.ravel() for s in states])},
+        ),
+        SpaceTime(problem.domain, (aim.span[0], pieces[-1].stop)),
+        Estimate(estimate, _MEANING),
+        way.ended or _outcome(way, estimate, tol),
+        tol,
+        way.records,
+        {
+            "steps": float(len(way.records)),
+            "newton_iterations": float(sum(r.iterations for r in way.records)),
+        },
+        problem,
+        checkpoint={"march": packed(way.march), "limited": way.limited},
+    )
+
+
+def _outcome(way: _Way, estimate: float, tol: float) -> Outcome:
+    if estimate <= tol:
+        return Outcome(OutcomeKind.CONVERGED)
+    detail = f"The estimate ends at {estimate:.1e}, above {tol:.1e}."
+    return Outcome(OutcomeKind.KERNEL_LIMIT if way.limited else OutcomeKind.STALLED, detail)

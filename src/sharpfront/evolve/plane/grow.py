@@ -1,0 +1,163 @@
+"""Where a march begins, and how it gets more kernels: along an axis, or all placed anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.evolve.plane.defect import lifted, richer, tails
+from sharpfront.evolve.plane.follow import leans
+from sharpfront.evolve.plane.look import State, even_layout
+from sharpfront.evolve.plane.march import Aim, March, Slab, square_of
+from sharpfront.evolve.plane.place import Placement, fitted, larger, place
+from sharpfront.geometry import Box, Domain
+from sharpfront.pieces.plane.basis import Piece
+from sharpfront.pieces.plane.product import Product
+
+# Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
+# space at the start and at the end.
+INITIAL, AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
+# The first slab beside the span.
+FIRST_SLAB = 0.01
+# Functions along an axis of a shape at first.
+FIRST = 16
+# An error that grew by less than this part of itself in a slab came from before.
+_FRESH = 0.1
+# More kernels go to an axis whose tail is this part of the other's at least.
+_TAIL = 0.3
+# Kernels are placed anew when they would be more than this many times those of the last placement.
+_ANEW = 1.4
+# Check points of a shape: inside, and on each part of the boundary.
+_CHECKS, _ON_PART = 4000, 100
+
+
+class Limits(NamedTuple):
+    """The most kernels, and the most components along an axis."""
+
+    kernels: int
+    components: int
+
+
+def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
+    """Return the march at its start."""
+    goal = INITIAL * aim.size
+    if isinstance(domain, Box):
+        found = place(state, domain.bounds, limits.components, goal, limits.kernels)
+    else:
+        found = _on_shape(domain, state, goal, limits.kernels)
+    square = square_of(domain, found.layout, found.product)
+    return March(
+        aim.span[0],
+        FIRST_SLAB * (aim.span[1] - aim.span[0]),
+        found.layout,
+        found.product,
+        found.weights,
+        np.zeros(found.product.size),
+        np.zeros(richer(found.product).size),
+        found.miss,
+        leans(square, found.weights),
+        found.product.size,
+    )
+
+
+def _on_shape(domain: Domain, state: State, goal: float, max_kernels: int) -> Placement:
+    """Return a state in products on the shape's bounds, of as many functions as it takes."""
+    layout, points = even_layout(domain.bounds), _check_points(domain)
+    values, best, functions = state(points), None, FIRST
+    while True:
+        product = Product((functions, functions))
+        if best is not None and (best.miss <= goal or product.size > max_kernels):
+            return best
+        weights = square_of(domain, layout, product).fitted(state)
+        piece = Piece(0.0, 1.0, layout.axes, layout.maps, product)
+        miss = float(np.max(np.abs(piece.value(weights, points, 0.0) - values)))
+        if best is None or miss < best.miss:
+            best = Placement(layout, product, weights, miss)
+        functions = larger(functions)
+
+
+def _check_points(domain: Domain) -> Host:
+    low, high = domain.bounds
+    points = low + (high - low) * np.random.default_rng(0).random((_CHECKS, 2))
+    edges = [domain.boundary(part, _ON_PART).points for part in domain.parts]
+    return np.concatenate([points[domain.contains(points)], *edges])
+
+
+def too_large(march: March, slab: Slab, aim: Aim) -> bool:
+    """Tell whether the error grew in a slab to more than is allowed by then."""
+    allowed = aim.size * (AT_START + (AT_END - AT_START) * aim.share(slab.after.t))
+    before = float(np.max(np.abs(richer(march.product).on_grid(march.error))))
+    return slab.largest > allowed and slab.largest - before > _FRESH * slab.largest
+
+
+def grown(domain: Domain, march: March, slab: Slab, aim: Aim, limits: Limits) -> March | None:
+    """Return the march with more products for a slab that needs them; None at the limit.
+
+    Where the kernels would become many more than at their placement, they are placed anew about
+    the present state, if that takes fewer.
+    """
+    shape = march.product.shape
+    tail = tails(richer(march.product).block(slab.after.error), shape)
+    more = [
+        larger(n) if own > _TAIL * other else n
+        for n, own, other in zip(shape, tail, tail[::-1], strict=True)
+    ]
+    product = Product((more[0], more[1]))
+    if product.size > _ANEW * march.size and isinstance(domain, Box):
+        most = min(product.size, limits.kernels)
+        anew = _placed_anew(domain, march, aim, Limits(most, limits.components))
+        if anew is not None:
+            return anew
+        march = replace(march, size=product.size)
+    return _with_more(march, product) if product.size <= limits.kernels else None
+
+
+def _with_more(march: March, product: Product) -> March:
+    """Return the march in products of more functions."""
+    return replace(
+        march,
+        product=product,
+        weights=lifted(march.weights, march.product, product),
+        slope=lifted(march.slope, march.product, product),
+        error=lifted(march.error, richer(march.product), richer(product)),
+        factors=None,
+        errors=None,
+    )
+
+
+def _placed_anew(domain: Domain, march: March, aim: Aim, limits: Limits) -> March | None:
+    """Return the march with its kernels placed about the present state, if they are fewer."""
+    layout = march.layout
+    here = Piece(0.0, 1.0, layout.axes, layout.maps, march.product)
+    richly = Piece(0.0, 1.0, layout.axes, layout.maps, richer(march.product))
+
+    def state(points: Host) -> Host:
+        return here.value(march.weights, points, 0.0)
+
+    goal = AGAIN * aim.size
+    found = place(state, domain.bounds, limits.components, goal, limits.kernels)
+    if found.miss > goal or found.product.size >= limits.kernels:
+        return None
+    square = square_of(domain, found.layout, found.product)
+    error = fitted(
+        lambda points: richly.value(march.error, points, 0.0),
+        found.layout,
+        richer(found.product),
+    )
+    return replace(
+        march,
+        layout=found.layout,
+        product=found.product,
+        weights=found.weights,
+        slope=np.zeros(found.product.size),
+        error=error,
+        lost=march.lost + found.miss,
+        placed=leans(square, found.weights),
+        size=found.product.size,
+        before=None,
+        factors=None,
+        errors=None,
+    )

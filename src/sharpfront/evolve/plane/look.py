@@ -1,0 +1,180 @@
+"""Where a state varies: the direction of its fronts, and mixtures along the axes by EM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.pieces.plane.basis import placed
+from sharpfront.pieces.plane.metric import physical
+from sharpfront.pieces.plane.moving import NONE, AxisMap, Components
+from sharpfront.pieces.plane.product import Orders
+from sharpfront.mixture import Mixture, fit_bins
+
+State = Callable[[Host], Host]
+
+# Cells along an axis of the grid on which a state is looked at, at first and graded, and how often.
+FIRST_CELLS, CELLS, ROUNDS = 240, 96, 6
+# Neighbouring nodes over which a state is averaged before its direction is taken: a front that
+# falls between two nodes looks like a flight of stairs.
+_BLOCK = 4
+# A state varies along one direction if its slopes in the other add up to this share at most; one
+# that did so before may go up to the second.
+ONE_WAY, STILL_ONE_WAY = 0.1, 0.3
+# Slopes of a front beside the axes that count as none.
+_UPRIGHT = 1e-3
+# How much steeper the other axis must be to become the first one.
+_CLEARLY = 1.2
+# Bins of a mixture's sample, and the least width beside that of the middle eight tenths.
+_BINS, _LEAST = 240, 0.005
+
+
+class Layout(NamedTuple):
+    """Which coordinate is the first axis, and the coordinates along both."""
+
+    axes: Orders
+    maps: tuple[AxisMap, AxisMap]
+
+    def points(self, xi: Host, eta: Host) -> Host:
+        """Return the places of a grid in (xi, eta), (n1 n2, 2)."""
+        y = self.maps[1].invert(eta, eta, 0.0)
+        xis, ys = (a.ravel() for a in np.meshgrid(xi, y, indexing="ij"))
+        return placed(self.maps[0].invert(xis, ys, 0.0), ys, self.axes)
+
+
+def even_layout(bounds: Host) -> Layout:
+    """Return the layout without components."""
+    (x0, y0), (x1, y1) = bounds
+    return Layout((0, 1), (AxisMap(x0, x1, 0.5 * (y0 + y1)), AxisMap(y0, y1, 0.5 * (x0 + x1))))
+
+
+def look(state: State, bounds: Host, components: int) -> Layout:
+    """Return the layout with at most so many components along each axis that follows a state."""
+    layout = even_layout(bounds)
+    for number in range(ROUNDS):
+        view = _view(state, layout, FIRST_CELLS if number == 0 else CELLS)
+        axes, slope = _direction(view, layout)
+        layout = _fitted(view, layout, axes, slope, components)
+    return layout
+
+
+class _View(NamedTuple):
+    """A state on cells even in the coordinates: positions, differences and slopes."""
+
+    xs: Host
+    ys: Host
+    x: Host
+    y: Host
+    along: Host
+    across: Host
+    tensor: Host
+
+
+def _view(state: State, layout: Layout, cells: int) -> _View:
+    nodes = np.arange(cells + 1) / cells
+    points = layout.points(nodes, nodes)
+    shape = (cells + 1, cells + 1)
+    x, y = (points[:, axis].reshape(shape) for axis in layout.axes)
+    values = state(points).reshape(shape)
+    along = np.diff(_middle(values, 1), axis=0)
+    across = np.diff(_middle(values, 0), axis=1)
+    mx, my = (_middle(_middle(a, 0), 1) for a in (x, y))
+    tensor = _tensor(_blocks(values), _blocks(x), _blocks(y), layout, cells)
+    return _View(x[:, 0], y[0], mx, my, np.abs(along), np.abs(across), tensor)
+
+
+def _middle(a: Host, axis: int) -> Host:
+    lower, upper = (slice(None, -1), slice(1, None))
+    if axis == 0:
+        return np.asarray(0.5 * (a[lower] + a[upper]))
+    return np.asarray(0.5 * (a[:, lower] + a[:, upper]))
+
+
+def _blocks(a: Host) -> Host:
+    """Return averages over neighbouring nodes."""
+    window = np.ones(_BLOCK) / _BLOCK
+    for axis in range(2):
+        a = np.apply_along_axis(np.convolve, axis, a, window, "valid")
+    return a
+
+
+def _tensor(values: Host, x: Host, y: Host, layout: Layout, cells: int) -> Host:
+    """Return the integral of the slopes' products, (2, 2)."""
+    inner = {
+        (1, 0): cells * np.diff(_middle(values, 1), axis=0),
+        (0, 1): cells * np.diff(_middle(values, 0), axis=1),
+    }
+    x, y = (_middle(_middle(a, 0), 1) for a in (x, y))
+    rest = np.zeros(x.size)
+    xi, eta = layout.maps[0].jet(x.ravel(), y.ravel(), rest), layout.maps[1].jet(y.ravel(), rest, rest)
+    every = dict.fromkeys(((0, 0), (2, 0), (1, 1), (0, 2)), rest)
+    every |= {orders: v.ravel() for orders, v in inner.items()}
+    outer = physical(every, xi, eta)
+    g = np.stack([outer[1, 0], outer[0, 1]])
+    return np.asarray((g / (xi.x * eta.x)) @ g.T)
+
+
+def _direction(view: _View, layout: Layout) -> tuple[Orders, float]:
+    """Return the axis that the state varies along most, and the slope of its fronts."""
+    values, vectors = np.linalg.eigh(view.tensor)
+    share = STILL_ONE_WAY if layout.maps[0].oblique else ONE_WAY
+    if not values[0] < share * values[1]:
+        return (0, 1), 0.0
+    normal, axes = vectors[:, 1], layout.axes
+    # At 45 degrees either will do: the one that is there stays.
+    if abs(normal[1]) > _CLEARLY * abs(normal[0]):
+        axes, normal = (axes[1], axes[0]), normal[::-1]
+    slope = -float(normal[1] / normal[0])
+    return axes, slope if abs(slope) > _UPRIGHT else 0.0
+
+
+def _fitted(view: _View, layout: Layout, axes: Orders, slope: float, components: int) -> Layout:
+    turned = axes != layout.axes
+    maps = layout.maps[::-1] if turned else layout.maps
+    x, y = (view.y, view.x) if turned else (view.x, view.y)
+    along = view.across if turned else view.along
+    pivot = 0.5 * (maps[1].low + maps[1].high)
+    if slope == 0.0 and not layout.maps[0].oblique:
+        edges = view.ys if turned else view.xs
+        first = _mixture(edges, along.sum(axis=0 if turned else 1), components)
+    else:
+        first = _mixture(*binned(x - slope * (y - pivot), along), components)
+    second = None
+    if not turned:
+        # Known only where the first axis stays what it was; a further round sees to the others.
+        second = _mixture(view.ys, view.across.max(axis=0), components)
+    one = AxisMap(maps[0].low, maps[0].high, pivot, _at_rest(first, slope))
+    return Layout(axes, (one, AxisMap(maps[1].low, maps[1].high, maps[1].pivot, _at_rest(second, 0.0))))
+
+
+def binned(positions: Host, masses: Host) -> tuple[Host, Host]:
+    """Return edges and masses of bins that follow positions and masses alike."""
+    order = np.argsort(positions, axis=None)
+    s, m = positions.ravel()[order], masses.ravel()[order]
+    share = np.cumsum(m) / max(float(m.sum()), np.finfo(float).tiny)
+    even = (np.arange(len(s)) + 1.0) / len(s)
+    edges = np.interp(np.linspace(0.0, 1.0, _BINS + 1), 0.5 * (share + even), s)
+    edges[0], edges[-1] = s[0], s[-1]
+    least = _LEAST * float(np.diff(np.interp([0.1, 0.9], share, s))[0])
+    kept = [float(edges[0])]
+    for edge in edges[1:-1]:
+        if edge - kept[-1] > least and edges[-1] - edge > least:
+            kept.append(float(edge))
+    every = np.array([*kept, float(edges[-1])])
+    return every, np.histogram(s, bins=every, weights=m)[0]
+
+
+def _mixture(edges: Host, masses: Host, components: int) -> Mixture | None:
+    varies = components > 0 and float(np.sum(masses)) > 0 and bool(np.all(np.diff(edges) > 0))
+    return fit_bins(edges, masses, components) if varies else None
+
+
+def _at_rest(mixture: Mixture | None, slope: float) -> Components:
+    if mixture is None:
+        return NONE
+    means, deviations = mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
+    none, slopes = np.zeros(len(means)), np.full(len(means), slope)
+    return Components(mixture.weights, means, slopes, deviations, none, none, none)

@@ -1,0 +1,217 @@
+"""Slab after slab: move the components, solve the stages, estimate the error, go on or try again.
+
+A march is a value: a slab that is broken off leaves no trace, and what is needed to go on from it
+to the same bits can be written down (`checkpoint`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.errors import SharpfrontError
+from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
+from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
+from sharpfront.evolve.plane.galerkin import Galerkin
+from sharpfront.evolve.plane.look import Layout
+from sharpfront.evolve.plane.slab import Factors, Stages, factored, solve_slab
+from sharpfront.evolve.plane.square import Square
+from sharpfront.evolve.plane.statement import Statement
+from sharpfront.geometry import Domain
+from sharpfront.pieces.plane.product import Product
+from sharpfront.pieces.radau import STAGES, interpolation_rate, legendre, stage_nodes
+
+# Parts of the tolerance: for a slab's last coefficient in time, the same of a slab that is taken
+# all the same, and for Newton's last update.
+IN_TIME, TAKEN, NEWTON = 0.1, 0.5, 1e-3
+# What of the last coefficient in time is taken for an error at the end of the slab.
+LEFT_BEHIND = 0.1
+# The shortest slab beside the span, by how much slabs grow and shrink, and by how much one that
+# Newton's method does not solve.
+SHORTEST, GROW, SHRINK, UNSOLVED = 1e-9, 2.0, 0.2, 0.3
+# A slab's length is kept, and its systems with it, while the best one is within these factors.
+KEEP = (0.95, 1.4)
+# Systems of a slab before are used again while Newton's updates fall by this factor.
+GOOD = 0.2
+
+
+class StuckError(SharpfrontError):
+    """No slab can be solved, however short."""
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """What a march goes for: the tolerance, the size of the solution, the span of time."""
+
+    tol: float
+    scale: float
+    span: tuple[float, float]
+
+    @property
+    def size(self) -> float:
+        """The largest error that is asked for."""
+        return self.tol * self.scale
+
+    def share(self, t: float) -> float:
+        """Return the part of the span before a moment."""
+        return (t - self.span[0]) / (self.span[1] - self.span[0])
+
+
+@dataclass(frozen=True, eq=False)
+class March:
+    """Where a march stands between two slabs.
+
+    Parameters
+    ----------
+    t, dt
+        The time reached and the next slab's length.
+    layout, product
+        The functions, at rest at t.
+    weights, slope
+        Of the solution at t and of its rate in the moving coordinates, (size,).
+    error
+        Weights of the error in richer products.
+    lost
+        Errors of transfers and of polynomials in time so far.
+    placed, size
+        Leans of the components when they were placed, and the number of products then.
+    before
+        Rates at the start of the slab before, and its length; None after a placement.
+    factors, errors, rate
+        Systems of a slab before, and how fast Newton's updates fell with them.
+    """
+
+    t: float
+    dt: float
+    layout: Layout
+    product: Product
+    weights: Host
+    slope: Host
+    error: Host
+    lost: float
+    placed: tuple[Lean, Lean]
+    size: int
+    before: tuple[tuple[Rates, Rates], float] | None = None
+    factors: Factors | None = None
+    errors: ErrorSystem | None = None
+    rate: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Slab:
+    """A slab that was solved: its functions, stages, error at the end, and how it went."""
+
+    galerkin: Galerkin
+    stages: Stages
+    dt: float
+    in_time: float
+    largest: float
+    after: March
+
+
+def square_of(domain: Domain, layout: Layout, product: Product) -> Square:
+    """Return the functions of a layout on a domain."""
+    return Square(domain, layout.axes, product, layout.maps)
+
+
+def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
+    """Return the next slab, or the length to try instead."""
+    dt = _length(march, aim)
+    galerkin, motion = _set_in_motion(statement, march, dt)
+    stages, march = _stages(galerkin, march, dt, NEWTON * aim.size)
+    if not stages.converged:
+        return UNSOLVED * dt
+    square = galerkin.square
+    in_time = square.largest(legendre()[-1] @ stages.states)
+    factor = _factor(in_time, aim)
+    if in_time > TAKEN * aim.size:
+        return dt * min(factor, 0.9)
+    march, largest = _estimated(galerkin, march, stages.states, dt)
+    after = replace(
+        march,
+        t=aim.span[1] if dt >= aim.span[1] - march.t else march.t + dt,
+        dt=dt if KEEP[0] < factor < KEEP[1] else dt * factor,
+        layout=Layout(square.axes, (square.maps[0].at(dt), square.maps[1].at(dt))),
+        weights=stages.states[-1],
+        slope=interpolation_rate(np.ones(1))[0] @ stages.states / dt,
+        lost=march.lost + LEFT_BEHIND * in_time,
+        before=(motion, dt),
+    )
+    return Slab(galerkin, stages, dt, in_time, largest, after)
+
+
+def _length(march: March, aim: Aim) -> float:
+    """Return the slab's length: not past the end, and no short slab left over for the last."""
+    left = aim.span[1] - march.t
+    if march.dt >= left * (1.0 - 1e-9):
+        return left
+    if march.dt < SHORTEST * (aim.span[1] - aim.span[0]):
+        raise StuckError(f"no slab of time could be solved, down to a length of {march.dt:.1e}")
+    return 0.5 * left if march.dt > 0.5 * left else march.dt
+
+
+def _set_in_motion(
+    statement: Statement, march: March, dt: float
+) -> tuple[Galerkin, tuple[Rates, Rates]]:
+    """Return the functions over a slab, and the components' rates at its start."""
+    domain = statement.problem.domain
+    square = square_of(domain, march.layout, march.product)
+    galerkin = Galerkin(statement, square, march.t)
+    if not (square.box and any(m.moving.count for m in square.maps)):
+        if march.factors is not None:
+            galerkin = Galerkin(statement, march.factors.galerkin.square, march.t)
+        return galerkin, (NO_RATES, NO_RATES)
+    at_rest = Layout(square.axes, (square.maps[0].still(), square.maps[1].still()))
+    still = Galerkin(statement, square_of(domain, at_rest, march.product), march.t)
+    motion = rates(still, march.weights)
+    now = leans(square, march.weights)
+    maps = []
+    for i, where in enumerate(square.maps):
+        before = (march.before[0][i], march.before[1]) if march.before else None
+        maps.append(moved(where, motion[i], before, (march.placed[i], now[i]), dt))
+    moving = square_of(domain, Layout(square.axes, (maps[0], maps[1])), march.product)
+    return Galerkin(statement, moving, march.t), motion
+
+
+def _stages(
+    galerkin: Galerkin, march: March, dt: float, close: float
+) -> tuple[Stages, March]:
+    """Return the stages, and the march with the systems that gave them."""
+    guess = march.weights + dt * stage_nodes()[:, None] * march.slope
+    old = march.factors
+    if old is not None and abs(old.dt - dt) <= 1e-9 * dt and march.rate < GOOD:
+        stages = solve_slab(galerkin, march.weights, guess, old, close)
+        if stages.converged:
+            return stages, replace(march, rate=stages.rate)
+    factors = factored(galerkin, march.weights + 0.5 * dt * march.slope, march.slope, dt)
+    stages = solve_slab(galerkin, march.weights, guess, factors, close)
+    return stages, replace(march, factors=factors, errors=None, rate=stages.rate)
+
+
+def _factor(in_time: float, aim: Aim) -> float:
+    """Return by how much the next slab should be longer."""
+    best = (IN_TIME * aim.size / max(in_time, np.finfo(float).tiny)) ** (1.0 / (STAGES + 1))
+    return float(np.clip(0.9 * best, SHRINK, GROW))
+
+
+def _estimated(
+    galerkin: Galerkin, march: March, states: Host, dt: float
+) -> tuple[March, float]:
+    """Return the march with the error at the end of the slab, and its largest value."""
+    product = richer(galerkin.square.product)
+    wide_states = lifted(states, galerkin.square.product, product)
+    same = march.errors is not None and not galerkin.square.moves
+    square = (
+        march.errors.galerkin.square
+        if same and march.errors is not None
+        else replace(galerkin.square, product=product, _grids={}, _edges={})
+    )
+    wide = Galerkin(galerkin.statement, square, galerkin.start)
+    errors = march.errors or error_system(wide, wide_states, dt)
+    error = errors.step(wide, wide_states, march.error)
+    return replace(march, errors=errors, error=error), square.largest(error, dt)
+
+
+NO_RATES = Rates(np.zeros(0), np.zeros(0), np.zeros(0))

@@ -1,0 +1,66 @@
+"""Nitsche's weight of the conditions: enough to hold them, whatever their kind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.evolve.plane.square import Edge, Square
+from sharpfront.evolve.plane.statement import Values
+
+# Factor beside the exact trace constant of the functions.
+PENALTY = 4.0
+# Rounding beside the largest entry.
+_ROUNDING = 1e-12
+_ORDERS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+
+
+def penalty(
+    square: Square, edge: Edge, tau: float, condition: Values, equation: Values, sign: float
+) -> Host:
+    """Return omega = (g C a + inflow) / (c + g C c_n) for a condition c u + c_n u_n = ..., (m,).
+
+    a is the diffusion across the boundary, C the functions' trace constant and g the factor. It is
+    g C a / c for given values and a / c_n for given slopes: the conditions then take more energy
+    out than the boundary terms of the diffusion bring in.
+
+    Parameters
+    ----------
+    square, edge, tau
+        The functions, and where the condition is.
+    condition, equation
+        Both with their tangents there.
+    sign
+        That of the factor of u_t in the equation.
+    """
+    normals = edge.normals[:, list(square.axes)].T
+    none = np.zeros(len(edge.points))
+    e, c = ({o: v.tangents.get(o, none) for o in _ORDERS} for v in (equation, condition))
+    diffusion = -sign * (
+        e[2, 0] * normals[0] ** 2 + e[1, 1] * normals[0] * normals[1] + e[0, 2] * normals[1] ** 2
+    )
+    inflow = -sign * (e[1, 0] * normals[0] + e[0, 1] * normals[1])
+    slope = c[1, 0] * normals[0] + c[0, 1] * normals[1]
+    trace = PENALTY * _trace(square, edge, tau, normals)
+    share = c[0, 0] + trace * slope
+    # Terms of opposite signs could cancel: the larger one alone then.
+    larger = np.where(np.abs(trace * slope) > np.abs(c[0, 0]), trace * slope, c[0, 0])
+    share = np.where(c[0, 0] * slope < 0, larger, share)
+    share = np.where(share == 0.0, 1.0, share)
+    return np.asarray((trace * np.maximum(diffusion, 0.0) + np.maximum(inflow, 0.0)) / share)
+
+
+def _trace(square: Square, edge: Edge, tau: float, normals: Host) -> Host:
+    """Return the largest (u_n)^2 at each point over the integral of the slope squared, (m,)."""
+    total = np.zeros(len(edge.points))
+    jets, coordinates = (edge.xi, edge.eta), [edge.points[:, axis] for axis in square.axes]
+    for axis, (line, where) in enumerate(zip(square.product.lines, square.maps, strict=True)):
+        other = np.full(line.points.shape, float(np.median(coordinates[1 - axis])))
+        x = where.invert(line.points, other, tau)
+        slope = where.jet(x, other, np.full(x.shape, tau)).x
+        steep = line.table[1]
+        gram = steep.T @ ((line.weights * slope)[:, None] * steep)
+        gram += _ROUNDING * np.trace(gram) / len(gram) * np.eye(len(gram))
+        own = edge.tables[axis][1] * jets[axis].x[:, None]
+        total += normals[axis] ** 2 * np.einsum("mi,im->m", own, np.linalg.solve(gram, own.T))
+    return total

@@ -1,0 +1,188 @@
+"""Points of the moving square: Gauss's inside, others on the boundary, with areas and lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from sharpfront.arrays import Host
+from sharpfront.geometry import BoundaryPoints, Box, Domain
+from sharpfront.pieces.plane.basis import placed
+from sharpfront.pieces.plane.moving import AxisMap, Jet
+from sharpfront.pieces.plane.product import Orders, Product
+
+# Boundary points of a shape for each function that the boundary can see.
+BOUNDARY_POINTS = 8.0
+# Combinations of a frame that are smaller than the square root of this inside a shape are left out.
+FRAME = 1e-13
+
+
+class Grid(NamedTuple):
+    """Gauss's points at a moment: places (m, 2), coordinates and areas on the grid.
+
+    Areas are zero outside the domain; ``inside`` are the indices of the others, all on a box.
+    """
+
+    points: Host
+    xi: Jet
+    eta: Jet
+    areas: Host
+    inside: NDArray[np.int64] | slice
+
+
+class Edge(NamedTuple):
+    """Points of a part of the boundary at a moment, with lengths, coordinates and functions."""
+
+    points: Host
+    normals: Host
+    lengths: Host
+    xi: Jet
+    eta: Jet
+    tables: tuple[Host, Host]
+
+
+@dataclass(frozen=True, eq=False)
+class Square:
+    """The products of kernels over a slab of time, and the points where they are taken.
+
+    Parameters
+    ----------
+    domain
+        A box, which is the whole square, or a shape in it.
+    axes
+        Which coordinates of the plane are the first and the second axis.
+    product
+        The functions on the unit square.
+    maps
+        The coordinates of the first and of the second axis.
+    """
+
+    domain: Domain
+    axes: Orders
+    product: Product
+    maps: tuple[AxisMap, AxisMap]
+    _grids: dict[float, Grid] = field(default_factory=dict)
+    _edges: dict[tuple[str, float], Edge] = field(default_factory=dict)
+
+    @cached_property
+    def box(self) -> bool:
+        """Whether the domain is the whole square."""
+        return isinstance(self.domain, Box)
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether the coordinates move."""
+        return self.maps[0].moves or self.maps[1].moves
+
+    def grid(self, tau: float) -> Grid:
+        """Return Gauss's points at a moment."""
+        key = tau if self.moves else 0.0
+        if key not in self._grids:
+            self._grids[key] = self._grid(key)
+        return self._grids[key]
+
+    def edge(self, part: str, tau: float) -> Edge:
+        """Return points of a part of the boundary at a moment."""
+        key = part, tau if self.moves else 0.0
+        if key not in self._edges:
+            self._edges[key] = self._edge(*key)
+        return self._edges[key]
+
+    @cached_property
+    def span(self) -> Host | None:
+        """Combinations of products that are independent on a shape, (size, n); None on a box."""
+        if self.box:
+            return None
+        gram = self.product.matrix({(0, 0): self.grid(0.0).areas})
+        for part in self.domain.parts:
+            edge = self.edge(part, 0.0)
+            rows = self.product.rows(edge.tables[0][0], edge.tables[1][0])
+            gram += rows.T @ ((self._depth * edge.lengths)[:, None] * rows)
+        values, vectors = eigh(gram)
+        kept = values > FRAME * values[-1]
+        return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+    def fitted(self, state: Callable[[Host], Host]) -> Host:
+        """Return the weights that fit a function of the plane best at the start, (size,)."""
+        grid = self.grid(0.0)
+        if self.span is None:
+            return self.product.projected(state(grid.points).reshape(grid.areas.shape))
+        values = np.zeros(grid.areas.size)
+        values[grid.inside] = state(grid.points[grid.inside])
+        total = self.product.tested(grid.areas * values.reshape(grid.areas.shape))
+        for part in self.domain.parts:
+            edge = self.edge(part, 0.0)
+            total += self.tested_on(edge, self._depth * edge.lengths * state(edge.points))
+        return np.asarray(self.span @ (self.span.T @ total))
+
+    def tested_on(self, edge: Edge, values: Host) -> Host:
+        """Return the sum over an edge of values times each product, (size,)."""
+        first, second = edge.tables[0][0], edge.tables[1][0]
+        return np.asarray((first.T @ (values[:, None] * second)).ravel()[self.product.kept])
+
+    def largest(self, weights: Host, tau: float = 0.0) -> float:
+        """Return the largest absolute value at Gauss's points inside the domain."""
+        values = self.product.on_grid(weights).ravel()
+        return float(np.max(np.abs(values[self.grid(tau).inside])))
+
+    @property
+    def _depth(self) -> float:
+        """How deep a boundary point stands for the inside: the spacing of the kernels."""
+        return min(m.length / n for m, n in zip(self.maps, self.product.shape, strict=True))
+
+    def _grid(self, tau: float) -> Grid:
+        first, second = self.product.lines
+        shape = self.product.grid_shape
+        y = self.maps[1].invert(second.points, second.points, tau)
+        eta = self.maps[1].jet(y, y, np.full(y.shape, tau))
+        if self.maps[0].oblique:
+            xis, ys = (a.ravel() for a in np.meshgrid(first.points, y, indexing="ij"))
+            x = self.maps[0].invert(xis, ys, tau)
+            xi = Jet(*(a.reshape(shape) for a in self.maps[0].jet(x, ys, np.full(x.shape, tau))))
+        else:
+            x = self.maps[0].invert(first.points, first.points, tau)
+            xi = Jet(*(a[:, None] for a in self.maps[0].jet(x, x, np.full(x.shape, tau))))
+            x = np.repeat(x, shape[1])
+        points = placed(x, np.broadcast_to(y, shape).ravel(), self.axes)
+        areas = np.outer(first.weights, second.weights) / (xi.x * eta.x)
+        if self.box:
+            return Grid(points, xi, eta, areas, slice(None))
+        inside = self.domain.contains(points)
+        return Grid(points, xi, eta, areas * inside.reshape(shape), np.flatnonzero(inside))
+
+    def _edge(self, part: str, tau: float) -> Edge:
+        there, lengths = self._side(part, tau) if self.box else self._rim(part)
+        x, y = (there.points[:, axis] for axis in self.axes)
+        moment = np.full(x.shape, tau)
+        xi, eta = self.maps[0].jet(x, y, moment), self.maps[1].jet(y, x, moment)
+        tables = self.product.tables(xi.xi, eta.xi)
+        return Edge(there.points, there.normals, lengths, xi, eta, tables)
+
+    def _side(self, part: str, tau: float) -> tuple[BoundaryPoints, Host]:
+        """Return Gauss's points along a side of a box."""
+        there = self.domain.boundary(part, 1)
+        across = int(np.argmax(np.abs(there.normals[0])))
+        axis = self.axes.index(1 - across)
+        line = self.product.lines[axis]
+        fixed = np.full(line.points.shape, there.points[0, across])
+        along = self.maps[axis].invert(line.points, fixed, tau)
+        slope = self.maps[axis].jet(along, fixed, np.full(along.shape, tau)).x
+        points = np.empty((len(along), 2))
+        points[:, across], points[:, 1 - across] = fixed, along
+        normals = np.repeat(there.normals[:1], len(along), axis=0)
+        return BoundaryPoints(points, normals), line.weights / slope
+
+    def _rim(self, part: str) -> tuple[BoundaryPoints, Host]:
+        """Return even points along a part of a shape's boundary."""
+        low, high = self.domain.bounds
+        length = self.domain.boundary_measure(part)
+        share = length / float(np.sqrt(np.prod(high - low)))
+        count = int(BOUNDARY_POINTS * share * np.sqrt(self.product.size)) + 8
+        there = self.domain.boundary(part, count)
+        return there, np.full(len(there.points), length / len(there.points))

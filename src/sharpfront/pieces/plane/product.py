@@ -1,0 +1,169 @@
+"""Products of kernels in the two coordinates, on Gauss's points of the unit square.
+
+u = sum_ij w_ij f_i(xi) g_j(eta) with the kept products of `pieces.tensor`. On a grid in (xi, eta)
+sums over products are matrix products along one axis after the other, whatever the map from the
+square to the plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import Host
+from sharpfront.pieces.coordinate import coordinate
+from sharpfront.pieces.tables import EvenKernels
+from sharpfront.pieces.tensor import Axis, TensorBasis, axis_of_size
+
+# Gauss's points along an axis: so many for each function, and some more.
+POINTS, MORE = 1.5, 6
+Orders = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The functions of one axis at Gauss's points.
+
+    Parameters
+    ----------
+    functions
+        Orthonormal combinations of even Gaussians on [0, 1].
+    points, weights
+        Gauss's rule on [0, 1], (n,).
+    table
+        Values, first and second derivatives, (3, n, size).
+    """
+
+    functions: EvenKernels
+    points: Host
+    weights: Host
+    table: Host
+
+    @cached_property
+    def pairs(self) -> Host:
+        """f_i f_k^(a) at the points, (3, n, size^2)."""
+        every = self.table[0][None, :, :, None] * self.table[:, :, None, :]
+        return np.asarray(every.reshape(3, len(self.points), -1))
+
+    @cached_property
+    def projection(self) -> Host:
+        """From values at the points to weights, least squares in xi, (size, n)."""
+        root = np.sqrt(self.weights)
+        return np.asarray(np.linalg.pinv(root[:, None] * self.table[0], rcond=1e-13) * root)
+
+
+@lru_cache(maxsize=64)
+def _axis(size: int) -> Axis:
+    """Return an axis with exactly that many functions."""
+    axis = axis_of_size(coordinate(0.0, 1.0), size)
+    while axis.size < size:
+        axis = replace(axis, kernels=axis.kernels + 1)
+    return axis
+
+
+@lru_cache(maxsize=32)
+def line(size: int) -> Line:
+    """Return the line with that many functions."""
+    functions = _axis(size).functions
+    nodes, weights = np.polynomial.legendre.leggauss(int(POINTS * size) + MORE)
+    points = 0.5 * (1.0 + nodes)
+    return Line(functions, points, 0.5 * weights, functions.table(points, 2).values)
+
+
+@lru_cache(maxsize=64)
+def _kept(shape: Orders) -> NDArray[np.int64]:
+    return TensorBasis(tuple(_axis(size) for size in shape)).kept
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """The kept products of two axes' functions.
+
+    Parameters
+    ----------
+    shape
+        The number of functions along each axis.
+    """
+
+    shape: Orders
+
+    @property
+    def lines(self) -> tuple[Line, Line]:
+        """The functions along the axes."""
+        return line(self.shape[0]), line(self.shape[1])
+
+    @property
+    def kept(self) -> NDArray[np.int64]:
+        """Places of the kept products in the block of all, (size,)."""
+        return _kept(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of products."""
+        return len(self.kept)
+
+    @property
+    def grid_shape(self) -> Orders:
+        """The number of Gauss's points along each axis."""
+        first, second = self.lines
+        return len(first.points), len(second.points)
+
+    def block(self, weights: Host) -> Host:
+        """Return weights (..., size) in the block of all products, (..., n1, n2)."""
+        out = np.zeros((*weights.shape[:-1], self.shape[0] * self.shape[1]))
+        out[..., self.kept] = weights
+        return out.reshape(*weights.shape[:-1], *self.shape)
+
+    def on_grid(self, weights: Host, order: Orders = (0, 0)) -> Host:
+        """Return a derivative in (xi, eta) at Gauss's points."""
+        first, second = self.lines
+        return np.asarray(first.table[order[0]] @ self.block(weights) @ second.table[order[1]].T)
+
+    def derivatives(self, weights: Host) -> dict[Orders, Host]:
+        """Return all derivatives in (xi, eta) up to the second at Gauss's points."""
+        first, second = self.lines
+        block = self.block(weights)
+        half = [table @ block for table in first.table]
+        return {(a, b): half[a] @ second.table[b].T for a in range(3) for b in range(3 - a)}
+
+    def tested(self, values: Host) -> Host:
+        """Return the sum over Gauss's points of values times each product, (size,)."""
+        first, second = self.lines
+        return np.asarray((first.table[0].T @ values @ second.table[0]).ravel()[self.kept])
+
+    def projected(self, values: Host) -> Host:
+        """Return the weights that fit values at Gauss's points best, (size,)."""
+        first, second = self.lines
+        return np.asarray((first.projection @ values @ second.projection.T).ravel()[self.kept])
+
+    def matrix(self, coefficients: Mapping[Orders, Host]) -> Host:
+        """Return sum over points and terms of c_ab test_i d^(a, b) trial_k, (size, size)."""
+        first, second = self.lines
+        n1, n2 = self.shape
+        left, right = [], []
+        for b in range(3):
+            own = [(a, c) for (a, order), c in coefficients.items() if order == b]
+            if own:
+                left.append(sum((c.T @ first.pairs[a] for a, c in own[1:]), start=_first(own, first)))
+                right.append(second.pairs[b])
+        every = np.concatenate(left).T @ np.concatenate(right)
+        every = every.reshape(n1, n1, n2, n2).transpose(0, 2, 1, 3).reshape(n1 * n2, n1 * n2)
+        return np.asarray(every[np.ix_(self.kept, self.kept)])
+
+    def tables(self, xi: Host, eta: Host) -> tuple[Host, Host]:
+        """Return the functions of both axes and two derivatives at points, (3, m, n) each."""
+        first, second = self.lines
+        return first.functions.table(xi, 2).values, second.functions.table(eta, 2).values
+
+    def rows(self, first: Host, second: Host) -> Host:
+        """Return the products of two tables (m, n1) and (m, n2), (m, size)."""
+        return np.asarray((first[:, :, None] * second[:, None, :]).reshape(len(first), -1)[:, self.kept])
+
+
+def _first(own: list[tuple[int, Host]], first: Line) -> Host:
+    order, values = own[0]
+    return np.asarray(values.T @ first.pairs[order])

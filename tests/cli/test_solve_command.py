@@ -1,0 +1,329 @@
+"""``sharpfront solve``: what it prints and writes, and with which code it leaves."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import sharpfront as sf
+from sharpfront.cli import app
+from sharpfront.cli.results import as_json
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.statement import Statement
+
+COMMAND = [sys.executable, "-m", "sharpfront.cli"]
+LAYER = """\
+title = "A layer"
+equation = "-nu*u_xx + u_x = 0"
+[domain]
+interval = [0, 1]
+[parameters]
+nu = 1e-4
+[conditions]
+left = "u = 0"
+right = "u = 1"
+[exact]
+u = "exp((x - 1)/nu)*expm1(-x/nu)/expm1(-1/nu)"
+"""
+# Minutes of work: a jump in the conditions at two points of a curved boundary.
+LONG = """\
+equation = "-laplacian(u) = 0"
+[domain]
+disk = { centre = [0, 0], radius = 1 }
+parts = { east = "x > 0.1" }
+[conditions]
+surface = "u = 0"
+east = "u = 1"
+[solve]
+tol = 1e-9
+"""
+LONG_IN_TIME = """\
+equation = "u_t + u*u_x - 1e-3*u_xx = 0"
+time = [0, 100]
+[domain]
+interval = [-1, 1]
+[conditions]
+boundary = "u = 0"
+[initial]
+u = "-sin(pi*x)"
+[solve]
+tol = 1e-9
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("layer.toml").write_text(LAYER)
+    return tmp_path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["solve", *arguments])
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+class TestConverged:
+    def test_summary_and_solution(self, folder):
+        result = invoke("layer.toml")
+        assert result.exit_code == 0, result.output
+        words = " ".join(result.output.split())
+        for part in ("A layer", "nu = 0.0001", "converged.", "Kernels", "Seconds", "layer.npz"):
+            assert part in words
+        assert "\x1b" not in result.output
+        assert all(line == line.rstrip() for line in result.output.splitlines())
+        assert names(folder) == ["layer.npz", "layer.toml"]
+        solution = sf.load("layer.npz")
+        assert solution(1.0) == pytest.approx(1.0, abs=1e-8)
+
+    def test_json_holds_the_facts(self, folder):
+        result = invoke("layer.toml", "--json", "--set", "nu=1e-2", "--tol", "1e-9")
+        facts = json.loads(result.stdout)
+        solution = sf.load("layer.npz")
+        assert facts["outcome"] == "converged"
+        assert facts["converged"] is True
+        assert facts["parameters"] == {"nu": 1e-2}
+        assert facts["tol"] == solution.tol == 1e-9
+        assert facts["error_estimate"] == solution.error_estimate
+        assert facts["kernels"] == solution.kernels
+        assert facts["files"] == {"solution": "layer.npz"}
+        assert facts["seconds"] > 0
+        x = np.linspace(0, 1, 2001)
+        exact = np.exp((x - 1) / 1e-2) * np.expm1(-x / 1e-2) / np.expm1(-1 / 1e-2)
+        true = np.max(np.abs(solution(x) - exact))
+        assert 0.99 * true <= facts["true_error"]["u"] < 1e-9
+
+    def test_quiet_prints_nothing(self, folder):
+        result = invoke("layer.toml", "--quiet")
+        assert (result.exit_code, result.output) == (0, "")
+        assert "layer.npz" in names(folder)
+
+    def test_figure_and_folder(self, folder):
+        result = invoke("layer.toml", "--plot", "--out", "a/b")
+        assert result.exit_code == 0
+        assert names(folder / "a" / "b") == ["layer.npz", "layer.png"]
+        assert (folder / "a/b/layer.png").read_bytes().startswith(b"\x89PNG")
+        assert "Wrote a/b/layer.png" in result.output
+
+    def test_report(self, folder):
+        result = invoke("layer.toml", "--report")
+        assert result.exit_code == 0, result.output
+        page = (folder / "layer.html").read_text()
+        assert page.startswith("<!DOCTYPE html>")
+        assert "A layer" in page
+        assert names(folder) == ["layer.html", "layer.npz", "layer.toml"]
+
+    def test_max_kernels_reaches_the_solver(self, folder):
+        assert json.loads(invoke("layer.toml", "--json").stdout)["kernels"] > 20
+        result = invoke("layer.toml", "--json", "--max-kernels", "20")
+        facts = json.loads(result.stdout)
+        assert result.exit_code == 1
+        assert facts["kernels"] <= 20
+
+
+class TestNotConverged:
+    def test_code_1_with_advice_and_files(self, folder):
+        Path("free.toml").write_text(
+            'equation = "u_xx + 4*exp(u) = 0"\n[domain]\ninterval = [0, 1]\n'
+            '[conditions]\nboundary = "u = 0"\n'
+        )
+        result = invoke("free.toml", "--plot")
+        assert result.exit_code == 1
+        words = " ".join(result.output.split())
+        assert "newton did not converge" in words
+        assert "Give a guess=" in words
+        assert {"free.npz", "free.png"} <= set(names(folder))
+
+    def test_a_part_without_condition_is_noted(self, folder):
+        Path("bare.toml").write_text(
+            'equation = "-u_xx = 1"\n[domain]\ninterval = [0, 1]\n[conditions]\nleft = "u = 0"\n'
+        )
+        result = invoke("bare.toml")
+        assert result.exit_code == 1
+        assert "no condition on right" in result.output
+
+
+class TestRefused:
+    def test_all_mistakes_with_lines_and_code_2(self, folder):
+        Path("bad.toml").write_text(
+            LAYER.replace("-nu*", "-nuu*").replace("left", "lefft").replace("[exact]", "[exakt]")
+        )
+        result = invoke("bad.toml")
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        for place in ("bad.toml:2: equation", "bad.toml:8: conditions.lefft", "bad.toml:10: exakt"):
+            assert place in result.stderr
+        for word in ("'nu'", "'left'", "'exact'"):
+            assert f"Did you mean {word}?" in result.stderr
+        assert "3 mistakes" in result.stderr
+        assert names(folder) == ["bad.toml", "layer.toml"]
+
+    def test_json_lists_the_mistakes(self, folder):
+        Path("bad.toml").write_text(LAYER.replace("-nu*", "-nuu*"))
+        result = invoke("bad.toml", "--json")
+        assert result.exit_code == 2
+        (mistake,) = json.loads(result.stdout)["mistakes"]
+        assert (mistake["line"], mistake["column"], mistake["text"]) == (2, 14, "nuu")
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["layer.toml", "--set", "mu=1"], "no parameter 'mu'"),
+            (["layer.toml", "--set", "nu"], "NAME=VALUE"),
+            (["layer.toml", "--set", "nu=q"], "'q' is not known"),
+            (["layer.toml", "--tol", "2"], "between 0 and 1"),
+            (["layer.toml", "--max-kernels", "0"], "'--max-kernels'"),
+            (["nothing.toml"], "No such file"),
+            (["layer.toml", "--out", "layer.toml"], "wants a folder"),
+            (["layer.toml", "--colour"], "No such option"),
+            ([], "FILE"),
+        ],
+    )
+    def test_bad_options(self, folder, arguments, words):
+        result = invoke(*arguments)
+        assert result.exit_code == 2
+        assert words in " ".join(result.stderr.split())
+        assert names(folder) == ["layer.toml"]
+
+    def test_what_shows_only_while_solving(self, folder):
+        Path("pole.toml").write_text(LAYER.replace("u_x =", "u_x/(x - 0.5) ="))
+        result = invoke("pole.toml", "--out", "new")
+        assert result.exit_code == 2
+        assert "finite" in result.stderr
+        assert not Path("new").exists()
+
+
+def interrupted(source, folder, seconds):
+    """Start a solve, interrupt it after a while, and return how it ended."""
+    (folder / "long.toml").write_text(source)
+    process = subprocess.Popen(
+        [*COMMAND, "solve", "long.toml", "--out", "out", "--plot"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )
+    deadline = time.monotonic() + 60
+    while not (folder / "out").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(seconds)
+    assert process.poll() is None, "the solve was too short to be interrupted"
+    process.send_signal(signal.SIGINT)
+    printed, complaints = process.communicate(timeout=120)
+    assert "Traceback" not in complaints
+    return process.returncode, printed, complaints
+
+
+def test_interrupt_gives_130_and_leaves_nothing(tmp_path):
+    code, printed, complaints = interrupted(LONG, tmp_path, 0.7)
+    assert code == 130
+    assert printed == ""
+    assert "Interrupted" in complaints
+    assert names(tmp_path) == ["long.toml"]
+
+
+def test_an_interrupted_problem_in_time_keeps_what_it_has(tmp_path):
+    code, printed, _ = interrupted(LONG_IN_TIME, tmp_path, 2.5)
+    assert code == 130
+    assert "interrupted" in printed
+    assert "long.npz" in names(tmp_path / "out")
+    assert not [name for name in names(tmp_path / "out") if name.startswith(".")]
+    solution = sf.load(tmp_path / "out" / "long.npz")
+    reached = solution.domain.time[1]
+    assert 0 < reached < 100
+    assert solution(0.0, reached) == pytest.approx(0.0, abs=1e-6)
+
+
+def on_a_terminal(arguments, folder):
+    """Run the command on a terminal of 80 columns; return all that it shows."""
+    screen, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=terminal,
+        stderr=terminal,
+        cwd=folder,
+        env=os.environ | {"COLUMNS": "80", "TERM": "xterm", "OPENBLAS_NUM_THREADS": "1"},
+    )
+    os.close(terminal)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(screen, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(screen)
+    return process.wait(timeout=60), seen.decode()
+
+
+def test_a_terminal_shows_progress_and_colours(folder):
+    Path("front.toml").write_text(
+        'equation = "u_t + u_x = 0.01*u_xx"\ntime = [0, 1]\n[domain]\ninterval = [0, 1]\n'
+        '[conditions]\nboundary = "u = 0"\n[initial]\nu = "sin(pi*x)"\n[solve]\ntol = 1e-4\n'
+    )
+    code, seen = on_a_terminal(["solve", "front.toml"], folder)
+    assert code == 0
+    assert "t = " in seen
+    assert "kernels, estimate" in seen
+    assert "\x1b[32mconverged." in seen
+    code, seen = on_a_terminal(["solve", "front.toml", "--quiet"], folder)
+    assert (code, seen) == (0, "")
+
+
+def test_the_command_line_is_light():
+    heavy = ("matplotlib", "sklearn", "pydantic", "sharpfront.statement", "sharpfront.catalog")
+    check = f"import sys, sharpfront.cli;print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("disk full")])
+def test_a_figure_is_whole_or_not_there(folder, monkeypatch, error):
+    def broken(self, path, **options):
+        Path(path).write_bytes(b"half")
+        raise error
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", broken)
+    result = invoke("layer.toml", "--plot")
+    assert result.exit_code == (130 if error is KeyboardInterrupt else 1)
+    assert names(folder) == ["layer.npz", "layer.toml"]
+    assert sf.load("layer.npz").converged
+
+
+def test_json_has_no_number_that_is_none():
+    assert json.loads(as_json({"a": [np.inf, float("nan"), 1.5], "b": None})) == {
+        "a": [None, None, 1.5],
+        "b": None,
+    }
+
+
+def test_the_outcome_in_time_that_was_interrupted_is_written(folder, monkeypatch):
+    """A solver that gives back what it has when Ctrl-C comes, as those in time do."""
+    template = LONG_IN_TIME.replace("100", "0.1").replace("1e-9", "1e-3").replace("1e-3*", "0.1*")
+    Path("short.toml").write_text(template)
+    kept = Statement.solve
+
+    def stopped(self, **options):
+        solution = kept(self, **options)
+        return replace(solution, outcome=Outcome(OutcomeKind.INTERRUPTED, "At t = 0.05."))
+
+    monkeypatch.setattr(Statement, "solve", stopped)
+    result = invoke("short.toml", "--json")
+    assert result.exit_code == 130
+    assert json.loads(result.stdout)["outcome"] == "interrupted"
+    assert Path("short.npz").exists()
