@@ -90,8 +90,11 @@ def read_initial(
             f"A problem in time needs initial=: {', '.join(names)} at the start. Give {_SHAPES}."
         )
     given = _by_name(initial, names, coordinates)
-    states = {n: _function(given[n], n, coordinates, parameters) for n in names}
-    return InitialState(coordinates, states)
+    states = {
+        n: state if isinstance(state, _Part) else _function(state, n, coordinates, parameters)
+        for n, state in given.items()
+    }
+    return InitialState(coordinates, {n: states[n] for n in names})
 
 
 def _by_name(
@@ -123,18 +126,24 @@ def _require_count(count: int, names: Sequence[str]) -> None:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One of the states that a single function returns as a tuple."""
+
+    whole: Callable[..., Any]
+    index: int
+    names: Sequence[str]
+
+    def __call__(self, **columns: Values) -> Any:
+        found = self.whole(**columns)
+        _require_count(len(found) if isinstance(found, tuple | list) else 1, self.names)
+        return found[self.index]
+
+
 def _part(
     whole: Any, index: int, names: Sequence[str], coordinates: tuple[str, ...]
 ) -> Callable[..., Any]:
-    """Return one of the states that a single function returns as a tuple."""
-    called = _called_by_name(whole, "initial", coordinates)
-
-    def part(**columns: Values) -> Any:
-        found = called(**columns)
-        _require_count(len(found) if isinstance(found, tuple | list) else 1, names)
-        return found[index]
-
-    return part
+    return _Part(_called_by_name(whole, "initial", coordinates), index, names)
 
 
 def _function(
@@ -159,6 +168,8 @@ def _called_by_name(
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:
+        return lambda **columns: function(*columns.values())
+    if any(p.kind is p.POSITIONAL_ONLY for p in parameters):
         return lambda **columns: function(*columns.values())
     needed = [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):

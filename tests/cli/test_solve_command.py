@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -249,6 +248,7 @@ def test_an_interrupted_problem_in_time_keeps_what_it_has(tmp_path):
 
 def on_a_terminal(arguments, folder):
     """Run the command on a terminal of 80 columns; return all that it shows."""
+    pty = pytest.importorskip("pty", reason="a terminal to look at is needed")
     screen, terminal = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, *arguments],
@@ -301,6 +301,7 @@ def test_a_figure_is_whole_or_not_there(folder, monkeypatch, error):
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", broken)
     result = invoke("layer.toml", "--plot")
     assert result.exit_code == (130 if error is KeyboardInterrupt else 1)
+    assert ("Interrupted" if error is KeyboardInterrupt else "disk full") in result.stderr
     assert names(folder) == ["layer.npz", "layer.toml"]
     assert sf.load("layer.npz").converged
 

@@ -93,6 +93,11 @@ def test_maps_hold_the_plane():
     assert np.max(np.abs(u - solution(x[None, :], y[:, None]))) < 1e-6
 
 
+def test_several_unknowns_share_a_fine_grid():
+    plane = data_of(solve_report(solutions.pair(), title="t"))["planes"][0]
+    assert len(unpacked(plane["x"])) == len(unpacked(plane["y"])) == 180
+
+
 def test_shapes_are_missing_outside():
     plane = data_of(solve_report(solutions.pierced(), title="t"))["planes"][0]
     x, y = unpacked(plane["x"]), unpacked(plane["y"])

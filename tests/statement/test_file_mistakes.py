@@ -28,6 +28,12 @@ ONE_BY_ONE = {
     "two equals signs": ("= 0", "= 0 = 1", 1, "=", "one `=`"),
     "foreign coordinate": ("u_x =", "u_x + y =", 1, "y", "Known: u, x, nu"),
     "not finite": ("u_x =", "u_x + log(0) =", 1, "log(0)", "finite"),
+    "line of a long text": (
+        *('"-nu*u_xx + u_x = 0"', '"""\n-nu*u_xx\n + qq*u_x = 0"""', 3, "qq", "'qq' is not known"),
+    ),
+    "coordinate as unknown": (
+        *("[domain]", 'unknowns = ["u",\n"x"]\n[domain]', 3, "x", "meaning of its own"),
+    ),
     "no derivative": ("-nu*u_xx + u_x", "u", 1, None, "u_x makes u an unknown"),
     "more unknowns": ("u_x =", "v_x =", 1, None, "1 equation(s) for 2 unknown(s) (u, v)"),
     "condition alone": ("= 0", "> 0", 1, None, "comparison"),
@@ -66,6 +72,17 @@ ONE_BY_ONE = {
     ),
     "point without condition": (
         *('"u = 1"', '"u = 1"\nat = {point = 2}', 9, "at", "needs 'condition', which is missing"),
+    ),
+    "at as a table": (
+        *("[exact]", '[conditions.at]\npoint = 0.5\ncondition = "q = 1"\n[exact]'),
+        *(11, "q", "'q' is not known"),
+    ),
+    "number that varies": (
+        *(
+            "[exact]",
+            '[definitions]\ns = "2*x"\n[conditions.at]\npoint = "s"\ncondition = "u = 1"\n[exact]',
+        ),
+        *(12, "s", "Expected a finite number"),
     ),
     "wrong word in at": (
         *('"u = 1"', '"u = 1"\nat = {pont = 0.5, condition = "u = 1"}'),

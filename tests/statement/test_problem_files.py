@@ -57,6 +57,12 @@ def test_parameters_and_definitions_build_on_those_before_them():
     assert "u - (0.25*x + 0.5) = 0" in repr(statement.problem)
 
 
+def test_a_definition_without_coordinates_is_a_number_like_others():
+    source = LAYER.replace("[conditions]", '[definitions]\nw = "sqrt(nu)"\n[conditions]')
+    statement = read_text(f'{source}at = {{ point = "50*w", condition = "u = 0" }}\n')
+    assert statement.problem.further[0].point == (0.5,)
+
+
 def test_title_and_name():
     statement = read_text(f'title = "My layer"\n{LAYER}', "some/where/layer.toml")
     assert (statement.name, statement.title) == ("layer", "My layer")
@@ -168,7 +174,7 @@ condition = "u_x = 0"
 
 def test_systems_have_their_unknowns_in_the_order_asked_for():
     source = """
-unknowns = ["v", "u"]
+unknowns = ["u", "v"]
 [equations]
 second = "v_x = -u"
 first = "u_x = v"
@@ -181,11 +187,11 @@ u = "sin(x)"
 v = "cos(x)"
 """
     statement = read_text(source)
-    assert statement.problem.unknowns == ("v", "u")
+    assert statement.problem.unknowns == ("u", "v")
     solution = statement.solve()
     assert solution.u(1.0) == pytest.approx(np.sin(1), abs=1e-6)
     assert max(statement.true_errors(solution).values()) < 1e-6
-    listed = source.replace('unknowns = ["v", "u"]\n[equations]', "").replace(
+    listed = source.replace('unknowns = ["u", "v"]\n[equations]', "").replace(
         'second = "v_x = -u"\nfirst = "u_x = v"', 'equations = ["v_x = -u", "u_x = v"]'
     )
     assert read_text(listed).problem.unknowns == ("v", "u")

@@ -35,8 +35,9 @@ def test_a_narrow_error_is_found_from_far_away():
     solution = sf.solve(SINGLE_LAYER.problem(1e-2))
 
     def exact(x):
-        # The largest gap is a peak of width 1e-6, on the flank of a broad one.
-        return solution(x) + 0.5 * np.exp(-((x - 0.3) ** 2)) + 1 / (1 + (x - 0.3) ** 2 / 1e-12)
+        # A peak of width 1e-6 on top of a broad one, between the points of the first look.
+        away = x - 0.30012345
+        return solution(x) + 0.5 * np.exp(-(away**2)) + 1 / (1 + away**2 / 1e-12)
 
     assert true_errors(solution, {"u": exact})["u"] == pytest.approx(1.5, rel=1e-3)
 

@@ -79,6 +79,10 @@ def carry_out(statement: Statement, wanted: Wanted) -> None:
         without_empty(made)
         _refuse_late(str(error), wanted)
         raise typer.Exit(BAD_INPUT) from None
+    except OSError as error:
+        without_empty(made)
+        complain(f"Cannot write to {wanted.out}: {error.strerror or error}.")
+        raise typer.Exit(FAILED) from None
     facts.show(wanted)
     kind = facts.solution.outcome.kind
     if kind == "interrupted":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
@@ -23,7 +23,7 @@ Function = Callable[[Host], Host]
 
 # Points of the look for breaks, and the share of the domain at which a break is told from a front.
 LOOK, CLOSE = 20001, 1e-7
-# A jump is rounded over this share of the domain.
+# A jump is rounded over this share of the domain, a bend over no less.
 ROUND = 1e-6
 # A bend is rounded by as much as this share of the tolerance is worth.
 WORTH = 0.3
@@ -155,10 +155,22 @@ class Rounded:
     breaks: tuple[tuple[Break, float], ...] = ()
     ends: tuple[tuple[int, float, float, int], ...] = ()
 
-    def __call__(self, x: Host) -> Host:
+    def _inside(self, x: Host) -> Host:
         length = self.high - self.low
         at = self.low + np.mod(x - self.low, length) if self.periodic else x
-        at = np.clip(at, self.low, self.high)
+        return np.asarray(np.clip(at, self.low, self.high))
+
+    def blurred(self) -> Rounded:
+        """Return the function rounded once more: it is as far from this as this from the data.
+
+        Rounding is what diffusion does in a short time; twice the time is sqrt(2) of the width.
+        """
+        wider = tuple((b, math.sqrt(2.0) * w) for b, w in self.breaks)
+        ends = tuple((side, a, math.sqrt(2.0) * w, order) for side, a, w, order in self.ends)
+        return replace(self, breaks=wider, ends=ends)
+
+    def __call__(self, x: Host) -> Host:
+        length, at = self.high - self.low, self._inside(x)
         out = np.array(self.function(at))
         for broken, width in self.breaks:
             s = at - broken.x
@@ -192,6 +204,8 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         found.append(Rounded(plain.function, system.low, system.high, system.periodic, pairs))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]
+        bends = [(b, w) for b, w in pairs if abs(b.bend) * w > tol * size and (b, w) not in jumps]
+        words += [f"{name} bends at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in bends]
     for condition in system.conditions:
         words += _corrected(system, condition, found, tol, length)
     return found, words
@@ -200,7 +214,7 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
 def _width(broken: Break, small: float, length: float) -> float:
     if abs(broken.jump) > small:
         return ROUND * length
-    return float(np.clip(WORTH * small / (0.4 * abs(broken.bend)), 1e-9 * length, 1e-3 * length))
+    return float(np.clip(WORTH * small / (0.4 * abs(broken.bend)), ROUND * length, 1e-3 * length))
 
 
 def _corrected(
@@ -210,21 +224,21 @@ def _corrected(
     terms = [t for t in condition.terms if not t.orders[1]]
     if not terms or any(t.orders[1] for t in condition.terms):
         return []
-    lowest = max(terms, key=lambda t: t.orders[0])
-    i, order = system.names.index(lowest.unknown), lowest.orders[0]
+    highest = max(terms, key=lambda t: t.orders[0])
+    i, order = system.names.index(highest.unknown), highest.orders[0]
     side, h = condition.side, 1e-5 * length
     if order > 1:
         return []
     leaves = _leaves(system, states, side, h)
     missed = float(condition.at(leaves, 1)[0])
-    tangent = float(condition.tangents(leaves, 1)[condition.terms.index(lowest)][0])
+    tangent = float(condition.tangents(leaves, 1)[condition.terms.index(highest)][0])
     amount = -missed / tangent if tangent else 0.0
     if abs(amount) < (1e-3 * tol if order == 0 else 1e-4):
         return []
     if order == 0:
         width = ROUND * length
     else:
-        width = float(np.clip(WORTH * tol / abs(amount), 1e-9 * length, 1e-3 * length))
+        width = float(np.clip(WORTH * tol / abs(amount), ROUND * length, 1e-3 * length))
         amount = -amount
     old = states[i]
     states[i] = Rounded(
@@ -235,9 +249,9 @@ def _corrected(
         old.breaks,
         (*old.ends, (side, amount, width, order)),
     )
-    if order == 0 and abs(amount) > tol:
-        where = "left" if side == 0 else "right"
-        return [f"{lowest.unknown} starts {abs(amount):.2g} off the condition on the {where}"]
+    where, what = ("left", "right")[side], ("", "with a slope ")[order]
+    if abs(amount) * (width if order else 1.0) > 0.1 * tol:
+        return [f"{highest.unknown} starts {what}{abs(amount):.2g} off the condition on the {where}"]
     return []
 
 

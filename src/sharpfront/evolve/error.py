@@ -22,6 +22,7 @@ from sharpfront.evolve.slab import Stages, condition_rows, leaves_at, stages_of,
 from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.radau import (
     STAGES,
+    all_nodes,
     differentiation,
     interpolation,
     stage_nodes,
@@ -30,6 +31,8 @@ from sharpfront.pieces.slabs import kernels_of
 
 # Stages of the error equation.
 FEW = 2
+# Errors that grow by more in a slab are followed in halves of it, so many times.
+GROWTH, HALVINGS = 2.0, 4
 
 
 def more_kernels(kernels: int, periodic: bool) -> int:
@@ -67,7 +70,7 @@ class SlabError:
 
 
 def slab_error(
-    system: TimeSystem, kernels: int, motion: Motion, levels: Host, before: Host
+    system: TimeSystem, kernels: int, motion: Motion, levels: Host, before: Host, depth: int = 0
 ) -> SlabError:
     """Return the error of a solved slab.
 
@@ -94,10 +97,29 @@ def slab_error(
     found = sl.lu_solve(factor, right.reshape(FEW * block, 2), check_finite=False)
     found = found.reshape(FEW, block, 2)[:, : m * k].reshape(FEW, m, k, 2)
     values = np.einsum("smkc,nk->smnc", found, finer.inner[0], optimize=True)
+    start = float(np.abs(before @ finer.inner[0].T).max())
+    if float(np.abs(values[..., 1]).max()) > GROWTH * start and start > 0 and depth < HALVINGS:
+        return _halved(system, kernels, motion, levels, before, depth)
     both = found.sum(axis=3)
     return SlabError(
         float(np.abs(values[..., 0]).max()), float(np.abs(values.sum(axis=3)).max()), both[-1]
     )
+
+
+def _halved(
+    system: TimeSystem, kernels: int, motion: Motion, levels: Host, before: Host, depth: int
+) -> SlabError:
+    """Return the error of a slab in two steps: errors that grow fast need short ones."""
+    t0, t1 = motion.times
+    middle = 0.5 * (t0 + t1)
+    local, total = 0.0, 0.0
+    for begin, end in ((t0, middle), (middle, t1)):
+        nodes = (begin + (end - begin) * all_nodes() - t0) / motion.dt
+        part = np.einsum("sj,jmk->smk", interpolation(nodes), levels)
+        found = slab_error(system, kernels, motion.part(begin, end), part, before, depth + 1)
+        before = found.weights
+        local, total = max(local, found.local), max(total, found.total)
+    return SlabError(local, total, before)
 
 
 def _at_stages(stages: Stages, levels: Host) -> tuple[Host, Host]:

@@ -62,10 +62,21 @@ class _March:
     notes: list[str]
     ended: Outcome | None = None
 
-    @property
-    def estimate(self) -> float:
-        """The largest error of any step."""
-        return max((r.error_estimate for r in self.records), default=float("inf"))
+    def trusted(self, tol: float) -> int:
+        """Return the first step from which on errors are below a tolerance.
+
+        Zero unless the initial state was rounded: what the rounding did fades.
+        """
+        if not self.notes:
+            return 0
+        above = [i for i, r in enumerate(self.records) if r.error_estimate > tol]
+        first = above[-1] + 1 if above else 0
+        return first if first < len(self.records) else 0
+
+    def estimate(self, tol: float) -> float:
+        """Return the largest error of any step, from the first trusted one on."""
+        errors = [r.error_estimate for r in self.records[self.trusted(tol) :]]
+        return max(errors, default=float("inf"))
 
 
 def evolve_line(
@@ -99,8 +110,9 @@ def evolve_line(
         march = _begin(system, limits, resume)
         for attempt in range(PASSES):
             march = _marched(march, limits, on_step)
-            tighter = march.inner * 0.5 * tol / march.estimate
-            last = march.ended is not None or march.estimate <= tol or attempt == PASSES - 1
+            estimate = march.estimate(tol)
+            tighter = march.inner * 0.5 * tol / estimate
+            last = march.ended is not None or estimate <= tol or attempt == PASSES - 1
             if last or tighter < TIGHTEST:
                 break
             run, notes = first_run(system, replace(limits, tol=tighter))
@@ -176,7 +188,7 @@ def _solution(problem: Problem, tol: float, march: _March, limits: Limits) -> So
     reached = march.run.now.t if march.taken else problem.time[0]
     outcome = march.ended or _outcome(march, tol)
     if march.notes:
-        outcome = replace(outcome, detail=" ".join([outcome.detail, *march.notes]).strip())
+        outcome = replace(outcome, detail=f"{outcome.detail} {_about(march, tol)}".strip())
     return Solution(
         Approximation(
             problem.coordinates,
@@ -184,7 +196,7 @@ def _solution(problem: Problem, tol: float, march: _March, limits: Limits) -> So
             {name: weights[name] for name in unknowns},
         ),
         SpaceTime(problem.domain, (problem.time[0], max(reached, float(basis.times[1])))),
-        Estimate(march.estimate, _MEANING),
+        Estimate(march.estimate(tol), _MEANING),
         outcome,
         tol,
         tuple(march.records),
@@ -198,10 +210,21 @@ def _solution(problem: Problem, tol: float, march: _March, limits: Limits) -> So
     )
 
 
+def _about(march: _March, tol: float) -> str:
+    """Say what was done to the initial state, and from when on the estimate holds."""
+    words = "; ".join(march.notes)
+    first = march.trusted(tol)
+    if not first:
+        return f"At the start {words}."
+    since = march.records[first - 1].time
+    return f"At the start {words}; the estimate holds from t = {since:.3g} on."
+
+
 def _outcome(march: _March, tol: float) -> Outcome:
-    if march.estimate <= tol:
+    estimate = march.estimate(tol)
+    if estimate <= tol:
         return Outcome(OutcomeKind.CONVERGED)
-    detail = f"Errors grow on the way: the estimate ends at {march.estimate:.1e}, above {tol:.1e}."
+    detail = f"Errors grow on the way: the estimate reaches {estimate:.1e}, above {tol:.1e}."
     return Outcome(OutcomeKind.STALLED, detail)
 
 

@@ -20,9 +20,11 @@ from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.radau import STAGES, interpolation, legendre
 from sharpfront.pieces.slabs import Slab, kernels_of
 
-# Shares of the tolerance: the last Legendre coefficient in time, what kernels add in one step,
+# Shares of the tolerance: what the polynomials in time leave out, what kernels add in one step,
 # Newton's last update.
 IN_TIME, IN_SPACE, IN_NEWTON = 0.3, 0.05, 1e-4
+# Coefficients in time are not trusted to fall faster than this.
+LEAST_FALL = 0.1
 # Bounds and caution of the next step.
 SHRINK, GROW, SAFE = 0.2, 2.0, 0.85
 # Share of the way to the fitted mixture that is gone in a step.
@@ -206,7 +208,7 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
         return _Done(dt, solved, stop)
     table = _room(run.now).inner[0]
     scale = max(run.scale, float(np.abs(solved.weights @ table.T).max()))
-    late = _last_coefficient(solved.weights, table) / (scale * IN_TIME * limits.tol)
+    late = _late(solved.weights, table) / (scale * IN_TIME * limits.tol)
     if late > 1.0:
         return _Done(dt, solved, stop, late)
     found = slab_error(run.now.system, run.now.kernels, motion, solved.weights, run.error)
@@ -214,7 +216,7 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     stop = replace(stop, weights=solved.weights[-1])
     if found.local > allowed:
         return _Done(dt, solved, stop, late, found.local / allowed)
-    factor = float(np.clip(SAFE * max(late, 1e-300) ** (-1.0 / STAGES), SHRINK, GROW))
+    factor = float(np.clip(SAFE * max(late, 1e-300) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
     idle = run.idle + 1 if found.local < IDLE * allowed else 0
     before = (solved.weights, dt)
     following = Run(stop, dt * factor, found.weights, scale, idle, run.taken + 1, before)
@@ -238,7 +240,7 @@ def _next_try(now: _Try, done: _Done, limits: Limits, least: float) -> _Try:
         shorter = now.shorter(done.dt, 0.25)
         return replace(shorter, run=replace(shorter.run, before=None))
     if done.late > 1.0:
-        share = float(np.clip(SAFE * done.late ** (-1.0 / STAGES), SHRINK, 0.8))
+        share = float(np.clip(SAFE * done.late ** (-1.0 / (STAGES + 1)), SHRINK, 0.8))
         return now.shorter(done.dt, share)
     if now.ahead is None:
         return replace(now, ahead=_ahead(done.stop), excess=done.excess)
@@ -275,10 +277,14 @@ def _stage_share() -> Host:
     return stage_nodes(STAGES)
 
 
-def _last_coefficient(weights: Host, table: Host) -> float:
-    """Return the largest last Legendre coefficient in time."""
-    last = np.einsum("j,jmk->mk", legendre(STAGES)[-1], weights)
-    return float(np.abs(last @ table.T).max())
+def _late(weights: Host, table: Host) -> float:
+    """Return what the polynomials in time leave out: their last coefficient, drawn on by one.
+
+    The coefficients fall like powers; how fast is seen in the last two.
+    """
+    last = np.einsum("cj,jmk->cmk", legendre(STAGES)[-2:], weights)
+    fourth, fifth = np.abs(last @ table.T).max(axis=(1, 2))
+    return float(fifth * np.clip(fifth / max(fourth, 1e-300), LEAST_FALL, 1.0))
 
 
 def _moved(now: Moment, dt: float, relax: float) -> tuple[Host, Moment]:

@@ -89,7 +89,9 @@ def first_run(system: TimeSystem, limits: Limits) -> tuple[Run, list[str]]:
             break
         kernels = min(limits.max_kernels, math.ceil(1.25 * kernels))
         kernels = kernels | 1 if system.periodic else kernels
-    return Run(now, _first_step(now, limits), missed @ finer.projector.T, scale), words
+    blurred = np.stack([f.blurred()(at) for f in functions])
+    error = (missed + values(at) - blurred) @ finer.projector.T
+    return Run(now, _first_step(now, limits), error, scale), words
 
 
 def _seam(functions: Sequence[Function], system: TimeSystem) -> float:

@@ -24,7 +24,7 @@ FLAT = 1e-8
 # Kernels of the trial fits that tell one coordinate from another, as a share of those in use.
 TRIAL = 0.6
 # The coordinate's scale in deviations of a component: where the search begins and ends.
-LEAST_RADIUS, MOST_RADIUS = 0.5, 16.0
+LEAST_RADIUS, MOST_RADIUS = 0.5, 64.0
 # Shares of kernels like weights to a power between this and one.
 LEAST_EVENNESS = 0.2
 # Share of the kernels that is spread evenly.

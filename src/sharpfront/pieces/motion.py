@@ -99,15 +99,22 @@ class Motion:
             a.even + share * (b.even - a.even),
         )
 
+    def part(self, begin: float, end: float) -> Motion:
+        """Return the same motion over a part of its time."""
+        zeros = (self._zero(begin), self._zero(end))
+        start, stop = self.components(begin), self.components(end)
+        return Motion(self.low, self.high, (begin, end), start, stop, self.periodic, zeros)
+
+    def _zero(self, t: float) -> float:
+        share = (t - self.times[0]) / self.dt
+        return self.zeros[0] + share * (self.zeros[1] - self.zeros[0])
+
     def at(self, t: float) -> Coordinate | Ring:
         """Return the coordinate at a moment."""
         now = self.components(t)
         if self.periodic:
-            share = (t - self.times[0]) / self.dt
-            zero = self.zeros[0] + share * (self.zeros[1] - self.zeros[0])
-            return Ring(
-                self.low, self.high, now.means, np.exp(now.logs), now.shares, now.even, zero
-            )
+            scales, zero = np.exp(now.logs), self._zero(t)
+            return Ring(self.low, self.high, now.means, scales, now.shares, now.even, zero)
         return line_of(now, self.low, self.high)
 
     def rate(self, t: float, points: Points, where: Coordinate | Ring | None = None) -> Host:

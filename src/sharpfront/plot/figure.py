@@ -1,84 +1,21 @@
-"""Which panels a picture has, and where they go."""
+"""Which picture is asked for, and where its panels go."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sharpfront.errors import ProblemError
-from sharpfront.plot import line
-from sharpfront.plot.convergence import draw_convergence
-from sharpfront.plot.plane import draw_ellipses, draw_map, ellipses_title, map_title
-from sharpfront.plot.quantity import Quantity, residual_of, summary, unknown_of
-from sharpfront.plot.raster import Raster, raster
-from sharpfront.plot.section import Kernels, Section, kernels_of, mixture_of, section
-from sharpfront.plot.surface import draw_surface, viewer
+from sharpfront.plot.panels import Panel, Wish, panels
+from sharpfront.plot.quantity import summary, unknown_of
+from sharpfront.plot.surface import viewer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 KINDS = ("solution", "kernels", "residual", "estimate", "all", "surface", "viewer")
-
-
-@dataclass(frozen=True, eq=False)
-class Panel:
-    """One picture: how to draw it, and whether its axes are of three dimensions."""
-
-    draw: Callable[[Any], None]
-    spatial: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Wish:
-    """What was asked for.
-
-    Parameters
-    ----------
-    solution
-        What is drawn.
-    unknowns
-        Which of its unknowns.
-    where
-        A number or a range for some of the coordinates.
-    resolution
-        Cells along the longer side of a colour map.
-    brief
-        Whether the figure's title says how the solve ended, so that panels need not.
-    """
-
-    solution: Any
-    unknowns: tuple[str, ...]
-    where: dict[str, Any]
-    resolution: int
-    brief: bool = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the coordinates."""
-        return tuple(self.solution.approximation.coordinates)
-
-    def sections(self) -> list[Section]:
-        """Return the line or plane asked for, or three middle planes where space is left."""
-        domain = self.solution.domain
-        whole = section(domain, self.names, self.where)
-        if len(whole.free) <= 2:
-            return [whole]
-        if len(whole.free) > 3:
-            raise ProblemError(
-                f"Fix all but two or three of the coordinates {', '.join(self.names)}, for "
-                f"example plot({self.names[-1]}=0.5)."
-            )
-        middle = whole.window.mean(axis=0)
-        cuts = zip(whole.labels, middle, strict=True)
-        return [
-            section(domain, self.names, {**self.where, name: float(value)})
-            for name, value in reversed(list(cuts))
-        ]
 
 
 def plot_solution(
@@ -108,145 +45,7 @@ def plot_solution(
         raise ProblemError(f"plot({what!r}) draws the whole boundary of a domain in space.")
     if what == "viewer":
         return viewer(unknown_of(solution, unknowns[0]), solution.domain, wish.names)
-    return _drawn(wish, _panels(wish, what), axes)
-
-
-def _panels(wish: Wish, what: str) -> list[list[Panel]]:
-    """Return the panels row by row."""
-    if what == "estimate":
-        return [[Panel(partial(draw_convergence, solution=wish.solution))]]
-    if what == "surface":
-        return [[_surface(wish, unknown) for unknown in wish.unknowns]]
-    if what == "all":
-        return _all(wish)
-    sections = wish.sections()
-    if len(sections[0].free) == 1:
-        return [[_along(wish, what, sections[0])]]
-    if what == "residual":
-        return [_maps(wish, residual_of(wish.solution), wish.unknowns[0], sections)]
-    make = _ellipses if what == "kernels" else _unknown_maps
-    rows = [make(wish, unknown, sections) for unknown in wish.unknowns]
-    return rows if len(sections) > 1 else [[row[0] for row in rows]]
-
-
-def _all(wish: Wish) -> list[list[Panel]]:
-    """Return all kinds of panels, two kinds in one row where each has one panel."""
-    wish = replace(wish, brief=True)
-    residual = [[Panel(_note_no_residual)]]
-    if wish.solution.problem is not None:
-        residual = _panels(wish, "residual")
-    rows = []
-    for first, second in (
-        (_panels(wish, "solution"), _panels(wish, "kernels")),
-        (residual, _panels(wish, "estimate")),
-    ):
-        single = all(len(rows) == len(rows[0]) == 1 for rows in (first, second))
-        rows += [[first[0][0], second[0][0]]] if single else first + second
-    return rows
-
-
-def _note_no_residual(axes: Axes) -> None:
-    axes.set_axis_off()
-    axes.text(
-        0.5,
-        0.5,
-        "no residual: a solution read from a file\ndoes not know its equation",
-        ha="center",
-        va="center",
-        transform=axes.transAxes,
-    )
-
-
-def _along(wish: Wish, what: str, where: Section) -> Panel:
-    parts = [where.title, what if wish.brief else summary(wish.solution)]
-    title = "; ".join(filter(None, parts))
-    if what == "residual":
-        residual_of(wish.solution)
-        return Panel(partial(line.draw_residual, solution=wish.solution, where=where, title=title))
-    if what == "kernels":
-        return Panel(
-            partial(
-                line.draw_kernels,
-                solution=wish.solution,
-                unknown=wish.unknowns[0],
-                where=where,
-                title=title,
-            )
-        )
-    return Panel(
-        partial(
-            line.draw_solution,
-            solution=wish.solution,
-            unknowns=wish.unknowns,
-            where=where,
-            title=title,
-        )
-    )
-
-
-def _surface(wish: Wish, unknown: str) -> Panel:
-    def draw(axes: Any) -> None:
-        if getattr(axes, "name", "") != "3d":
-            raise ProblemError("plot('surface') needs axes with projection='3d'.")
-        draw_surface(axes, unknown_of(wish.solution, unknown), wish.solution.domain, wish.names)
-        axes.set_title(summary(wish.solution), fontsize=10)
-
-    return Panel(draw, spatial=True)
-
-
-def _unknown_maps(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
-    return _maps(wish, unknown_of(wish.solution, unknown), unknown, sections)
-
-
-def _maps(wish: Wish, quantity: Quantity, unknown: str, sections: Sequence[Section]) -> list[Panel]:
-    """Return colour maps of one quantity on planes, with one scale for all."""
-    solution = wish.solution
-    kernels = kernels_of(solution.approximation.bases[unknown])
-    pictures = [_raster(wish, quantity, kernels, where) for where in sections]
-    brief = wish.brief or len(sections) > 1
-    limits = _common([p.limits(quantity.logarithmic) for p in pictures])
-
-    def draw(axes: Axes, picture: Raster, bar: bool) -> None:
-        draw_map(axes, quantity, picture, limits, bar=bar)
-        title = map_title(solution, quantity.label, picture, kernels, brief)
-        axes.set_title(title, fontsize=10)
-
-    last = len(sections) - 1
-    return [Panel(partial(draw, picture=p, bar=i == last)) for i, p in enumerate(pictures)]
-
-
-def _raster(wish: Wish, quantity: Quantity, kernels: Kernels, where: Section) -> Raster:
-    picture = raster(
-        quantity.values, wish.solution.domain, where, kernels.on(where), wish.resolution
-    )
-    if picture.outline is None and wish.where:
-        raise ProblemError(f"The plane {where.title} misses the domain.")
-    return picture
-
-
-def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
-    """Return the kernels on planes as ellipses over a faint map of the unknown."""
-    solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
-    kernels = kernels_of(solution.approximation.bases[unknown])
-    mixture = mixture_of(solution, unknown)
-    brief = wish.brief or len(sections) > 1
-    components = None if mixture is None else Kernels(mixture.means, mixture.covariances)
-
-    def draw(axes: Axes, where: Section) -> None:
-        picture = _raster(wish, quantity, kernels, where)
-        draw_map(axes, quantity, picture, bar=False, faint=True)
-        seen = components and components.on(where)
-        draw_ellipses(axes, kernels.on(where), seen)
-        axes.set_title(ellipses_title(picture, kernels, seen, brief), fontsize=10)
-
-    return [Panel(partial(draw, where=where)) for where in sections]
-
-
-def _common(limits: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    ends = np.array([pair for pair in limits if not math.isnan(pair[0])])
-    if not len(ends):
-        raise ProblemError("None of the middle planes meets the domain; give one, plot(z=0.5).")
-    return float(ends[:, 0].min()), float(ends[:, 1].max())
+    return _drawn(wish, panels(wish, what), axes)
 
 
 def _drawn(wish: Wish, rows: list[list[Panel]], axes: Any) -> Any:

@@ -47,25 +47,32 @@ def kernels_at(basis: Any, t: float) -> Kernels | None:
     """Return the kernels on the line at a moment; None for a basis that does not tell."""
     if not isinstance(basis, SlabBasis):
         return None
-    slab = _slab_at(basis, t)
+    slab = slab_at(basis, t)
+    centres, widths = slab_kernels(slab, t)
+    order = np.argsort(centres)
+    return Kernels(centres[order, None], widths[order, None, None] ** 2)
+
+
+def slab_kernels(slab: Slab, t: float) -> tuple[Host, Host]:
+    """Return centres and widths of a slab's kernels at a moment, each in its own place, (n,)."""
     n, where = slab.kernels, slab.motion.at(t)
     # Those of a circle begin at its zero, those of a stretch lie half a step inside.
     at = where.invert((np.arange(n) + (0.0 if slab.motion.periodic else 0.5)) / n)
     widths = tables.WIDTH / n / where.derivatives(at, 1)[0]
     low, high = slab.motion.low, slab.motion.high
     centres = low + np.mod(at.x - low, high - low) if slab.motion.periodic else at.x
-    order = np.argsort(centres)
-    return Kernels(centres[order, None], widths[order, None, None] ** 2)
+    return centres, widths
 
 
 def mixture_at(basis: Any, t: float) -> Mixture | None:
     """Return the mixture on the line at a moment; None for a basis that does not tell."""
     if not isinstance(basis, SlabBasis):
         return None
-    return _slab_at(basis, t).motion.components(t).mixture
+    return slab_at(basis, t).motion.components(t).mixture
 
 
-def _slab_at(basis: SlabBasis, t: float) -> Slab:
+def slab_at(basis: SlabBasis, t: float) -> Slab:
+    """Return the slab in which a moment lies."""
     last = len(basis.slabs) - 1
     return basis.slabs[int(np.clip(np.searchsorted(basis.times, t) - 1, 0, last))]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.plot.colours import BLUE, ORANGE
 from sharpfront.plot.quantity import Quantity, summary
 from sharpfront.plot.raster import STRETCHED, Raster
 from sharpfront.plot.section import Kernels, Section
@@ -18,8 +19,8 @@ MOST_ELLIPSES = 1500
 _NARROW = ", narrower than a dot of the picture"
 # No colour of the maps, so that the outline is not taken for a layer.
 _EDGE = "0.6"
-# Told apart by every kind of eye.
-_BLUE, _ORANGE = "#0072b2", "#d55e00"
+
+
 
 
 def draw_map(
@@ -119,8 +120,8 @@ def draw_ellipses(axes: Axes, kernels: Kernels, mixture: Kernels | None) -> None
     shown, left = thinned(kernels, MOST_ELLIPSES)
     crowded = len(shown.centres) > MOST_ELLIPSES / 4
     width = 0.3 if crowded else 0.6
-    _add_ellipses(axes, shown, colour=_BLUE, width=width, label="kernels")
-    axes.plot(*shown.centres.T, ".", ms=4 * width, color=_BLUE, zorder=2)
+    _add_ellipses(axes, shown, colour=BLUE, width=width, label="kernels")
+    axes.plot(*shown.centres.T, ".", ms=4 * width, color=BLUE, zorder=2)
     if left:
         axes.text(
             0.99,
@@ -133,7 +134,7 @@ def draw_ellipses(axes: Axes, kernels: Kernels, mixture: Kernels | None) -> None
             bbox={"facecolor": "white", "alpha": 0.8, "lw": 0},
         )
     if mixture is not None:
-        _add_ellipses(axes, mixture, colour=_ORANGE, width=1.3, label="mixture")
+        _add_ellipses(axes, mixture, colour=ORANGE, width=1.3, label="mixture")
 
 
 def thinned(kernels: Kernels, most: int) -> tuple[Kernels, int]:

@@ -87,7 +87,7 @@ def raster(
     beyond = _inside(function, domain, where, streaks)
     seen = np.isfinite(beyond)
     at = np.minimum(((streaks[seen] - low) / cell).astype(np.int64), count - 1)
-    values = _with_extremes(values, at, beyond[seen])
+    values = with_extremes(values, at, beyond[seen])
     return Raster(_with_margin(values), where, outline, cell)
 
 
@@ -145,7 +145,7 @@ def _rim(domain: Domain, where: Section, outline: Path | None, resolution: int) 
     return np.asarray(outline.vertices)
 
 
-def _with_extremes(values: Host, at: NDArray[np.int64], beyond: Host) -> Host:
+def with_extremes(values: Host, at: NDArray[np.int64], beyond: Host) -> Host:
     """Return cells with the values at places in them that no neighbouring cell foretells."""
     columns, rows = at.T
     least, most = np.full(values.shape, np.inf), np.full(values.shape, -np.inf)

@@ -66,8 +66,9 @@ def _nodes(solution: Any, axis: int, bounds: Host, count: int) -> Host:
     told = [b for b in bases if len(centres_of(b)) and b.dimension == bounds.shape[1]]
     if not told:
         return np.linspace(bounds[0, axis], bounds[1, axis], count)
-    own = [graded_axis(b, axis, bounds, max(16, count // len(told))) for b in told]
-    return np.unique(np.concatenate(own))
+    places = np.unique(np.concatenate([graded_axis(b, axis, bounds, count) for b in told]))
+    kept = np.rint(np.linspace(0, len(places) - 1, min(count, len(places)))).astype(np.int64)
+    return places[kept]
 
 
 def _flat(space: Domain, where: Section, axes: Sequence[Host]) -> tuple[Host, Any]:

@@ -12,11 +12,9 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from sharpfront.equation.expression import (
-    TIME,
     Apply,
     Constant,
     Coordinate,
@@ -26,6 +24,7 @@ from sharpfront.equation.expression import (
     derivatives_in,
     ordered,
 )
+from sharpfront.report.terms import NormalDerivative, factors_of, terms_of
 
 # Parts that are used twice are written twice; beyond so many signs nobody reads on.
 LONGEST = 400
@@ -117,7 +116,7 @@ def equation_terms(residual: Expression, names: Names | None = None) -> list[str
     """
     if _signs(residual) > LONGEST:
         return ["<mtext>(a long expression)</mtext>", "<mo form='infix'>=</mo><mn>0</mn>"]
-    terms = _terms(residual)
+    terms = terms_of(residual)
     left = [(s, t) for s, t in terms if _has_unknown(t)]
     right = [(-s, t) for s, t in terms if not _has_unknown(t)]
     if left and all(sign < 0 for sign, _ in left) and right:
@@ -129,14 +128,7 @@ def equation_terms(residual: Expression, names: Names | None = None) -> list[str
 
 
 def _has_unknown(node: Expression) -> bool:
-    return isinstance(node, _NormalDerivative) or bool(derivatives_in(node))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _NormalDerivative(Expression):
-    """Stands for the sum of normal components times derivatives that ``u.dn`` was."""
-
-    of: Derivative
+    return isinstance(node, NormalDerivative) or bool(derivatives_in(node))
 
 
 def _signs(expression: Expression) -> int:
@@ -184,7 +176,7 @@ def _leaf(node: Expression) -> str:
         return name_to_mathml(node.name)
     if isinstance(node, Normal):
         return f"<msub><mi>n</mi>{name_to_mathml(node.name)}</msub>"
-    if isinstance(node, _NormalDerivative):
+    if isinstance(node, NormalDerivative):
         above, below = (f"<mrow><mo>∂</mo>{part}</mrow>" for part in (_leaf(node.of), "<mi>n</mi>"))
         return f"<mfrac>{above}{below}</mfrac>"
     assert isinstance(node, Derivative)
@@ -199,7 +191,7 @@ def _apply(node: Apply, names: Names) -> Piece:
     name, arguments = node.function.name, node.arguments
     write = _writer(names)
     if name in ("add", "subtract", "negative"):
-        terms = _terms(node)
+        terms = terms_of(node)
         rank = _SUM if len(terms) > 1 or terms[0][0] < 0 else _PRODUCT
         return "".join(_signed(i, s, write(t)) for i, (s, t) in enumerate(terms)), rank
     if name == "multiply":
@@ -249,7 +241,7 @@ def _fraction(top: Expression, bottom: Expression, names: Names) -> Piece:
 
 def _product(node: Apply, names: Names) -> Piece:
     """Return factors side by side, numbers first; between two numbers there is a cross."""
-    sign, factors = _factors(node)
+    sign, factors = factors_of(node)
     factors.sort(key=lambda f: not isinstance(f, Constant))
     write = _writer(names)
     text = ""
@@ -260,85 +252,3 @@ def _product(node: Apply, names: Names) -> Piece:
         between = "<mo>×</mo>" if plain else "<mspace width='0.17em'/>"
         text += (between if i else "") + shown
     return (f"<mo form='prefix'>−</mo>{text}", _SUM) if sign < 0 else (text, _PRODUCT)
-
-
-def _factors(node: Expression) -> tuple[int, list[Expression]]:
-    """Return the sign and the factors of a product, none of them negative by itself."""
-    sign, found, waiting = 1, list[Expression](), [node]
-    while waiting:
-        part = waiting.pop()
-        name = part.function.name if isinstance(part, Apply) else ""
-        if isinstance(part, Constant) and part.value < 0:
-            sign, part = -sign, Constant(-part.value)
-        if isinstance(part, Apply) and name == "multiply":
-            waiting.extend(reversed(part.arguments))
-        elif isinstance(part, Apply) and name == "negative":
-            sign = -sign
-            waiting.append(part.arguments[0])
-        else:
-            found.append(part)
-    return sign, [f for f in found if not _is_one(f)] or [Constant(1.0)]
-
-
-def _is_one(node: Expression) -> bool:
-    return isinstance(node, Constant) and node.value == 1.0
-
-
-def _terms(node: Expression) -> list[tuple[int, Expression]]:
-    """Return the terms of a sum with their signs, none of them negative by itself."""
-    found: list[tuple[int, Expression]] = []
-    waiting: list[tuple[int, Expression]] = [(1, node)]
-    while waiting:
-        sign, part = waiting.pop()
-        name = part.function.name if isinstance(part, Apply) else ""
-        if isinstance(part, Apply) and name in ("add", "subtract"):
-            second = sign if name == "add" else -sign
-            waiting += [(second, part.arguments[1]), (sign, part.arguments[0])]
-        elif isinstance(part, Apply) and name == "negative":
-            waiting.append((-sign, part.arguments[0]))
-        else:
-            found.append(_without_sign(sign, part))
-    return _with_normal_derivatives(found)
-
-
-def _without_sign(sign: int, part: Expression) -> tuple[int, Expression]:
-    if isinstance(part, Constant) and part.value < 0:
-        return -sign, Constant(-part.value)
-    if isinstance(part, Apply) and part.function.name == "multiply":
-        inner, factors = _factors(part)
-        if inner < 0:
-            product = factors[0]
-            for factor in factors[1:]:
-                product = Apply(part.function, (product, factor))
-            return -sign, product
-    return sign, part
-
-
-def _with_normal_derivatives(terms: list[tuple[int, Expression]]) -> list[tuple[int, Expression]]:
-    """Replace n_x u_x + n_y u_y + ... by the derivative along the normal that it is."""
-    found = [_along_normal(part) for _, part in terms]
-    whole = next((d for d in found if d is not None), None)
-    places = [i for i, d in enumerate(found) if d is not None]
-    if whole is None or len({terms[i][0] for i in places}) > 1:
-        return terms
-    needed = [c for c in whole.coordinates if c != TIME]
-    if len(places) != len(needed) or len({d.key for d in found if d is not None}) > 1:
-        return terms
-    first = places[0]
-    kept = [(i, term) for i, term in enumerate(terms) if i not in places[1:]]
-    sign = terms[first][0]
-    return [(sign, _NormalDerivative(whole)) if i == first else term for i, term in kept]
-
-
-def _along_normal(part: Expression) -> Derivative | None:
-    """Return u for the product of a normal's component and u's derivative along it."""
-    if not (isinstance(part, Apply) and part.function.name == "multiply"):
-        return None
-    normal, slope = part.arguments
-    if not (isinstance(normal, Normal) and isinstance(slope, Derivative)):
-        return None
-    i = slope.coordinates.index(normal.name)
-    if not slope.orders[i]:
-        return None
-    orders = (*slope.orders[:i], slope.orders[i] - 1, *slope.orders[i + 1 :])
-    return Derivative(slope.unknown, slope.coordinates, orders)

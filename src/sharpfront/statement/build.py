@@ -17,7 +17,14 @@ from sharpfront.initial import time_order, velocity_name
 from sharpfront.problem import At, Integral, Problem, at, integral
 from sharpfront.statement.lines import KeyPath
 from sharpfront.statement.mistakes import Book, suggestion
-from sharpfront.statement.names import Formula, Names, parameters_of, with_definitions
+from sharpfront.statement.names import (
+    Formula,
+    Names,
+    functions,
+    parameters_of,
+    usable,
+    with_definitions,
+)
 from sharpfront.statement.regions import region
 from sharpfront.statement.schema import File
 
@@ -150,7 +157,8 @@ class _Builder:
                 # One equation of several may have no derivative.
                 continue
         if self.file.unknowns is not None:
-            return tuple(self.file.unknowns)
+            given = enumerate(self.file.unknowns)
+            return tuple(u for i, u in given if usable(u, ("unknowns", i), self.book)) or ("u",)
         if self.equations and not found:
             words = (
                 f"No derivative along {', '.join(coordinates)} is found: u_x makes u an unknown. "
@@ -229,7 +237,8 @@ class _Builder:
             path = ("conditions", "at", i)
             numbers = [self.names.number(c, (*path, "point")) for c in item.point]
             point = tuple(n for n in numbers if n is not None)
-            self._require_inside(point, (*path, "point"))
+            if len(point) == len(numbers):
+                self._require_inside(point, (*path, "point"))
             found.append(at(point, self._stated(item.condition, (*path, "condition"))))
         for i, whole in enumerate(self.file.conditions.integral):
             path = ("conditions", "integral", i)
@@ -261,7 +270,7 @@ class _Builder:
                 words = f"A problem in time needs [initial]: {', '.join(needed)} at the start."
                 self.book.note(("time",), words)
             return {}
-        found = self._functions(given, ("initial",), needed, space=True)
+        found = functions(given, ("initial",), needed, self.names, space=True)
         missing = [n for n in needed if n not in given and "" not in given]
         if missing and needed:
             self.book.note(("initial",), f"[initial] lacks {', '.join(missing)}.")
@@ -282,40 +291,4 @@ class _Builder:
     def _exact(self) -> dict[str, Formula]:
         if self.file.exact is None:
             return {}
-        return self._functions(self.file.exact, ("exact",), list(self.names.symbols.unknowns))
-
-    def _functions(
-        self,
-        given: Mapping[str, float | str],
-        path: KeyPath,
-        known: Sequence[str],
-        *,
-        space: bool = False,
-    ) -> dict[str, Formula]:
-        return functions(given, path, known, self.names, space=space)
-
-
-def functions(
-    given: Mapping[str, float | str],
-    path: KeyPath,
-    known: Sequence[str],
-    names: Names,
-    *,
-    space: bool = False,
-) -> dict[str, Formula]:
-    """Return functions of the coordinates by name; one without a name is that of the only one."""
-    coordinates = tuple(c for c in names.symbols.coordinates if not (space and c == "t"))
-    own, found = names.within((), coordinates), {}
-    for name, text in given.items():
-        if not name and len(known) != 1:
-            words = f"Name them: {', '.join(known)} = ... in a table [{path[-1]}]."
-            names.book.note(path, f"One expression for {len(known)} quantities. {words}")
-            continue
-        if name and name not in known:
-            words = f"{name!r} is not one of {', '.join(known)}.{suggestion(name, known)}"
-            names.book.note((*path, name), words, name)
-            continue
-        formula = own.formula(text, (*path, name) if name else path)
-        if formula is not None:
-            found[name or known[0]] = formula
-    return found
+        return functions(self.file.exact, ("exact",), self.names.symbols.unknowns, self.names)

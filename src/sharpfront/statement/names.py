@@ -15,7 +15,7 @@ from sharpfront.equation.text import mistakes_in, parse, parse_condition
 from sharpfront.equation.trace import Symbols, is_coordinate_name
 from sharpfront.errors import EquationError
 from sharpfront.statement.lines import KeyPath
-from sharpfront.statement.mistakes import Book
+from sharpfront.statement.mistakes import Book, suggestion
 from sharpfront.statement.schema import File
 
 _SPACE = Symbols((), ())
@@ -115,9 +115,7 @@ class Names:
 
     def number(self, text: float | str, path: KeyPath) -> float | None:
         """Return a number, or a text of numbers and parameters; None if it cannot be read."""
-        only = {k: v for k, v in self.values.items() if not isinstance(v, Expression)}
-        alone = replace(self, symbols=_SPACE, values=only)
-        expression = alone.expression(text, path)
+        expression = replace(self, symbols=_SPACE).expression(text, path)
         if expression is None:
             return None
         if not isinstance(expression, Constant) or not np.isfinite(expression.value):
@@ -131,7 +129,7 @@ def parameters_of(file: File, changed: Mapping[str, float | str], book: Book) ->
     names = Names(book)
     for name, text in (file.parameters | dict(changed)).items():
         path = ("parameters", name)
-        if _usable(name, path, book):
+        if usable(name, path, book):
             names = _with(names, name, names.number(text, path))
     refused = {
         str(m.path[1]) for m in book.mistakes if m.path[:1] == ("parameters",) and m.path[1:]
@@ -147,10 +145,36 @@ def with_definitions(names: Names, file: File) -> Names:
         if name in names.values or name in names.symbols.unknowns:
             words = f"{name!r} is a parameter or an unknown already; choose another name."
             names.book.note(path, words, name)
-        elif _usable(name, path, names.book):
+        elif usable(name, path, names.book):
             space = names.within((), names.symbols.coordinates)
             names = _with(names, name, space.expression(text, path))
     return names
+
+
+def functions(
+    given: Mapping[str, float | str],
+    path: KeyPath,
+    known: Sequence[str],
+    names: Names,
+    *,
+    space: bool = False,
+) -> dict[str, Formula]:
+    """Return functions of the coordinates by name; one without a name is that of the only one."""
+    coordinates = tuple(c for c in names.symbols.coordinates if not (space and c == "t"))
+    own, found = names.within((), coordinates), {}
+    for name, text in given.items():
+        if not name and len(known) != 1:
+            words = f"Name them: {', '.join(known)} = ... in a table [{path[-1]}]."
+            names.book.note(path, f"One expression for {len(known)} quantities. {words}")
+            continue
+        if name and name not in known:
+            words = f"{name!r} is not one of {', '.join(known)}.{suggestion(name, known)}"
+            names.book.note((*path, name), words, name)
+            continue
+        formula = own.formula(text, (*path, name) if name else path)
+        if formula is not None:
+            found[name or known[0]] = formula
+    return found
 
 
 def _with(names: Names, name: str, value: float | Expression | None) -> Names:
@@ -159,7 +183,7 @@ def _with(names: Names, name: str, value: float | Expression | None) -> Names:
     return replace(names, values={**names.values, name: value})
 
 
-def _usable(name: str, path: KeyPath, book: Book) -> bool:
+def usable(name: str, path: KeyPath, book: Book) -> bool:
     """Tell whether a name can stand in a text, and write into the book why not."""
     if not name.isidentifier() or keyword.iskeyword(name):
         words = "must be a word of letters, digits and underscores, because equations use it"

@@ -11,9 +11,10 @@ from sharpfront.arrays import Host
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
-from sharpfront.statement.build import Built, build, functions
+from sharpfront.statement.build import Built, build
 from sharpfront.statement.measure import true_errors
 from sharpfront.statement.mistakes import Book, Mistake, StatementError, suggestion
+from sharpfront.statement.names import functions
 from sharpfront.statement.schema import File
 from sharpfront.statement.shape import shaped
 

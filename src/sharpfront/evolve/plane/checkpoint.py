@@ -15,8 +15,8 @@ from sharpfront.evolve.plane.defect import error_system
 from sharpfront.evolve.plane.follow import Lean, Rates
 from sharpfront.evolve.plane.galerkin import Galerkin
 from sharpfront.evolve.plane.look import Layout
-from sharpfront.evolve.plane.march import March, square_of
-from sharpfront.evolve.plane.slab import factored
+from sharpfront.evolve.plane.march import March, functions_of
+from sharpfront.evolve.plane.slab import Factors, factored
 from sharpfront.evolve.plane.statement import Statement
 from sharpfront.pieces.plane.moving import AxisMap, components
 from sharpfront.pieces.plane.product import Orders, Product
@@ -36,6 +36,7 @@ def packed(march: March) -> dict[str, Any]:
         "lost": march.lost,
         "placed": [list(lean) for lean in march.placed],
         "size": march.size,
+        "since": march.since,
         "rate": march.rate if np.isfinite(march.rate) else -1.0,
     }
     if march.before is not None:
@@ -66,12 +67,11 @@ def unpacked(words: Mapping[str, Any], statements: Statements) -> March:
         float(words["lost"]),
         (Lean(*_arrays(words["placed"][0])), Lean(*_arrays(words["placed"][1]))),
         int(words["size"]),
+        float(words["since"]),
         ((Rates(*_arrays(before[0][0])), Rates(*_arrays(before[0][1]))), float(before[1]))
         if before
         else None,
-        factored(_galerkin(factors[0], statements), *_arrays(factors[1:3]), float(factors[3]))
-        if factors
-        else None,
+        _factors(factors, statements) if factors else None,
         error_system(_galerkin(errors[0], statements), np.asarray(errors[1]), float(errors[2]))
         if errors
         else None,
@@ -91,8 +91,8 @@ def _packed_galerkin(galerkin: Galerkin) -> list[Any]:
 def _galerkin(words: Any, statements: Statements) -> Galerkin:
     layout, product = _functions(words[1])
     stated = statements[layout.axes]
-    square = square_of(stated.problem.domain, layout, product)
-    return Galerkin(stated, square, float(words[0]))
+    space = functions_of(stated.problem.domain, layout, product)
+    return Galerkin(stated, space, float(words[0]))
 
 
 def _packed_functions(layout: Layout, product: Product) -> dict[str, Any]:
@@ -104,9 +104,14 @@ def _packed_functions(layout: Layout, product: Product) -> dict[str, Any]:
     }
 
 
+def _factors(words: Any, statements: Statements) -> Factors:
+    weights, rates = _arrays(words[1:3])
+    return factored(_galerkin(words[0], statements), weights, rates, float(words[3]))
+
+
 def _functions(words: Mapping[str, Any]) -> tuple[Layout, Product]:
     maps = [
-        AxisMap(*(float(v) for v in ends), components(np.asarray(table)))
+        AxisMap(float(ends[0]), float(ends[1]), float(ends[2]), components(np.asarray(table)))
         for ends, table in zip(words["stretches"], words["components"], strict=True)
     ]
     axes, shape = ((int(v[0]), int(v[1])) for v in (words["axes"], words["shape"]))

@@ -66,16 +66,13 @@ class ErrorSystem:
 
     def step(self, galerkin: Galerkin, states: Host, error: Host) -> Host:
         """Return the error at the end of a slab from that at its start, (size,)."""
-        total = self.tangent.mass @ error
+        total = self.tangent.mass @ galerkin.space.reduced(error)
         every = zip(
             states[1:], rates_of(states, self.dt), moments(self.dt), quadrature(), strict=True
         )
         for state, rate, tau, weight in every:
             total = total - self.dt * weight * galerkin.tested(state, rate, tau, self.tangent)
-        span = self.galerkin.square.span
-        if span is None:
-            return np.asarray(lu_solve(self.system, total, check_finite=False))
-        return np.asarray(span @ lu_solve(self.system, span.T @ total, check_finite=False))
+        return galerkin.space.extended(lu_solve(self.system, total, check_finite=False))
 
 
 def error_system(galerkin: Galerkin, states: Host, dt: float) -> ErrorSystem:
@@ -83,10 +80,8 @@ def error_system(galerkin: Galerkin, states: Host, dt: float) -> ErrorSystem:
     middle = len(states) // 2
     rates = rates_of(states, dt)
     tangent = galerkin.tangent(states[middle], rates[middle - 1], 0.5 * dt)
-    matrix, span = tangent.mass + dt * tangent.stiffness, galerkin.square.span
-    if span is not None:
-        matrix = span.T @ matrix @ span
-    return ErrorSystem(galerkin, states, dt, tangent, lu_factor(matrix, check_finite=False))
+    system = lu_factor(tangent.mass + dt * tangent.stiffness, check_finite=False)
+    return ErrorSystem(galerkin, states, dt, tangent, system)
 
 
 def tails(block: Host, shape: Orders) -> tuple[float, float]:

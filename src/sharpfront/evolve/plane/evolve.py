@@ -180,7 +180,9 @@ def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
     )
 
 
-def _components(maps: tuple[AxisMap, AxisMap], axes: tuple[int, int]) -> tuple[Mixture | None, Host]:
+def _components(
+    maps: tuple[AxisMap, AxisMap], axes: tuple[int, int]
+) -> tuple[Mixture | None, Host]:
     """Return the components of both axes as Gaussians in the plane, and their speeds, (K, 2).
 
     A component of one axis is as wide as the domain along the other.
@@ -195,7 +197,10 @@ def _components(maps: tuple[AxisMap, AxisMap], axes: tuple[int, int]) -> tuple[M
             across[axes[i]] = c.deviations[k]
             mean = np.zeros(2)
             middle = 0.5 * (other.low + other.high)
-            mean[axes[i]], mean[axes[1 - i]] = c.means[k] + c.slopes[k] * (middle - own.pivot), middle
+            mean[axes[i]], mean[axes[1 - i]] = (
+                c.means[k] + c.slopes[k] * (middle - own.pivot),
+                middle,
+            )
             weights.append(c.weights[k])
             means.append(mean)
             covariances.append(

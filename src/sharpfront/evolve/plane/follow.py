@@ -134,7 +134,11 @@ def _with(where: AxisMap, motion: Rates, dt: float) -> AxisMap:
 
 
 def moved(
-    where: AxisMap, now: Rates, before: tuple[Rates, float] | None, lean: tuple[Lean, Lean], dt: float
+    where: AxisMap,
+    now: Rates,
+    before: tuple[Rates, float] | None,
+    lean: tuple[Lean, Lean],
+    dt: float,
 ) -> AxisMap:
     """Return the coordinate of an axis with its motion over a slab of length dt.
 

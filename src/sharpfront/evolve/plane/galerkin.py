@@ -16,10 +16,11 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.plane.penalty import penalty
+from sharpfront.evolve.plane.space import Space
 from sharpfront.evolve.plane.square import Edge, Square
-from sharpfront.evolve.plane.statement import Known, Statement, Values
+from sharpfront.evolve.plane.statement import Known, Statement
 from sharpfront.pieces.plane.metric import carried, physical, pulled
-from sharpfront.pieces.plane.product import Orders
+from sharpfront.pieces.plane.moving import Jet
 
 
 class Tangent(NamedTuple):
@@ -39,15 +40,20 @@ class Galerkin:
     ----------
     statement
         The problem.
-    square
-        The products and their points.
+    space
+        The functions.
     start
         The beginning of the slab.
     """
 
     statement: Statement
-    square: Square
+    space: Space
     start: float
+
+    @property
+    def square(self) -> Square:
+        """The products and their points."""
+        return self.space.square
 
     def state(self, weights: Host, rates: Host, tau: float) -> Known:
         """Return what is known at Gauss's points inside the domain."""
@@ -60,40 +66,38 @@ class Galerkin:
         return Known(grid.points[grid.inside], self.start + tau, own, rate)
 
     def tested(self, weights: Host, rates: Host, tau: float, tangent: Tangent) -> Host:
-        """Return the equation and the conditions tested with every product, (size,)."""
-        found = self._spread(self.statement.equation.value(self.state(weights, rates, tau)), tau)
-        areas = self.square.grid(tau).areas
-        total = self.square.product.tested(tangent.sign * areas * found)
+        """Return the equation and the conditions tested with every function, (n,)."""
+        found = self.statement.equation.value(self.state(weights, rates, tau))
+        total = self.space.tested(tangent.sign * self._areas(tau) * found, tau)
         block = self.square.product.block(weights)
         for part, condition in self.statement.conditions.items():
             edge = self.square.edge(part, tau)
             left = condition.value(self._on_edge(block, edge, tau))
-            total += self.square.tested_on(edge, left * edge.lengths * tangent.penalties[part])
+            weighted = left * edge.lengths * tangent.penalties[part]
+            total += self.space.tested_on(part, weighted, tau)
         return total
 
     def tangent(self, weights: Host, rates: Host, tau: float) -> Tangent:
         """Return mass and stiffness about a state."""
-        grid, product = self.square.grid(tau), self.square.product
+        grid, areas = self.square.grid(tau), self._areas(tau)
         about = self.statement.equation.values(self.state(weights, rates, tau))
-        rate = self._spread(about.rate, tau)
-        sign = 1.0 if float(np.sum(rate * grid.areas)) >= 0 else -1.0
-        tangents = {orders: self._spread(v, tau) for orders, v in about.tangents.items()}
-        inner = pulled(tangents, rate, grid.xi, grid.eta)
-        weighted = sign * grid.areas
-        mass = product.matrix({(0, 0): weighted * rate})
-        stiffness = product.matrix({orders: weighted * v for orders, v in inner.items()})
-        penalties, block = {}, product.block(weights)
+        sign = 1.0 if float(np.sum(about.rate * areas)) >= 0 else -1.0
+        xi, eta = (
+            Jet(*(np.broadcast_to(a, grid.areas.shape).ravel()[grid.inside] for a in jet))
+            for jet in (grid.xi, grid.eta)
+        )
+        inner = pulled(about.tangents, about.rate, xi, eta)
+        mass = self.space.matrix({(0, 0): sign * areas * about.rate}, tau)
+        stiffness = self.space.matrix({o: sign * areas * v for o, v in inner.items()}, tau)
+        penalties, block = {}, self.square.product.block(weights)
         for part in self.statement.conditions:
             matrix, penalties[part] = self._edge_tangent(part, tau, block, sign)
             stiffness += matrix
         return Tangent(mass, stiffness, sign, penalties)
 
-    def _spread(self, values: Host, tau: float) -> Host:
-        """Return values at the points inside on the whole grid, zero outside."""
+    def _areas(self, tau: float) -> Host:
         grid = self.square.grid(tau)
-        out = np.zeros(grid.areas.size)
-        out[grid.inside] = values
-        return out.reshape(grid.areas.shape)
+        return grid.areas.ravel()[grid.inside]
 
     def _on_edge(self, block: Host, edge: Edge, tau: float) -> Known:
         first, second = edge.tables
@@ -108,16 +112,11 @@ class Galerkin:
         return Known(edge.points, self.start + tau, outer, none, edge.normals)
 
     def _edge_tangent(self, part: str, tau: float, block: Host, sign: float) -> tuple[Host, Host]:
-        edge, product = self.square.edge(part, tau), self.square.product
+        edge = self.square.edge(part, tau)
         known = self._on_edge(block, edge, tau)
         condition = self.statement.conditions[part].values(known)
-        equation: Values = self.statement.equation.values(known)
+        equation = self.statement.equation.values(known)
         omega = penalty(self.square, edge, tau, condition, equation, sign)
-        inner: Mapping[Orders, Host] = pulled(
-            condition.tangents, np.zeros(len(omega)), edge.xi, edge.eta
-        )
-        rows = np.zeros((len(omega), product.size))
-        for (a, b), values in inner.items():
-            rows += values[:, None] * product.rows(edge.tables[0][a], edge.tables[1][b])
-        tests = product.rows(edge.tables[0][0], edge.tables[1][0])
-        return tests.T @ ((edge.lengths * omega)[:, None] * rows), omega
+        inner = pulled(condition.tangents, np.zeros(len(omega)), edge.xi, edge.eta)
+        weighted = {orders: edge.lengths * omega * v for orders, v in inner.items()}
+        return self.space.matrix_on(part, weighted, tau), omega

@@ -11,7 +11,7 @@ from sharpfront.arrays import Host
 from sharpfront.evolve.plane.defect import lifted, richer, tails
 from sharpfront.evolve.plane.follow import leans
 from sharpfront.evolve.plane.look import State, even_layout
-from sharpfront.evolve.plane.march import Aim, March, Slab, square_of
+from sharpfront.evolve.plane.march import BEYOND, Aim, March, Slab, functions_of
 from sharpfront.evolve.plane.place import Placement, fitted, larger, place
 from sharpfront.geometry import Box, Domain
 from sharpfront.pieces.plane.basis import Piece
@@ -23,9 +23,9 @@ INITIAL, AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
 # The first slab beside the span.
 FIRST_SLAB = 0.01
 # Functions along an axis of a shape at first.
-FIRST = 16
-# An error that grew by less than this part of itself in a slab came from before.
-_FRESH = 0.1
+FIRST = 12
+# An error that would grow by less than this part of the tolerance over the span came from before.
+_FRESH = 0.3
 # More kernels go to an axis whose tail is this part of the other's at least.
 _TAIL = 0.3
 # Kernels are placed anew when they would be more than this many times those of the last placement.
@@ -48,7 +48,7 @@ def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
         found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     else:
         found = _on_shape(domain, state, goal, limits.kernels)
-    square = square_of(domain, found.layout, found.product)
+    square = functions_of(domain, found.layout, found.product).square
     return March(
         aim.span[0],
         FIRST_SLAB * (aim.span[1] - aim.span[0]),
@@ -60,6 +60,7 @@ def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
         found.miss,
         leans(square, found.weights),
         found.product.size,
+        aim.span[0],
     )
 
 
@@ -71,7 +72,7 @@ def _on_shape(domain: Domain, state: State, goal: float, max_kernels: int) -> Pl
         product = Product((functions, functions))
         if best is not None and (best.miss <= goal or product.size > max_kernels):
             return best
-        weights = square_of(domain, layout, product).fitted(state)
+        weights = functions_of(domain, layout, product).fitted(state)
         piece = Piece(0.0, 1.0, layout.axes, layout.maps, product)
         miss = float(np.max(np.abs(piece.value(weights, points, 0.0) - values)))
         if best is None or miss < best.miss:
@@ -89,8 +90,9 @@ def _check_points(domain: Domain) -> Host:
 def too_large(march: March, slab: Slab, aim: Aim) -> bool:
     """Tell whether the error grew in a slab to more than is allowed by then."""
     allowed = aim.size * (AT_START + (AT_END - AT_START) * aim.share(slab.after.t))
-    before = float(np.max(np.abs(richer(march.product).on_grid(march.error))))
-    return slab.largest > allowed and slab.largest - before > _FRESH * slab.largest
+    before = BEYOND * float(np.max(np.abs(richer(march.product).on_grid(march.error))))
+    fresh = _FRESH * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
+    return slab.largest > allowed and slab.largest - before > fresh
 
 
 def grown(domain: Domain, march: March, slab: Slab, aim: Aim, limits: Limits) -> March | None:
@@ -106,12 +108,13 @@ def grown(domain: Domain, march: March, slab: Slab, aim: Aim, limits: Limits) ->
         for n, own, other in zip(shape, tail, tail[::-1], strict=True)
     ]
     product = Product((more[0], more[1]))
-    if product.size > _ANEW * march.size and isinstance(domain, Box):
+    many = product.size > _ANEW * march.size
+    if many and march.t > march.since and isinstance(domain, Box):
         most = min(product.size, limits.kernels)
         anew = _placed_anew(domain, march, aim, Limits(most, limits.components))
         if anew is not None:
             return anew
-        march = replace(march, size=product.size)
+        march = replace(march, size=product.size, since=march.t)
     return _with_more(march, product) if product.size <= limits.kernels else None
 
 
@@ -141,7 +144,7 @@ def _placed_anew(domain: Domain, march: March, aim: Aim, limits: Limits) -> Marc
     found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     if found.miss > goal or found.product.size >= limits.kernels:
         return None
-    square = square_of(domain, found.layout, found.product)
+    square = functions_of(domain, found.layout, found.product).square
     error = fitted(
         lambda points: richly.value(march.error, points, 0.0),
         found.layout,
@@ -157,6 +160,7 @@ def _placed_anew(domain: Domain, march: March, aim: Aim, limits: Limits) -> Marc
         lost=march.lost + found.miss,
         placed=leans(square, found.weights),
         size=found.product.size,
+        since=march.t,
         before=None,
         factors=None,
         errors=None,

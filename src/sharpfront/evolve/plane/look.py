@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.pieces.plane.basis import placed
 from sharpfront.pieces.plane.metric import physical
 from sharpfront.pieces.plane.moving import NONE, AxisMap, Components
 from sharpfront.pieces.plane.product import Orders
-from sharpfront.mixture import Mixture, fit_bins
 
 State = Callable[[Host], Host]
 
@@ -109,7 +109,10 @@ def _tensor(values: Host, x: Host, y: Host, layout: Layout, cells: int) -> Host:
     }
     x, y = (_middle(_middle(a, 0), 1) for a in (x, y))
     rest = np.zeros(x.size)
-    xi, eta = layout.maps[0].jet(x.ravel(), y.ravel(), rest), layout.maps[1].jet(y.ravel(), rest, rest)
+    xi, eta = (
+        layout.maps[0].jet(x.ravel(), y.ravel(), rest),
+        layout.maps[1].jet(y.ravel(), rest, rest),
+    )
     every = dict.fromkeys(((0, 0), (2, 0), (1, 1), (0, 2)), rest)
     every |= {orders: v.ravel() for orders, v in inner.items()}
     outer = physical(every, xi, eta)
@@ -147,7 +150,9 @@ def _fitted(view: _View, layout: Layout, axes: Orders, slope: float, components:
         # Known only where the first axis stays what it was; a further round sees to the others.
         second = _mixture(view.ys, view.across.max(axis=0), components)
     one = AxisMap(maps[0].low, maps[0].high, pivot, _at_rest(first, slope))
-    return Layout(axes, (one, AxisMap(maps[1].low, maps[1].high, maps[1].pivot, _at_rest(second, 0.0))))
+    return Layout(
+        axes, (one, AxisMap(maps[1].low, maps[1].high, maps[1].pivot, _at_rest(second, 0.0)))
+    )
 
 
 def binned(positions: Host, masses: Host) -> tuple[Host, Host]:

@@ -8,20 +8,23 @@ a fixed number of functions misses the state least.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from sharpfront.arrays import Host
+from sharpfront.evolve.plane.look import FIRST_CELLS, Layout, State, even_layout, look
 from sharpfront.pieces.plane.basis import Piece
-from sharpfront.evolve.plane.look import Layout, State, even_layout, look
 from sharpfront.pieces.plane.product import Orders, Product
 
 # Functions along each axis when layouts are compared, and the trials of one polish.
 TRIAL, TRIALS = 24, 140
 # Check points along an axis, for each layout.
 _CHECKS = 19
+# Components are polished if they miss a state by less than so many times what the best miss.
+_HOPEFUL = 3.0
 # First moves of a polish: widths by a factor exp, places in deviations, slopes in deviations over
 # the length.
 _MOVES = (-1.0, -1.0, 0.3, 0.3, 0.3)
@@ -50,9 +53,13 @@ class _Check(NamedTuple):
         piece = Piece(0.0, 1.0, layout.axes, layout.maps, product)
         return np.abs(piece.value(weights, self.points, 0.0) - self.values)
 
+    def size(self, layout: Layout, product: Product, weights: Host) -> float:
+        """Return the root mean square of the misses."""
+        return float(np.sqrt(np.mean(self.misses(layout, product, weights) ** 2)))
 
-def _check(state: State, layouts: list[Layout]) -> _Check:
-    even = (np.arange(_CHECKS) + 0.5) / _CHECKS
+
+def _check(state: State, layouts: list[Layout], count: int = _CHECKS) -> _Check:
+    even = (np.arange(count) + 0.5) / count
     points = np.concatenate([layout.points(even, even) for layout in layouts])
     return _Check(points, state(points))
 
@@ -64,22 +71,24 @@ def fitted(state: State, layout: Layout, product: Product) -> Host:
     return product.projected(values.reshape(product.grid_shape))
 
 
-def place(
-    state: State, bounds: Host, components: int, goal: float, max_kernels: int
-) -> Placement:
+def place(state: State, bounds: Host, components: int, goal: float, max_kernels: int) -> Placement:
     """Return the placement that represents a state on a box to a goal with few products.
 
     Every number of components up to `components` is tried; the one that misses the state least
     with a fixed number of functions is taken.
     """
-    even = even_layout(bounds)
+    even, trial = even_layout(bounds), Product((TRIAL, TRIAL))
+    closely = _check(state, [even], FIRST_CELLS)
+    smooth = float(np.max(closely.misses(even, trial, fitted(state, even, trial)))) <= goal
     options = [even]
-    for count in range(1, components + 1):
+    for count in range(1, 1 if smooth else components + 1):
         seen = look(state, bounds, count)
-        if max(m.moving.count for m in seen.maps) == count:
+        check = _check(state, [*options, seen])
+        sizes = [check.size(o, trial, fitted(state, o, trial)) for o in (*options, seen)]
+        # A polish gains a digit or so beyond those of fewer components.
+        if sizes[-1] < _HOPEFUL * min(sizes[:-1]):
             options.append(_polished(state, seen, _check(state, [even, seen])))
     check = _check(state, options)
-    trial = Product((TRIAL, TRIAL))
     misses = [np.max(check.misses(o, trial, fitted(state, o, trial))) for o in options]
     return _grown(state, options[int(np.argmin(misses))], check, goal, max_kernels)
 
@@ -94,18 +103,18 @@ def _polished(state: State, layout: Layout, check: _Check) -> Layout:
         moved = _moved(layout, free, step)
         if np.max(np.abs(step), initial=0.0) > _FURTHEST:
             return _FURTHEST
-        miss = check.misses(moved, product, fitted(state, moved, product))
-        return float(np.log10(np.sqrt(np.mean(miss**2)) + np.finfo(float).tiny))
+        size = check.size(moved, product, fitted(state, moved, product))
+        return float(np.log10(size + np.finfo(float).tiny))
 
     if not free.size:
         return layout
     corners = np.vstack([np.zeros(free.size), np.diag(np.array(_MOVES)[free])])
-    options = {"maxfev": TRIALS, "initial_simplex": corners, "xatol": 0.03, "fatol": 0.03}
+    options: Any = {"maxfev": TRIALS, "initial_simplex": corners, "xatol": 0.03, "fatol": 0.03}
     best = minimize(misfit, corners[0], method="Nelder-Mead", options=options)
     return _moved(layout, free, best.x)
 
 
-def _moved(layout: Layout, free: Host, step: Host) -> Layout:
+def _moved(layout: Layout, free: NDArray[np.intp], step: Host) -> Layout:
     whole = np.zeros(len(_MOVES))
     whole[free] = step
     maps = []
@@ -122,9 +131,7 @@ def _moved(layout: Layout, free: Host, step: Host) -> Layout:
     return Layout(layout.axes, (maps[0], maps[1]))
 
 
-def _grown(
-    state: State, layout: Layout, check: _Check, goal: float, max_kernels: int
-) -> Placement:
+def _grown(state: State, layout: Layout, check: _Check, goal: float, max_kernels: int) -> Placement:
     """Add functions along the axis that gains most until the goal is met."""
 
     def tried(shape: Orders) -> Placement:
@@ -142,7 +149,11 @@ def _grown(
         options = [o for o in options if o.product.size <= max_kernels]
         if not options:
             break
-        gains = [np.log(best.miss / o.miss) / (o.product.size - best.product.size) for o in options]
+        gains = [
+            np.log(best.miss / max(o.miss, np.finfo(float).tiny))
+            / (o.product.size - best.product.size)
+            for o in options
+        ]
         best = options[int(np.argmax(gains))]
     return best
 

@@ -39,27 +39,23 @@ class Factors:
     systems: tuple[Any, ...]
 
     def correction(self, left: Host) -> Host:
-        """Return the update of the stages (q, size) from what they leave."""
-        decoupled, span = modes(), self.galerkin.square.span
-        mixed = decoupled.inverse @ (left if span is None else left @ span)
+        """Return the update of the stages (q, size) from what they leave, (q, n)."""
+        decoupled = modes()
+        mixed = decoupled.inverse @ left
         found = np.zeros(mixed.shape, dtype=complex)
         for (k, j), system in zip(decoupled.pairs, self.systems, strict=True):
             found[k] = lu_solve(system, mixed[k].real if k == j else mixed[k], check_finite=False)
             found[j] = found[k].conj()
-        update = -(decoupled.vectors @ found).real
-        return update if span is None else np.asarray(update @ span.T)
+        return self.galerkin.space.extended(-(decoupled.vectors @ found).real)
 
 
 def factored(galerkin: Galerkin, weights: Host, rates: Host, dt: float) -> Factors:
     """Return the systems of a slab about a state at its middle."""
-    tangent, span = galerkin.tangent(weights, rates, 0.5 * dt), galerkin.square.span
-    mass, stiffness = tangent.mass, tangent.stiffness
-    if span is not None:
-        mass, stiffness = span.T @ mass @ span, span.T @ stiffness @ span
+    tangent = galerkin.tangent(weights, rates, 0.5 * dt)
     systems = []
     for k, j in modes().pairs:
         shift = modes().values[k].real if k == j else modes().values[k]
-        systems.append(lu_factor(shift / dt * mass + stiffness, check_finite=False))
+        systems.append(lu_factor(shift / dt * tangent.mass + tangent.stiffness, check_finite=False))
     return Factors(galerkin, weights, rates, dt, tangent, tuple(systems))
 
 
@@ -109,7 +105,7 @@ def solve_slab(
 
 
 def _left(galerkin: Galerkin, states: Host, factors: Factors) -> Host:
-    """Return what the stages leave of the tested equations, (q, size)."""
+    """Return what the stages leave of the tested equations, (q, n)."""
     rates = rates_of(states, factors.dt)
     every = zip(states[1:], rates, moments(factors.dt), strict=True)
     return np.stack([galerkin.tested(w, r, tau, factors.tangent) for w, r, tau in every])

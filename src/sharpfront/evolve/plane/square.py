@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from sharpfront.arrays import Host
 from sharpfront.geometry import BoundaryPoints, Box, Domain
@@ -19,8 +17,6 @@ from sharpfront.pieces.plane.product import Orders, Product
 
 # Boundary points of a shape for each function that the boundary can see.
 BOUNDARY_POINTS = 8.0
-# Combinations of a frame that are smaller than the square root of this inside a shape are left out.
-FRAME = 1e-13
 
 
 class Grid(NamedTuple):
@@ -94,47 +90,10 @@ class Square:
             self._edges[key] = self._edge(*key)
         return self._edges[key]
 
-    @cached_property
-    def span(self) -> Host | None:
-        """Combinations of products that are independent on a shape, (size, n); None on a box."""
-        if self.box:
-            return None
-        gram = self.product.matrix({(0, 0): self.grid(0.0).areas})
-        for part in self.domain.parts:
-            edge = self.edge(part, 0.0)
-            rows = self.product.rows(edge.tables[0][0], edge.tables[1][0])
-            gram += rows.T @ ((self._depth * edge.lengths)[:, None] * rows)
-        values, vectors = eigh(gram)
-        kept = values > FRAME * values[-1]
-        return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
-
-    def fitted(self, state: Callable[[Host], Host]) -> Host:
-        """Return the weights that fit a function of the plane best at the start, (size,)."""
-        grid = self.grid(0.0)
-        if self.span is None:
-            return self.product.projected(state(grid.points).reshape(grid.areas.shape))
-        values = np.zeros(grid.areas.size)
-        values[grid.inside] = state(grid.points[grid.inside])
-        total = self.product.tested(grid.areas * values.reshape(grid.areas.shape))
-        for part in self.domain.parts:
-            edge = self.edge(part, 0.0)
-            total += self.tested_on(edge, self._depth * edge.lengths * state(edge.points))
-        return np.asarray(self.span @ (self.span.T @ total))
-
-    def tested_on(self, edge: Edge, values: Host) -> Host:
-        """Return the sum over an edge of values times each product, (size,)."""
-        first, second = edge.tables[0][0], edge.tables[1][0]
-        return np.asarray((first.T @ (values[:, None] * second)).ravel()[self.product.kept])
-
     def largest(self, weights: Host, tau: float = 0.0) -> float:
         """Return the largest absolute value at Gauss's points inside the domain."""
         values = self.product.on_grid(weights).ravel()
         return float(np.max(np.abs(values[self.grid(tau).inside])))
-
-    @property
-    def _depth(self) -> float:
-        """How deep a boundary point stands for the inside: the spacing of the kernels."""
-        return min(m.length / n for m, n in zip(self.maps, self.product.shape, strict=True))
 
     def _grid(self, tau: float) -> Grid:
         first, second = self.product.lines

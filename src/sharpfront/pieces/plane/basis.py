@@ -60,7 +60,7 @@ class Piece(NamedTuple):
             line.functions.table(s, 0).values[0]
             for line, s in zip(self.product.lines, (xi, eta), strict=True)
         )
-        return np.einsum("mj,mj->m", first @ self.product.block(weights), second)
+        return np.asarray(np.einsum("mj,mj->m", first @ self.product.block(weights), second))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,11 +175,13 @@ def restore_plane_in_time(state: dict[str, Any]) -> PlaneInTime:
     counts = np.asarray(state["counts"], dtype=int)
     tables = np.split(np.asarray(state["components"], dtype=float), np.cumsum(counts)[:-1])
     maps = [
-        AxisMap(*(float(v) for v in row), components(table))
+        AxisMap(float(row[0]), float(row[1]), float(row[2]), components(table))
         for row, table in zip(state["stretches"], tables, strict=True)
     ]
     pieces = [
-        Piece(float(a), float(b), _pair(axes), (maps[2 * i], maps[2 * i + 1]), Product(_pair(shape)))
+        Piece(
+            float(a), float(b), _pair(axes), (maps[2 * i], maps[2 * i + 1]), Product(_pair(shape))
+        )
         for i, ((a, b), axes, shape) in enumerate(
             zip(state["spans"], state["axes"], state["shapes"], strict=True)
         )

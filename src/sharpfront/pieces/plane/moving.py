@@ -186,7 +186,7 @@ class AxisMap:
 
 
 class _Profile:
-    """sum_k p_k [S asinh z_k + (1 - S) atan z_k], each part running from 0 to 1, at given (y, t)."""
+    """sum_k p_k [S asinh z_k + (1 - S) atan z_k] at given (y, t), each part from 0 to 1."""
 
     def __init__(self, where: AxisMap, y: Host, tau: Host) -> None:
         m = where.moving

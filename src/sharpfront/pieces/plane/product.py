@@ -148,7 +148,9 @@ class Product:
         for b in range(3):
             own = [(a, c) for (a, order), c in coefficients.items() if order == b]
             if own:
-                left.append(sum((c.T @ first.pairs[a] for a, c in own[1:]), start=_first(own, first)))
+                left.append(
+                    sum((c.T @ first.pairs[a] for a, c in own[1:]), start=_first(own, first))
+                )
                 right.append(second.pairs[b])
         every = np.concatenate(left).T @ np.concatenate(right)
         every = every.reshape(n1, n1, n2, n2).transpose(0, 2, 1, 3).reshape(n1 * n2, n1 * n2)
@@ -161,7 +163,9 @@ class Product:
 
     def rows(self, first: Host, second: Host) -> Host:
         """Return the products of two tables (m, n1) and (m, n2), (m, size)."""
-        return np.asarray((first[:, :, None] * second[:, None, :]).reshape(len(first), -1)[:, self.kept])
+        return np.asarray(
+            (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)[:, self.kept]
+        )
 
 
 def _first(own: list[tuple[int, Host]], first: Line) -> Host:

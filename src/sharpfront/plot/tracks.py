@@ -1,0 +1,171 @@
+"""The ways of kernels and of the mixture's components through time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.pieces.slabs import Slab, SlabBasis
+from sharpfront.plot.colours import BLUE, ORANGE
+from sharpfront.plot.grid import slab_kernels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Paths of at most so many kernels are drawn.
+MOST_PATHS = 60
+# About so many moments of all steps together, and at most so many in one.
+_MOMENTS, _MOST_MOMENTS = 400, 9
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """How components moved, step by step.
+
+    Parameters
+    ----------
+    ends
+        (x, t) of a component at the beginning and the end of a step, (m, 2, 2).
+    weights
+        Of the component at the end, (m,).
+    """
+
+    ends: Host
+    weights: Host
+
+
+def tracks_of(solution: Any, unknown: str) -> Tracks:
+    """Return the ways of the components on the line.
+
+    Within a step each component is known at both ends. Where a basis does not tell, components of
+    the records are taken for the same from one record to the next while their number stays.
+    """
+    basis = solution.approximation.bases[unknown]
+    if isinstance(basis, SlabBasis):
+        steps = [_of_slab(slab) for slab in basis.slabs]
+    else:
+        steps = [_of_records(a, b) for a, b in _pairs(solution.history)]
+    if not steps:
+        return Tracks(np.zeros((0, 2, 2)), np.zeros(0))
+    ends = np.concatenate([step.ends for step in steps])
+    tracks = Tracks(ends, np.concatenate([step.weights for step in steps]))
+    low, high = solution.domain.bounds[:, 0]
+    return _on_circle(tracks, low, high) if solution.domain.periodic_axes[0] else tracks
+
+
+def _of_slab(slab: Slab) -> Tracks:
+    motion = slab.motion
+    return _moved(motion.start.means, motion.stop.means, motion.times, motion.stop.shares)
+
+
+def _of_records(before: Any, after: Any) -> Tracks:
+    means = before.mixture.means[:, 0], after.mixture.means[:, 0]
+    return _moved(*means, (before.time, after.time), after.mixture.weights)
+
+
+def _pairs(history: Sequence[Any]) -> list[tuple[Any, Any]]:
+    return [
+        (a, b)
+        for a, b in zip(history[:-1], history[1:], strict=True)
+        if a.mixture is not None
+        and b.mixture is not None
+        and a.mixture.means.shape == b.mixture.means.shape
+    ]
+
+
+def _moved(start: Host, stop: Host, times: tuple[float, float], weights: Host) -> Tracks:
+    places = np.stack([start, stop], axis=1)
+    moments = np.broadcast_to(np.asarray(times), places.shape)
+    return Tracks(np.stack([places, moments], axis=2), np.asarray(weights))
+
+
+def _on_circle(tracks: Tracks, low: float, high: float) -> Tracks:
+    """Return the tracks turned back by whole periods, twice where they cross the seam."""
+    period = high - low
+    turns = np.floor((tracks.ends[:, :, 0] - low) / period)
+    ends, weights = [], []
+    for end in range(2):
+        # Each copy has one of its ends in the domain; without a crossing both are the same.
+        kept = np.ones(len(turns), dtype=bool) if end == 0 else turns[:, 0] != turns[:, 1]
+        moved = tracks.ends[kept].copy()
+        moved[:, :, 0] -= period * turns[kept, end, None]
+        ends.append(moved)
+        weights.append(tracks.weights[kept])
+    return Tracks(np.concatenate(ends), np.concatenate(weights))
+
+
+def kernel_paths(basis: Any, window: Host, most: int = MOST_PATHS) -> tuple[list[Host], int, int]:
+    """Return the paths (x, t) of kernels through each slab, each (k, 2), within a window.
+
+    Parameters
+    ----------
+    basis
+        Of one unknown.
+    window
+        Lower and upper ends of x and t, (2, 2).
+    most
+        Of the kernels seen in a slab at most so many are followed, evenly chosen.
+
+    Returns
+    -------
+    paths, shown, seen
+        The paths, and how many kernels are followed and seen in the slab with most of them.
+    """
+    if not isinstance(basis, SlabBasis):
+        return [], 0, 0
+    (x0, t0), (x1, t1) = window
+    slabs = [s for s in basis.slabs if s.motion.times[1] > t0 and s.motion.times[0] < t1]
+    count = int(np.clip(_MOMENTS // max(1, len(slabs)), 2, _MOST_MOMENTS))
+    paths: list[Host] = []
+    shown = seen = 0
+    for slab in slabs:
+        moments = np.linspace(*np.clip(slab.motion.times, t0, t1), count)
+        places = np.stack([slab_kernels(slab, float(t))[0] for t in moments])
+        inside = np.flatnonzero(np.any((places >= x0) & (places <= x1), axis=0))
+        number = min(most, len(inside))
+        chosen = inside[((np.arange(number) + 0.5) / max(1, number) * len(inside)).astype(int)]
+        jumps = slab.motion.high - slab.motion.low if slab.motion.periodic else np.inf
+        paths += [_cut(places[:, i], moments, jumps / 2) for i in chosen]
+        shown, seen = max(shown, number), max(seen, len(inside))
+    return paths, shown, seen
+
+
+def _cut(places: Host, moments: Host, most: float) -> Host:
+    """Return a path with a gap wherever it jumps over the seam of a circle."""
+    gaps = np.flatnonzero(np.abs(np.diff(places)) > most) + 1
+    path = np.stack([places, moments], axis=1)
+    return np.insert(path, gaps, np.nan, axis=0)
+
+
+def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool = False) -> None:
+    """Draw the ways of components, wider and stronger where a component has more weight."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import Normal, Stroke
+
+    strength = np.sqrt(tracks.weights)
+    lines = LineCollection(
+        list(tracks.ends),
+        linewidths=0.8 + 1.8 * strength,
+        alpha=0.35 + 0.65 * strength,
+        colors=colour,
+        capstyle="round",
+        label="components of the mixture",
+        zorder=3,
+    )
+    if halo:
+        lines.set_path_effects([Stroke(linewidth=3.2, foreground="white", alpha=0.5), Normal()])
+    axes.add_collection(lines, autolim=False)
+
+
+def draw_paths(axes: Axes, paths: Sequence[Host]) -> None:
+    """Draw the paths of kernels as thin lines."""
+    from matplotlib.collections import LineCollection
+
+    lines = LineCollection(
+        list(paths), linewidths=0.6, colors=BLUE, alpha=0.6, label="kernels", zorder=2
+    )
+    axes.add_collection(lines, autolim=False)

@@ -1,0 +1,210 @@
+"""The parts of the solver in the plane: moving coordinates, products, the basis over time."""
+
+import numpy as np
+import pytest
+from plane_runs import solved
+
+import sharpfront as sf
+from sharpfront.errors import BasisError
+from sharpfront.evolve.plane.defect import lifted, richer
+from sharpfront.evolve.plane.look import even_layout, look
+from sharpfront.evolve.plane.modes import modes, quadrature, rates_matrix
+from sharpfront.evolve.plane.place import place
+from sharpfront.evolve.plane.space import Frame
+from sharpfront.evolve.plane.square import Square
+from sharpfront.pieces.plane import restore_plane_in_time
+from sharpfront.pieces.plane.moving import AxisMap, components
+from sharpfront.pieces.plane.product import Product
+from sharpfront.pieces.radau import stage_nodes
+
+# weights, means, slopes, deviations, speeds, turns, stretches
+MOVING = AxisMap(
+    -1.0,
+    2.0,
+    0.4,
+    components(
+        np.array([[0.7, 0.3, -0.8, 0.02, 0.5, 0.2, -0.3], [0.3, -0.5, 0.4, 0.1, -1.0, 0.0, 0.6]])
+    ),
+)
+
+
+def test_the_jet_is_made_of_derivatives():
+    rng = np.random.default_rng(3)
+    x, y, t = rng.uniform(-1, 2, 200), rng.uniform(0, 1, 200), rng.uniform(0, 0.3, 200)
+    jet, h = MOVING.jet(x, y, t), 1e-5
+
+    def difference(of, dx, dy, dt):
+        ahead = getattr(MOVING.jet(x + dx, y + dy, t + dt), of)
+        behind = getattr(MOVING.jet(x - dx, y - dy, t - dt), of)
+        return (ahead - behind) / (2 * h)
+
+    for name, of, step in [
+        ("x", "xi", (h, 0, 0)),
+        ("y", "xi", (0, h, 0)),
+        ("t", "xi", (0, 0, h)),
+        ("xx", "x", (h, 0, 0)),
+        ("xy", "x", (0, h, 0)),
+        ("yy", "y", (0, h, 0)),
+    ]:
+        exact = getattr(jet, name)
+        inner = (np.abs(x + 1) > 2 * h) & (np.abs(x - 2) > 2 * h)
+        np.testing.assert_allclose(
+            difference(of, *step)[inner], exact[inner], atol=1e-5 * np.abs(exact).max()
+        )
+
+
+def test_the_coordinate_runs_from_end_to_end_and_back():
+    xi = np.linspace(0, 1, 101)
+    for y in (0.0, 0.37, 1.0):
+        x = MOVING.invert(xi, np.full(xi.shape, y), 0.2)
+        back = MOVING.jet(x, np.full(xi.shape, y), np.full(xi.shape, 0.2)).xi
+        np.testing.assert_allclose(back, xi, atol=1e-12)
+        assert x[0] == -1.0
+        assert x[-1] == 2.0
+
+
+def test_moving_and_then_standing_is_standing_later():
+    x, y = np.linspace(-1, 2, 50), np.full(50, 0.9)
+    later = MOVING.jet(x, y, np.full(50, 0.25))
+    there = MOVING.at(0.25).still().jet(x, y, np.zeros(50))
+    np.testing.assert_allclose(there.xi, later.xi, atol=1e-14)
+    assert not np.any(there.t)
+
+
+def test_galerkin_matrices_are_sums_over_the_points():
+    product = Product((9, 11))
+    first, second = product.lines
+    rng = np.random.default_rng(0)
+    terms = {(2, 0): rng.random(product.grid_shape), (1, 1): rng.random(product.grid_shape)}
+    i, j = (a.ravel() for a in np.indices(product.grid_shape))
+
+    def rows(a, b):
+        return product.rows(first.table[a][i], second.table[b][j])
+
+    direct = sum(rows(0, 0).T @ (c.ravel()[:, None] * rows(*o)) for o, c in terms.items())
+    np.testing.assert_allclose(product.matrix(terms), direct, rtol=1e-9, atol=1e-6)
+
+
+def test_projections_keep_the_functions_themselves():
+    product = Product((12, 10))
+    weights = np.random.default_rng(1).standard_normal(product.size)
+    np.testing.assert_allclose(product.projected(product.on_grid(weights)), weights, atol=1e-8)
+
+
+def test_richer_products_hold_a_smooth_function():
+    product = Product((24, 24))
+    layout = even_layout(np.array([[0.0, 0.0], [1.0, 1.0]]))
+    first, second = product.lines
+    points = layout.points(first.points, second.points)
+    values = np.exp(np.sin(3 * points[:, 0]) * points[:, 1]).reshape(product.grid_shape)
+    weights, wide = product.projected(values), richer(product)
+    assert wide.size > product.size
+    far = layout.points(wide.lines[0].points, wide.lines[1].points)
+    exact = np.exp(np.sin(3 * far[:, 0]) * far[:, 1])
+    np.testing.assert_allclose(
+        wide.on_grid(lifted(weights, product, wide)).ravel(), exact, atol=1e-8
+    )
+
+
+def test_modes_decouple_the_stages():
+    m = modes()
+    rebuilt = (m.vectors * m.values) @ m.inverse
+    np.testing.assert_allclose(rebuilt.real, rates_matrix(), atol=1e-10)
+    assert sorted(k for pair in m.pairs for k in set(pair)) == list(range(len(m.values)))
+    for power in range(9):
+        np.testing.assert_allclose(quadrature() @ stage_nodes() ** power, 1 / (power + 1))
+
+
+def test_a_frame_fits_a_function_on_a_shape():
+    disk = sf.Disk((0.2, 0.1), 0.5)
+    layout = even_layout(disk.bounds)
+    frame = Frame(Square(disk, layout.axes, Product((26, 26)), layout.maps))
+    weights = frame.fitted(lambda p: np.exp(p[:, 0]) * np.cos(4 * p[:, 1]))
+    grid = frame.square.grid(0.0)
+    inside = grid.points[grid.inside]
+    found = frame.square.product.on_grid(weights).ravel()[grid.inside]
+    np.testing.assert_allclose(found, np.exp(inside[:, 0]) * np.cos(4 * inside[:, 1]), atol=1e-8)
+    combined = frame.reduced(weights)
+    np.testing.assert_allclose(frame.reduced(frame.extended(combined)), combined, atol=1e-8)
+    assert len(combined) < frame.square.product.size
+
+
+def _front(slope, width):
+    return lambda p: np.tanh((p[:, 0] - 0.4 - slope * (p[:, 1] - 0.5)) / width)
+
+
+@pytest.mark.parametrize("slope", [-0.9, 0.0, 0.5, 3.0])
+def test_the_slope_of_a_front_is_seen(slope):
+    layout = look(_front(slope, 0.01), np.array([[0.0, 0.0], [1.0, 1.0]]), 1)
+    first = layout.maps[0].moving
+    assert layout.axes == ((1, 0) if abs(slope) > 1 else (0, 1))
+    expected = 1 / slope if abs(slope) > 1 else slope
+    np.testing.assert_allclose(first.slopes[0], expected, atol=0.02)
+    at_pivot = 0.5 + (0.5 - 0.4) / slope if abs(slope) > 1 else 0.4
+    np.testing.assert_allclose(first.means[0], at_pivot, atol=0.02)
+
+
+def test_a_placement_meets_its_goal_with_few_products():
+    bounds = np.array([[0.0, 0.0], [1.0, 1.0]])
+    sharp = place(_front(-0.9, 0.01), bounds, 1, 1e-4, 2000)
+    assert sharp.miss < 1e-4
+    assert sharp.product.size < 700
+    plain = place(_front(-0.9, 0.01), bounds, 0, 1e-4, 700)
+    assert plain.miss > 1e-2
+
+
+@pytest.mark.parametrize("name", ["oblique-shock", "petal-heat"])
+def test_derivatives_of_a_solution_are_derivatives(name):
+    solution = solved(name)
+    rng = np.random.default_rng(5)
+    x, y = rng.uniform(0.4, 0.6, (2, 40))
+    t = rng.uniform(0.2, 0.8, 40) * solution.domain.time[1]
+    h = 1e-4
+    for coordinate, step in [("x", (h, 0, 0)), ("y", (0, h, 0)), ("t", (0, 0, h))]:
+        ahead = solution(x + step[0], y + step[1], t + step[2])
+        behind = solution(x - step[0], y - step[1], t - step[2])
+        slope = solution.d(coordinate)(x, y, t)
+        scale = np.abs(slope).max() + 1
+        np.testing.assert_allclose((ahead - behind) / (2 * h), slope, atol=1e-3 * scale)
+    second = (solution.d("x")(x + h, y, t) - solution.d("x")(x - h, y, t)) / (2 * h)
+    exact = solution.d("x", 2)(x, y, t)
+    np.testing.assert_allclose(second, exact, atol=1e-3 * (np.abs(exact).max() + 1))
+
+
+@pytest.mark.parametrize("name", ["oblique-shock", "turning-pulse"])
+def test_a_moment_is_evaluated_like_moments_that_differ(name):
+    solution = solved(name)
+    t = 0.4 * solution.domain.time[1]
+    x, y = np.random.default_rng(2).uniform(0.05, 0.95, (2, 30))
+    for field in (solution, solution.d("t"), solution.d("y", 2)):
+        together = field(x, y, t)
+        apart = field(x, y, t + 1e-13 * np.arange(30))
+        np.testing.assert_allclose(apart, together, atol=1e-6 * (np.abs(together).max() + 1))
+
+
+def test_a_basis_comes_back_from_its_state():
+    solution = solved("oblique-shock")
+    basis, weights = solution.approximation.bases["u"], solution.approximation.weights["u"]
+    assert basis.size == len(weights)
+    again = restore_plane_in_time(basis.state())
+    points = np.random.default_rng(0).uniform(0, 0.5, (50, 3))
+    np.testing.assert_array_equal(
+        again.values(weights, points, (1, 0, 0)), basis.values(weights, points, (1, 0, 0))
+    )
+    assert again.kernels == basis.kernels
+
+
+def test_a_solution_leaves_little_of_the_equation():
+    solution = solved("petal-heat")
+    x, y = np.random.default_rng(4).uniform(0.4, 0.6, (2, 50))
+    assert np.max(np.abs(solution.residual(x, y, np.full(50, 0.02)))) < 1e-3
+
+
+def test_what_a_basis_does_not_carry_is_refused():
+    basis = solved("petal-heat").approximation.bases["u"]
+    weights, points = solved("petal-heat").approximation.weights["u"], np.full((1, 3), 0.04)
+    for orders in ((3, 0, 0), (0, 0, 2), (1, 0, 1)):
+        with pytest.raises(BasisError, match="Derivatives"):
+            basis.values(weights, points, orders)
+    with pytest.raises(BasisError, match="no matrix"):
+        basis.matrix(points, (0, 0, 0))

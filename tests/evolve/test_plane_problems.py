@@ -1,0 +1,219 @@
+"""Problems in time in the plane with exact solutions."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from plane_runs import CASES, errors, solved
+
+import sharpfront as sf
+from sharpfront.errors import OutcomeKind
+from sharpfront.evolve.plane import evolve_plane
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_errors_over_space_and_time_are_below_their_bounds(name):
+    *_, relative, largest, kernels = CASES[name]
+    assert errors(name).relative < relative
+    assert errors(name).largest < largest
+    assert solved(name).kernels < kernels
+    assert solved(name).converged
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_estimate_is_not_below_the_error(name):
+    assert solved(name).error_estimate > 0.7 * errors(name).largest
+    assert solved(name).error_estimate < 100 * errors(name).largest
+
+
+def test_components_follow_the_shock():
+    last = solved("oblique-shock").history[-1]
+    # x + y = t + 1/4: at the end the front crosses y = 1/2 at x = 1/4, and moves with speed 1.
+    first = int(np.argmax(np.abs(last.mixture.covariances[:, 0, 1])))
+    np.testing.assert_allclose(last.mixture.means[first], [0.25, 0.5], atol=0.03)
+    np.testing.assert_allclose(np.abs(last.speeds[first]).max(), 1.0, rtol=0.05)
+
+
+def test_components_follow_the_pulse():
+    for record in solved("turning-pulse").history:
+        turned = 2 * np.pi * record.time
+        near = np.abs(record.mixture.means[:, None] - [0.5 * np.cos(turned), 0.5 * np.sin(turned)])
+        # One component along x, one along y.
+        assert near[:, 0, 0].min() < 0.05
+        assert near[:, 0, 1].min() < 0.05
+
+
+def test_a_front_across_the_axes_takes_few_kernels():
+    # Without a slope of the components it took more than 2000 for this error.
+    assert solved("oblique-shock").kernels < 450
+    assert errors("oblique-shock").relative < 3e-4
+
+
+def test_records_lead_to_the_end():
+    solution = solved("petal-heat")
+    assert solution.history[-1].time == solution.domain.time[1] == 0.05
+    assert [r.step for r in solution.history] == list(range(len(solution.history)))
+    np.testing.assert_allclose(sum(r.dt for r in solution.history), 0.05)
+
+
+def _interrupting(after):
+    def on_step(record):
+        if record.step == after:
+            raise KeyboardInterrupt
+
+    return on_step
+
+
+@pytest.mark.parametrize("name", ["petal-heat", "oblique-shock"])
+def test_an_interrupted_run_goes_on_to_the_same_bits(name):
+    entry, value, tol, *_ = CASES[name]
+    problem, whole = entry.problem(value), solved(name)
+    broken = evolve_plane(problem, tol, on_step=_interrupting(4))
+    assert broken.outcome.kind is OutcomeKind.INTERRUPTED
+    assert len(broken.history) == 5
+    assert broken.domain.time[1] == broken.history[-1].time < whole.domain.time[1]
+    resumed = evolve_plane(problem, tol, resume=broken)
+    assert len(resumed.history) == len(whole.history)
+    np.testing.assert_array_equal(
+        resumed.approximation.weights["u"], whole.approximation.weights["u"]
+    )
+    assert resumed.error_estimate == whole.error_estimate
+
+
+def test_a_run_that_is_interrupted_at_once_has_the_initial_state(monkeypatch):
+    entry, value, tol, *_ = CASES["petal-heat"]
+    problem = entry.problem(value)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sharpfront.evolve.plane.evolve.attempt", interrupt)
+    solution = evolve_plane(problem, tol)
+    assert solution.outcome.kind is OutcomeKind.INTERRUPTED
+    assert not solution.history
+    exact = entry.exact(value)
+    np.testing.assert_allclose(solution(0.4, 0.5, 0.0), exact(0.4, 0.5, 0.0), atol=tol)
+    assert solution.error_estimate == np.inf
+
+
+def test_too_few_kernels_are_said():
+    entry = CASES["growing-circle"][0]
+    problem = entry.problem(0.05)
+    short = sf.Problem(
+        problem.domain,
+        lambda u, x, y, t: u.dt - 1e-3 * sf.laplacian(u),
+        boundary=lambda u, x, y, t: u.dn,
+        initial=lambda x, y: entry.exact(0.05)(x, y, 0.0),
+        time=(0, 0.01),
+    )
+    solution = evolve_plane(short, 1e-6, max_kernels=300)
+    assert solution.outcome.kind is OutcomeKind.KERNEL_LIMIT
+    assert solution.error_estimate > 1e-6
+    assert solution.kernels <= 300
+
+
+def _cooling(**conditions):
+    return sf.Problem(
+        sf.Box((0, 1), (0, 2)),
+        lambda u, x, y, t: u.dt - 0.1 * sf.laplacian(u),
+        initial=lambda x, y: np.cos(np.pi * x) * np.cos(np.pi * y / 2),
+        time=(0, 1),
+        **conditions,
+    )
+
+
+def _cooled(x, y, t):
+    return np.exp(-0.125 * np.pi**2 * t) * np.cos(np.pi * x) * np.cos(np.pi * y / 2)
+
+
+_X, _Y, _T = np.meshgrid(np.linspace(0, 1, 21), np.linspace(0, 2, 21), np.linspace(0, 1, 6))
+
+
+def _slope(x, y, t):
+    decay = np.exp(-0.125 * np.pi**2 * t)
+    return np.pi / 2 * decay * np.cos(np.pi * x) * np.sin(np.pi * y / 2)
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        {"boundary": lambda u, x, y, t: u.dn},
+        {"boundary": lambda u, x, y, t: u - _cooled(x, y, t)},
+        {"boundary": lambda u, x, y, t: 3 * _cooled(x, y, t) - 3 * u - u.dn},
+        {"boundary": lambda u, x, y, t: u.dn, "left": lambda u, x, y, t: _cooled(x, y, t) - u},
+    ],
+    ids=["slopes", "values", "both", "mixed"],
+)
+def test_conditions_of_every_kind(conditions):
+    solution = evolve_plane(_cooling(**conditions), 1e-6)
+    assert solution.converged
+    assert np.max(np.abs(solution(_X, _Y, _T) - _cooled(_X, _Y, _T))) < 1e-6
+
+
+def test_an_equation_with_its_signs_turned_round():
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 2)),
+        lambda u, x, y, t: sf.laplacian(u) / 10 - u.dt,
+        boundary=lambda u, x, y, t: u.dn,
+        initial=lambda x, y: np.cos(np.pi * x) * np.cos(np.pi * y / 2),
+        time=(0, 1),
+    )
+    solution = evolve_plane(problem, 1e-6)
+    assert np.max(np.abs(solution(_X, _Y, _T) - _cooled(_X, _Y, _T))) < 1e-6
+
+
+def test_without_diffusion_only_the_inflow_counts():
+    def exact(x, y, t):
+        return np.exp(-(((x - t - 0.2) / 0.15) ** 2) - ((y - t / 2 - 0.3) / 0.15) ** 2)
+
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y, t: u.dt + u.dx + u.dy / 2,
+        # Nothing flows in on the right and at the top: what is asked for there has no weight.
+        boundary=lambda u, x, y, t: u - 7,
+        left=lambda u, x, y, t: u - exact(x, y, t),
+        bottom=lambda u, x, y, t: u - exact(x, y, t),
+        initial=lambda x, y: exact(x, y, 0.0),
+        time=(0, 0.5),
+    )
+    solution = evolve_plane(problem, 1e-4)
+    x, y = np.meshgrid(np.linspace(0, 1, 41), np.linspace(0, 1, 41))
+    assert np.max(np.abs(solution(x, y, 0.5) - exact(x, y, 0.5))) < 1e-4
+
+
+def _refused(match, **changes):
+    stated = {
+        "domain": sf.Box((0, 1), (0, 1)),
+        "equation": lambda u, x, y, t: u.dt - sf.laplacian(u),
+        "boundary": lambda u, x, y, t: u,
+        "initial": 0.0,
+        "time": (0, 1),
+    } | changes
+    with pytest.raises(sf.errors.ProblemError, match=match):
+        evolve_plane(sf.Problem(stated.pop("domain"), stated.pop("equation"), **stated), 1e-3)
+
+
+def test_what_is_not_solved_is_refused():
+    _refused("periodic|Periodic", domain=sf.Box((0, 1), (0, 1), periodic=("x",)))
+    _refused(
+        "one unknown",
+        equation=lambda u, v, x, y, t: (u.dt - v, v.dt - u),
+        boundary=lambda u, v, x, y, t: u - v,
+        initial=(0.0, 0.0),
+    )
+    _refused("derivative of orders", equation=lambda u, x, y, t: u.dt + u.d("x", 4))
+    _refused("residuals", boundary=lambda u, x, y, t: (u, u.dn))
+    _refused(
+        "domain of the plane",
+        domain=sf.Interval(0, 1),
+        equation=lambda u, x, t: u.dt - u.dxx,
+        boundary=lambda u, x, t: u,
+    )
+    _refused("points", conditions=sf.at((0.5, 0.5), lambda u, x, y, t: u))
+
+
+def test_only_an_interrupted_solution_of_the_same_kind_is_resumed():
+    entry, value, tol, *_ = CASES["petal-heat"]
+    bare = dataclasses.replace(solved("petal-heat"), checkpoint=None)
+    with pytest.raises(sf.errors.ProblemError, match="resume"):
+        evolve_plane(entry.problem(value), tol, resume=bare)
