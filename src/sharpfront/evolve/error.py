@@ -57,9 +57,9 @@ class SlabError:
     Parameters
     ----------
     local
-        What the slab adds, the largest over points and stages.
+        What the slab adds, the largest over points, stages and unknowns, in units of their scales.
     total
-        With what was carried along.
+        With what was carried along, in the unknowns of the problem.
     weights
         The error at the end of the slab on the finer kernels, (m, K').
     """
@@ -70,7 +70,13 @@ class SlabError:
 
 
 def slab_error(
-    system: TimeSystem, kernels: int, motion: Motion, levels: Host, before: Host, depth: int = 0
+    system: TimeSystem,
+    kernels: int,
+    motion: Motion,
+    levels: Host,
+    before: Host,
+    scale: Host,
+    depth: int = 0,
 ) -> SlabError:
     """Return the error of a solved slab.
 
@@ -80,6 +86,10 @@ def slab_error(
         Weights at the beginning and the stages, (STAGES + 1, m, K).
     before
         The error at the beginning on the finer kernels, (m, K').
+    scale
+        Of each unknown, (m,).
+    depth
+        How often the slab has been halved.
     """
     order = max(system.order, 1)
     finer = room(more_kernels(kernels, system.periodic), order, system.periodic)
@@ -97,17 +107,26 @@ def slab_error(
     found = sl.lu_solve(factor, right.reshape(FEW * block, 2), check_finite=False)
     found = found.reshape(FEW, block, 2)[:, : m * k].reshape(FEW, m, k, 2)
     values = np.einsum("smkc,nk->smnc", found, finer.inner[0], optimize=True)
-    start = float(np.abs(before @ finer.inner[0].T).max())
+    values /= scale[:, None, None]
+    start = float(np.abs((before / scale[:, None]) @ finer.inner[0].T).max())
     if float(np.abs(values[..., 1]).max()) > GROWTH * start and start > 0 and depth < HALVINGS:
-        return _halved(system, kernels, motion, levels, before, depth)
-    both = found.sum(axis=3)
+        return _halved(system, kernels, motion, levels, before, scale, depth)
+    stated = values.sum(axis=3)[:, : len(system.problem.unknowns)]
     return SlabError(
-        float(np.abs(values[..., 0]).max()), float(np.abs(values.sum(axis=3)).max()), both[-1]
+        float(np.abs(values[..., 0]).max()),
+        float(np.abs(stated).max()),
+        found.sum(axis=3)[-1],
     )
 
 
 def _halved(
-    system: TimeSystem, kernels: int, motion: Motion, levels: Host, before: Host, depth: int
+    system: TimeSystem,
+    kernels: int,
+    motion: Motion,
+    levels: Host,
+    before: Host,
+    scale: Host,
+    depth: int,
 ) -> SlabError:
     """Return the error of a slab in two steps: errors that grow fast need short ones."""
     t0, t1 = motion.times
@@ -116,7 +135,8 @@ def _halved(
     for begin, end in ((t0, middle), (middle, t1)):
         nodes = (begin + (end - begin) * all_nodes() - t0) / motion.dt
         part = np.einsum("sj,jmk->smk", interpolation(nodes), levels)
-        found = slab_error(system, kernels, motion.part(begin, end), part, before, depth + 1)
+        short = motion.part(begin, end)
+        found = slab_error(system, kernels, short, part, before, scale, depth + 1)
         before = found.weights
         local, total = max(local, found.local), max(total, found.total)
     return SlabError(local, total, before)

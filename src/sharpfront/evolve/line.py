@@ -277,7 +277,7 @@ def unpacked_run(saved: Mapping[str, Any], system: TimeSystem) -> Run:
         now,
         float(saved["dt"]),
         np.asarray(saved["error"]),
-        float(saved["scale"]),
+        np.asarray(saved["scale"]),
         int(saved["idle"]),
         int(saved["taken"]),
         (np.asarray(before[0]), float(before[1])) if before else None,

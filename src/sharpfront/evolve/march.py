@@ -34,6 +34,8 @@ BETTER = 0.3
 # Kernels are given up where what they add is below this share of what is allowed, several times.
 IDLE, PATIENCE = 1e-2, 4
 LEAST_KERNELS = 16
+# A step that misses by less is taken if more kernels do not help.
+NEAR = 50.0
 # Whether kernels could be placed better is asked after this many steps.
 LOOK = 6
 
@@ -51,7 +53,7 @@ class Run:
     error
         The error so far, on the kernels of the error equation, (m, K').
     scale
-        max(1, max|u|) so far.
+        max(1, max|u|) so far, of each unknown, (m,).
     idle
         Steps in a row with more kernels than needed.
     taken
@@ -63,7 +65,7 @@ class Run:
     now: Moment
     dt: float
     error: Host
-    scale: float
+    scale: Host
     idle: int = 0
     taken: int = 0
     before: tuple[Host, float] | None = None
@@ -153,16 +155,29 @@ class _Try:
         Where the components end, if that is known from an earlier try.
     excess
         By how much that earlier try missed what is allowed in space.
+    richer
+        The same for the tries before kernels were added.
     """
 
     run: Run
     relax: float = RELAX
     ahead: Moment | None = None
     excess: float = 0.0
+    richer: tuple[float, ...] = ()
 
     def shorter(self, dt: float, share: float) -> _Try:
         """Return a try with a shorter step."""
         return _Try(replace(self.run, dt=share * dt), self.relax * share)
+
+    def with_more(self, limits: Limits, excess: float) -> _Try:
+        """Return a try with more kernels, or better placed ones."""
+        run = _richer(self.run, limits, excess)
+        return _Try(run, self.relax, richer=(*self.richer, excess))
+
+    def at_floor(self, excess: float) -> bool:
+        """Tell whether more kernels do not help any more: rounding sets the floor."""
+        tried = self.richer[-2:]
+        return len(tried) == 2 and excess < NEAR and excess > 0.5 * min(tried)
 
 
 def _step(run: Run, limits: Limits) -> Step:
@@ -175,8 +190,8 @@ def _step(run: Run, limits: Limits) -> Step:
             raise StuckError(f"the step shrank to {now.run.dt:.1e}")
         done = _attempt(now, limits)
         iterations += done.solved.iterations
-        if done.step is None:
-            now = _next_try(now, done, limits, least)
+        if done.step is None or not (done.excess <= 1.0 or now.at_floor(done.excess)):
+            now = _next_try(now, done, limits)
             continue
         following = _tended(done.step.run, limits)
         seconds = time.perf_counter() - started
@@ -207,23 +222,21 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     if not solved.converged:
         return _Done(dt, solved, stop)
     table = _room(run.now).inner[0]
-    scale = max(run.scale, float(np.abs(solved.weights @ table.T).max()))
-    late = _late(solved.weights, table) / (scale * IN_TIME * limits.tol)
+    scale = np.maximum(run.scale, np.abs(solved.weights @ table.T).max(axis=(0, 2)))
+    late = _late(solved.weights, table, scale) / (IN_TIME * limits.tol)
     if late > 1.0:
         return _Done(dt, solved, stop, late)
-    found = slab_error(run.now.system, run.now.kernels, motion, solved.weights, run.error)
-    allowed = IN_SPACE * limits.tol * scale * _fair(dt, limits)
+    found = slab_error(run.now.system, run.now.kernels, motion, solved.weights, run.error, scale)
+    allowed = IN_SPACE * limits.tol * _fair(dt, limits)
     stop = replace(stop, weights=solved.weights[-1])
-    if found.local > allowed:
-        return _Done(dt, solved, stop, late, found.local / allowed)
     factor = float(np.clip(SAFE * max(late, 1e-300) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
     idle = run.idle + 1 if found.local < IDLE * allowed else 0
     before = (solved.weights, dt)
     following = Run(stop, dt * factor, found.weights, scale, idle, run.taken + 1, before)
-    error = found.total / scale + late * IN_TIME * limits.tol
+    error = found.total + late * IN_TIME * limits.tol
     slab = Slab(motion, run.now.kernels)
     step = Step(slab, solved.weights, following, error, 0, stop.mixture, v, 0.0)
-    return _Done(dt, solved, stop, late, 0.0, step)
+    return _Done(dt, solved, stop, late, found.local / allowed, step)
 
 
 def _fair(dt: float, limits: Limits) -> float:
@@ -231,11 +244,11 @@ def _fair(dt: float, limits: Limits) -> float:
     return float(np.clip(20.0 * dt / limits.span, 0.2, 1.0))
 
 
-def _next_try(now: _Try, done: _Done, limits: Limits, least: float) -> _Try:
+def _next_try(now: _Try, done: _Done, limits: Limits) -> _Try:
     """Return what to try after a step that was not good."""
     if now.ahead is not None and (not done.solved.converged or done.late > 1.0):
         # Going all the way to where the components are wanted is too fast.
-        return _Try(_richer(now.run, limits, now.excess), now.relax)
+        return now.with_more(limits, now.excess)
     if not done.solved.converged:
         shorter = now.shorter(done.dt, 0.25)
         return replace(shorter, run=replace(shorter.run, before=None))
@@ -244,7 +257,7 @@ def _next_try(now: _Try, done: _Done, limits: Limits, least: float) -> _Try:
         return now.shorter(done.dt, share)
     if now.ahead is None:
         return replace(now, ahead=_ahead(done.stop), excess=done.excess)
-    return _Try(_richer(now.run, limits, min(now.excess, done.excess)), now.relax)
+    return now.with_more(limits, min(now.excess, done.excess))
 
 
 def _fitted(t: float, dt: float, stop: float) -> float:
@@ -268,7 +281,7 @@ def _solve(run: Run, motion: Motion, limits: Limits) -> Solved:
         if np.abs(drawn - now.weights).max() < np.abs(now.weights).max():
             guess = drawn
     stages = stages_of(now.system, _room(now), motion, STAGES)
-    return solve_slab(stages, now.weights, guess, IN_NEWTON * limits.tol * run.scale)
+    return solve_slab(stages, now.weights, guess, IN_NEWTON * limits.tol, run.scale)
 
 
 def _stage_share() -> Host:
@@ -277,14 +290,15 @@ def _stage_share() -> Host:
     return stage_nodes(STAGES)
 
 
-def _late(weights: Host, table: Host) -> float:
+def _late(weights: Host, table: Host, scale: Host) -> float:
     """Return what the polynomials in time leave out: their last coefficient, drawn on by one.
 
     The coefficients fall like powers; how fast is seen in the last two.
     """
     last = np.einsum("cj,jmk->cmk", legendre(STAGES)[-2:], weights)
-    fourth, fifth = np.abs(last @ table.T).max(axis=(1, 2))
-    return float(fifth * np.clip(fifth / max(fourth, 1e-300), LEAST_FALL, 1.0))
+    fourth, fifth = np.abs(last @ table.T).max(axis=2) / scale
+    fall = np.clip(fifth / np.maximum(fourth, 1e-300), LEAST_FALL, 1.0)
+    return float(np.max(fifth * fall))
 
 
 def _moved(now: Moment, dt: float, relax: float) -> tuple[Host, Moment]:
@@ -349,7 +363,7 @@ def _tended(run: Run, limits: Limits) -> Run:
     if run.idle >= PATIENCE and run.now.kernels > LEAST_KERNELS:
         fewer = max(LEAST_KERNELS, int(0.88 * run.now.kernels))
         trial = with_kernels(run, fewer, limits)
-        if _transfer(run.now, trial.now) < 0.2 * IN_SPACE * limits.tol * run.scale:
+        if _transfer(run.now, trial.now, run.scale) < 0.2 * IN_SPACE * limits.tol:
             return replace(trial, idle=0)
         return replace(run, idle=0)
     return run
@@ -364,7 +378,7 @@ def _exchanged(run: Run, limits: Limits) -> Run | None:
     if missed[i] > BETTER * trial_error(now.still, now.values, now.kernels):
         return None
     trial = now.placed(tried[i].mixture, tried[i].shape, now.kernels)
-    if _transfer(now, trial) > 0.2 * IN_SPACE * limits.tol * run.scale:
+    if _transfer(now, trial, run.scale) > 0.2 * IN_SPACE * limits.tol:
         return None
     return _carried(run, trial)
 
@@ -404,9 +418,9 @@ def _carried(run: Run, new: Moment) -> Run:
     return replace(run, now=new, error=error @ finer.projector.T, before=None)
 
 
-def _transfer(old: Moment, new: Moment) -> float:
-    """Return the largest difference between two moments."""
+def _transfer(old: Moment, new: Moment, scale: Host) -> float:
+    """Return the largest difference between two moments, in units of the scales."""
     x = np.concatenate([old.profile.x, new.where.invert(np.linspace(0.0, 1.0, 401)).x])
     if not old.system.periodic:
         x = np.clip(x, old.system.low, old.system.high)
-    return float(np.abs(old.values(x) - new.values(x)).max())
+    return float((np.abs(old.values(x) - new.values(x)).max(axis=1) / scale).max())

@@ -112,7 +112,9 @@ class Solved:
     converged: bool
 
 
-def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float) -> Solved:
+def solve_slab(
+    stages: Stages, start: Host, guess: Host, tolerance: float, scale: Host
+) -> Solved:
     """Return the weights of a slab.
 
     Parameters
@@ -124,7 +126,9 @@ def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float) -> So
     guess
         At the stages, (stages, m, K).
     tolerance
-        Updates below this, in units of the unknowns, end the iteration.
+        Updates below this, in units of the scales, end the iteration.
+    scale
+        Of each unknown, (m,).
     """
     levels, factor, last = guess.copy(), None, np.inf
     shape = levels.shape
@@ -144,7 +148,7 @@ def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float) -> So
         update = change[:, :split].reshape(shape)
         levels = levels + update
         forces = forces + change[:, split:]
-        size = float(np.abs(update @ stages.room.inner[0].T).max())
+        size = float((np.abs(update @ stages.room.inner[0].T).max(axis=(0, 2)) / scale).max())
         if not np.isfinite(size) or size > 1e3 * max(last, 1.0) or (step > 3 and size > 2 * last):
             return Solved(_all(start, levels), step, converged=False)
         if size < tolerance or (stages.system.is_linear and step == 1):

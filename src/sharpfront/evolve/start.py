@@ -74,7 +74,7 @@ def first_run(system: TimeSystem, limits: Limits) -> tuple[Run, list[str]]:
     def values(at: Host) -> Host:
         return np.stack([f(at) for f in functions])
 
-    scale = max(1.0, float(np.abs(u).max()))
+    scale = np.maximum(1.0, np.abs(u).max(axis=1))
     kernels = FIRST | 1 if system.periodic else FIRST
     now = Moment(system, start[0], kernels, mixture, Shape(3.0, 1.0, 0.1), low, np.zeros((len(functions), 0)))
     while True:
@@ -85,7 +85,8 @@ def first_run(system: TimeSystem, limits: Limits) -> tuple[Run, list[str]]:
         finer = room(more_kernels(kernels, system.periodic), max(system.order, 1), system.periodic)
         at = now.where.invert(finer.points).x
         missed = values(at) - now.values(at)
-        if np.abs(missed).max() < FIT * limits.tol * scale or kernels >= limits.max_kernels:
+        worst = float((np.abs(missed).max(axis=1) / scale).max())
+        if worst < FIT * limits.tol or kernels >= limits.max_kernels:
             break
         kernels = min(limits.max_kernels, math.ceil(1.25 * kernels))
         kernels = kernels | 1 if system.periodic else kernels

@@ -8,8 +8,8 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.geometry import Domain
-from sharpfront.pieces.slabs import SlabBasis
-from sharpfront.plot.grid import kernels_at, slab_at
+from sharpfront.pieces.slabs import Slab, SlabBasis
+from sharpfront.plot.grid import kernels_at
 from sharpfront.plot.quantity import Quantity
 from sharpfront.plot.raster import Raster, with_extremes
 from sharpfront.plot.section import Kernels, Section
@@ -68,28 +68,28 @@ def passages(basis: Any, place: float, span: tuple[float, float]) -> Kernels:
     """Return moments at which kernels pass a place, as if they were kernels along time.
 
     A front that moves is thin in time too, where it passes; its kernels pass with it. Between two
-    moments there is at most one kernel that passes.
+    moments at most one kernel passes.
     """
-    if not isinstance(basis, SlabBasis):
-        return Kernels(np.zeros((0, 1)), np.zeros((0, 1, 1)))
-    ends = np.clip(basis.times, *span)
-    moments = np.concatenate(
-        [np.linspace(a, b, _FIRST) for a, b in zip(ends[:-1], ends[1:], strict=True) if b > a]
-    )
-    moments = np.unique(moments)
-    beside = np.array([_kernel_beside(basis, place, float(t)) for t in moments])
-    for _ in range(_ROUNDS):
-        wide = np.flatnonzero(np.abs(np.diff(beside)) > 1.0)
-        if not len(wide):
-            break
-        new = 0.5 * (moments[wide] + moments[wide + 1])
-        beside = np.insert(beside, wide + 1, [_kernel_beside(basis, place, float(t)) for t in new])
-        moments = np.insert(moments, wide + 1, new)
+    slabs = basis.slabs if isinstance(basis, SlabBasis) else ()
+    own = [_passages(slab, place, span) for slab in slabs if slab.motion.times[0] < span[1]]
+    moments = np.unique(np.concatenate([*own, span]))
     return Kernels(moments[:, None], np.gradient(moments)[:, None, None] ** 2)
 
 
-def _kernel_beside(basis: SlabBasis, place: float, t: float) -> float:
-    """Return how many kernels are on the left of a place, with a fraction."""
-    slab = slab_at(basis, t)
-    where = slab.motion.at(t)
-    return float(slab.kernels * where.xi(where.nearest(np.array([place])))[0])
+def _passages(slab: Slab, place: float, span: tuple[float, float]) -> Host:
+    moments = np.linspace(*np.clip(slab.motion.times, *span), _FIRST)
+
+    def left_of(t: float) -> float:
+        """Return how many kernels are on the left of the place, with a fraction."""
+        where = slab.motion.at(t)
+        return float(slab.kernels * where.xi(where.nearest(np.array([place])))[0])
+
+    passed = np.array([left_of(t) for t in moments])
+    for _ in range(_ROUNDS):
+        wide = np.flatnonzero(np.abs(np.diff(passed)) > 1.0)
+        if not len(wide):
+            break
+        new = 0.5 * (moments[wide] + moments[wide + 1])
+        passed = np.insert(passed, wide + 1, [left_of(t) for t in new])
+        moments = np.insert(moments, wide + 1, new)
+    return moments
