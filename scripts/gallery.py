@@ -17,8 +17,8 @@ from PIL import Image
 PAGES = IMAGES.parent / "gallery"
 PICTURES = IMAGES / "gallery"
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
-# Dots across; a small copy is a cut of this shape from the middle of the first panels.
-WIDTH, SMALL = 1400, (480, 360)
+# Dots across a picture; a small copy shows its first panel.
+WIDTH, SMALL = 1200, (480, 360)
 
 
 def main(names: list[str]) -> None:
@@ -40,9 +40,8 @@ def draw(page: Path) -> None:
     figure.savefig(target, dpi=WIDTH / figure.get_size_inches()[0])
     with Image.open(target) as picture:
         flat = picture.convert("RGB")
-    # A palette takes a third of the bytes and shows no difference.
-    flat.quantize(128, method=Image.Quantize.MEDIANCUT).save(target, optimize=True)
-    panel(figure, flat).quantize(64).save(PICTURES / f"{page.stem}-small.png", optimize=True)
+    flat.save(target, optimize=True)
+    panel(figure, flat).save(PICTURES / f"{page.stem}-small.png", optimize=True)
 
 
 def panel(figure: plt.Figure, picture: Image.Image) -> Image.Image:

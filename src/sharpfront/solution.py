@@ -16,7 +16,7 @@ from sharpfront.basis import Basis, restore
 from sharpfront.errors import DomainError, Outcome, OutcomeKind, ProblemError, SolutionFileError
 from sharpfront.files import flattened, replacing, unflattened
 from sharpfront.geometry import Domain, restore_domain
-from sharpfront.history import Record, TimeStep, packed_record, unpacked_record
+from sharpfront.history import TimeStep, packed_record, unpacked_record
 from sharpfront.pieces import restore_pieces
 from sharpfront.pieces.embedded import restore_embedded
 from sharpfront.pieces.slabs import restore_slabs
@@ -108,7 +108,7 @@ class Solution:
     estimate: Estimate
     outcome: Outcome
     tol: float
-    history: tuple[Record, ...] | tuple[TimeStep, ...]
+    history: tuple[Any, ...]
     diagnostics: Mapping[str, float]
     problem: Problem | None = field(default=None, repr=False)
     checkpoint: Mapping[str, Any] | None = field(default=None, repr=False)

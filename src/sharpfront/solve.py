@@ -14,11 +14,12 @@ from sharpfront.arrays import blas_threads
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.evolve import evolve
+from sharpfront.history import Record
 from sharpfront.leastsquares import Facts
 from sharpfront.newton import Start, newton_adaptor, values_on_the_way
 from sharpfront.problem import Problem
 from sharpfront.progress import told
-from sharpfront.solution import Record, Solution
+from sharpfront.solution import Solution
 
 # Tolerance of the solves on the way of a continuation.
 ON_THE_WAY = 1e-3

@@ -65,7 +65,7 @@ def breaks_of(f: Function, low: float, high: float, periodic: bool) -> list[Brea
     length = high - low
     over = length / (LOOK - 1)
     x = low - 4.3 * over + over * np.arange(LOOK + 9) if periodic else np.linspace(low, high, LOOK)
-    u = f(x)
+    u = f(np.asarray(x, dtype=float))
     spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
     if spread <= 0:
         return []
@@ -170,6 +170,7 @@ class Rounded:
         return replace(self, breaks=wider, ends=ends)
 
     def __call__(self, x: Host) -> Host:
+        """Return the rounded values."""
         length, at = self.high - self.low, self._inside(x)
         out = np.array(self.function(at))
         for broken, width in self.breaks:
@@ -251,13 +252,13 @@ def _corrected(
     )
     where, what = ("left", "right")[side], ("", "with a slope ")[order]
     if abs(amount) * (width if order else 1.0) > 0.1 * tol:
-        return [f"{highest.unknown} starts {what}{abs(amount):.2g} off the condition on the {where}"]
+        return [
+            f"{highest.unknown} starts {what}{abs(amount):.2g} off the condition on the {where}"
+        ]
     return []
 
 
-def _leaves(
-    system: TimeSystem, states: Sequence[Rounded], side: int, h: float
-) -> dict[Key, Host]:
+def _leaves(system: TimeSystem, states: Sequence[Rounded], side: int, h: float) -> dict[Key, Host]:
     """Return values and derivatives of the state at an end, by one-sided differences."""
     end, inward = (system.low, h) if side == 0 else (system.high, -h)
     start = system.problem.time
@@ -269,7 +270,7 @@ def _leaves(
         ("normal", x): np.array([2.0 * side - 1.0]),
     }
     for name, state in zip(system.names, states, strict=True):
-        u = state(end + inward * np.arange(5))
+        u = state(end + inward * np.arange(5.0))
         stencil = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / (12.0 * inward)
         leaves["derivative", name, (0, 0)] = u[:1]
         leaves["derivative", name, (1, 0)] = np.array([stencil @ u])

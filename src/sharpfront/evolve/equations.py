@@ -166,7 +166,7 @@ def _lowered(second: Sequence[str]) -> Callable[[Leaf], Expression]:
 
 def _rate_equation(unknown: str, coordinates: tuple[str, ...]) -> Expression:
     rate = Derivative(unknown, coordinates, (0, 1))
-    return rate - Derivative(velocity_name(unknown), coordinates, (0, 0))  # type: ignore[no-any-return]
+    return rate - Derivative(velocity_name(unknown), coordinates, (0, 0))
 
 
 def _residual(expression: Expression, what: str, side: int = 0) -> Residual:
@@ -228,8 +228,9 @@ def _require_conditions(system: TimeSystem) -> None:
     count = len(system.conditions)
     if max(orders.values()) > 1 and count != wanted:
         raise ProblemError(
-            f"The equation is of order {max(orders.values())} in x and needs {_halved(wanted, second)} "
-            f"conditions at the ends together; got {_halved(count, second)}."
+            f"The equation is of order {max(orders.values())} in x and needs "
+            f"{_halved(wanted, second)} conditions at the ends together; got "
+            f"{_halved(count, second)}."
         )
 
 

@@ -2,9 +2,9 @@
 
     c_t e_t + J e = -r,   e = 0 at the conditions,
 
-with r the residual of the solution and J the tangent of the equation about it, tested by Galerkin on
-a quarter more kernels and stepped by Radau IIA of two stages. What the slab itself adds starts from
-zero; what was wrong before is carried along.
+with r the residual of the solution and J the tangent of the equation about it, tested by Galerkin
+on a quarter more kernels and stepped by Radau IIA of two stages. What the slab itself adds starts
+from zero; what was wrong before is carried along.
 """
 
 from __future__ import annotations
@@ -173,9 +173,7 @@ def _mass_times(stages: Stages, tables: Host, levels: Host, before: Host) -> Hos
     return out.reshape(stages.count, -1)
 
 
-def _forcing(
-    system: TimeSystem, finer: Room, motion: Motion, tables: Host, levels: Host
-) -> Host:
+def _forcing(system: TimeSystem, finer: Room, motion: Motion, tables: Host, levels: Host) -> Host:
     """Return the tested residual at the stages of the error equation, (FEW, m K').
 
     It is taken at the solution's own stages, where nothing of it comes from time, and drawn

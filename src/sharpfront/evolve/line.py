@@ -12,8 +12,9 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, blas_threads
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.equations import TimeSystem, time_system
-from sharpfront.evolve.march import Limits, Run, Step, StuckError, steps
+from sharpfront.evolve.march import Step, StuckError, steps
 from sharpfront.evolve.moment import Moment
+from sharpfront.evolve.placing import Limits, Run
 from sharpfront.evolve.start import first_run
 from sharpfront.evolve.tracking import COMPONENTS, Shape
 from sharpfront.geometry import SpaceTime
@@ -139,9 +140,7 @@ def _begin(system: TimeSystem, limits: Limits, resume: Solution | None) -> _Marc
     )
 
 
-def _marched(
-    march: _March, limits: Limits, on_step: Callable[[TimeStep], None] | None
-) -> _March:
+def _marched(march: _March, limits: Limits, on_step: Callable[[TimeStep], None] | None) -> _March:
     """Go on to the end of time, or as far as it goes."""
     run, taken, records = march.run, list(march.taken), list(march.records)
     ended = None
@@ -192,7 +191,7 @@ def _solution(problem: Problem, tol: float, march: _March, limits: Limits) -> So
     return Solution(
         Approximation(
             problem.coordinates,
-            {name: basis for name in unknowns},
+            dict.fromkeys(unknowns, basis),
             {name: weights[name] for name in unknowns},
         ),
         SpaceTime(problem.domain, (problem.time[0], max(reached, float(basis.times[1])))),

@@ -10,27 +10,34 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.evolve.error import more_kernels, slab_error
+from sharpfront.evolve.error import slab_error
 from sharpfront.evolve.moment import Moment
-from sharpfront.evolve.room import room
+from sharpfront.evolve.placing import (
+    IN_SPACE,
+    LOST,
+    Limits,
+    Run,
+    exchanged,
+    looked_ahead,
+    moved,
+    transfer_error,
+    with_kernels,
+)
+from sharpfront.evolve.room import Room, room
 from sharpfront.evolve.slab import Solved, solve_slab, stages_of
-from sharpfront.evolve.tracking import Shape, searched, speeds, trial_error
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.motion import Motion
-from sharpfront.pieces.radau import STAGES, interpolation, legendre
-from sharpfront.pieces.slabs import Slab, kernels_of
+from sharpfront.pieces.radau import STAGES, interpolation, legendre, stage_nodes
+from sharpfront.pieces.slabs import Slab
 
-# Shares of the tolerance: what the polynomials in time leave out, what kernels add in one step,
-# Newton's last update.
-IN_TIME, IN_SPACE, IN_NEWTON = 0.3, 0.05, 1e-4
+# Shares of the tolerance: what the polynomials in time leave out, Newton's last update.
+IN_TIME, IN_NEWTON = 0.3, 1e-4
 # Coefficients in time are not trusted to fall faster than this.
 LEAST_FALL = 0.1
 # Bounds and caution of the next step.
 SHRINK, GROW, SAFE = 0.2, 2.0, 0.85
 # Share of the way to the fitted mixture that is gone in a step.
 RELAX = 0.5
-# A coordinate is exchanged for one that fits better by this factor.
-BETTER = 0.3
 # Kernels are given up where what they add is below this share of what is allowed, several times.
 IDLE, PATIENCE = 1e-2, 4
 LEAST_KERNELS = 16
@@ -38,37 +45,6 @@ LEAST_KERNELS = 16
 NEAR = 50.0
 # Whether kernels could be placed better is asked after this many steps.
 LOOK = 6
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A run between two steps: everything that the next step depends on.
-
-    Parameters
-    ----------
-    now
-        The state.
-    dt
-        The step to try next.
-    error
-        The error so far, on the kernels of the error equation, (m, K').
-    scale
-        max(1, max|u|) so far, of each unknown, (m,).
-    idle
-        Steps in a row with more kernels than needed.
-    taken
-        Steps since the start.
-    before
-        The last slab's weights and dt, from which the next guess is drawn; None at the start.
-    """
-
-    now: Moment
-    dt: float
-    error: Host
-    scale: Host
-    idle: int = 0
-    taken: int = 0
-    before: tuple[Host, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,34 +79,6 @@ class Step:
 
 class StuckError(Exception):
     """No step could be taken; the words say why."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What the run must keep to.
-
-    Parameters
-    ----------
-    tol
-        Relative to max(1, max|u|).
-    start, stop
-        The span of time.
-    max_kernels
-        N at most.
-    components
-        Of the mixture, at most.
-    """
-
-    tol: float
-    start: float
-    stop: float
-    max_kernels: int
-    components: int
-
-    @property
-    def span(self) -> float:
-        """The length of the span."""
-        return self.stop - self.start
 
 
 def steps(run: Run, limits: Limits) -> Iterator[Step]:
@@ -214,7 +162,7 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     """Solve one slab and see whether it is good."""
     run = now.run
     dt = _fitted(run.now.t, run.dt, limits.stop)
-    v, stop = _moved(run.now, dt, now.relax)
+    v, stop = moved(run.now, dt, now.relax)
     if now.ahead is not None:
         stop = replace(now.ahead, t=stop.t)
     motion = run.now.motion(stop, stop.t)
@@ -256,7 +204,7 @@ def _next_try(now: _Try, done: _Done, limits: Limits) -> _Try:
         share = float(np.clip(SAFE * done.late ** (-1.0 / (STAGES + 1)), SHRINK, 0.8))
         return now.shorter(done.dt, share)
     if now.ahead is None:
-        return replace(now, ahead=_ahead(done.stop), excess=done.excess)
+        return replace(now, ahead=looked_ahead(done.stop), excess=done.excess)
     return now.with_more(limits, min(now.excess, done.excess))
 
 
@@ -268,7 +216,7 @@ def _fitted(t: float, dt: float, stop: float) -> float:
     return 0.5 * left if dt > 0.5 * left else dt
 
 
-def _room(now: Moment):  # noqa: ANN202
+def _room(now: Moment) -> Room:
     return room(now.kernels, max(now.system.order, 1), now.system.periodic)
 
 
@@ -276,18 +224,12 @@ def _solve(run: Run, motion: Motion, limits: Limits) -> Solved:
     now = run.now
     guess = np.repeat(now.weights[None], STAGES, axis=0)
     if run.before is not None and run.before[0].shape[1:] == now.weights.shape:
-        ahead = 1.0 + motion.dt / run.before[1] * (_stage_share())
+        ahead = 1.0 + motion.dt / run.before[1] * stage_nodes(STAGES)
         drawn = np.einsum("sj,jmk->smk", interpolation(ahead), run.before[0])
         if np.abs(drawn - now.weights).max() < np.abs(now.weights).max():
             guess = drawn
     stages = stages_of(now.system, _room(now), motion, STAGES)
     return solve_slab(stages, now.weights, guess, IN_NEWTON * limits.tol, run.scale)
-
-
-def _stage_share() -> Host:
-    from sharpfront.pieces.radau import stage_nodes
-
-    return stage_nodes(STAGES)
 
 
 def _late(weights: Host, table: Host, scale: Host) -> float:
@@ -301,126 +243,26 @@ def _late(weights: Host, table: Host, scale: Host) -> float:
     return float(np.max(fifth * fall))
 
 
-def _moved(now: Moment, dt: float, relax: float) -> tuple[Host, Moment]:
-    """Return the components' speeds, and where the components are at the end of a step."""
-    profile, old = now.profile, now.mixture
-    v, widening = speeds(profile, old)
-    fitted = profile.refitted(old)
-    sd, new_sd = (np.sqrt(m.covariances[:, 0, 0]) for m in (old, fitted))
-    means, new = old.means[:, 0], fitted.means[:, 0]
-    shift, logs = new - means, np.log(new_sd / sd)
-    shares = fitted.weights - old.weights
-    most = max(
-        float(np.max(np.abs(shift) / (now.shape.radius * sd))),
-        float(np.max(np.abs(logs))),
-        float(np.max(np.abs(shares))),
-        1e-300,
-    )
-    part = min(relax, 0.5 / most)
-    low, high = now.system.low, now.system.high
-    moved = means + v * dt + part * shift
-    if not now.system.periodic:
-        moved = np.clip(moved, low, high)
-    widths = sd * np.exp(np.clip(widening * dt, -1.0, 1.0) + part * logs)
-    widths = np.clip(widths, 1e-12 * (high - low), high - low)
-    mixture = Mixture(old.weights + part * shares, moved, widths**2)
-    drift = float(old.weights @ (moved - means))
-    shape = _tuned(now, relax)
-    return v, replace(now, t=now.t + dt, mixture=mixture, shape=shape, zero=now.zero + drift)
-
-
-def _ahead(end: Moment) -> Moment:
-    """Return the end of a step with its components where its own solution wants them."""
-    return replace(end, mixture=end.profile.refitted(end.mixture), shape=_tuned(end, 1.0))
-
-
-def _tuned(now: Moment, relax: float) -> Shape:
-    """Return the shape a part of the way to a better one next to it."""
-
-    def miss(shape: Shape) -> float:
-        return trial_error(replace(now, shape=shape).still, now.values, now.kernels)
-
-    best = searched(now.shape, miss, better=0.7, most=1)
-    return now.shape.towards(best, 0.5 * relax)
-
-
 def _richer(run: Run, limits: Limits, excess: float) -> Run:
     """Return the run with kernels that resolve more: better placed, or more of them."""
-    placed = _exchanged(run, limits)
+    placed = exchanged(run, limits)
     if placed is not None:
         return placed
     kernels = run.now.kernels
     if kernels >= limits.max_kernels:
         raise StuckError(f"{kernels} kernels do not resolve it")
     wanted = kernels * (1.0 + float(np.clip(0.12 * math.log10(excess) + 0.05, 0.08, 0.5)))
-    return with_kernels(run, min(limits.max_kernels, math.ceil(wanted)), limits)
+    return with_kernels(run, min(limits.max_kernels, math.ceil(wanted)))
 
 
 def _tended(run: Run, limits: Limits) -> Run:
     """Return the run with fewer kernels where fewer will do, or better placed ones now and then."""
     if run.taken % LOOK == LOOK - 1:
-        run = _exchanged(run, limits) or run
+        run = exchanged(run, limits) or run
     if run.idle >= PATIENCE and run.now.kernels > LEAST_KERNELS:
         fewer = max(LEAST_KERNELS, int(0.88 * run.now.kernels))
-        trial = with_kernels(run, fewer, limits)
-        if _transfer(run.now, trial.now, run.scale) < 0.2 * IN_SPACE * limits.tol:
+        trial = with_kernels(run, fewer)
+        if transfer_error(run.now, trial.now, run.scale) < LOST * IN_SPACE * limits.tol:
             return replace(trial, idle=0)
         return replace(run, idle=0)
     return run
-
-
-def _exchanged(run: Run, limits: Limits) -> Run | None:
-    """Return the run on a coordinate fitted anew, if that resolves the state much better."""
-    now = run.now
-    tried = [_searched(now, mixture) for mixture in _candidates(now, limits)]
-    missed = [trial_error(t.still, now.values, now.kernels) for t in tried]
-    i = int(np.argmin(missed))
-    if missed[i] > BETTER * trial_error(now.still, now.values, now.kernels):
-        return None
-    trial = now.placed(tried[i].mixture, tried[i].shape, now.kernels)
-    if _transfer(now, trial, run.scale) > 0.2 * IN_SPACE * limits.tol:
-        return None
-    return _carried(run, trial)
-
-
-def _candidates(now: Moment, limits: Limits) -> list[Mixture]:
-    """Return the mixture as it is, after more EM, and fitted from nothing."""
-    refitted = now.mixture
-    for _ in range(4):
-        refitted = now.profile.refitted(refitted)
-    return [now.mixture, refitted, now.profile.fresh(limits.components)]
-
-
-def _searched(now: Moment, mixture: Mixture) -> Moment:
-    """Return the moment with the best shape of a coordinate for a mixture."""
-    fresh = replace(now, mixture=mixture)
-
-    def miss(shape: Shape) -> float:
-        return trial_error(replace(fresh, shape=shape).still, now.values, now.kernels)
-
-    return replace(fresh, shape=searched(now.shape, miss))
-
-
-def with_kernels(run: Run, kernels: int, limits: Limits) -> Run:
-    """Return the run on another number of kernels in the same coordinate."""
-    now = run.now
-    return _carried(run, now.placed(now.mixture, now.shape, kernels))
-
-
-def _carried(run: Run, new: Moment) -> Run:
-    """Return the run with its state and its error on new kernels; what the exchange lost is error."""
-    old, system = run.now, run.now.system
-    finer = room(more_kernels(new.kernels, system.periodic), max(system.order, 1), system.periodic)
-    x = new.where.invert(finer.points).x
-    xi = old.where.xi(old.where.nearest(x))
-    functions = kernels_of(more_kernels(old.kernels, system.periodic), system.periodic)
-    error = functions.sums(xi, run.error.T, 0)[0].T + old.values(x) - new.values(x)
-    return replace(run, now=new, error=error @ finer.projector.T, before=None)
-
-
-def _transfer(old: Moment, new: Moment, scale: Host) -> float:
-    """Return the largest difference between two moments, in units of the scales."""
-    x = np.concatenate([old.profile.x, new.where.invert(np.linspace(0.0, 1.0, 401)).x])
-    if not old.system.periodic:
-        x = np.clip(x, old.system.low, old.system.high)
-    return float((np.abs(old.values(x) - new.values(x)).max(axis=1) / scale).max())

@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.equations import TimeSystem
-from sharpfront.evolve.room import Place, chain_table, place, room
+from sharpfront.evolve.room import Place, chain_table, room
 from sharpfront.evolve.slab import leaves_at
 from sharpfront.evolve.tracking import Profile, Shape, as_components
 from sharpfront.mixture import Mixture
@@ -87,21 +87,17 @@ class Moment:
         return np.asarray(functions.sums(xi, self.weights.T, 0)[0].T)
 
     @cached_property
-    def scale(self) -> Host:
-        """The size of each unknown, (m,)."""
-        return np.abs(self.weights @ fine_tables(self.kernels, 1, self.system.periodic)[0].T).max(
-            axis=1
-        )
-
-    @cached_property
     def profile(self) -> Profile:
         """The unknowns, their slopes and rates on a fine grid, from the equation."""
         system, order = self.system, max(self.system.order, 1)
-        xi = fine_points(self.kernels, system.periodic)
+        xi = fine_points(self.kernels)
         points = self.where.invert(xi)
         slopes = self.where.derivatives(points, order)
         here = Place(
-            points.x[None], slopes[:1], np.zeros((1, len(xi))), chain_table(slopes, order)[:, :, None]
+            points.x[None],
+            slopes[:1],
+            np.zeros((1, len(xi))),
+            chain_table(slopes, order)[:, :, None],
         )
         tables = fine_tables(self.kernels, order, system.periodic)
         now, still = self.weights[None], np.zeros_like(self.weights)[None]
@@ -140,16 +136,12 @@ class Moment:
 
 
 @lru_cache(maxsize=48)
-def fine_points(kernels: int, periodic: bool) -> Host:
-    """Return the positions of a profile in xi: even, and denser in the last spacings of a line."""
-    even = np.arange(FINE * kernels + 1) / (FINE * kernels)
-    return even
+def fine_points(kernels: int) -> Host:
+    """Return the positions of a profile in xi."""
+    return np.asarray(np.arange(FINE * kernels + 1) / (FINE * kernels))
 
 
 @lru_cache(maxsize=48)
 def fine_tables(kernels: int, order: int, periodic: bool) -> Host:
     """Return the functions at the positions of a profile."""
-    return kernels_of(kernels, periodic).table(fine_points(kernels, periodic), order).values
-
-
-__all__ = ["Moment", "fine_points", "fine_tables", "place"]
+    return kernels_of(kernels, periodic).table(fine_points(kernels), order).values

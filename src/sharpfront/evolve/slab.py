@@ -1,6 +1,7 @@
 """One step in time: all stages of a slab at once, by Newton's method.
 
-    sum_i w_i x_xi phi_k(xi_i) F_e(u, u_t, u_x, ...)(xi_i, t_j) + (C_j^T lambda_j)_k = 0,  C_j(u) = 0
+    sum_i w_i x_xi phi_k(xi_i) F_e(u, u_t, u_x, ...)(xi_i, t_j) + (C_j^T lambda_j)_k = 0,
+    C_j(u) = 0
 
 Galerkin in the measure dx: with the conditions held exactly by multipliers lambda, what diffuses
 loses energy and what moves keeps it, on any moving coordinate.
@@ -112,9 +113,7 @@ class Solved:
     converged: bool
 
 
-def solve_slab(
-    stages: Stages, start: Host, guess: Host, tolerance: float, scale: Host
-) -> Solved:
+def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float, scale: Host) -> Solved:
     """Return the weights of a slab.
 
     Parameters
@@ -159,9 +158,7 @@ def solve_slab(
     return Solved(_all(start, levels), MOST_STEPS, converged=False)
 
 
-def _about(
-    stages: Stages, start: Host, levels: Host
-) -> tuple[dict[Key, Host], list[ConditionRow]]:
+def _about(stages: Stages, start: Host, levels: Host) -> tuple[dict[Key, Host], list[ConditionRow]]:
     """Return the leaves inside and the conditions about an iterate."""
     rates = np.einsum("ij,jmk->imk", stages.rates, _all(start, levels))
     system, room, moments = stages.system, stages.room, stages.moments
@@ -191,9 +188,7 @@ def _residual(
     return residual
 
 
-def tangent_matrix(
-    stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow]
-) -> Host:
+def tangent_matrix(stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow]) -> Host:
     """Return the tangent of all stages about a state, square."""
     q, split = stages.count, len(stages.system.names) * stages.room.size
     block = split + len(rows)
@@ -226,16 +221,16 @@ def _fill_equation(
     for j in range(stages.count):
         for v in range(len(names)):
             columns = slice(v * k, (v + 1) * k)
-            if now[v] is not None:
+            if v in now:
                 terms = [p for p in range(room.order + 1) if np.any(now[v][p, j])]
                 total = sum((measure[j] * now[v][p, j])[:, None] * room.inner[p] for p in terms)
                 if terms:
                     full[j, rows, j, columns] += tested.T @ total
-            if rate[v] is not None:
+            if v in rate:
                 mass = tested.T @ ((measure[j] * rate[v][j])[:, None] * tested)
-                full[j, rows, :, columns] += (
-                    stages.rates[j, 1:, None, None] * mass
-                ).transpose(1, 0, 2)
+                full[j, rows, :, columns] += (stages.rates[j, 1:, None, None] * mass).transpose(
+                    1, 0, 2
+                )
 
 
 def coefficients(
@@ -244,27 +239,24 @@ def coefficients(
     leaves: dict[Key, Host],
     where: Place,
     order: int,
-) -> tuple[list[Host | None], list[Host | None]]:
+) -> tuple[dict[int, Host], dict[int, Host]]:
     """Return, for each unknown, the factors of its xi-derivatives and of its rate.
 
-    The factors are (order + 1, moments, n) and (moments, n); None where there are none.
+    The factors are (order + 1, moments, n) and (moments, n), by the number of the unknown.
     """
     shape = where.x.shape
-    now: list[Host | None] = [None] * len(names)
-    rate: list[Host | None] = [None] * len(names)
-    for term, values in zip(
-        residual.terms, residual.tangents(leaves, where.x.size), strict=True
-    ):
+    now: dict[int, Host] = {}
+    rate: dict[int, Host] = {}
+    for term, values in zip(residual.terms, residual.tangents(leaves, where.x.size), strict=True):
         v, factor = names.index(term.unknown), values.reshape(shape)
-        if now[v] is None:
-            now[v] = np.zeros((order + 1, *shape))
+        now.setdefault(v, np.zeros((order + 1, *shape)))
         space, time = term.orders
         if time:
             rate[v] = factor
-            now[v][1] += factor * where.rate  # type: ignore[index]
+            now[v][1] += factor * where.rate
         else:
             for j in range(space + 1):
-                now[v][j] += factor * where.chains[space, j]  # type: ignore[index]
+                now[v][j] += factor * where.chains[space, j]
     return now, rate
 
 
@@ -290,13 +282,13 @@ def _condition(stages: Stages, condition: Residual, leaves: dict[Key, Host]) -> 
     now, rate = coefficients(condition, names, with_normal, stages.ends, room.order)
     rows, moving = np.zeros((q, len(names), k)), np.zeros((q, len(names), k))
     for v in range(len(names)):
-        if now[v] is not None:
-            rows[:, v] = np.einsum("pq,pk->qk", now[v][:, :, side], room.ends[:, side])  # type: ignore[index]
-        if rate[v] is not None:
-            moving[:, v] = rate[v][:, side, None] * room.ends[0, side]  # type: ignore[index]
-    rows, moving = rows.reshape(q, -1), moving.reshape(q, -1)
-    size = np.linalg.norm(rows, axis=1) + np.linalg.norm(moving, axis=1) / stages.motion.dt
-    return ConditionRow(values / size, rows / size[:, None], moving / size[:, None])
+        if v in now:
+            rows[:, v] = np.einsum("pq,pk->qk", now[v][:, :, side], room.ends[:, side])
+        if v in rate:
+            moving[:, v] = rate[v][:, side, None] * room.ends[0, side]
+    flat, rates = rows.reshape(q, -1), moving.reshape(q, -1)
+    size = np.linalg.norm(flat, axis=1) + np.linalg.norm(rates, axis=1) / stages.motion.dt
+    return ConditionRow(values / size, flat / size[:, None], rates / size[:, None])
 
 
 def _normals(count: int) -> Host:

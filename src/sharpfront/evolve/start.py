@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +13,8 @@ from sharpfront.arrays import Host
 from sharpfront.evolve.breaks import Function, rounded
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.error import more_kernels
-from sharpfront.evolve.march import LEAST_KERNELS, Limits, Run
 from sharpfront.evolve.moment import Moment
+from sharpfront.evolve.placing import Limits, Run
 from sharpfront.evolve.room import room
 from sharpfront.evolve.tracking import Profile, Shape, all_shapes, searched, trial_error
 from sharpfront.mixture import Mixture
@@ -76,7 +76,9 @@ def first_run(system: TimeSystem, limits: Limits) -> tuple[Run, list[str]]:
 
     scale = np.maximum(1.0, np.abs(u).max(axis=1))
     kernels = FIRST | 1 if system.periodic else FIRST
-    now = Moment(system, start[0], kernels, mixture, Shape(3.0, 1.0, 0.1), low, np.zeros((len(functions), 0)))
+    now = Moment(
+        system, start[0], kernels, mixture, Shape(3.0, 1.0, 0.1), low, np.zeros((len(functions), 0))
+    )
     while True:
         now = _shaped(replace(now, kernels=kernels), values)
         tables = room(kernels, max(system.order, 1), system.periodic)

@@ -151,12 +151,12 @@ class Profile:
         busy = self.masses() / np.diff(self.x)
         around = np.convolve(np.concatenate([busy, busy[:12]]), np.ones(13), mode="valid")
         i = (int(np.argmin(around[: len(busy)])) + 6) % len(busy)
-        turned = [np.concatenate([q[:, i:], q[:, 1 : i + 1]], axis=1) for q in self._rows()]
         x = np.concatenate([self.x[i:], self.x[1 : i + 1] + self.length])
-        return Profile(x, *turned, self.length, True)
-
-    def _rows(self) -> tuple[Host, Host, Host]:
-        return self.values, self.slopes, self.rates
+        values, slopes, rates = (
+            np.concatenate([q[:, i:], q[:, 1 : i + 1]], axis=1)
+            for q in (self.values, self.slopes, self.rates)
+        )
+        return Profile(x, values, slopes, rates, self.length, periodic=True)
 
     def fresh(self, components: int) -> Mixture:
         """Return a mixture fitted to the monitor from nothing."""

@@ -50,9 +50,7 @@ def fit_bins(edges: Host, masses: Host, components: int) -> Mixture:
     return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
 
 
-def refit_bins(
-    mixture: Mixture, edges: Host, masses: Host, period: float | None = None
-) -> Mixture:
+def refit_bins(mixture: Mixture, edges: Host, masses: Host, period: float | None = None) -> Mixture:
     """Return a mixture after EM on masses in bins, started from itself.
 
     Every component stays, so that it can be told how it moved.

@@ -144,6 +144,14 @@ def line_of(now: Components, low: float, high: float) -> Coordinate:
     return Coordinate(low, high, nearest, offset, scale, log, bell, now.even / (high - low))
 
 
+def _log_slope(z: Host) -> Host:
+    return np.asarray(1.0 / np.sqrt(1.0 + z * z))
+
+
+def _bell_slope(z: Host) -> Host:
+    return np.asarray(1.0 / (1.0 + z * z))
+
+
 def _line_rate(where: Coordinate, now: Components, points: Points, moved: Components) -> Host:
     """Differentiate p (A(z) - A(left)) / (A(right) - A(left)) in time, for asinh and atan."""
     ends = where.ends
@@ -156,8 +164,8 @@ def _line_rate(where: Coordinate, now: Components, points: Points, moved: Compon
 
     out, bent = np.zeros(len(points.offset)), np.zeros(len(points.offset))
     for part, profile, slope in (
-        (LOGARITHMIC, np.arcsinh, lambda v: 1.0 / np.sqrt(1.0 + v * v)),
-        (1.0 - LOGARITHMIC, np.arctan, lambda v: 1.0 / (1.0 + v * v)),
+        (LOGARITHMIC, np.arcsinh, _log_slope),
+        (1.0 - LOGARITHMIC, np.arctan, _bell_slope),
     ):
         span = profile(right) - profile(left)
         risen = (profile(z) - profile(left)) / span

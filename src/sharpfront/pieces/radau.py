@@ -63,10 +63,12 @@ def interpolation_rate(s: Host, stages: int = STAGES) -> Host:
 
 @lru_cache
 def _from_values(stages: int) -> Host:
-    return np.linalg.inv(np.vander(2.0 * all_nodes(stages) - 1.0, stages + 1, increasing=True))
+    powers = np.vander(2.0 * all_nodes(stages) - 1.0, stages + 1, increasing=True)
+    return np.asarray(np.linalg.inv(powers), dtype=float)
 
 
 @cache
 def legendre(stages: int = STAGES) -> Host:
     """Return the matrix from values at all nodes to Legendre coefficients on the slab."""
-    return np.linalg.inv(np.polynomial.legendre.legvander(2.0 * all_nodes(stages) - 1.0, stages))
+    values = np.polynomial.legendre.legvander(2.0 * all_nodes(stages) - 1.0, stages)
+    return np.asarray(np.linalg.inv(values), dtype=float)

@@ -84,9 +84,7 @@ class Ring:
             out[2] = (2.0 * third * s * s - k * d1 * c).sum(axis=1)
         if order > 3:
             fourth = np.einsum("nkl,kl->nk", f3 * f, unit * a2**3) * (0.5 * k) ** 3
-            out[3] = (
-                -6.0 * fourth * s**3 + 6.0 * k * third * s * c + k * k * d1 * s
-            ).sum(axis=1)
+            out[3] = (-6.0 * fourth * s**3 + 6.0 * k * third * s * c + k * k * d1 * s).sum(axis=1)
         return out
 
     def invert(self, xi: Host) -> Points:
@@ -127,7 +125,7 @@ class Ring:
     def _both(self, x: Host) -> tuple[Host, Host]:
         """Return the turns and their slope."""
         a2, r, parts = self._bells
-        whole, rest, s, c = self._angles(x)
+        whole, s, c = self._angles(x)
         bells = whole @ (parts.sum(axis=1)) + self.even * x / self.length
         t = np.arctan2(r * s[:, :, None], c[:, :, None])
         bells = bells + np.einsum("nkl,kl->n", t, parts / np.pi)
@@ -135,15 +133,15 @@ class Ring:
         slope = np.einsum("nkl,kl->n", f, parts * r) / self.length
         return np.asarray(bells), np.asarray(slope + self.even / self.length)
 
-    def _angles(self, x: Host) -> tuple[Host, Host, Host, Host]:
+    def _angles(self, x: Host) -> tuple[Host, Host, Host]:
         h = np.pi * (x[:, None] - self.means) / self.length
         whole = np.round(h / np.pi)
         rest = h - whole * np.pi
-        return whole, rest, np.sin(rest), np.cos(rest)
+        return whole, np.sin(rest), np.cos(rest)
 
     def _turns_rate(self, x: Host, means: Host, logs: Host, shares: Host, even: float) -> Host:
         a2, r, parts = self._bells
-        whole, _, s, c = self._angles(x)
+        whole, s, c = self._angles(x)
         f = 1.0 / (1.0 + a2 * (s * s)[:, :, None])
         bells = whole[:, :, None] + np.arctan2(r * s[:, :, None], c[:, :, None]) / np.pi
         each = np.einsum("nkl,l->nk", bells, _level_shares())
@@ -208,7 +206,7 @@ class PeriodicKernels:
     def table(self, s: Host, order: int) -> Table:
         """Return the derivatives up to `order` of every function at positions s."""
         half = (self.kernels - 1) // 2
-        k = np.arange(half + 1)
+        k = np.arange(half + 1, dtype=float)
         out = np.zeros((order + 1, len(s), self.kernels))
         norm = np.where(k == 0, 1.0, np.sqrt(2.0))
         for turn in (-1, 0, 1):

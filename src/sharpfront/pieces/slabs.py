@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
 from sharpfront.errors import BasisError
@@ -19,6 +20,7 @@ from sharpfront.pieces.tables import EvenKernels, even_kernels
 
 # Highest derivative in space.
 MOST_ORDERS = 4
+Index = NDArray[np.int64]
 # Values per evaluation matrix.
 _CHUNK = 2_000_000
 
@@ -94,9 +96,7 @@ class SlabBasis:
         """Return a derivative of the weighted sum at points (m, 2) = (x, t), (m,)."""
         return self.several(weights, points, [tuple(orders)])[0]
 
-    def several(
-        self, weights: Host, points: Host, orders: Sequence[tuple[int, ...]]
-    ) -> list[Host]:
+    def several(self, weights: Host, points: Host, orders: Sequence[tuple[int, ...]]) -> list[Host]:
         """Return several derivatives of the weighted sum, (m,) each."""
         for space, time in orders:
             if space > MOST_ORDERS or time > 1 or (time and space):
@@ -112,7 +112,7 @@ class SlabBasis:
                     values[index] = found
         return out
 
-    def _parts(self, weights: Host, t: Host) -> Iterator[tuple[Slab, Host, Host]]:
+    def _parts(self, weights: Host, t: Host) -> Iterator[tuple[Slab, Host, Index]]:
         """Yield each slab that is needed, its weights (stages + 1, K) and the points in it."""
         which = np.clip(np.searchsorted(self.times, t, side="left") - 1, 0, len(self.slabs) - 1)
         ends = np.cumsum([0, *(slab.size for slab in self.slabs)])
@@ -137,7 +137,7 @@ class SlabBasis:
         }
 
 
-def _chunks(rows: Host, size: int) -> list[Host]:
+def _chunks(rows: Index, size: int) -> list[Index]:
     return np.array_split(rows, max(1, -(-len(rows) * size // _CHUNK)))
 
 
@@ -188,5 +188,3 @@ def restore_slabs(state: dict[str, Any]) -> SlabBasis:
         motion = Motion(low, high, span, start, stop, bool(state["periodic"]), zeros)
         slabs.append(Slab(motion, int(kernels)))
     return SlabBasis(tuple(slabs))
-
-

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sharpfront.errors import ProblemError
+from sharpfront.plot.moment import in_time
 from sharpfront.plot.panels import Panel, Wish, panels
 from sharpfront.plot.quantity import summary, unknown_of
 from sharpfront.plot.surface import viewer
+from sharpfront.plot.timed import timed_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-KINDS = ("solution", "kernels", "residual", "estimate", "all", "surface", "viewer")
+KINDS = ("solution", "kernels", "residual", "estimate", "all", "surface", "viewer", "film")
 
 
 def plot_solution(
@@ -25,6 +28,7 @@ def plot_solution(
     axes: Any = None,
     unknown: str | None = None,
     resolution: int = 240,
+    moments: int | Sequence[float] | None = None,
     **where: float | tuple[float, float],
 ) -> Any:
     """Draw a solution; `Solution.plot` says how.
@@ -40,11 +44,17 @@ def plot_solution(
             f"There is no unknown {unknown!r}; they are {', '.join(solution.unknowns)}."
         )
     unknowns = (unknown,) if unknown else tuple(solution.unknowns)
-    wish = Wish(solution, unknowns, where, resolution)
-    if what in ("surface", "viewer") and (solution.domain.dimension != 3 or where):
+    wish = Wish(solution, unknowns, where, resolution, moments=moments)
+    if what in ("surface", "viewer") and (
+        solution.domain.dimension != 3 or where or in_time(solution)
+    ):
         raise ProblemError(f"plot({what!r}) draws the whole boundary of a domain in space.")
     if what == "viewer":
         return viewer(unknown_of(solution, unknowns[0]), solution.domain, wish.names)
+    if in_time(solution):
+        return _drawn(wish, timed_panels(wish, what), axes)
+    if what == "film" or moments is not None:
+        raise ProblemError("Only a solution in time has moments; this one does not change.")
     return _drawn(wish, panels(wish, what), axes)
 
 
@@ -71,12 +81,7 @@ def _figure(wish: Wish, rows: list[list[Panel]]) -> list[Axes]:
     import matplotlib.pyplot as plt
 
     columns = math.lcm(*(len(row) for row in rows))
-    widest = max(len(row) for row in rows)
-    flat = len(wish.names) == 1
-    if len(rows) == widest == 1:
-        size = (6.4, 4.0 if flat else 5.0)
-    else:
-        size = (max(6.4, 4.8 * widest), 4.2 * len(rows))
+    size = _size(rows, flat=len(wish.names) == 1)
     figure = plt.figure(figsize=size, layout="constrained")
     grid = figure.add_gridspec(len(rows), columns)
     places = []
@@ -92,3 +97,12 @@ def _figure(wish: Wish, rows: list[list[Panel]]) -> list[Axes]:
     if len(places) > 1:
         figure.suptitle(summary(wish.solution), fontsize=11)
     return places
+
+
+def _size(rows: list[list[Panel]], *, flat: bool) -> tuple[float, float]:
+    """Return width and height of a figure in inches."""
+    if len(rows) == len(rows[0]) == 1:
+        return rows[0][0].size or (6.4, 4.0 if flat else 5.0)
+    sizes = [[panel.size or (4.8, 4.2) for panel in row] for row in rows]
+    width = max(sum(w for w, _ in row) for row in sizes)
+    return max(6.4, width), sum(max(h for _, h in row) for row in sizes)

@@ -193,9 +193,7 @@ def basis_kernels(basis: Any, t: float) -> Kernels | None:
 def _products_at(piece: Piece, tau: float) -> Kernels:
     """Return the products in the plane: even in (xi, eta), and Gaussian there."""
     counts = [line.functions.kernels for line in piece.product.lines]
-    xi, eta = (
-        grid.ravel() for grid in np.meshgrid(*((np.arange(n) + 0.5) / n for n in counts))
-    )
+    xi, eta = (grid.ravel() for grid in np.meshgrid(*((np.arange(n) + 0.5) / n for n in counts)))
     y = piece.maps[1].invert(eta, np.zeros(eta.shape), tau)
     x = piece.maps[0].invert(xi, y, tau)
     moment = np.full(x.shape, tau)

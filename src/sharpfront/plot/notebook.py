@@ -69,7 +69,7 @@ def _picture(solution: Any) -> str:
     return f'<img alt="{words}" src="data:image/png;base64,{data}">'
 
 
-def _fixed(names: tuple[str, ...], low: Host, high: Host) -> dict[str, float]:
+def _fixed(names: tuple[str, ...], low: Host, high: Host) -> dict[str, Any]:
     """Return all but one or two coordinates: space at its middle, time at its end."""
     fixed = {
         name: float((low[i] + high[i]) / 2)

@@ -23,12 +23,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_FROM_FILE = "a solution read from a file\ndoes not know its equation"
+
+
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One picture: how to draw it, and whether its axes are of three dimensions."""
+    """One picture.
+
+    Parameters
+    ----------
+    draw
+        Draws it into axes.
+    spatial
+        Whether its axes are of three dimensions.
+    size
+        Width and height in inches that suit it; None for those of a map.
+    """
 
     draw: Callable[[Any], None]
     spatial: bool = False
+    size: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +61,10 @@ class Wish:
         Cells along the longer side of a colour map.
     brief
         Whether the figure's title says how the solve ended, so that panels need not.
+    note
+        What all titles begin with: the moment that is drawn.
+    moments
+        For pictures of several moments, which or how many.
     """
 
     solution: Any
@@ -54,6 +72,8 @@ class Wish:
     where: dict[str, Any]
     resolution: int
     brief: bool = False
+    note: str = ""
+    moments: int | Sequence[float] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,7 +100,7 @@ class Wish:
 
 
 def panels(wish: Wish, what: str) -> list[list[Panel]]:
-    """Return the panels row by row."""
+    """Return the panels of a solution in space, row by row."""
     if what == "estimate":
         return [[Panel(partial(draw_convergence, solution=wish.solution))]]
     if what == "surface":
@@ -113,12 +133,13 @@ def _all(wish: Wish) -> list[list[Panel]]:
     return rows
 
 
-def note_no_residual(axes: Axes) -> None:
+def note_no_residual(axes: Axes, why: str = _FROM_FILE) -> None:
+    """Say in place of a residual why there is none."""
     axes.set_axis_off()
     axes.text(
         0.5,
         0.5,
-        "no residual: a solution read from a file\ndoes not know its equation",
+        f"no residual: {why}",
         ha="center",
         va="center",
         transform=axes.transAxes,
@@ -126,7 +147,7 @@ def note_no_residual(axes: Axes) -> None:
 
 
 def _along(wish: Wish, what: str, where: Section) -> Panel:
-    parts = [where.title, what if wish.brief else summary(wish.solution)]
+    parts = [wish.note, where.title, what if wish.brief else summary(wish.solution)]
     title = "; ".join(filter(None, parts))
     if what == "residual":
         residual_of(wish.solution)
@@ -177,13 +198,19 @@ def _maps(wish: Wish, quantity: Quantity, unknown: str, sections: Sequence[Secti
     def draw(axes: Axes, picture: Raster, bar: bool) -> None:
         draw_map(axes, quantity, picture, limits, bar=bar)
         title = map_title(solution, quantity.label, picture, kernels, brief)
-        axes.set_title(title, fontsize=10)
+        axes.set_title(_noted(wish, title), fontsize=10)
 
     last = len(sections) - 1
     return [Panel(partial(draw, picture=p, bar=i == last)) for i, p in enumerate(pictures)]
 
 
+def _noted(wish: Wish, title: str) -> str:
+    """Return a title that begins with the wish's note."""
+    return f"{wish.note}: {title}" if wish.note else title
+
+
 def raster_on(wish: Wish, quantity: Quantity, kernels: Kernels, where: Section) -> Raster:
+    """Return a quantity on a plane that meets the domain."""
     picture = raster(
         quantity.values, wish.solution.domain, where, kernels.on(where), wish.resolution
     )
@@ -205,12 +232,14 @@ def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Pan
         draw_map(axes, quantity, picture, bar=False, faint=True)
         seen = components and components.on(where)
         draw_ellipses(axes, kernels.on(where), seen)
-        axes.set_title(ellipses_title(picture, kernels, seen, brief), fontsize=10)
+        title = ellipses_title(picture, kernels, seen, brief)
+        axes.set_title(_noted(wish, title), fontsize=10)
 
     return [Panel(partial(draw, where=where)) for where in sections]
 
 
 def common_limits(limits: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the ends of one scale for several pictures."""
     ends = np.array([pair for pair in limits if not math.isnan(pair[0])])
     if not len(ends):
         raise ProblemError("None of the middle planes meets the domain; give one, plot(z=0.5).")

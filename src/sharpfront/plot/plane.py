@@ -21,8 +21,6 @@ _NARROW = ", narrower than a dot of the picture"
 _EDGE = "0.6"
 
 
-
-
 def draw_map(
     axes: Axes,
     quantity: Quantity,

@@ -77,7 +77,8 @@ def passages(basis: Any, place: float, span: tuple[float, float]) -> Kernels:
 
 
 def _passages(slab: Slab, place: float, span: tuple[float, float]) -> Host:
-    moments = np.linspace(*np.clip(slab.motion.times, *span), _FIRST)
+    begin, end = np.clip(slab.motion.times, *span)
+    moments = np.linspace(float(begin), float(end), _FIRST)
 
     def left_of(t: float) -> float:
         """Return how many kernels are on the left of the place, with a fraction."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -70,7 +71,7 @@ def _of_records(before: Any, after: Any) -> Tracks:
 def _pairs(history: Sequence[Any]) -> list[tuple[Any, Any]]:
     return [
         (a, b)
-        for a, b in zip(history[:-1], history[1:], strict=True)
+        for a, b in itertools.pairwise(history)
         if a.mixture is not None
         and b.mixture is not None
         and a.mixture.means.shape == b.mixture.means.shape
@@ -123,7 +124,8 @@ def kernel_paths(basis: Any, window: Host, most: int = MOST_PATHS) -> tuple[list
     paths: list[Host] = []
     shown = seen = 0
     for slab in slabs:
-        moments = np.linspace(*np.clip(slab.motion.times, t0, t1), count)
+        begin, end = np.clip(slab.motion.times, t0, t1)
+        moments = np.linspace(float(begin), float(end), count)
         places = np.stack([slab_kernels(slab, float(t))[0] for t in moments])
         inside = np.flatnonzero(np.any((places >= x0) & (places <= x1), axis=0))
         number = min(most, len(inside))

@@ -1,0 +1,181 @@
+"""Where kernels go next: with their components, towards a better fit, or to other places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.evolve.error import more_kernels
+from sharpfront.evolve.moment import Moment
+from sharpfront.evolve.room import room
+from sharpfront.evolve.tracking import Shape, searched, speeds, trial_error
+from sharpfront.mixture import Mixture
+from sharpfront.pieces.slabs import kernels_of
+
+# What kernels may add to the error in one step, as a share of the tolerance.
+IN_SPACE = 0.05
+# A coordinate is exchanged for one that fits better by this factor.
+BETTER = 0.3
+# What an exchange may lose, as a share of what kernels may add.
+LOST = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run between two steps: everything that the next step depends on.
+
+    Parameters
+    ----------
+    now
+        The state.
+    dt
+        The step to try next.
+    error
+        The error so far, on the kernels of the error equation, (m, K').
+    scale
+        max(1, max|u|) so far, of each unknown, (m,).
+    idle
+        Steps in a row with more kernels than needed.
+    taken
+        Steps since the start.
+    before
+        The last slab's weights and dt, from which the next guess is drawn; None at the start.
+    """
+
+    now: Moment
+    dt: float
+    error: Host
+    scale: Host
+    idle: int = 0
+    taken: int = 0
+    before: tuple[Host, float] | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the run must keep to.
+
+    Parameters
+    ----------
+    tol
+        Relative to max(1, max|u|).
+    start, stop
+        The span of time.
+    max_kernels
+        N at most.
+    components
+        Of the mixture, at most.
+    """
+
+    tol: float
+    start: float
+    stop: float
+    max_kernels: int
+    components: int
+
+    @property
+    def span(self) -> float:
+        """The length of the span."""
+        return self.stop - self.start
+
+
+def moved(now: Moment, dt: float, relax: float) -> tuple[Host, Moment]:
+    """Return the components' speeds, and where the components are at the end of a step."""
+    profile, old = now.profile, now.mixture
+    v, widening = speeds(profile, old)
+    fitted = profile.refitted(old)
+    sd, new_sd = (np.sqrt(m.covariances[:, 0, 0]) for m in (old, fitted))
+    means, new = old.means[:, 0], fitted.means[:, 0]
+    shift, logs = new - means, np.log(new_sd / sd)
+    shares = fitted.weights - old.weights
+    most = max(
+        float(np.max(np.abs(shift) / (now.shape.radius * sd))),
+        float(np.max(np.abs(logs))),
+        float(np.max(np.abs(shares))),
+        1e-300,
+    )
+    part = min(relax, 0.5 / most)
+    low, high = now.system.low, now.system.high
+    moved = means + v * dt + part * shift
+    if not now.system.periodic:
+        moved = np.clip(moved, low, high)
+    widths = sd * np.exp(np.clip(widening * dt, -1.0, 1.0) + part * logs)
+    widths = np.clip(widths, 1e-12 * (high - low), high - low)
+    mixture = Mixture(old.weights + part * shares, moved, widths**2)
+    drift = float(old.weights @ (moved - means))
+    shape = _tuned(now, relax)
+    return v, replace(now, t=now.t + dt, mixture=mixture, shape=shape, zero=now.zero + drift)
+
+
+def looked_ahead(end: Moment) -> Moment:
+    """Return the end of a step with its components where its own solution wants them."""
+    return replace(end, mixture=end.profile.refitted(end.mixture), shape=_tuned(end, 1.0))
+
+
+def _tuned(now: Moment, relax: float) -> Shape:
+    """Return the shape a part of the way to a better one next to it."""
+
+    def miss(shape: Shape) -> float:
+        return trial_error(replace(now, shape=shape).still, now.values, now.kernels)
+
+    best = searched(now.shape, miss, better=0.7, most=1)
+    return now.shape.towards(best, 0.5 * relax)
+
+
+def exchanged(run: Run, limits: Limits) -> Run | None:
+    """Return the run on a coordinate fitted anew, if that resolves the state much better."""
+    now = run.now
+    tried = [_searched(now, mixture) for mixture in _candidates(now, limits)]
+    missed = [trial_error(t.still, now.values, now.kernels) for t in tried]
+    i = int(np.argmin(missed))
+    if missed[i] > BETTER * trial_error(now.still, now.values, now.kernels):
+        return None
+    trial = now.placed(tried[i].mixture, tried[i].shape, now.kernels)
+    if transfer_error(now, trial, run.scale) > LOST * IN_SPACE * limits.tol:
+        return None
+    return _carried(run, trial)
+
+
+def _candidates(now: Moment, limits: Limits) -> list[Mixture]:
+    """Return the mixture as it is, after more EM, and fitted from nothing."""
+    refitted = now.mixture
+    for _ in range(4):
+        refitted = now.profile.refitted(refitted)
+    return [now.mixture, refitted, now.profile.fresh(limits.components)]
+
+
+def _searched(now: Moment, mixture: Mixture) -> Moment:
+    """Return the moment with the best shape of a coordinate for a mixture."""
+    fresh = replace(now, mixture=mixture)
+
+    def miss(shape: Shape) -> float:
+        return trial_error(replace(fresh, shape=shape).still, now.values, now.kernels)
+
+    return replace(fresh, shape=searched(now.shape, miss))
+
+
+def with_kernels(run: Run, kernels: int) -> Run:
+    """Return the run on another number of kernels in the same coordinate."""
+    now = run.now
+    return _carried(run, now.placed(now.mixture, now.shape, kernels))
+
+
+def _carried(run: Run, new: Moment) -> Run:
+    """Return the run with state and error on new kernels; what the exchange lost is error."""
+    old, system = run.now, run.now.system
+    finer = room(more_kernels(new.kernels, system.periodic), max(system.order, 1), system.periodic)
+    x = new.where.invert(finer.points).x
+    xi = old.where.xi(old.where.nearest(x))
+    functions = kernels_of(more_kernels(old.kernels, system.periodic), system.periodic)
+    error = functions.sums(xi, run.error.T, 0)[0].T + old.values(x) - new.values(x)
+    return replace(run, now=new, error=error @ finer.projector.T, before=None)
+
+
+def transfer_error(old: Moment, new: Moment, scale: Host) -> float:
+    """Return the largest difference between two moments, in units of the scales."""
+    x = np.concatenate([old.profile.x, new.where.invert(np.linspace(0.0, 1.0, 401)).x])
+    if not old.system.periodic:
+        x = np.clip(x, old.system.low, old.system.high)
+    return float((np.abs(old.values(x) - new.values(x)).max(axis=1) / scale).max())

@@ -1,0 +1,183 @@
+"""A curve at a moment, with the kernels and the mixture's components in a strip under it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.mixture import Mixture
+from sharpfront.plot.colours import CURVES, ORANGE
+from sharpfront.plot.line import line_points
+from sharpfront.plot.moment import Moment
+from sharpfront.plot.section import Section, kernels_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
+
+# Parts of the height of the axes: the strip, the ticks' middle, the bells' feet and highest top.
+STRIP, _TICKS, _FEET, _TOP = 0.26, 0.03, 0.07, 0.24
+_BELL = np.linspace(-3.5, 3.5, 57)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Unknowns along a line at a moment.
+
+    Parameters
+    ----------
+    places
+        Increasing, (m,).
+    values
+        Of each unknown, (m,) each.
+    centres
+        Of the kernels in the window, (n,).
+    mixture
+        Whose components are drawn; None for none.
+    """
+
+    places: Host
+    values: dict[str, Host]
+    centres: Host
+    mixture: Mixture | None
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The smallest and the largest value."""
+        every = np.concatenate(list(self.values.values()))
+        return float(every.min()), float(every.max())
+
+
+def curve_of(moment: Moment, unknowns: Sequence[str], where: Section) -> Curve:
+    """Return unknowns at a moment, at places as close together as the kernels are."""
+    approximation = moment.approximation
+    basis = approximation.bases[unknowns[0]]
+    kernels = kernels_of(basis).on(where)
+    x, _ = line_points(moment.domain, where, kernels)
+    points = where.lift(x[:, None])
+    values = {name: approximation.values(name, points, (0,)) for name in unknowns}
+    return Curve(x, values, kernels.centres[:, 0], basis.mixture)
+
+
+def bells(mixture: Mixture | None, period: float | None) -> list[Host]:
+    """Return the outline of each component's density over height, (m, 2) each.
+
+    The highest reaches to the top of the strip; heights are in proportion to the weights, not the
+    densities, or the narrowest would leave nothing of the others. On a circle a component is seen
+    from both sides of the seam.
+    """
+    if mixture is None:
+        return []
+    profile = np.exp(-0.5 * _BELL**2)
+    heights = mixture.weights / mixture.weights.max()
+    out = []
+    for turn in (0.0,) if period is None else (-period, 0.0, period):
+        for k, height in enumerate(heights):
+            x = mixture.means[k, 0] + turn + np.sqrt(mixture.covariances[k, 0, 0]) * _BELL
+            out.append(np.stack([x, _FEET + (_TOP - _FEET) * height * profile], axis=1))
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """The artists of a picture at a moment; `show` moves them to another one."""
+
+    lines: dict[str, Line2D]
+    ticks: Line2D
+    bells: PolyCollection
+    period: float | None
+
+    def show(self, curve: Curve) -> None:
+        """Move curves, ticks and bells to where they are at a moment."""
+        for name, values in curve.values.items():
+            self.lines[name].set_data(curve.places, values)
+        self.ticks.set_data(curve.centres, np.full(len(curve.centres), _TICKS))
+        self.bells.set_verts(bells(curve.mixture, self.period))
+
+
+def draw_strip(
+    axes: Axes,
+    curve: Curve,
+    where: Section,
+    limits: tuple[float, float] | None = None,
+    *,
+    period: float | None = None,
+    legend: bool = True,
+) -> Strip:
+    """Draw curves with kernels and components under them.
+
+    Parameters
+    ----------
+    axes
+        Where to draw.
+    curve
+        What.
+    where
+        The window along the line.
+    limits
+        Smallest and largest value that the axis has room for; those of the curve by default.
+    period
+        The length of a circle.
+    legend
+        Whether to say under the axes what is what.
+    """
+    from matplotlib.collections import PolyCollection
+
+    lines = {
+        name: axes.plot([], [], lw=1.8, color=CURVES[i % len(CURVES)], label=name, zorder=3)[0]
+        for i, name in enumerate(curve.values)
+    }
+    flat = axes.get_xaxis_transform()
+    ticks = axes.plot(
+        [], [], "|", ms=7, mew=0.9, color="0.25", transform=flat, label="kernels", zorder=2
+    )[0]
+    mounds = PolyCollection(
+        [],
+        facecolors=(ORANGE, 0.3),
+        edgecolors=ORANGE,
+        linewidths=1.3,
+        transform=flat,
+        label="components of the mixture",
+        zorder=2.5,
+    )
+    axes.add_collection(mounds, autolim=False)
+    strip = Strip(lines, ticks, mounds, period)
+    strip.show(curve)
+    _frame(axes, where, limits or curve.limits, list(curve.values))
+    if legend:
+        axes.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.13),
+            ncols=2 + len(lines),
+            frameon=False,
+            fontsize=9,
+        )
+    return strip
+
+
+def _frame(
+    axes: Axes, where: Section, limits: tuple[float, float], unknowns: Sequence[str]
+) -> None:
+    """Leave room for the strip; the values' axis has ticks above it only."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = limits
+    least = 1e-12 * max(abs(low), abs(high), 1.0)
+    low, high = (low, high) if high - low > least else (low - 0.5, high + 0.5)
+    room = 0.06 * (high - low)
+    bottom = low - room - STRIP / (1.0 - STRIP) * (high - low + 2 * room)
+    left, right = where.window[:, 0]
+    axes.set(xlabel=where.labels[0], xlim=(left, right), ylim=(bottom, high + room))
+    axes.set_ylabel(unknowns[0] if len(unknowns) == 1 else "")
+    slack = 1e-9 * (high - low)
+    found = MaxNLocator(6).tick_values(low, high)
+    axes.set_yticks([v for v in found if low - slack <= v <= high + slack])
+    axes.plot([0, 1], [STRIP, STRIP], color="0.85", lw=0.8, zorder=0, transform=axes.transAxes)
+    if max(abs(left), abs(right)) > 50 * (right - left):
+        # The labels of a narrow window have many digits.
+        axes.locator_params(axis="x", nbins=4)

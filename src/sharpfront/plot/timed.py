@@ -1,0 +1,303 @@
+"""The panels of a picture of a solution in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.errors import BasisError, ProblemError
+from sharpfront.plot import history, panels
+from sharpfront.plot.colours import CURVES
+from sharpfront.plot.line import line_points
+from sharpfront.plot.moment import TIME, Moment
+from sharpfront.plot.panels import Panel, Wish
+from sharpfront.plot.plane import draw_map, frame
+from sharpfront.plot.quantity import residual_of, summary, unknown_of
+from sharpfront.plot.section import Section, kernels_of, section
+from sharpfront.plot.spacetime import passages, raster_in_time
+from sharpfront.plot.strip import curve_of, draw_strip
+from sharpfront.plot.tracks import draw_paths, draw_tracks, kernel_paths, tracks_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Inches of a panel where a figure has several.
+_STAIRS, _FRAME = (6.4, 2.2), (3.5, 2.7)
+_FILM_COLUMNS = 3
+_RESIDUALS = 5
+
+
+def timed_panels(wish: Wish, what: str) -> list[list[Panel]]:
+    """Return the panels of a solution in time, row by row."""
+    if what == "estimate":
+        return [[panel] for panel in _course(wish)]
+    if what == "all":
+        return _all(wish)
+    if what == "film":
+        return _film(wish)
+    where = section(wish.solution.domain, wish.names, wish.where)
+    if len(where.free) > 2 and TIME not in wish.where:
+        # Of a map that changes, its last state.
+        end = wish.solution.domain.time[1]
+        return at_moment(wish, what, end)
+    if TIME not in where.labels:
+        return at_moment(wish, what, float(where.point[-1]))
+    if len(where.free) > 2:
+        raise ProblemError(
+            f"A map over {', '.join(where.labels)} has too many axes. Give one moment, "
+            f"plot(t={where.window[1, -1]:g}), or draw plot('film', t=...) for several."
+        )
+    if len(where.free) == 1:
+        return [[_along_time(wish, what, where)]]
+    if what == "residual":
+        return [[_residuals(wish)]]
+    if what == "kernels" and len(wish.names) > 2:
+        raise ProblemError("Kernels in the plane are drawn at a moment: plot('kernels', t=0.5).")
+    make = _paths if what == "kernels" else _map
+    return [[make(wish, unknown, where) for unknown in wish.unknowns]]
+
+
+def still(wish: Wish, t: float) -> Wish:
+    """Return the same wish for the solution at a moment."""
+    where = {name: value for name, value in wish.where.items() if name != TIME}
+    return replace(wish, solution=Moment(wish.solution, t), where=where, note=f"t = {t:.6g}")
+
+
+def at_moment(wish: Wish, what: str, t: float) -> list[list[Panel]]:
+    """Return the panels of one moment."""
+    now = still(wish, t)
+    if what == "solution" and len(now.names) == 1:
+        title = now.note if wish.brief else f"{now.note}; {summary(now.solution)}"
+        return [[_strip(now, None, title, legend=True)]]
+    return panels.panels(now, what)
+
+
+def moments_of(wish: Wish, count: int | Sequence[float] | None, default: int) -> list[float]:
+    """Return even moments with both ends, or those that were given."""
+    window = section(wish.solution.domain, wish.names, _ranges(wish)).window[:, -1]
+    if count is None or isinstance(count, int | np.integer):
+        number = default if count is None else int(count)
+        if number < 1:
+            raise ProblemError(f"Expected at least one moment, got moments={count!r}.")
+        return even(window, number) if number > 1 else [float(window[1])]
+    given = [float(t) for t in count]
+    low, high = wish.solution.domain.time
+    if not given or not all(low <= t <= high for t in given):
+        raise ProblemError(f"Expected moments between {low:g} and {high:g}, got {count!r}.")
+    return given
+
+
+def even(window: Host, count: int) -> list[float]:
+    """Return even moments with both ends."""
+    return [float(t) for t in np.linspace(float(window[0]), float(window[1]), count)]
+
+
+def _ranges(wish: Wish) -> dict[str, Any]:
+    """Return what was asked for of the coordinates, without a single moment."""
+    return {k: v for k, v in wish.where.items() if k != TIME or np.ndim(v) == 1}
+
+
+def _period(wish: Wish) -> float | None:
+    domain = wish.solution.domain
+    low, high = domain.bounds[:, 0]
+    return float(high - low) if domain.periodic_axes[0] else None
+
+
+def _strip(
+    now: Wish, limits: tuple[float, float] | None, title: str, *, legend: bool, size: Any = None
+) -> Panel:
+    where = section(now.solution.domain, now.names, now.where)
+    curve = curve_of(now.solution, now.unknowns, where)
+
+    def draw(axes: Axes) -> None:
+        draw_strip(axes, curve, where, limits, period=_period(now), legend=legend)
+        axes.set_title(title, fontsize=10)
+
+    return Panel(draw, size=size or (6.4, 4.4))
+
+
+def _film(wish: Wish) -> list[list[Panel]]:
+    """Return one panel for each of several moments, with one scale for all."""
+    times = moments_of(wish, wish.moments, 6)
+    stills = [still(replace(wish, where=_ranges(wish)), t) for t in times]
+    flat = len(stills[0].names) == 1
+    frames = _film_curves(stills) if flat else _film_maps(stills)
+    columns = min(_FILM_COLUMNS, len(frames))
+    return [frames[i : i + columns] for i in range(0, len(frames), columns)]
+
+
+def _film_curves(stills: Sequence[Wish]) -> list[Panel]:
+    where = section(stills[0].solution.domain, stills[0].names, stills[0].where)
+    curves = [curve_of(now.solution, now.unknowns, where) for now in stills]
+    ends = np.array([curve.limits for curve in curves])
+    limits = float(ends[:, 0].min()), float(ends[:, 1].max())
+    # The middle one of the last row says what is what.
+    columns = min(_FILM_COLUMNS, len(stills))
+    last = (len(stills) - 1) // columns * columns
+    says = last + (len(stills) - last - 1) // 2
+
+    def draw(axes: Axes, i: int) -> None:
+        period = _period(stills[i])
+        draw_strip(axes, curves[i], where, limits, period=period, legend=i == says)
+        axes.set_title(stills[i].note, fontsize=10)
+
+    return [Panel(partial(draw, i=i), size=_FRAME) for i in range(len(stills))]
+
+
+def _film_maps(stills: Sequence[Wish]) -> list[Panel]:
+    unknown = stills[0].unknowns[0]
+    quantities = [unknown_of(now.solution, unknown) for now in stills]
+    where = section(stills[0].solution.domain, stills[0].names, stills[0].where)
+    if len(where.free) != 2:
+        raise ProblemError("A film of maps has two free coordinates; fix the others.")
+    pictures = []
+    for now, quantity in zip(stills, quantities, strict=True):
+        kernels = kernels_of(now.solution.approximation.bases[unknown])
+        pictures.append(panels.raster_on(now, quantity, kernels, where))
+    limits = panels.common_limits([p.limits() for p in pictures])
+
+    def draw(axes: Axes, i: int) -> None:
+        last = i % _FILM_COLUMNS == _FILM_COLUMNS - 1 or i == len(stills) - 1
+        draw_map(axes, quantities[i], pictures[i], limits, bar=last)
+        axes.set_title(stills[i].note, fontsize=10)
+
+    return [Panel(partial(draw, i=i), size=(3.5, 3.2)) for i in range(len(stills))]
+
+
+def _map(wish: Wish, unknown: str, where: Section) -> Panel:
+    """Return a colour map over space and time with the components' tracks on it."""
+    solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
+    basis = solution.approximation.bases[unknown]
+    picture = raster_in_time(quantity, basis, solution.domain, where, wish.resolution)
+    on_line = len(wish.names) == 2
+
+    def draw(axes: Axes) -> None:
+        draw_map(axes, quantity, picture)
+        axes.set_aspect("auto")
+        if on_line:
+            draw_tracks(axes, tracks_of(solution, unknown), colour="black", halo=True)
+        head = [where.title, unknown if wish.brief else summary(solution)]
+        lines = "black lines: components of the mixture" if on_line else ""
+        axes.set_title("\n".join(filter(None, [", ".join(filter(None, head)), lines])), fontsize=10)
+
+    return Panel(draw)
+
+
+def _paths(wish: Wish, unknown: str, where: Section) -> Panel:
+    """Return the ways of kernels and components through time."""
+    basis = wish.solution.approximation.bases[unknown]
+    paths, shown, seen = kernel_paths(basis, where.window)
+
+    def draw(axes: Axes) -> None:
+        frame(axes, where)
+        axes.set_aspect("auto")
+        draw_paths(axes, paths)
+        draw_tracks(axes, tracks_of(wish.solution, unknown))
+        some = f" ({shown} of {seen} shown)" if shown < seen else ""
+        several = f" of {unknown}" if len(wish.solution.unknowns) > 1 else ""
+        axes.set_title(
+            f"kernels{several} (blue){some}\nand components of the mixture (orange)", fontsize=10
+        )
+
+    return Panel(draw)
+
+
+def _residuals(wish: Wish) -> Panel:
+    """Return the residual along the line at several moments."""
+    window = section(wish.solution.domain, wish.names, wish.where).window[:, -1]
+    times = moments_of(wish, wish.moments, _RESIDUALS)
+    if wish.moments is None:
+        times = even(window, _RESIDUALS + 1)[1:]
+    residual_of(wish.solution)
+
+    def draw(axes: Axes) -> None:
+        from matplotlib import colormaps
+
+        colours = colormaps["viridis"](np.linspace(0.0, 0.9, len(times)))
+        for t, colour in zip(times, colours, strict=True):
+            _residual_at(axes, still(wish, t), colour)
+        title = "residual" if wish.brief else summary(wish.solution)
+        axes.set(yscale="log", ylabel="|residual|")
+        axes.set_title(title, fontsize=10)
+        axes.legend(frameon=False, fontsize=8)
+
+    return Panel(draw, size=(6.4, 4.0))
+
+
+def _residual_at(axes: Axes, now: Wish, colour: Any) -> None:
+    where = section(now.solution.domain, now.names, now.where)
+    kernels = kernels_of(now.solution.approximation.bases[now.unknowns[0]]).on(where)
+    x, inside = line_points(now.solution.domain, where, kernels)
+    sizes = 10.0 ** residual_of(now.solution).values(where.lift(x[inside, None]))
+    axes.plot(x[inside], sizes, lw=1.0, color=colour, label=now.note)
+    axes.set(xlabel=where.labels[0], xlim=tuple(where.window[:, 0]))
+
+
+def _along_time(wish: Wish, what: str, where: Section) -> Panel:
+    """Return unknowns, or the residual, at a fixed place over time."""
+    if what == "kernels":
+        raise ProblemError("Kernels move in space; leave a coordinate of space free.")
+    solution = wish.solution
+    quantities = [residual_of(solution)] if what == "residual" else []
+    quantities = quantities or [unknown_of(solution, name) for name in wish.unknowns]
+    span = (float(where.window[0, 0]), float(where.window[1, 0]))
+    basis = solution.approximation.bases[wish.unknowns[0]]
+    moments = passages(basis, float(where.point[0]), span)
+    t, inside = line_points(solution.domain, where, moments)
+
+    def draw(axes: Axes) -> None:
+        for quantity, colour in zip(quantities, CURVES * len(quantities), strict=False):
+            values = quantity.values(where.lift(t[inside, None]))
+            values = 10.0**values if quantity.logarithmic else values
+            axes.plot(t[inside], values, lw=1.6, color=colour, label=quantity.label)
+        if what == "residual":
+            axes.set(yscale="log", ylabel="|residual|")
+        else:
+            axes.legend(frameon=False)
+        axes.set(xlabel=TIME, xlim=span)
+        axes.set_title(f"{where.title}; {summary(solution)}", fontsize=10)
+
+    return Panel(draw, size=(6.4, 4.0))
+
+
+def _course(wish: Wish) -> list[Panel]:
+    """Return how estimate, steps and kernels went over time."""
+    if not wish.solution.history:
+        raise ProblemError("This solve was stopped before its first step: nothing to draw.")
+    ranges = {k: v for k, v in _ranges(wish).items() if k == TIME}
+    ends = section(wish.solution.domain, wish.names, ranges).window[:, -1]
+    draws: tuple[Callable[..., None], ...] = (
+        history.draw_error,
+        history.draw_steps,
+        history.draw_counts,
+    )
+    span = (float(ends[0]), float(ends[1]))
+    return [Panel(partial(draw, solution=wish.solution, span=span), size=_STAIRS) for draw in draws]
+
+
+def _all(wish: Wish) -> list[list[Panel]]:
+    """Return the map, the kernels, the residual and the course of the solve."""
+    wish = replace(wish, brief=True)
+    first, second = timed_panels(wish, "solution"), timed_panels(wish, "kernels")
+    error, steps, counts = (replace(panel, size=(4.8, 3.0)) for panel in _course(wish))
+    residual = Panel(panels.note_no_residual)
+    if wish.solution.problem is not None:
+        residual = _residual_or_note(wish)
+    single = all(len(rows) == len(rows[0]) == 1 for rows in (first, second))
+    top = [[first[0][0], second[0][0]]] if single else first + second
+    return [*top, [replace(residual, size=(4.8, 3.4)), error], [steps, counts]]
+
+
+def _residual_or_note(wish: Wish) -> Panel:
+    """Return the residual; a note where it has derivatives that the basis does not carry."""
+    low, high = wish.solution.domain.bounds
+    try:
+        residual_of(wish.solution).values((0.5 * (low + high))[None])
+    except BasisError:
+        return Panel(partial(panels.note_no_residual, why="has derivatives that are not carried"))
+    return timed_panels(wish, "residual")[0][0]
