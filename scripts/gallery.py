@@ -12,13 +12,16 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from figure_style import IMAGES
+from matplotlib.figure import Figure
 from PIL import Image
 
 PAGES = IMAGES.parent / "gallery"
 PICTURES = IMAGES / "gallery"
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
-# Dots across a picture; a small copy shows its first panel.
+# Dots across a picture, and of its small copy.
 WIDTH, SMALL = 1200, (480, 360)
+# Which panel the small copy shows, where it is not the first.
+PANELS = {"layers": 1, "nonlinear": 1, "time": 1}
 
 
 def main(names: list[str]) -> None:
@@ -41,12 +44,12 @@ def draw(page: Path) -> None:
     with Image.open(target) as picture:
         flat = picture.convert("RGB")
     flat.save(target, optimize=True)
-    panel(figure, flat).save(PICTURES / f"{page.stem}-small.png", optimize=True)
+    panel(figure, PANELS.get(page.stem, 0), flat).save(PICTURES / f"{page.stem}-small.png", optimize=True)
 
 
-def panel(figure: plt.Figure, picture: Image.Image) -> Image.Image:
-    """Return the first panel of a figure as a small picture on white."""
-    box = figure.axes[0].get_tightbbox().transformed(figure.dpi_scale_trans.inverted())
+def panel(figure: Figure, number: int, picture: Image.Image) -> Image.Image:
+    """Return one panel of a figure as a small picture on white."""
+    box = figure.axes[number].get_tightbbox().transformed(figure.dpi_scale_trans.inverted())
     scale = picture.width / figure.get_size_inches()[0]
     left, right = max(0, int(box.x0 * scale) - 4), int(box.x1 * scale) + 4
     part = picture.crop((left, 0, right, picture.height))

@@ -15,6 +15,7 @@ from sharpfront.geometry import (
     Polygon,
     Solid,
 )
+from sharpfront.plot import animate
 from sharpfront.problem import Problem, at, integral
 from sharpfront.solution import Solution, load
 from sharpfront.solve import solve
@@ -39,6 +40,7 @@ __all__ = [
     "Solution",
     "Uniform",
     "__version__",
+    "animate",
     "at",
     "div",
     "export",

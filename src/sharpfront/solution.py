@@ -182,6 +182,7 @@ class Solution:
         axes: Axes | Sequence[Axes] | None = None,
         unknown: str | None = None,
         resolution: int = 240,
+        moments: int | Sequence[float] | None = None,
         **where: float | tuple[float, float],
     ) -> Any:
         """Draw the solution; a number for a coordinate cuts, a range zooms in.
@@ -190,19 +191,27 @@ class Solution:
         space; ``plot(y=0.5)`` the cut along y = 0.5 and ``plot(x=(0.99, 1))`` a part of the domain.
         Points follow the kernels, and a layer thinner than a dot is drawn one dot wide.
 
+        In time, ``plot()`` draws a colour map over x and t with the tracks of the mixture's
+        components, and of a solution in the plane its last state; ``plot(t=0.5)`` is the state at
+        that moment, on the line with the kernels and components under the curve.
+
         Parameters
         ----------
         what
             ``"solution"``; ``"kernels"``, as ellipses of one standard deviation with the last
             mixture's components; ``"residual"``, log10 of its size; ``"estimate"``, how estimate
             and residual fell over the kernels; ``"all"`` of these; in space ``"surface"``, on the
-            boundary, and ``"viewer"``, the same in a PyVista plotter (extra ``plot3d``).
+            boundary, and ``"viewer"``, the same in a PyVista plotter (extra ``plot3d``). In time
+            ``"kernels"`` are paths on the line, ``"estimate"`` is the estimated error with the
+            length of steps and the number of kernels over time, and ``"film"`` several moments.
         axes
             Where to draw, as many as there are panels; a new figure by default.
         unknown
             The one to draw; all of them by default, one panel for each in the plane and in space.
         resolution
             Dots along the longer side of a colour map.
+        moments
+            For ``"film"`` and ``"residual"`` in time: how many moments, or which.
         **where
             A number or a range (low, high) for coordinates by name.
 
@@ -213,7 +222,21 @@ class Solution:
         """
         from sharpfront.plot import plot_solution
 
-        return plot_solution(self, what, axes=axes, unknown=unknown, resolution=resolution, **where)
+        return plot_solution(
+            self,
+            what,
+            axes=axes,
+            unknown=unknown,
+            resolution=resolution,
+            moments=moments,
+            **where,
+        )
+
+    def animate(self, path: str | Path, **options: Any) -> Path:
+        """Write a film of a solution in time, a GIF or an MP4; `sharpfront.animate` says how."""
+        from sharpfront.plot.animation import animate
+
+        return animate(self, path, **options)
 
     def report(self, path: str | Path, *, title: str = "", **options: Any) -> Path:
         """Write one HTML page about the solution that needs no network; returns its path.

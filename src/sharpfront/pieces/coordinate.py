@@ -59,9 +59,10 @@ class Coordinate:
     low, high
         The stretch.
     anchor, offset, scale
-        Each component's centre as a pair, and its radius, (K,).
+        Each component's centre as a pair, and its radius, (K,); (n, K) if n points are looked at
+        that have components of their own.
     log_share, bell_share
-        Factors of asinh and atan for each component, (K,).
+        Factors of asinh and atan for each component, likewise.
     uniform
         Slope of the even part.
     """
@@ -73,12 +74,12 @@ class Coordinate:
     scale: Host
     log_share: Host
     bell_share: Host
-    uniform: float
+    uniform: float | Host
 
     @property
     def components(self) -> int:
         """The number of components."""
-        return len(self.scale)
+        return int(self.scale.shape[-1])
 
     @property
     def ends(self) -> Points:
@@ -92,7 +93,7 @@ class Coordinate:
 
     def xi(self, points: Points) -> Host:
         """Return the coordinate of points, in [0, 1]."""
-        start, stop = self._raw(self.ends)
+        start, stop = self._raw_ends()
         return np.asarray(np.clip((self._raw(points) - start) / (stop - start), 0.0, 1.0))
 
     def derivatives(self, points: Points, order: int) -> Host:
@@ -103,7 +104,8 @@ class Coordinate:
             z = self._z(points)
             for k, (log, bell) in enumerate(_profiles(z, order)):
                 unit = self.scale ** (-k - 1)
-                out[k] += log @ (self.log_share * unit) + bell @ (self.bell_share * unit)
+                out[k] += weighted(log, self.log_share * unit)
+                out[k] += weighted(bell, self.bell_share * unit)
         return out
 
     def invert(self, xi: Host) -> Points:
@@ -157,7 +159,24 @@ class Coordinate:
         if not self.components:
             return xi
         z = self._z(points)
-        return np.asarray(xi + np.arcsinh(z) @ self.log_share + np.arctan(z) @ self.bell_share)
+        shape = weighted(np.arcsinh(z), self.log_share) + weighted(np.arctan(z), self.bell_share)
+        return np.asarray(xi + shape)
+
+    def _raw_ends(self) -> tuple[Host, Host]:
+        """Return the unnormalised coordinate of both ends, numbers or (n,)."""
+        if self.scale.ndim == 1:
+            start, stop = self._raw(self.ends)
+            return start, stop
+        nothing = np.zeros(len(self.scale))
+        start, stop = (self._raw(Points(nothing + end, nothing)) for end in (self.low, self.high))
+        return start, stop
+
+
+def weighted(values: Host, weights: Host) -> Host:
+    """Return the sums of values (n, K) with weights (K,), or each row's own, (n, K)."""
+    if weights.ndim == 1:
+        return np.asarray(values @ weights)
+    return np.asarray((values * weights).sum(axis=1))
 
 
 def _profiles(z: Host, order: int) -> Iterator[tuple[Host, Host]]:

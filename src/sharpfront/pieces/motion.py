@@ -7,12 +7,20 @@ linearly; the coordinate xi(x, t) is at each moment that of the mixture at that 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.mixture import Mixture
-from sharpfront.pieces.coordinate import LOGARITHMIC, RADIUS, UNIFORM, Coordinate, Points
+from sharpfront.pieces.coordinate import (
+    LOGARITHMIC,
+    RADIUS,
+    UNIFORM,
+    Coordinate,
+    Points,
+    weighted,
+)
 from sharpfront.pieces.ring import Ring
 
 
@@ -35,7 +43,7 @@ class Components:
     means: Host
     logs: Host
     shares: Host
-    even: float = UNIFORM
+    even: float | Host = UNIFORM
 
     @property
     def count(self) -> int:
@@ -88,15 +96,16 @@ class Motion:
         """The length of the slab."""
         return self.times[1] - self.times[0]
 
-    def components(self, t: float) -> Components:
-        """Return the components at a moment."""
-        share = (t - self.times[0]) / self.dt
+    def components(self, t: float | Host) -> Components:
+        """Return the components at a moment, or at each of n moments, (n, K)."""
         a, b = self.start, self.stop
+        passed = (t - self.times[0]) / self.dt
+        share = passed if np.ndim(passed) == 0 else np.asarray(passed)[:, None]
         return Components(
             a.means + share * (b.means - a.means),
             a.logs + share * (b.logs - a.logs),
             a.shares + share * (b.shares - a.shares),
-            a.even + share * (b.even - a.even),
+            a.even + passed * (b.even - a.even),
         )
 
     def part(self, begin: float, end: float) -> Motion:
@@ -105,20 +114,20 @@ class Motion:
         start, stop = self.components(begin), self.components(end)
         return Motion(self.low, self.high, (begin, end), start, stop, self.periodic, zeros)
 
-    def _zero(self, t: float) -> float:
+    def _zero(self, t: Any) -> Any:
         share = (t - self.times[0]) / self.dt
         return self.zeros[0] + share * (self.zeros[1] - self.zeros[0])
 
-    def at(self, t: float) -> Coordinate | Ring:
-        """Return the coordinate at a moment."""
+    def at(self, t: float | Host) -> Coordinate | Ring:
+        """Return the coordinate at a moment; for n moments one that takes n points, one at each."""
         now = self.components(t)
         if self.periodic:
             scales, zero = np.exp(now.logs), self._zero(t)
             return Ring(self.low, self.high, now.means, scales, now.shares, now.even, zero)
         return line_of(now, self.low, self.high)
 
-    def rate(self, t: float, points: Points, where: Coordinate | Ring | None = None) -> Host:
-        """Return d xi/dt at a moment and fixed points, (n,)."""
+    def rate(self, t: float | Host, points: Points, where: Coordinate | Ring | None = None) -> Host:
+        """Return d xi/dt at a moment, or each point's own, and fixed points, (n,)."""
         a, b = self.start, self.stop
         moved = Components(
             (b.means - a.means) / self.dt,
@@ -138,10 +147,15 @@ def line_of(now: Components, low: float, high: float) -> Coordinate:
     nearest = np.where(now.means - low < high - now.means, low, high)
     offset, scale = now.means - nearest, np.exp(now.logs)
     left, right = ((low - nearest) - offset) / scale, ((high - nearest) - offset) / scale
-    share = (1.0 - now.even) * now.shares
+    share = _column(1.0 - now.even) * now.shares
     log = LOGARITHMIC * share / (np.arcsinh(right) - np.arcsinh(left))
     bell = (1.0 - LOGARITHMIC) * share / (np.arctan(right) - np.arctan(left))
     return Coordinate(low, high, nearest, offset, scale, log, bell, now.even / (high - low))
+
+
+def _column(value: Any) -> Any:
+    """Return a number as it is, and numbers of points (n,) as a column."""
+    return value if np.ndim(value) == 0 else np.asarray(value)[:, None]
 
 
 def _log_slope(z: Host) -> Host:
@@ -154,9 +168,10 @@ def _bell_slope(z: Host) -> Host:
 
 def _line_rate(where: Coordinate, now: Components, points: Points, moved: Components) -> Host:
     """Differentiate p (A(z) - A(left)) / (A(right) - A(left)) in time, for asinh and atan."""
-    ends = where.ends
     z = where._z(points)
-    left, right = (where._z(Points(ends.anchor[i : i + 1], ends.offset[:1]))[0] for i in (0, 1))
+    left, right = (
+        ((end - where.anchor) - where.offset) / where.scale for end in (where.low, where.high)
+    )
     speed, logs = moved.means / where.scale, moved.logs
 
     def turned(value: Host) -> Host:
@@ -172,7 +187,7 @@ def _line_rate(where: Coordinate, now: Components, points: Points, moved: Compon
         at_left = slope(left) * turned(left)
         widened = (slope(right) * turned(right) - at_left) / span
         change = (slope(z) * turned(z) - at_left) / span - risen * widened
-        out += part * (risen @ moved.shares + change @ now.shares)
-        bent += part * (risen @ now.shares)
+        out += part * (risen @ moved.shares + weighted(change, now.shares))
+        bent += part * weighted(risen, now.shares)
     straight = ((points.anchor - where.low) + points.offset) / (where.high - where.low)
     return np.asarray((1.0 - now.even) * out + moved.even * (straight - bent))

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.pieces.coordinate import LOGARITHMIC, Points
+from sharpfront.pieces.coordinate import LOGARITHMIC, Points, weighted
 from sharpfront.pieces.tables import WIDTH, Table
 
 # Widths between a component's own and that of the circle.
@@ -33,11 +34,12 @@ class Ring:
     low, high
         One turn.
     means, scales, shares
-        Of the components, (K,); the shares add up to 1.
+        Of the components, (K,); the shares add up to 1. For n points that have components of their
+        own, (n, K).
     even
-        U.
+        U; or (n,).
     zero
-        Where xi is zero.
+        Where xi is zero; or (n,).
     """
 
     low: float
@@ -45,8 +47,8 @@ class Ring:
     means: Host
     scales: Host
     shares: Host
-    even: float
-    zero: float
+    even: float | Host
+    zero: float | Host
 
     @property
     def length(self) -> float:
@@ -71,19 +73,19 @@ class Ring:
         f = 1.0 / (1.0 + a2 * half)
         unit = parts * r / self.length
         out = np.zeros((order, len(points.offset)))
-        out[0] = self.even / self.length + np.einsum("nkl,kl->n", f, unit)
+        out[0] = self.even / self.length + _summed(f, unit)
         if order > 1:
             s = np.sin(angle)
             f2 = f * f
-            d1 = np.einsum("nkl,kl->nk", f2, unit * a2) * (0.5 * k)
+            d1 = (f2 * (unit * a2)).sum(axis=2) * (0.5 * k)
             out[1] = -(d1 * s).sum(axis=1)
         if order > 2:
             c = np.cos(angle)
             f3 = f2 * f
-            third = np.einsum("nkl,kl->nk", f3, unit * a2**2) * (0.5 * k) ** 2
+            third = (f3 * (unit * a2**2)).sum(axis=2) * (0.5 * k) ** 2
             out[2] = (2.0 * third * s * s - k * d1 * c).sum(axis=1)
         if order > 3:
-            fourth = np.einsum("nkl,kl->nk", f3 * f, unit * a2**3) * (0.5 * k) ** 3
+            fourth = (f3 * f * (unit * a2**3)).sum(axis=2) * (0.5 * k) ** 3
             out[3] = (-6.0 * fourth * s**3 + 6.0 * k * third * s * c + k * k * d1 * s).sum(axis=1)
         return out
 
@@ -99,25 +101,28 @@ class Ring:
         return self.nearest(x + turn * self.length)
 
     def rate(
-        self, points: Points, means: Host, logs: Host, shares: Host, even: float, zero: float
+        self, points: Points, means: Host, logs: Host, shares: Host, even: Any, zero: float
     ) -> Host:
         """Return d xi/dt at fixed points from the rates of all parameters."""
-        at = np.append(points.x, self.zero)
-        turned = self._turns_rate(at, means, logs, shares, even)
-        slope = self.derivatives(self.nearest(at[-1:]), 1)[0, 0]
-        return np.asarray(turned[:-1] - turned[-1] - slope * zero)
+        origin = np.atleast_1d(self.zero)
+        turned = self._turns_rate(points.x, means, logs, shares, even)
+        start = self._turns_rate(origin, means, logs, shares, even)
+        slope = self.derivatives(self.nearest(origin), 1)[0]
+        return np.asarray(turned - start - slope * zero)
 
     @cached_property
     def _bells(self) -> tuple[Host, Host, Host]:
         """a^2, sqrt(1 + a^2) and shares of the bells of all levels, (K, LEVELS) each."""
         level = np.arange(LEVELS) / LEVELS
-        scales = np.exp(np.log(self.scales)[:, None] * (1.0 - level) + _widest(self) * level)
+        scales = np.exp(np.log(self.scales)[..., None] * (1.0 - level) + _widest(self) * level)
         a2 = (self.length / (np.pi * scales)) ** 2
-        return a2, np.sqrt(1.0 + a2), (1.0 - self.even) * self.shares[:, None] * _level_shares()
+        uneven = 1.0 - np.asarray(self.even)
+        shares = uneven[..., None] * self.shares if uneven.ndim else uneven * self.shares
+        return a2, np.sqrt(1.0 + a2), shares[..., None] * _level_shares()
 
     @cached_property
-    def _start(self) -> float:
-        return float(self._turns(np.array([self.zero]))[0])
+    def _start(self) -> Host:
+        return self._turns(np.atleast_1d(self.zero))
 
     def _turns(self, x: Host) -> Host:
         return self._both(x)[0]
@@ -126,11 +131,11 @@ class Ring:
         """Return the turns and their slope."""
         a2, r, parts = self._bells
         whole, s, c = self._angles(x)
-        bells = whole @ (parts.sum(axis=1)) + self.even * x / self.length
+        bells = weighted(whole, parts.sum(axis=-1)) + self.even * x / self.length
         t = np.arctan2(r * s[:, :, None], c[:, :, None])
-        bells = bells + np.einsum("nkl,kl->n", t, parts / np.pi)
+        bells = bells + _summed(t, parts / np.pi)
         f = 1.0 / (1.0 + a2 * (s * s)[:, :, None])
-        slope = np.einsum("nkl,kl->n", f, parts * r) / self.length
+        slope = _summed(f, parts * r) / self.length
         return np.asarray(bells), np.asarray(slope + self.even / self.length)
 
     def _angles(self, x: Host) -> tuple[Host, Host, Host]:
@@ -139,17 +144,17 @@ class Ring:
         rest = h - whole * np.pi
         return whole, np.sin(rest), np.cos(rest)
 
-    def _turns_rate(self, x: Host, means: Host, logs: Host, shares: Host, even: float) -> Host:
+    def _turns_rate(self, x: Host, means: Host, logs: Host, shares: Host, even: Any) -> Host:
         a2, r, parts = self._bells
         whole, s, c = self._angles(x)
         f = 1.0 / (1.0 + a2 * (s * s)[:, :, None])
         bells = whole[:, :, None] + np.arctan2(r * s[:, :, None], c[:, :, None]) / np.pi
-        each = np.einsum("nkl,l->nk", bells, _level_shares())
-        slope = np.einsum("nkl,kl->nk", f, parts * r) / self.length
+        each = bells @ _level_shares()
+        slope = (f * (parts * r)).sum(axis=2) / self.length
         # d B / d log s = -(a^2 / r) sin h cos h / (pi D).
         level = 1.0 - np.arange(LEVELS) / LEVELS
-        widen = -np.einsum("nkl,kl->nk", f, parts * (a2 / r) * level) * s * c / np.pi
-        straight = x / self.length - each @ self.shares
+        widen = -(f * (parts * (a2 / r) * level)).sum(axis=2) * s * c / np.pi
+        straight = x / self.length - weighted(each, self.shares)
         return np.asarray(
             (1.0 - self.even) * (each @ shares) - slope @ means + widen @ logs + even * straight
         )
@@ -165,6 +170,13 @@ class Ring:
         graded = graded[(graded > 0.0) & (graded < self.length)]
         even = np.linspace(0.0, self.length, 65)
         return np.asarray(self.zero + np.unique(np.concatenate([graded, even])))
+
+
+def _summed(values: Host, weights: Host) -> Host:
+    """Return the sums of values (n, K, L) with weights (K, L), or each point's own."""
+    if weights.ndim == 2:
+        return np.asarray(np.tensordot(values, weights, 2))
+    return np.asarray((values * weights).sum(axis=(1, 2)))
 
 
 def _widest(ring: Ring) -> float:

@@ -144,34 +144,35 @@ def _chunks(rows: Index, size: int) -> list[Index]:
 def _slab_values(
     slab: Slab, b: Host, x: Host, t: Host, orders: Sequence[tuple[int, ...]]
 ) -> list[Host]:
-    """Return derivatives in one slab; moments that repeat share their coordinate."""
+    """Return derivatives in one slab; points of one moment share its coordinate."""
     motion = slab.motion
     highest = max(1 if time else space for space, time in orders)
-    moments, which = np.unique(t, return_inverse=True)
-    if len(moments) > 1:
-        sort = np.argsort(which, kind="stable")
-        found = [np.zeros(len(x)) for _ in orders]
-        for rows in np.split(sort, np.flatnonzero(np.diff(which[sort])) + 1):
-            parts = _slab_values(slab, b, x[rows], t[rows], orders)
-            for values, part in zip(found, parts, strict=True):
-                values[rows] = part
-        return found
-    s = (moments - motion.times[0]) / motion.dt
-    where = motion.at(float(moments[0]))
+    same = len(t) > 0 and np.all(t == t[0])
+    when = float(t[0]) if same else t
+    where = motion.at(when)
     points = where.nearest(x)
-    level = np.vstack([interpolation(s), interpolation_rate(s) / motion.dt]) @ b
-    sums = slab.functions.sums(where.xi(points), level.T, highest)
+    sums = _sums(slab, b, where.xi(points), t[:1] if same else t, highest)
     slopes = where.derivatives(points, max(highest, 1))
     out = []
     for space, time in orders:
         if time:
-            rate = motion.rate(float(moments[0]), points, where)
+            rate = motion.rate(when, points, where)
             out.append(sums[0, :, 1] + rate * sums[1, :, 0])
         else:
             unit = np.zeros((space + 1, len(x)))
             unit[space] = 1.0
             out.append((chain(slopes, unit) * sums[: space + 1, :, 0]).sum(axis=0))
     return out
+
+
+def _sums(slab: Slab, b: Host, xi: Host, t: Host, order: int) -> Host:
+    """Return u and its rate at fixed xi, with their derivatives in xi, (order + 1, n, 2)."""
+    s = (t - slab.motion.times[0]) / slab.motion.dt
+    now, rate = interpolation(s), interpolation_rate(s) / slab.motion.dt
+    if len(t) == 1:
+        return slab.functions.sums(xi, (np.vstack([now, rate]) @ b).T, order)
+    levels = slab.functions.sums(xi, b.T, order)
+    return np.stack([(levels * now).sum(axis=2), (levels * rate).sum(axis=2)], axis=2)
 
 
 def restore_slabs(state: dict[str, Any]) -> SlabBasis:

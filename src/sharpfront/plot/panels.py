@@ -206,7 +206,8 @@ def _maps(wish: Wish, quantity: Quantity, unknown: str, sections: Sequence[Secti
 
 def _noted(wish: Wish, title: str) -> str:
     """Return a title that begins with the wish's note."""
-    return f"{wish.note}: {title}" if wish.note else title
+    between = ": " if wish.brief else "; "
+    return f"{wish.note}{between}{title}" if wish.note else title
 
 
 def raster_on(wish: Wish, quantity: Quantity, kernels: Kernels, where: Section) -> Raster:

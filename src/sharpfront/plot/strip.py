@@ -160,6 +160,25 @@ def draw_strip(
     return strip
 
 
+def share_legend(axes: Axes) -> None:
+    """Put one legend for all panels under the figure, or inside the axes of a user's figure."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure = axes.figure
+    if not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+        axes.legend(fontsize=7)
+        return
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=len(labels),
+        frameon=False,
+        fontsize=9,
+    )
+
+
 def _frame(
     axes: Axes, where: Section, limits: tuple[float, float], unknowns: Sequence[str]
 ) -> None:
@@ -173,7 +192,8 @@ def _frame(
     bottom = low - room - STRIP / (1.0 - STRIP) * (high - low + 2 * room)
     left, right = where.window[:, 0]
     axes.set(xlabel=where.labels[0], xlim=(left, right), ylim=(bottom, high + room))
-    axes.set_ylabel(unknowns[0] if len(unknowns) == 1 else "")
+    name = unknowns[0] if len(unknowns) == 1 else ""
+    axes.set_ylabel(name, y=(1 + STRIP) / 2, rotation=0 if len(name) <= 2 else 90, labelpad=10)
     slack = 1e-9 * (high - low)
     found = MaxNLocator(6).tick_values(low, high)
     axes.set_yticks([v for v in found if low - slack <= v <= high + slack])

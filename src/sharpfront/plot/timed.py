@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
 from sharpfront.errors import BasisError, ProblemError
 from sharpfront.plot import history, panels
 from sharpfront.plot.colours import CURVES
+from sharpfront.plot.film import film_panels
 from sharpfront.plot.line import line_points
-from sharpfront.plot.moment import TIME, Moment
+from sharpfront.plot.moment import TIME
 from sharpfront.plot.panels import Panel, Wish
 from sharpfront.plot.plane import draw_map, frame
 from sharpfront.plot.quantity import residual_of, summary, unknown_of
 from sharpfront.plot.section import Section, kernels_of, section
 from sharpfront.plot.spacetime import passages, raster_in_time
+from sharpfront.plot.stills import even, moments_of, period_of, ranges, still
 from sharpfront.plot.strip import curve_of, draw_strip
-from sharpfront.plot.tracks import draw_paths, draw_tracks, kernel_paths, tracks_of
+from sharpfront.plot.tracks import draw_paths, draw_tracks, kernel_paths, placed_anew, tracks_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Inches of a panel where a figure has several.
-_STAIRS, _FRAME = (6.4, 2.2), (3.5, 2.7)
-_FILM_COLUMNS = 3
+_STAIRS = (6.4, 2.2)
 _RESIDUALS = 5
 
 
@@ -39,7 +39,7 @@ def timed_panels(wish: Wish, what: str) -> list[list[Panel]]:
     if what == "all":
         return _all(wish)
     if what == "film":
-        return _film(wish)
+        return film_panels(wish)
     where = section(wish.solution.domain, wish.names, wish.where)
     if len(where.free) > 2 and TIME not in wish.where:
         # Of a map that changes, its last state.
@@ -62,12 +62,6 @@ def timed_panels(wish: Wish, what: str) -> list[list[Panel]]:
     return [[make(wish, unknown, where) for unknown in wish.unknowns]]
 
 
-def still(wish: Wish, t: float) -> Wish:
-    """Return the same wish for the solution at a moment."""
-    where = {name: value for name, value in wish.where.items() if name != TIME}
-    return replace(wish, solution=Moment(wish.solution, t), where=where, note=f"t = {t:.6g}")
-
-
 def at_moment(wish: Wish, what: str, t: float) -> list[list[Panel]]:
     """Return the panels of one moment."""
     now = still(wish, t)
@@ -77,37 +71,6 @@ def at_moment(wish: Wish, what: str, t: float) -> list[list[Panel]]:
     return panels.panels(now, what)
 
 
-def moments_of(wish: Wish, count: int | Sequence[float] | None, default: int) -> list[float]:
-    """Return even moments with both ends, or those that were given."""
-    window = section(wish.solution.domain, wish.names, _ranges(wish)).window[:, -1]
-    if count is None or isinstance(count, int | np.integer):
-        number = default if count is None else int(count)
-        if number < 1:
-            raise ProblemError(f"Expected at least one moment, got moments={count!r}.")
-        return even(window, number) if number > 1 else [float(window[1])]
-    given = [float(t) for t in count]
-    low, high = wish.solution.domain.time
-    if not given or not all(low <= t <= high for t in given):
-        raise ProblemError(f"Expected moments between {low:g} and {high:g}, got {count!r}.")
-    return given
-
-
-def even(window: Host, count: int) -> list[float]:
-    """Return even moments with both ends."""
-    return [float(t) for t in np.linspace(float(window[0]), float(window[1]), count)]
-
-
-def _ranges(wish: Wish) -> dict[str, Any]:
-    """Return what was asked for of the coordinates, without a single moment."""
-    return {k: v for k, v in wish.where.items() if k != TIME or np.ndim(v) == 1}
-
-
-def _period(wish: Wish) -> float | None:
-    domain = wish.solution.domain
-    low, high = domain.bounds[:, 0]
-    return float(high - low) if domain.periodic_axes[0] else None
-
-
 def _strip(
     now: Wish, limits: tuple[float, float] | None, title: str, *, legend: bool, size: Any = None
 ) -> Panel:
@@ -115,58 +78,10 @@ def _strip(
     curve = curve_of(now.solution, now.unknowns, where)
 
     def draw(axes: Axes) -> None:
-        draw_strip(axes, curve, where, limits, period=_period(now), legend=legend)
+        draw_strip(axes, curve, where, limits, period=period_of(now), legend=legend)
         axes.set_title(title, fontsize=10)
 
     return Panel(draw, size=size or (6.4, 4.4))
-
-
-def _film(wish: Wish) -> list[list[Panel]]:
-    """Return one panel for each of several moments, with one scale for all."""
-    times = moments_of(wish, wish.moments, 6)
-    stills = [still(replace(wish, where=_ranges(wish)), t) for t in times]
-    flat = len(stills[0].names) == 1
-    frames = _film_curves(stills) if flat else _film_maps(stills)
-    columns = min(_FILM_COLUMNS, len(frames))
-    return [frames[i : i + columns] for i in range(0, len(frames), columns)]
-
-
-def _film_curves(stills: Sequence[Wish]) -> list[Panel]:
-    where = section(stills[0].solution.domain, stills[0].names, stills[0].where)
-    curves = [curve_of(now.solution, now.unknowns, where) for now in stills]
-    ends = np.array([curve.limits for curve in curves])
-    limits = float(ends[:, 0].min()), float(ends[:, 1].max())
-    # The middle one of the last row says what is what.
-    columns = min(_FILM_COLUMNS, len(stills))
-    last = (len(stills) - 1) // columns * columns
-    says = last + (len(stills) - last - 1) // 2
-
-    def draw(axes: Axes, i: int) -> None:
-        period = _period(stills[i])
-        draw_strip(axes, curves[i], where, limits, period=period, legend=i == says)
-        axes.set_title(stills[i].note, fontsize=10)
-
-    return [Panel(partial(draw, i=i), size=_FRAME) for i in range(len(stills))]
-
-
-def _film_maps(stills: Sequence[Wish]) -> list[Panel]:
-    unknown = stills[0].unknowns[0]
-    quantities = [unknown_of(now.solution, unknown) for now in stills]
-    where = section(stills[0].solution.domain, stills[0].names, stills[0].where)
-    if len(where.free) != 2:
-        raise ProblemError("A film of maps has two free coordinates; fix the others.")
-    pictures = []
-    for now, quantity in zip(stills, quantities, strict=True):
-        kernels = kernels_of(now.solution.approximation.bases[unknown])
-        pictures.append(panels.raster_on(now, quantity, kernels, where))
-    limits = panels.common_limits([p.limits() for p in pictures])
-
-    def draw(axes: Axes, i: int) -> None:
-        last = i % _FILM_COLUMNS == _FILM_COLUMNS - 1 or i == len(stills) - 1
-        draw_map(axes, quantities[i], pictures[i], limits, bar=last)
-        axes.set_title(stills[i].note, fontsize=10)
-
-    return [Panel(partial(draw, i=i), size=(3.5, 3.2)) for i in range(len(stills))]
 
 
 def _map(wish: Wish, unknown: str, where: Section) -> Panel:
@@ -178,7 +93,7 @@ def _map(wish: Wish, unknown: str, where: Section) -> Panel:
 
     def draw(axes: Axes) -> None:
         draw_map(axes, quantity, picture)
-        axes.set_aspect("auto")
+        _roomy(axes, where)
         if on_line:
             draw_tracks(axes, tracks_of(solution, unknown), colour="black", halo=True)
         head = [where.title, unknown if wish.brief else summary(solution)]
@@ -188,6 +103,13 @@ def _map(wish: Wish, unknown: str, where: Section) -> Panel:
     return Panel(draw)
 
 
+def _roomy(axes: Axes, where: Section) -> None:
+    """Let axes of space and time have scales of their own, without margins, and few labels."""
+    (x0, t0), (x1, t1) = where.window
+    axes.set(aspect="auto", xlim=(x0, x1), ylim=(t0, t1))
+    axes.locator_params(axis="x", nbins=6)
+
+
 def _paths(wish: Wish, unknown: str, where: Section) -> Panel:
     """Return the ways of kernels and components through time."""
     basis = wish.solution.approximation.bases[unknown]
@@ -195,14 +117,15 @@ def _paths(wish: Wish, unknown: str, where: Section) -> Panel:
 
     def draw(axes: Axes) -> None:
         frame(axes, where)
-        axes.set_aspect("auto")
+        _roomy(axes, where)
         draw_paths(axes, paths)
         draw_tracks(axes, tracks_of(wish.solution, unknown))
-        some = f" ({shown} of {seen} shown)" if shown < seen else ""
+        some = f", {shown} of {seen} shown" if shown < seen else ""
         several = f" of {unknown}" if len(wish.solution.unknowns) > 1 else ""
-        axes.set_title(
-            f"kernels{several} (blue){some}\nand components of the mixture (orange)", fontsize=10
-        )
+        title = f"kernels{several} (blue{some}), components of the mixture (orange)"
+        if placed_anew(basis):
+            title += "\nbroken where they are placed anew between two steps"
+        axes.set_title(title, fontsize=10)
 
     return Panel(draw)
 
@@ -224,7 +147,8 @@ def _residuals(wish: Wish) -> Panel:
         title = "residual" if wish.brief else summary(wish.solution)
         axes.set(yscale="log", ylabel="|residual|")
         axes.set_title(title, fontsize=10)
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(fontsize=8, loc="upper right")
+        axes.locator_params(axis="x", nbins=6)
 
     return Panel(draw, size=(6.4, 4.0))
 
@@ -234,7 +158,7 @@ def _residual_at(axes: Axes, now: Wish, colour: Any) -> None:
     kernels = kernels_of(now.solution.approximation.bases[now.unknowns[0]]).on(where)
     x, inside = line_points(now.solution.domain, where, kernels)
     sizes = 10.0 ** residual_of(now.solution).values(where.lift(x[inside, None]))
-    axes.plot(x[inside], sizes, lw=1.0, color=colour, label=now.note)
+    axes.plot(x[inside], sizes, lw=0.9, color=colour, label=now.note)
     axes.set(xlabel=where.labels[0], xlim=tuple(where.window[:, 0]))
 
 
@@ -269,8 +193,8 @@ def _course(wish: Wish) -> list[Panel]:
     """Return how estimate, steps and kernels went over time."""
     if not wish.solution.history:
         raise ProblemError("This solve was stopped before its first step: nothing to draw.")
-    ranges = {k: v for k, v in _ranges(wish).items() if k == TIME}
-    ends = section(wish.solution.domain, wish.names, ranges).window[:, -1]
+    times = {k: v for k, v in ranges(wish).items() if k == TIME}
+    ends = section(wish.solution.domain, wish.names, times).window[:, -1]
     draws: tuple[Callable[..., None], ...] = (
         history.draw_error,
         history.draw_steps,

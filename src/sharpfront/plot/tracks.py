@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Paths of at most so many kernels are drawn.
-MOST_PATHS = 60
+MOST_PATHS = 80
 # About so many moments of all steps together, and at most so many in one.
 _MOMENTS, _MOST_MOMENTS = 400, 9
 
@@ -33,10 +33,13 @@ class Tracks:
         (x, t) of a component at the beginning and the end of a step, (m, 2, 2).
     weights
         Of the component at the end, (m,).
+    jumps
+        (x, t) before and after the components were placed anew between two steps, (j, 2, 2).
     """
 
     ends: Host
     weights: Host
+    jumps: Host = field(default_factory=lambda: np.zeros((0, 2, 2)))
 
 
 def tracks_of(solution: Any, unknown: str) -> Tracks:
@@ -53,7 +56,8 @@ def tracks_of(solution: Any, unknown: str) -> Tracks:
     if not steps:
         return Tracks(np.zeros((0, 2, 2)), np.zeros(0))
     ends = np.concatenate([step.ends for step in steps])
-    tracks = Tracks(ends, np.concatenate([step.weights for step in steps]))
+    jumps = np.concatenate([_jump(a, b) for a, b in itertools.pairwise(steps)] or [ends[:0]])
+    tracks = Tracks(ends, np.concatenate([step.weights for step in steps]), jumps)
     low, high = solution.domain.bounds[:, 0]
     return _on_circle(tracks, low, high) if solution.domain.periodic_axes[0] else tracks
 
@@ -66,6 +70,15 @@ def _of_slab(slab: Slab) -> Tracks:
 def _of_records(before: Any, after: Any) -> Tracks:
     means = before.mixture.means[:, 0], after.mixture.means[:, 0]
     return _moved(*means, (before.time, after.time), after.mixture.weights)
+
+
+def _jump(before: Tracks, after: Tracks) -> Host:
+    """Return where components went between two steps, from left to right one by one."""
+    if len(before.ends) != len(after.ends):
+        return np.zeros((0, 2, 2))
+    old, new = before.ends[:, 1], after.ends[:, 0]
+    pairs = np.stack([old[np.argsort(old[:, 0])], new[np.argsort(new[:, 0])]], axis=1)
+    return np.asarray(pairs[pairs[:, 0, 0] != pairs[:, 1, 0]])
 
 
 def _pairs(history: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -96,6 +109,7 @@ def _on_circle(tracks: Tracks, low: float, high: float) -> Tracks:
         moved[:, :, 0] -= period * turns[kept, end, None]
         ends.append(moved)
         weights.append(tracks.weights[kept])
+    # A jump may be one by a whole turn, which is none.
     return Tracks(np.concatenate(ends), np.concatenate(weights))
 
 
@@ -130,17 +144,30 @@ def kernel_paths(basis: Any, window: Host, most: int = MOST_PATHS) -> tuple[list
         inside = np.flatnonzero(np.any((places >= x0) & (places <= x1), axis=0))
         number = min(most, len(inside))
         chosen = inside[((np.arange(number) + 0.5) / max(1, number) * len(inside)).astype(int)]
-        jumps = slab.motion.high - slab.motion.low if slab.motion.periodic else np.inf
-        paths += [_cut(places[:, i], moments, jumps / 2) for i in chosen]
+        paths += [path for i in chosen for path in _turned(places[:, i], moments, slab)]
         shown, seen = max(shown, number), max(seen, len(inside))
     return paths, shown, seen
 
 
-def _cut(places: Host, moments: Host, most: float) -> Host:
-    """Return a path with a gap wherever it jumps over the seam of a circle."""
-    gaps = np.flatnonzero(np.abs(np.diff(places)) > most) + 1
-    path = np.stack([places, moments], axis=1)
-    return np.insert(path, gaps, np.nan, axis=0)
+def _turned(places: Host, moments: Host, slab: Slab) -> list[Host]:
+    """Return a path; on a circle, once from either side of the seam where it crosses that."""
+    if not slab.motion.periodic:
+        return [np.stack([places, moments], axis=1)]
+    low, period = slab.motion.low, slab.motion.high - slab.motion.low
+    unwound = np.unwrap(places, period=period)
+    turns = np.unique(np.floor((unwound - low) / period))
+    return [np.stack([unwound - period * turn, moments], axis=1) for turn in turns]
+
+
+def placed_anew(basis: Any) -> bool:
+    """Tell whether kernels were placed anew between two steps."""
+    slabs = basis.slabs if isinstance(basis, SlabBasis) else ()
+    return any(
+        a.kernels != b.kernels
+        or a.motion.stop.count != b.motion.start.count
+        or not np.array_equal(a.motion.stop.packed(), b.motion.start.packed())
+        for a, b in itertools.pairwise(slabs)
+    )
 
 
 def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool = False) -> None:
@@ -161,6 +188,10 @@ def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool 
     if halo:
         lines.set_path_effects([Stroke(linewidth=3.2, foreground="white", alpha=0.5), Normal()])
     axes.add_collection(lines, autolim=False)
+    dotted = LineCollection(
+        list(tracks.jumps), linewidths=0.8, colors=colour, linestyles=":", alpha=0.7, zorder=2.9
+    )
+    axes.add_collection(dotted, autolim=False)
 
 
 def draw_paths(axes: Axes, paths: Sequence[Host]) -> None:

@@ -1,0 +1,79 @@
+"""Radau's nodes and the polynomials on them."""
+
+import numpy as np
+import pytest
+
+from sharpfront.pieces.radau import (
+    STAGES,
+    all_nodes,
+    differentiation,
+    interpolation,
+    interpolation_rate,
+    legendre,
+    stage_nodes,
+)
+
+COUNTS = [1, 2, 3, 5]
+
+
+def butcher(stages):
+    """Return A of the method: the inverse of the differentiation between the stages."""
+    return np.linalg.inv(differentiation(stages)[1:, 1:])
+
+
+@pytest.mark.parametrize("stages", COUNTS)
+def test_nodes_end_with_one_and_integrate_to_twice_their_number(stages):
+    nodes = stage_nodes(stages)
+    assert nodes[-1] == 1.0 and nodes[0] > 0 and np.all(np.diff(nodes) > 0)
+    assert len(nodes) == stages and all_nodes(stages)[0] == 0.0
+    weights = butcher(stages)[-1]
+    for power in range(2 * stages - 1):
+        assert np.isclose(weights @ nodes**power, 1 / (power + 1), rtol=1e-12)
+    assert not np.isclose(weights @ nodes ** (2 * stages - 1), 1 / (2 * stages), rtol=1e-9)
+
+
+def test_three_stages_are_those_of_the_books():
+    root = np.sqrt(6)
+    assert np.allclose(stage_nodes(3), [(4 - root) / 10, (4 + root) / 10, 1])
+    assert np.allclose(butcher(3)[-1], [(16 - root) / 36, (16 + root) / 36, 1 / 9])
+
+
+@pytest.mark.parametrize("stages", COUNTS)
+def test_polynomials_are_interpolated_and_differentiated_exactly(stages):
+    nodes = all_nodes(stages)
+    random = np.random.default_rng(stages)
+    p = np.polynomial.Polynomial(random.normal(size=stages + 1))
+    s = np.linspace(-0.2, 1.7, 23)
+    assert np.allclose(interpolation(s, stages) @ p(nodes), p(s), rtol=1e-9, atol=1e-11)
+    assert np.allclose(interpolation_rate(s, stages) @ p(nodes), p.deriv()(s), atol=1e-9)
+    assert np.allclose(differentiation(stages) @ p(nodes), p.deriv()(nodes), atol=1e-10)
+    assert np.allclose(interpolation(nodes, stages), np.eye(stages + 1), atol=1e-12)
+
+
+def test_legendre_coefficients():
+    s = 2 * all_nodes() - 1
+    found = legendre() @ np.polynomial.legendre.legval(s, [0.3, -1.0, 0.0, 2.0, 0.0, 0.25])
+    assert len(found) == STAGES + 1
+    assert np.allclose(found, [0.3, -1.0, 0.0, 2.0, 0.0, 0.25], atol=1e-13)
+
+
+def march(stages, steps, rate=-2.0 + 3.0j):
+    """Return the error of u' = rate u over [0, 1] by the method."""
+    h = 1.0 / steps
+    u = np.ones(1, dtype=complex)
+    d = differentiation(stages) / h
+    for _ in range(steps):
+        level = np.linalg.solve(d[1:, 1:] - rate * np.eye(stages), -d[1:, 0] * u)
+        u = level[-1]
+    return abs(np.ravel(u)[0] - np.exp(rate))
+
+
+@pytest.mark.parametrize(("stages", "steps"), [(1, 64), (2, 16), (3, 6), (5, 2)])
+def test_order_is_twice_the_stages_less_one(stages, steps):
+    order = np.log2(march(stages, steps) / march(stages, 2 * steps))
+    assert abs(order - (2 * stages - 1)) < 0.35
+
+
+@pytest.mark.parametrize("stages", COUNTS)
+def test_stiff_parts_die_in_one_step(stages):
+    assert march(stages, 1, rate=-1e8) < 1e-6
