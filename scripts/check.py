@@ -1,4 +1,4 @@
-"""Run every check of the project: lint, format, types, import contracts, tests.
+"""Run every check of the project: lint, format, types, import contracts, documentation, tests.
 
 All of them run even if one fails, so that one call shows everything there is to repair.
 """
@@ -19,6 +19,7 @@ CHECKS = {
     "format": [str(TOOLS / "ruff"), "format", "--check", "."],
     "types": [PYTHON, "-m", "mypy"],
     "imports": [str(TOOLS / "lint-imports")],
+    "docs": [PYTHON, "-m", "mkdocs", "build", "--strict", "--quiet"],
     "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--maxprocesses", "8"],
 }
 
@@ -27,6 +28,8 @@ def main() -> int:
     """Return 0 if every check passed, else 1."""
     # One BLAS thread per process: the tests run in parallel and their matrices are small.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    # Advertisements of the theme are no warnings.
+    environment["NO_MKDOCS_2_WARNING"] = "1"
     failed = []
     for name, command in CHECKS.items():
         print(f"== {name}: {' '.join(command)}", flush=True)

@@ -44,7 +44,9 @@ def draw(page: Path) -> None:
     with Image.open(target) as picture:
         flat = picture.convert("RGB")
     flat.save(target, optimize=True)
-    panel(figure, PANELS.get(page.stem, 0), flat).save(PICTURES / f"{page.stem}-small.png", optimize=True)
+    panel(figure, PANELS.get(page.stem, 0), flat).save(
+        PICTURES / f"{page.stem}-small.png", optimize=True
+    )
 
 
 def panel(figure: Figure, number: int, picture: Image.Image) -> Image.Image:

@@ -21,9 +21,10 @@ BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {}
-    for block in BLOCK.findall(page.read_text()):
-        exec(compile(block, str(page), "exec"), names)
+    text, names = page.read_text(), {}
+    for block in BLOCK.finditer(text):
+        above = text.count("\n", 0, block.start(1))  # so that a failure names the page's line
+        exec(compile("\n" * above + block[1], str(page), "exec"), names)
     plt.close("all")
 
 

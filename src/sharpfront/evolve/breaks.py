@@ -84,6 +84,16 @@ def breaks_of(f: Function, low: float, high: float, periodic: bool) -> list[Brea
     return found
 
 
+def needles_of(f: Function, low: float, high: float) -> list[float]:
+    """Return the places where a function has a spike that few points of the look see."""
+    x = np.linspace(low, high, LOOK)
+    u = f(x)
+    middle = np.median(np.stack([u[:-4], u[1:-3], u[3:-1], u[4:]]), axis=0)
+    spread = float(np.ptp(u))
+    lone = np.abs(u[2:-2] - middle) > 0.02 * spread if spread > 0 else np.zeros(0, dtype=bool)
+    return [float(v) for v in x[2:-2][lone][:20]]
+
+
 def _zoomed(f: Function, a: float, b: float, length: float, spread: float) -> Break | None:
     """Follow the largest bend between two points inwards; return it if it does not smooth out."""
     first = _bend(f, a, b)
@@ -99,7 +109,10 @@ def _zoomed(f: Function, a: float, b: float, length: float, spread: float) -> Br
             u = f(np.array([a, middle, b]))
             a, b = (a, middle) if abs(u[1] - u[0]) > abs(u[2] - u[1]) else (middle, b)
         h, aside = CLOSE * length, 1e-4 * CLOSE * length
-        return Break(0.5 * (a + b), _line(f, a - aside, -h), _line(f, b + aside, h))
+        broken = Break(0.5 * (a + b), _line(f, a - aside, -h), _line(f, b + aside, h))
+        far = f(np.array([broken.x - 1e-3 * length, broken.x + 1e-3 * length]))
+        # A needle has the same value on both sides.
+        return broken if abs(broken.jump) > 0.05 * max(jump, abs(far[1] - far[0])) else None
     broken = _kink(f, a, b)
     h = 0.1 * (b - a)
     last, closer = _bend(f, a, b)[0], _bend(f, broken.x - 0.5 * h, broken.x + 0.5 * h)[0]
@@ -144,6 +157,8 @@ class Rounded:
         Whether the ends are joined.
     breaks
         Where it is rounded, with the widths.
+    needles
+        Where something narrow was seen.
     ends
         (side, amount, width, order) of corrections at the ends: by a value or a slope.
     """
@@ -153,6 +168,7 @@ class Rounded:
     high: float
     periodic: bool
     breaks: tuple[tuple[Break, float], ...] = ()
+    needles: tuple[float, ...] = ()
     ends: tuple[tuple[int, float, float, int], ...] = ()
 
     def _inside(self, x: Host) -> Host:
@@ -202,13 +218,25 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         size = max(1.0, float(np.abs(plain(np.linspace(system.low, system.high, 101))).max()))
         widths = [_width(b, tol * size, length) for b in breaks]
         pairs = tuple(zip(breaks, widths, strict=True))
-        found.append(Rounded(plain.function, system.low, system.high, system.periodic, pairs))
+        needles = tuple(needles_of(plain, system.low, system.high))
+        found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]
         bends = [(b, w) for b, w in pairs if abs(b.bend) * w > tol * size and (b, w) not in jumps]
         words += [f"{name} bends at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in bends]
+    start = system.problem.time
+    assert start is not None
+    found, more = met(system, found, tol, start[0])
+    return found, words + more
+
+
+def met(
+    system: TimeSystem, states: Sequence[Rounded], tol: float, t: float
+) -> tuple[list[Rounded], list[str]]:
+    """Return states that meet the conditions at a moment, and what was done to them, in words."""
+    found, words = list(states), []
     for condition in system.conditions:
-        words += _corrected(system, condition, found, tol, length)
+        words += _corrected(system, condition, found, tol, t)
     return found, words
 
 
@@ -219,7 +247,7 @@ def _width(broken: Break, small: float, length: float) -> float:
 
 
 def _corrected(
-    system: TimeSystem, condition: Residual, states: list[Rounded], tol: float, length: float
+    system: TimeSystem, condition: Residual, states: list[Rounded], tol: float, t: float
 ) -> list[str]:
     """Bend the state at an end until it meets a condition there; return words if by a value."""
     terms = [t for t in condition.terms if not t.orders[1]]
@@ -227,10 +255,11 @@ def _corrected(
         return []
     highest = max(terms, key=lambda t: t.orders[0])
     i, order = system.names.index(highest.unknown), highest.orders[0]
+    length = system.high - system.low
     side, h = condition.side, 1e-5 * length
     if order > 1:
         return []
-    leaves = _leaves(system, states, side, h)
+    leaves = _leaves(system, states, side, h, t)
     missed = float(condition.at(leaves, 1)[0])
     tangent = float(condition.tangents(leaves, 1)[condition.terms.index(highest)][0])
     amount = -missed / tangent if tangent else 0.0
@@ -241,15 +270,7 @@ def _corrected(
     else:
         width = float(np.clip(WORTH * tol / abs(amount), ROUND * length, 1e-3 * length))
         amount = -amount
-    old = states[i]
-    states[i] = Rounded(
-        old.function,
-        old.low,
-        old.high,
-        old.periodic,
-        old.breaks,
-        (*old.ends, (side, amount, width, order)),
-    )
+    states[i] = replace(states[i], ends=(*states[i].ends, (side, amount, width, order)))
     where, what = ("left", "right")[side], ("", "with a slope ")[order]
     if abs(amount) * (width if order else 1.0) > 0.1 * tol:
         return [
@@ -258,15 +279,15 @@ def _corrected(
     return []
 
 
-def _leaves(system: TimeSystem, states: Sequence[Rounded], side: int, h: float) -> dict[Key, Host]:
+def _leaves(
+    system: TimeSystem, states: Sequence[Rounded], side: int, h: float, t: float
+) -> dict[Key, Host]:
     """Return values and derivatives of the state at an end, by one-sided differences."""
     end, inward = (system.low, h) if side == 0 else (system.high, -h)
-    start = system.problem.time
-    assert start is not None
     x = system.problem.coordinates[0]
     leaves: dict[Key, Host] = {
         ("coordinate", x): np.array([end]),
-        ("coordinate", "t"): np.array([start[0]]),
+        ("coordinate", "t"): np.array([t]),
         ("normal", x): np.array([2.0 * side - 1.0]),
     }
     for name, state in zip(system.names, states, strict=True):

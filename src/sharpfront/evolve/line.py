@@ -11,6 +11,7 @@ import numpy as np
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, blas_threads
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.evolve.agenda import agenda_of
 from sharpfront.evolve.equations import TimeSystem, time_system
 from sharpfront.evolve.march import Step, StuckError, steps
 from sharpfront.evolve.moment import Moment
@@ -106,13 +107,14 @@ def evolve_line(
     """
     system = time_system(problem)
     assert problem.time is not None
-    limits = Limits(tol, *problem.time, max_kernels or MAX_KERNELS, components or COMPONENTS)
+    most = max_kernels or MAX_KERNELS, components or COMPONENTS
+    limits = Limits(tol, *problem.time, *most, agenda_of(system))
     with blas_threads(1):
         march = _begin(system, limits, resume)
         for attempt in range(PASSES):
             march = _marched(march, limits, on_step)
             estimate = march.estimate(tol)
-            tighter = march.inner * 0.5 * tol / estimate
+            tighter = march.inner * 0.5 * tol / max(estimate, 1e-300)
             last = march.ended is not None or estimate <= tol or attempt == PASSES - 1
             if last or tighter < TIGHTEST:
                 break
@@ -143,12 +145,14 @@ def _begin(system: TimeSystem, limits: Limits, resume: Solution | None) -> _Marc
 def _marched(march: _March, limits: Limits, on_step: Callable[[TimeStep], None] | None) -> _March:
     """Go on to the end of time, or as far as it goes."""
     run, taken, records = march.run, list(march.taken), list(march.records)
+    notes = list(march.notes)
     ended = None
     try:
         for step in steps(march.run, replace(limits, tol=march.inner)):
             run = step.run
             taken.append((step.slab, step.weights))
             records.append(_record(step, len(records)))
+            notes += [f"at t = {step.slab.motion.times[0]:.3g} {words}" for words in step.words]
             if on_step:
                 on_step(records[-1])
     except KeyboardInterrupt:
@@ -157,7 +161,7 @@ def _marched(march: _March, limits: Limits, on_step: Callable[[TimeStep], None] 
     except StuckError as stuck:
         detail = f"At t = {run.now.t:.6g} of {limits.stop:.6g}: {stuck}."
         ended = Outcome(OutcomeKind.STOPPED, detail)
-    return replace(march, run=run, taken=taken, records=records, ended=ended)
+    return replace(march, run=run, taken=taken, records=records, notes=notes, ended=ended)
 
 
 def _record(step: Step, index: int) -> TimeStep:

@@ -25,6 +25,7 @@ from sharpfront.evolve.placing import (
 )
 from sharpfront.evolve.room import Room, room
 from sharpfront.evolve.slab import Solved, solve_slab, stages_of
+from sharpfront.evolve.start import restarted
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.radau import STAGES, interpolation, legendre, stage_nodes
@@ -75,6 +76,7 @@ class Step:
     mixture: Mixture
     speeds: Host
     seconds: float
+    words: tuple[str, ...] = ()
 
 
 class StuckError(Exception):
@@ -84,7 +86,10 @@ class StuckError(Exception):
 def steps(run: Run, limits: Limits) -> Iterator[Step]:
     """Yield steps until the end of time; raises `StuckError` where none can be taken."""
     while run.now.t < limits.stop:
-        step = _step(run, limits)
+        words: list[str] = []
+        if limits.agenda.is_stop(run.now.t):
+            run, words = restarted(run, limits)
+        step = replace(_step(run, limits), words=tuple(words))
         run = step.run
         yield step
 
@@ -161,7 +166,7 @@ class _Done:
 def _attempt(now: _Try, limits: Limits) -> _Done:
     """Solve one slab and see whether it is good."""
     run = now.run
-    dt = _fitted(run.now.t, run.dt, limits.stop)
+    dt = _fitted(run.now.t, run.dt, limits)
     v, stop = moved(run.now, dt, now.relax)
     if now.ahead is not None:
         stop = replace(now.ahead, t=stop.t)
@@ -208,9 +213,9 @@ def _next_try(now: _Try, done: _Done, limits: Limits) -> _Try:
     return now.with_more(limits, min(now.excess, done.excess))
 
 
-def _fitted(t: float, dt: float, stop: float) -> float:
-    """Return a step that does not leave a crumb before the end."""
-    left = stop - t
+def _fitted(t: float, dt: float, limits: Limits) -> float:
+    """Return a step that ends where it must and leaves no crumb before that."""
+    left = min(limits.stop - t, limits.agenda.longest(t))
     if dt >= 0.999 * left:
         return left
     return 0.5 * left if dt > 0.5 * left else dt

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.evolve.agenda import Agenda
 from sharpfront.evolve.error import more_kernels
 from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.room import room
@@ -52,6 +53,13 @@ class Run:
     taken: int = 0
     before: tuple[Host, float] | None = None
 
+    def error_at(self, x: Host) -> Host:
+        """Return the error so far at positions, (m, n)."""
+        now, periodic = self.now, self.now.system.periodic
+        functions = kernels_of(more_kernels(now.kernels, periodic), periodic)
+        xi = now.where.xi(now.where.nearest(x))
+        return np.asarray(functions.sums(xi, self.error.T, 0)[0].T)
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -67,6 +75,8 @@ class Limits:
         N at most.
     components
         Of the mixture, at most.
+    agenda
+        What happens when.
     """
 
     tol: float
@@ -74,6 +84,7 @@ class Limits:
     stop: float
     max_kernels: int
     components: int
+    agenda: Agenda
 
     @property
     def span(self) -> float:
@@ -167,9 +178,7 @@ def _carried(run: Run, new: Moment) -> Run:
     old, system = run.now, run.now.system
     finer = room(more_kernels(new.kernels, system.periodic), max(system.order, 1), system.periodic)
     x = new.where.invert(finer.points).x
-    xi = old.where.xi(old.where.nearest(x))
-    functions = kernels_of(more_kernels(old.kernels, system.periodic), system.periodic)
-    error = functions.sums(xi, run.error.T, 0)[0].T + old.values(x) - new.values(x)
+    error = run.error_at(x) + old.values(x) - new.values(x)
     return replace(run, now=new, error=error @ finer.projector.T, before=None)
 
 

@@ -7,78 +7,74 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
-from sharpfront.evolve.breaks import Function, rounded
-from sharpfront.evolve.equations import TimeSystem
+from sharpfront.evolve.agenda import depends, explicit
+from sharpfront.evolve.breaks import Function, Rounded, met, rounded
+from sharpfront.evolve.equations import Residual, TimeSystem
 from sharpfront.evolve.error import more_kernels
 from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.placing import Limits, Run
 from sharpfront.evolve.room import room
+from sharpfront.evolve.sampling import sampled
 from sharpfront.evolve.tracking import Profile, Shape, all_shapes, searched, trial_error
 from sharpfront.mixture import Mixture
 
-# Points of the first look, halvings of a cell across which something changes, points at most.
-LOOK, HALVINGS, MOST = 4001, 40, 100_000
-# A cell is halved where a quantity changes by more than this share of its range.
-JUMP = 0.02
 # Share of the tolerance that the first fit may miss.
 FIT = 0.02
 # First kernels.
 FIRST = 32
 
 
-def sampled(functions: Sequence[Function], low: float, high: float) -> tuple[Host, Host]:
-    """Return positions and values of functions, dense where they or their slopes change fast."""
-    x = np.linspace(low, high, LOOK)
-    u = np.stack([f(x) for f in functions])
-    for _ in range(HALVINGS):
-        wide = _changes(x, u) & (np.diff(x) > 1e-13 * (high - low))
-        if not wide.any() or len(x) > MOST:
-            break
-        middle = 0.5 * (x[1:] + x[:-1])[wide]
-        new = np.stack([f(middle) for f in functions])
-        at = np.flatnonzero(wide) + 1
-        x, u = np.insert(x, at, middle), np.insert(u, at, new, axis=1)
-    return x, u
-
-
-def _changes(x: Host, u: Host) -> NDArray[np.bool_]:
-    """Tell over which cells a function or its slope changes by too much of its range."""
-    steps = np.diff(x)
-    slope = np.diff(u, axis=1) / steps
-    spread = np.maximum(np.ptp(u, axis=1), 1e-300)[:, None]
-    steep = np.maximum(np.ptp(slope, axis=1), 1e-6 * spread[:, 0] / (x[-1] - x[0]))[:, None]
-    jump = np.abs(np.diff(u, axis=1)) > JUMP * spread
-    turn = np.abs(np.diff(slope, axis=1)) > 2.0 * JUMP * steep
-    # Below this a slope is rounding.
-    turn &= np.minimum(steps[1:], steps[:-1]) > 1e-14 * np.abs(u).max() / (JUMP * steep)
-    jump[:, 1:] |= turn
-    jump[:, :-1] |= turn
-    return np.asarray(jump.any(axis=0))
-
-
 def first_run(system: TimeSystem, limits: Limits) -> tuple[Run, list[str]]:
     """Return the run before its first step, and what had to be rounded, in words."""
     functions, words = rounded(system, limits.tol)
-    low = _seam(functions, system)
-    x, u = sampled(functions, low, low + system.high - system.low)
+    return _begun(system, functions, limits.start, limits), words
+
+
+def restarted(run: Run, limits: Limits) -> tuple[Run, list[str]]:
+    """Return a run at a moment where conditions may jump, its state made to meet them again."""
+    now, system = run.now, run.now.system
+    plain = [_of_moment(now, i) for i in range(len(system.names))]
+    soon = now.t + 1e-9 * limits.span
+    functions, words = met(system, plain, limits.tol, soon)
+    if functions == plain:
+        return replace(run, dt=min(run.dt, _first_step(now, limits)), before=None), []
+    new = _begun(system, functions, now.t, limits)
+    finer = room(
+        more_kernels(new.now.kernels, system.periodic), max(system.order, 1), system.periodic
+    )
+    x = new.now.where.invert(finer.points).x
+    carried = run.error_at(x) @ finer.projector.T
+    scale = np.maximum(run.scale, new.scale)
+    return replace(new, error=new.error + carried, scale=scale, taken=run.taken), words
+
+
+def _of_moment(now: Moment, index: int) -> Rounded:
+    def values(x: Host) -> Host:
+        return np.asarray(now.values(x)[index])
+
+    system = now.system
+    return Rounded(values, system.low, system.high, system.periodic)
+
+
+def _begun(system: TimeSystem, functions: Sequence[Rounded], t: float, limits: Limits) -> Run:
+    """Return a run that starts from given functions."""
+    low, length = _seam(functions, system), system.high - system.low
+    hints = [x for f in functions for x in f.needles]
+    watched: list[Function] = [*functions, *_sources(system, t, limits)]
+    x, u = sampled(watched, low, low + length, hints)
     slopes = np.stack([np.gradient(row, x) for row in u])
-    length = system.high - system.low
     profile = Profile(x, u, slopes, np.zeros_like(u), length, system.periodic)
     mixture = _mixture(profile, limits)
-    start = system.problem.time
-    assert start is not None
+    scale = np.maximum(1.0, np.abs(u[: len(functions)]).max(axis=1))
 
     def values(at: Host) -> Host:
         return np.stack([f(at) for f in functions])
 
-    scale = np.maximum(1.0, np.abs(u).max(axis=1))
     kernels = FIRST | 1 if system.periodic else FIRST
-    now = Moment(
-        system, start[0], kernels, mixture, Shape(3.0, 1.0, 0.1), low, np.zeros((len(functions), 0))
-    )
+    nothing = np.zeros((len(functions), 0))
+    now = Moment(system, t, kernels, mixture, Shape(3.0, 1.0, 0.1), low, nothing)
     while True:
         now = _shaped(replace(now, kernels=kernels), values)
         tables = room(kernels, max(system.order, 1), system.periodic)
@@ -94,7 +90,27 @@ def first_run(system: TimeSystem, limits: Limits) -> tuple[Run, list[str]]:
         kernels = kernels | 1 if system.periodic else kernels
     blurred = np.stack([f.blurred()(at) for f in functions])
     error = (missed + values(at) - blurred) @ finer.projector.T
-    return Run(now, _first_step(now, limits), error, scale), words
+    return Run(now, _first_step(now, limits), error, scale)
+
+
+def _sources(system: TimeSystem, t: float, limits: Limits) -> list[Function]:
+    """Return what the equations hold at rest, as functions of x: sources may be narrow too."""
+
+    def source(equation: Residual, when: float) -> Function:
+        def of_x(x: Host) -> Host:
+            length = system.high - system.low
+            at = system.low + np.mod(x - system.low, length) if system.periodic else x
+            return explicit(system, equation, np.clip(at, system.low, system.high), 0 * x + when)
+
+        return of_x
+
+    found = []
+    for equation in system.equations:
+        if depends(equation.expression, system.problem.coordinates[0]):
+            moving = depends(equation.expression, "t")
+            moments = (t, 0.5 * (t + limits.stop), limits.stop) if moving else (t,)
+            found += [source(equation, when) for when in moments]
+    return found
 
 
 def _seam(functions: Sequence[Function], system: TimeSystem) -> float:

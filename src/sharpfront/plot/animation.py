@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,6 @@ _FPS, _SECONDS = 15.0, 4.0
 # A GIF counts hundredths of a second, and viewers slow down frames of less than two.
 _FASTEST_GIF = 50.0
 _COLOURS = 256
-_DPI = 100
 
 
 @dataclass(frozen=True)
@@ -220,13 +220,28 @@ def _palette(images: list[Any]) -> Any:
 
 
 def _write_mp4(path: Path, scene: Scene, shown: Iterator[None], timing: Timing) -> None:
+    """Pass the frames to ffmpeg, one after the other."""
     from matplotlib.animation import FFMpegWriter
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    FigureCanvasAgg(scene.figure)
-    # Players want this format of pixels, and whole squares of four of them.
-    options: dict[str, Any] = {"fps": timing.fps, "codec": "h264"}
-    writer = FFMpegWriter(**options, extra_args=["-pix_fmt", "yuv420p"])
-    with writer.saving(scene.figure, str(path), _DPI):
-        for _ in shown:
-            writer.grab_frame()
+    width, height = (int(pixels) for pixels in scene.figure.bbox.size)
+    given = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {timing.fps:.6f} -i -"
+    # The format of pixels that players know.
+    wanted = "-c:v h264 -pix_fmt yuv420p -movflags +faststart"
+    command = [FFMpegWriter.bin_path(), "-y", "-loglevel", "error", *given.split()]
+    with subprocess.Popen(
+        [*command, *wanted.split(), str(path)], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        try:
+            for pixels in _pixels(scene, shown):
+                process.stdin.write(pixels.tobytes())
+        except BrokenPipeError:
+            # It has stopped, and says why.
+            pass
+        except BaseException:
+            process.kill()
+            raise
+        _, words = process.communicate()
+    if process.returncode:
+        said = words.decode(errors="replace").strip()
+        raise ProblemError(f"ffmpeg could not write {path.suffix} files: {said}. Write a .gif.")

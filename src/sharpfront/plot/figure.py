@@ -85,8 +85,10 @@ def _figure(wish: Wish, rows: list[list[Panel]]) -> list[Axes]:
     figure = plt.figure(figsize=size, layout="constrained")
     grid = figure.add_gridspec(len(rows), columns)
     places = []
+    # Panels of one size keep it where a last row is short of some.
+    alike = len({panel.size or panel for row in rows for panel in row}) == 1
     for i, row in enumerate(rows):
-        span = columns // len(row)
+        span = columns // len(rows[0] if alike else row)
         for j, panel in enumerate(row):
             cell = grid[i, j * span : (j + 1) * span]
             places.append(

@@ -32,8 +32,13 @@ def film_panels(wish: Wish) -> list[list[Panel]]:
     stills = [still(replace(wish, where=ranges(wish)), t) for t in times]
     flat = len(stills[0].names) == 1
     frames = _curves(stills) if flat else _maps(stills)
-    columns = min(_COLUMNS, len(frames))
+    columns = _columns(len(frames))
     return [frames[i : i + columns] for i in range(0, len(frames), columns)]
+
+
+def _columns(count: int) -> int:
+    """Return how many panels go side by side: three, or two where that leaves one alone."""
+    return 2 if count == 4 else min(_COLUMNS, count)
 
 
 def _curves(stills: Sequence[Wish]) -> list[Panel]:
@@ -41,7 +46,7 @@ def _curves(stills: Sequence[Wish]) -> list[Panel]:
     curves = [curve_of(now.solution, now.unknowns, where) for now in stills]
     ends = np.array([curve.limits for curve in curves])
     limits = float(ends[:, 0].min()), float(ends[:, 1].max())
-    columns = min(_COLUMNS, len(stills))
+    columns = _columns(len(stills))
 
     def draw(axes: Axes, i: int) -> None:
         period = period_of(stills[i])
@@ -68,9 +73,10 @@ def _maps(stills: Sequence[Wish]) -> list[Panel]:
         kernels = kernels_of(now.solution.approximation.bases[unknown])
         pictures.append(panels.raster_on(now, quantity, kernels, where))
     limits = panels.common_limits([p.limits() for p in pictures])
+    columns = _columns(len(stills))
 
     def draw(axes: Axes, i: int) -> None:
-        last = i % _COLUMNS == _COLUMNS - 1 or i == len(stills) - 1
+        last = i % columns == columns - 1 or i == len(stills) - 1
         draw_map(axes, quantities[i], pictures[i], limits, bar=last)
         axes.set_title(stills[i].note, fontsize=10)
 

@@ -58,8 +58,10 @@ def timed_panels(wish: Wish, what: str) -> list[list[Panel]]:
         return [[_residuals(wish)]]
     if what == "kernels" and len(wish.names) > 2:
         raise ProblemError("Kernels in the plane are drawn at a moment: plot('kernels', t=0.5).")
-    make = _paths if what == "kernels" else _map
-    return [[make(wish, unknown, where) for unknown in wish.unknowns]]
+    if what == "kernels":
+        return [[_paths(wish, names, where) for names in _sharing(wish)]]
+    wish = replace(wish, brief=wish.brief or len(wish.unknowns) > 1)
+    return [[_map(wish, unknown, where) for unknown in wish.unknowns]]
 
 
 def at_moment(wish: Wish, what: str, t: float) -> list[list[Panel]]:
@@ -110,22 +112,30 @@ def _roomy(axes: Axes, where: Section) -> None:
     axes.locator_params(axis="x", nbins=6)
 
 
-def _paths(wish: Wish, unknown: str, where: Section) -> Panel:
+def _sharing(wish: Wish) -> list[list[str]]:
+    """Return the unknowns, those that have the same kernels together."""
+    groups: dict[int, list[str]] = {}
+    for name in wish.unknowns:
+        groups.setdefault(id(wish.solution.approximation.bases[name]), []).append(name)
+    return list(groups.values())
+
+
+def _paths(wish: Wish, unknowns: list[str], where: Section) -> Panel:
     """Return the ways of kernels and components through time."""
-    basis = wish.solution.approximation.bases[unknown]
+    basis = wish.solution.approximation.bases[unknowns[0]]
     paths, shown, seen = kernel_paths(basis, where.window)
 
     def draw(axes: Axes) -> None:
         frame(axes, where)
         _roomy(axes, where)
         draw_paths(axes, paths)
-        draw_tracks(axes, tracks_of(wish.solution, unknown))
+        draw_tracks(axes, tracks_of(wish.solution, unknowns[0]))
         some = f", {shown} of {seen} shown" if shown < seen else ""
-        several = f" of {unknown}" if len(wish.solution.unknowns) > 1 else ""
-        title = f"kernels{several} (blue{some}), components of the mixture (orange)"
-        if placed_anew(basis):
-            title += "\nbroken where they are placed anew between two steps"
-        axes.set_title(title, fontsize=10)
+        several = f" of {', '.join(unknowns)}" if len(wish.solution.unknowns) > 1 else ""
+        lines = [f"kernels{several} (blue{some})", "components of the mixture (orange)"]
+        if placed_anew(basis) and not wish.brief:
+            lines.append("broken where they are placed anew between two steps")
+        axes.set_title("\n".join(lines), fontsize=10)
 
     return Panel(draw)
 

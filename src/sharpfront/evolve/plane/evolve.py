@@ -27,6 +27,8 @@ from sharpfront.solution import Estimate, Solution
 MAX_KERNELS = 3000
 # Components along each axis: tried are none up to these.
 COMPONENTS = 2
+# Steps at most: a solution that takes more is not followed well.
+MOST_STEPS = 1000
 # Points along each side on which the size of the initial state is taken.
 _SIZED = 60
 _MEANING = (
@@ -131,6 +133,8 @@ def _marched(
     """Go on to the end of time, or as far as it goes."""
     try:
         while way.march.t < aim.span[1]:
+            if len(way.records) >= MOST_STEPS:
+                raise StuckError(f"the end of time is not in sight after {MOST_STEPS} steps")
             way = _step(way, statements, aim, limits)
             if on_step:
                 on_step(way.records[-1])

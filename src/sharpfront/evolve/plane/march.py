@@ -33,7 +33,7 @@ LEFT_BEHIND = 0.1
 BEYOND = 1.5
 # The shortest slab beside the span, by how much slabs grow and shrink, and by how much one that
 # Newton's method does not solve.
-SHORTEST, GROW, SHRINK, UNSOLVED = 1e-9, 2.0, 0.2, 0.3
+SHORTEST, GROW, SHRINK, UNSOLVED = 1e-7, 2.0, 0.2, 0.3
 # A slab's length is kept, and its systems with it, while the best one is within these factors.
 KEEP = (0.95, 1.4)
 # Systems of a slab before are used again while Newton's updates fall by this factor.
@@ -152,7 +152,7 @@ def _length(march: March, aim: Aim) -> float:
     if march.dt >= left * (1.0 - 1e-9):
         return left
     if march.dt < SHORTEST * (aim.span[1] - aim.span[0]):
-        raise StuckError(f"no slab of time could be solved, down to a length of {march.dt:.1e}")
+        raise StuckError(f"slabs of time got as short as {march.dt:.1e} without being solved")
     return 0.5 * left if march.dt > 0.5 * left else march.dt
 
 
