@@ -1,4 +1,4 @@
-"""Every Python block of the documentation runs, and the README's commands are the ones in use."""
+"""Every block of the documentation runs, and the README's commands are the ones in use."""
 
 import re
 import subprocess
@@ -11,21 +11,40 @@ import matplotlib.pyplot as plt
 import pytest
 
 import sharpfront
+from sharpfront.statement import read_text
 
 mpl.use("Agg")
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+# A block of text that follows at once is what the code prints.
+BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
+STATEMENT = re.compile(r"```toml\n(.*?)```", re.DOTALL)
+# Those of these two pages are solved in tests/statement.
+STATED = [
+    page
+    for page in PAGES
+    if page.name not in ("problem-files.md", "command-line.md")
+    and STATEMENT.search(page.read_text())
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
+def test_python_blocks_run_in_order_and_print_what_they_say(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     text, names = page.read_text(), {}
     for block in BLOCK.finditer(text):
         above = text.count("\n", 0, block.start(1))  # so that a failure names the page's line
         exec(compile("\n" * above + block[1], str(page), "exec"), names)
+        printed = capsys.readouterr().out
+        if block[2]:
+            assert printed.split() == block[2].split()
     plt.close("all")
+
+
+@pytest.mark.parametrize("page", STATED, ids=lambda p: str(p.relative_to(ROOT)))
+def test_problem_files_of_a_page_are_solved(page):
+    for block in STATEMENT.findall(page.read_text()):
+        assert read_text(block).solve().converged
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))

@@ -58,6 +58,8 @@ class InitialState:
         """Return one state at points (m, d), (m,)."""
         columns = dict(zip(self.coordinates, points.T, strict=True))
         found = self.states[name](**columns)
+        if found is None:
+            raise ProblemError(f"The initial state of {name} returned None: is a `return` missing?")
         try:
             values = np.asarray(found, dtype=float)
             values = np.array(np.broadcast_to(values, (len(points),)))

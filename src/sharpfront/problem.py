@@ -182,7 +182,8 @@ class Problem:
             *(_text(c, to_text(r)) for c in self.further for r in c.residuals),
         ]
         span = f"; t from {self.time[0]:g} to {self.time[1]:g}" if self.time else ""
-        return f"Problem({self.domain!r}, {equations}; {'; '.join(conditions)}{span})"
+        stated = "; ".join([equations, *conditions])
+        return f"Problem({self.domain!r}, {stated}{span})"
 
     def _read_initial(self, initial: Initial | None) -> InitialState:
         orders = {u: time_order(self.equations, u, self.coordinates) for u in self.unknowns}

@@ -19,6 +19,7 @@ from sharpfront.geometry import Domain, restore_domain
 from sharpfront.history import TimeStep, packed_record, unpacked_record
 from sharpfront.pieces import restore_pieces
 from sharpfront.pieces.embedded import restore_embedded
+from sharpfront.pieces.plane import restore_plane_in_time
 from sharpfront.pieces.slabs import restore_slabs
 from sharpfront.pieces.tensor import restore_tensor
 from sharpfront.problem import Problem
@@ -348,6 +349,7 @@ _RESTORERS: dict[str, Callable[[dict[str, Any]], Basis]] = {
     "tensor": restore_tensor,
     "embedded": restore_embedded,
     "slabs": restore_slabs,
+    "plane in time": restore_plane_in_time,
 }
 
 

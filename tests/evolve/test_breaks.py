@@ -80,6 +80,12 @@ def test_smooth_functions_have_no_breaks(f, offset):
     assert breaks_of(lambda x: f(x - offset), 0.0, 1.0, periodic=False) == []
 
 
+@pytest.mark.parametrize("small", 10.0 ** -np.arange(6, 17))
+def test_rounding_of_what_hardly_varies_is_no_break(small):
+    assert breaks_of(lambda x: 1 + small * np.sin(3 * x), 0.0, 1.0, periodic=False) == []
+    assert breaks_of(lambda x: 1 - small * np.exp(9 * x), 0.0, 1.0, periodic=False) == []
+
+
 @pytest.mark.parametrize("at", [0.0, 0.25, 0.99999])
 def test_breaks_of_a_circle_are_found_once(at):
     def f(x):

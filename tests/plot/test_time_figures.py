@@ -47,7 +47,10 @@ def test_the_map_shows_values_where_and_when_they_are():
     image = axes.images[0]
     x, t = middles(image)
     assert image.get_array().shape == (40, 40)
-    assert np.allclose(image.get_array(), shock()(x, t[:, None]), atol=1e-12)
+    off = np.abs(image.get_array() - shock()(x, t[:, None]))
+    # A cell may show a kernel's centre in it instead of its middle.
+    assert np.mean(off < 1e-12) > 0.9
+    assert off.max() < 1e-4
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "t")
     assert axes.get_xlim() == (0.5, 0.6)
     assert axes.get_ylim() == (0.4, 0.6)
@@ -110,7 +113,7 @@ def test_the_curve_at_a_moment():
     assert axes.get_title().startswith("t = 0.5;")
     strip = axes.transData.inverted().transform(axes.transAxes.transform([(0, 0.26)]))[0, 1]
     assert strip < u.min()
-    assert min(axes.get_yticks()) >= u.min() - 1e-9
+    assert np.allclose(axes.get_yticks(), [0, 0.5, 1])
 
 
 def test_kernels_and_components_are_under_the_curve():
@@ -213,10 +216,10 @@ def test_estimate_steps_and_kernels_over_time():
     times, largest = shock().error_over_time()
     assert error.lines[0].get_xdata().tolist() == times.tolist()
     assert error.lines[0].get_ydata().tolist() == [r.error_estimate for r in shock().history]
-    assert error.lines[1].get_ydata()[1:] == largest.tolist()
+    assert error.lines[1].get_ydata()[1:].tolist() == largest.tolist()
     assert error.lines[2].get_ydata() == [shock().tol, shock().tol]
-    assert steps.lines[0].get_ydata()[1:] == [r.dt for r in shock().history]
-    assert counts.lines[0].get_ydata()[1:] == [r.kernels for r in shock().history]
+    assert steps.lines[0].get_ydata()[1:].tolist() == [r.dt for r in shock().history]
+    assert counts.lines[0].get_ydata()[1:].tolist() == [r.kernels for r in shock().history]
     assert steps.lines[0].get_xdata().tolist() == [0.0, *times]
     assert shock().plot("estimate", t=(0, 0.5))[0, 0].get_xlim() == (0, 0.5)
 
@@ -243,13 +246,12 @@ def test_all_panels():
 def test_a_residual_that_the_basis_cannot_give_is_not_drawn():
     problem = sf.Problem(
         sf.Interval(0, 1),
-        lambda u, x, t: u.dt + u.dxx - u.dxxt if hasattr(u, "dxxt") else u.dt,
+        lambda u, x, t: u.dt - u.d("x", 6),
         initial=lambda x: x,
-        boundary=lambda u, x, t: u,
         time=(0, 1),
     )
-    axes = replace(shock(), problem=replace(problem)).plot("all", resolution=20)
-    assert axes.shape == (3, 2)
+    axes = replace(shock(), problem=problem).plot("all", resolution=20)
+    assert "not carried" in axes[1, 0].texts[0].get_text()
 
 
 # Film
@@ -298,7 +300,10 @@ def test_unknowns_of_a_system():
 
 def test_a_map_in_the_plane_is_of_one_moment():
     solution = plane()
-    for axes, t in ((solution.plot(resolution=40), 1.0), (solution.plot(t=0.3, resolution=40), 0.3)):
+    for axes, t in (
+        (solution.plot(resolution=40), 1.0),
+        (solution.plot(t=0.3, resolution=40), 0.3),
+    ):
         assert axes.get_title().startswith(f"t = {t:g};")
         image = axes.images[0]
         x, y = middles(image)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.line import evolve_line
+from sharpfront.evolve.plane import evolve_plane
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -31,8 +32,19 @@ def evolve(
             on_step=on_step,
             resume=resume,
         )
+    if problem.domain.dimension == 2:
+        return evolve_plane(
+            problem,
+            tol,
+            max_kernels=max_kernels,
+            components=components,
+            seed=seed,
+            on_step=on_step,
+            resume=resume,
+        )
     raise ProblemError(
-        f"Problems in time are solved in one dimension; this one has {problem.domain.dimension}."
+        "Problems in time are solved in one and two dimensions; this one has "
+        f"{problem.domain.dimension}."
     )
 
 

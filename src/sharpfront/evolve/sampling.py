@@ -53,6 +53,10 @@ def _changes(x: Host, u: Host) -> NDArray[np.bool_]:
 
 def _with_hints(x: Host, hints: Host) -> Host:
     """Return positions with more of them around places where something narrow was seen."""
-    reach = (x[1] - x[0]) * 0.5 ** np.arange(40)
+    reach = (x[1] - x[0]) * 0.5 ** np.arange(15)
     around = (hints[:, None] + np.concatenate([-reach, [0.0], reach])).ravel()
-    return np.unique(np.concatenate([x, around[(around > x[0]) & (around < x[-1])]]))
+    both = np.unique(np.concatenate([x, around[(around > x[0]) & (around < x[-1])]]))
+    # Points that all but coincide have no slope between them.
+    apart = np.concatenate([[True], np.diff(both) > 0.3 * reach[-1]])
+    apart[-1] = True
+    return np.asarray(both[apart])

@@ -24,6 +24,8 @@ _FPS, _SECONDS = 15.0, 4.0
 # A GIF counts hundredths of a second, and viewers slow down frames of less than two.
 _FASTEST_GIF = 50.0
 _COLOURS = 256
+# Colours brighter than this are the paper's.
+_PAPER = 248
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,7 @@ def _palette(images: list[Any]) -> Any:
     palette = both.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     colours = np.array(palette.getpalette()).reshape(-1, 3)
     # The paper is to be as white as the page that the film is on.
-    colours[np.argmax(colours.sum(axis=1))] = 255
+    colours[colours.min(axis=1) >= _PAPER] = 255
     palette.putpalette(colours.ravel().tolist())
     return palette
 

@@ -194,9 +194,8 @@ def _frame(
     axes.set(xlabel=where.labels[0], xlim=(left, right), ylim=(bottom, high + room))
     name = unknowns[0] if len(unknowns) == 1 else ""
     axes.set_ylabel(name, y=(1 + STRIP) / 2, rotation=0 if len(name) <= 2 else 90, labelpad=10)
-    slack = 1e-9 * (high - low)
-    found = MaxNLocator(6).tick_values(low, high)
-    axes.set_yticks([v for v in found if low - slack <= v <= high + slack])
+    found = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    axes.set_yticks([v for v in found if low - room / 2 <= v <= high + room / 2])
     axes.plot([0, 1], [STRIP, STRIP], color="0.85", lw=0.8, zorder=0, transform=axes.transAxes)
     if max(abs(left), abs(right)) > 50 * (right - left):
         # The labels of a narrow window have many digits.

@@ -1,0 +1,45 @@
+r"""What mkdocs calls while it builds the documentation.
+
+Formulas between dollars, which arithmatex marks, become MathML: browsers draw it without a script
+or a font. And a page that would load anything from elsewhere stops the build, because the site has
+to work without a network.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.exceptions import PluginError
+
+_MARKED = re.compile(
+    r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<formula>.*?)\\[)\]]</(?P=tag)>', re.DOTALL
+)
+_FROM_ELSEWHERE = re.compile(
+    r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(?:https?:)?//[^>]*>'
+)
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Return the HTML of a page with its formulas as MathML."""
+    return _MARKED.sub(_drawn, content)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Refuse a page that loads something from elsewhere."""
+    found = _FROM_ELSEWHERE.search(output)
+    if found:
+        raise PluginError(f"{page.file.src_path} would load from elsewhere: {found[0]}")
+    return output
+
+
+def _drawn(match: re.Match[str]) -> str:
+    block = match["tag"] == "div"
+    formula = convert(html.unescape(match["formula"]), display="block" if block else "inline")
+    if "\\" in formula:
+        raise PluginError(f"This formula has a command that is not known: {match['formula']}")
+    # Names of functions stand upright, letters slanted.
+    formula = re.sub(r"<mi>(\w{2,})</mi>", r'<mi mathvariant="normal">\1</mi>', formula)
+    return f'<div class="formula">{formula}</div>' if block else formula
