@@ -57,7 +57,20 @@ class InitialState:
     def values(self, name: str, points: Values) -> Values:
         """Return one state at points (m, d), (m,)."""
         columns = dict(zip(self.coordinates, points.T, strict=True))
-        found = self.states[name](**columns)
+        try:
+            found = self.states[name](**columns)
+        except ValueError as error:
+            if "truth value" not in str(error):
+                raise
+            raise ProblemError(
+                f"The initial state of {name} is called with arrays, where `if` and `and` have no "
+                "meaning; write np.where(x > 0.5, 1.0, 0.0) for a choice."
+            ) from error
+        if np.iscomplexobj(found):
+            raise ProblemError(
+                f"The initial state of {name} is complex; unknowns are real. Write the real and "
+                "the imaginary part as two unknowns."
+            )
         if found is None:
             raise ProblemError(f"The initial state of {name} returned None: is a `return` missing?")
         try:
@@ -160,6 +173,11 @@ def _function(
         return _called_by_name(state, f"initial state of {name}", coordinates)
     if isinstance(state, int | float | np.number) and math.isfinite(state):
         return lambda **columns: float(state)
+    if isinstance(state, np.ndarray):
+        raise ProblemError(
+            f"The initial state of {name} is an array of shape {state.shape}; expected {_SHAPES}. "
+            "For values on a grid write lambda x: np.interp(x, grid, values)."
+        )
     raise ProblemError(f"The initial state of {name} is {state!r}; expected {_SHAPES}.")
 
 

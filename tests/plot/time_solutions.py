@@ -1,5 +1,6 @@
 """Solutions in time that several tests look at, each solved or made once."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,7 +14,6 @@ from sharpfront.mixture import Mixture
 from sharpfront.pieces.plane.basis import Piece, PlaneInTime
 from sharpfront.pieces.plane.moving import AxisMap, Components
 from sharpfront.pieces.plane.product import Product
-from sharpfront.pieces.radau import STAGES
 from sharpfront.solution import Estimate, Solution
 
 
@@ -67,8 +67,12 @@ def plane():
     moving = Components(one, 0.3 * one, 0.2 * one, 0.02 * one, 0.4 * one, 0 * one, 0 * one)
     product = Product((12, 9))
     maps = AxisMap(0.0, 1.0, 0.5, moving), AxisMap(0.0, 2.0)
-    basis = PlaneInTime((Piece(0.0, 1.0, (0, 1), maps, product),))
-    weights = np.random.default_rng(3).normal(size=(STAGES + 1) * product.size)
+    # Placed anew between the two steps.
+    wider = replace(moving, means=0.5 * one, deviations=0.05 * one)
+    later = AxisMap(0.0, 1.0, 0.5, wider), maps[1]
+    spans = ((0.0, 0.5, maps), (0.5, 1.0, later))
+    basis = PlaneInTime(tuple(Piece(a, b, (0, 1), m, product) for a, b, m in spans))
+    weights = np.random.default_rng(3).normal(size=basis.size)
     mixtures = [Mixture(one, np.array([[x, 1.0]]), np.diag([0.01, 0.2])[None]) for x in (0.5, 0.7)]
     history = tuple(
         TimeStep(i, 0.5 * (i + 1), 0.5, product.size, 1e-3, 1, 0.1, mixture, np.zeros((1, 2)))
@@ -83,3 +87,21 @@ def plane():
         history,
         {},
     )
+
+
+def occurs_in_cells(image, function, fine=16):
+    """Tell whether every cell of an image shows a value that a function takes in that cell."""
+    shown = np.asarray(image.get_array())
+    rows, columns = shown.shape
+    x0, x1, y0, y1 = image.get_extent()
+    x, y = np.linspace(x0, x1, fine * columns + 1), np.linspace(y0, y1, fine * rows + 1)
+    values = function(x, y[:, None])
+    part = np.arange(fine + 1)
+    cells = values[
+        (fine * np.arange(rows)[:, None] + part)[:, None, :, None],
+        (fine * np.arange(columns)[:, None] + part)[None, :, None, :],
+    ]
+    low, high = cells.min(axis=(2, 3)), cells.max(axis=(2, 3))
+    # Extremes between the fine points are missed by a part of what a cell ranges over.
+    slack = 0.02 * (high - low) + 1e-9
+    return bool(np.all((shown >= low - slack) & (shown <= high + slack)))

@@ -29,6 +29,8 @@ ROUND = 1e-6
 WORTH = 0.3
 # A rounding reaches this many widths.
 REACH = 9.0
+# Rounding, as a share of the largest value.
+ROUNDING = 1e-15
 # Changes below this share of the data's range are none.
 SMALL = 1e-6
 
@@ -67,13 +69,16 @@ def breaks_of(f: Function, low: float, high: float, periodic: bool) -> list[Brea
     x = low - 4.3 * over + over * np.arange(LOOK + 9) if periodic else np.linspace(low, high, LOOK)
     u = f(np.asarray(x, dtype=float))
     spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
-    if spread <= 0:
+    noise = ROUNDING * float(np.abs(u).max())
+    if spread <= 1e3 * noise:
         return []
     bend = np.abs(np.diff(u, 2))
     around = np.stack([bend[:-4], bend[1:-3], bend[3:-1], bend[4:]])
     # A smooth function bends about as much next door.
     odd = (bend[2:-2] >= bend[1:-3]) & (bend[2:-2] >= bend[3:-1])
-    odd &= (bend[2:-2] > 4.0 * np.minimum(around[0], around[3])) & (bend[2:-2] > SMALL * steep)
+    odd &= (bend[2:-2] > 4.0 * np.minimum(around[0], around[3])) & (
+        bend[2:-2] > max(SMALL * steep, noise)
+    )
     found: list[Break] = []
     for i in np.flatnonzero(odd) + 2:
         broken = _zoomed(f, float(x[i]), float(x[i + 2]), length, float(spread))
@@ -117,6 +122,8 @@ def _zoomed(f: Function, a: float, b: float, length: float, spread: float) -> Br
     h = 0.1 * (b - a)
     last, closer = _bend(f, a, b)[0], _bend(f, broken.x - 0.5 * h, broken.x + 0.5 * h)[0]
     bends = abs(last) > 0.3 * abs(first[0]) and abs(last) * length > 1e-4 * spread
+    size = float(np.abs(f(np.array([a, b]))).max())
+    bends = bends and abs(closer) * h > 10.0 * ROUNDING * size
     return broken if bends and abs(closer) > 0.6 * abs(last) else None
 
 
@@ -137,7 +144,8 @@ def _kink(f: Function, a: float, b: float) -> Break:
     """Return the bend between a and b: where the lines on both sides meet."""
     h = b - a
     left, right = _line(f, a, -2.0 * h), _line(f, b, 2.0 * h)
-    s = (left[0] - right[0] + right[1] * h) / (right[1] - left[1])
+    bend = right[1] - left[1]
+    s = (left[0] - right[0] + right[1] * h) / bend if bend else 0.5 * h
     s = min(max(s, 0.0), h)
     value = 0.5 * (left[0] + left[1] * s + right[0] - right[1] * (h - s))
     return Break(a + s, (value, left[1]), (value, right[1]))

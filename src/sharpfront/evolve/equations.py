@@ -220,7 +220,11 @@ def _outward(side: int) -> Callable[[Leaf], Expression]:
 
 def _require_conditions(system: TimeSystem) -> None:
     """Refuse a wrong number of conditions where the equation tells it: order 2, 3 and 4."""
+    _require_forward(system)
     if system.periodic:
+        return
+    if system.order == 1:
+        _require_inflow(system)
         return
     orders = {n: max(e.order(n) for e in system.equations) for n in system.names}
     second = [n for n in system.names if velocity_name(n) in system.names]
@@ -232,6 +236,81 @@ def _require_conditions(system: TimeSystem) -> None:
             f"{_halved(wanted, second)} conditions at the ends together; got "
             f"{_halved(count, second)}."
         )
+
+
+def _require_inflow(system: TimeSystem) -> None:
+    """Refuse a condition where nothing flows in, and a missing one where something does."""
+    for side, end in enumerate((system.low, system.high)):
+        speeds = _speeds(system, end)
+        if speeds is None or np.any(np.abs(speeds) < 1e-9 * max(1e-300, np.abs(speeds).max())):
+            continue
+        entering = int(np.sum(speeds > 0 if side == 0 else speeds < 0))
+        given = sum(c.side == side for c in system.conditions)
+        given -= sum(_is_rate(c, system) for c in system.conditions if c.side == side)
+        if given != entering:
+            raise ProblemError(
+                f"At the {SIDES[side]} end {entering} quantity(ies) flow in (speeds "
+                f"{', '.join(f'{s:.3g}' for s in speeds)}), so {entering} condition(s) are needed "
+                f"there; got {given}."
+            )
+
+
+def _is_rate(condition: Residual, system: TimeSystem) -> bool:
+    """Tell whether a condition was added for the rate of a second-order unknown."""
+    rates = {velocity_name(n) for n in system.names}
+    return bool(condition.terms) and all(t.unknown in rates for t in condition.terms)
+
+
+def _require_forward(system: TimeSystem) -> None:
+    """Refuse equations that run backwards: heat that flows from cold to hot has no solution."""
+    x = np.linspace(system.low, system.high, 65)[1:-1]
+    leaves = _at_start(system, x)
+    for name, equation in zip(system.names, system.equations, strict=True):
+        order = equation.order(name)
+        values = dict(zip(equation.terms, equation.tangents(leaves, len(x)), strict=True))
+        own = {t.orders: v for t, v in values.items() if t.unknown == name}
+        if order % 2 or order == 0 or (0, 1) not in own:
+            continue
+        ratio = (-1.0) ** (order // 2) * own[order, 0] * np.sign(own[0, 1])
+        if np.any(ratio < -1e-9 * np.abs(ratio).max()):
+            where = float(x[int(np.argmin(ratio))])
+            raise ProblemError(
+                f"The equation for {name} runs backwards near x = {where:.3g}: its derivative of "
+                f"order {order} has the sign of growth, as in u_t = -u_xx, so that small waves "
+                "grow without bound. Check the sign, or turn time around."
+            )
+
+
+def _at_start(system: TimeSystem, x: Host) -> dict[Key, Host]:
+    """Return the leaves at the start with the derivatives of the unknowns zero."""
+    start = system.problem.time
+    assert start is not None
+    leaves: dict[Key, Host] = {
+        ("coordinate", system.problem.coordinates[0]): x,
+        ("coordinate", "t"): np.full(len(x), start[0]),
+    }
+    for name in system.names:
+        for orders in ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1)):
+            leaves["derivative", name, orders] = np.zeros(len(x))
+        leaves["derivative", name, (0, 0)] = system.initial(name)(x)
+    return leaves
+
+
+def _speeds(system: TimeSystem, end: float) -> Host | None:
+    """Return the characteristic speeds at an end at the start; None where they are not told."""
+    names, leaves = system.names, _at_start(system, np.array([end]))
+    rate, slope = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
+    for i, equation in enumerate(system.equations):
+        for term, value in zip(equation.terms, equation.tangents(leaves, 1), strict=True):
+            target = rate if term.orders[1] else slope
+            if term.orders != (0, 0):
+                target[i, names.index(term.unknown)] = value[0]
+    try:
+        found = np.linalg.eigvals(np.linalg.solve(rate, slope))
+    except np.linalg.LinAlgError:
+        return None
+    real = np.abs(found.imag).max() <= 1e-9 * max(float(np.abs(found).max()), 1e-300)
+    return np.asarray(found.real) if real else None
 
 
 def _halved(count: int, second: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, blas_threads
-from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.errors import MixtureError, Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.agenda import agenda_of
 from sharpfront.evolve.equations import TimeSystem, time_system
 from sharpfront.evolve.march import Step, StuckError, steps
@@ -30,7 +30,7 @@ MAX_KERNELS = 600
 # Runs with ever tighter steps, if errors grow on the way.
 PASSES = 3
 # No step is asked for more digits than this.
-TIGHTEST = 1e-12
+TIGHTEST = 1e-11
 _MEANING = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
     "right, stepped along on more kernels, and the last coefficient in time of each step."
@@ -107,9 +107,10 @@ def evolve_line(
     """
     system = time_system(problem)
     assert problem.time is not None
-    most = max_kernels or MAX_KERNELS, components or COMPONENTS
+    most = _most(max_kernels, MAX_KERNELS, 8), _most(components, COMPONENTS, 1)
     limits = Limits(tol, *problem.time, *most, agenda_of(system))
-    with blas_threads(1):
+    # What overflows on the way to a blow-up is noticed by what comes of it.
+    with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         march = _begin(system, limits, resume)
         for attempt in range(PASSES):
             march = _marched(march, limits, on_step)
@@ -123,15 +124,28 @@ def evolve_line(
     return _solution(problem, tol, march, limits)
 
 
+def _most(given: int | None, default: int, least: int) -> int:
+    if given is not None and given < least:
+        raise ProblemError(f"Expected at least {least} of max_kernels or components, got {given}.")
+    return given or default
+
+
 def _begin(system: TimeSystem, limits: Limits, resume: Solution | None) -> _March:
     if resume is None:
-        run, notes = first_run(system, limits)
-        return _March(run, [], [], limits.tol, notes)
+        inner = max(limits.tol, TIGHTEST)
+        run, notes = first_run(system, replace(limits, tol=inner))
+        return _March(run, [], [], inner, notes)
     saved = resume.checkpoint
-    if not saved or resume.unknowns != system.problem.unknowns:
+    if not saved or saved.get("problem") != fingerprint(system.problem):
         raise ProblemError(
             "resume= takes a solution of the same problem in time that was interrupted or stopped, "
-            "as solve returned it or as load read it."
+            "as solve returned it or as load read it. This one belongs to another problem: only "
+            "the end of time may differ."
+        )
+    if saved["t"] > limits.stop:
+        raise ProblemError(
+            f"The solution to resume has reached t = {saved['t']:.6g} already, beyond the end of "
+            f"time, {limits.stop:.6g}."
         )
     return _March(
         unpacked_run(saved, system),
@@ -158,6 +172,9 @@ def _marched(march: _March, limits: Limits, on_step: Callable[[TimeStep], None] 
     except KeyboardInterrupt:
         detail = f"Interrupted at t = {run.now.t:.6g} of {limits.stop:.6g}."
         ended = Outcome(OutcomeKind.INTERRUPTED, detail)
+    except (MixtureError, np.linalg.LinAlgError):
+        detail = f"At t = {run.now.t:.6g} of {limits.stop:.6g}: the state is no longer finite."
+        ended = Outcome(OutcomeKind.STOPPED, detail)
     except StuckError as stuck:
         detail = f"At t = {run.now.t:.6g} of {limits.stop:.6g}: {stuck}."
         ended = Outcome(OutcomeKind.STOPPED, detail)
@@ -198,7 +215,7 @@ def _solution(problem: Problem, tol: float, march: _March, limits: Limits) -> So
             dict.fromkeys(unknowns, basis),
             {name: weights[name] for name in unknowns},
         ),
-        SpaceTime(problem.domain, (problem.time[0], max(reached, float(basis.times[1])))),
+        SpaceTime(problem.domain, (problem.time[0], reached)),
         Estimate(march.estimate(tol), _MEANING),
         outcome,
         tol,
@@ -237,11 +254,28 @@ def _standstill(run: Run) -> tuple[Slab, Host]:
     return Slab(motion, run.now.kernels), np.repeat(run.now.weights[None], STAGES + 1, axis=0)
 
 
+def fingerprint(problem: Problem) -> str:
+    """Return what tells one problem from another, the end of time left out."""
+    assert problem.time is not None
+    stated = replace_end(repr(problem))
+    low, high = problem.domain.bounds[:, 0]
+    at = np.linspace(float(low), float(high), 7)
+    assert problem.initial is not None
+    start = [problem.initial.values(name, at[:, None]) for name in problem.initial.states]
+    return f"{stated} from {problem.time[0]!r}; {np.round(start, 12).tolist()}"
+
+
+def replace_end(text: str) -> str:
+    """Return the text of a problem without its span of time."""
+    return text.rsplit("; t from", 1)[0]
+
+
 def packed_run(march: _March) -> dict[str, Any]:
     """Return the state of a run as words and arrays."""
     run, now = march.run, march.run.now
     names, unknowns = now.system.names, now.system.problem.unknowns
     return {
+        "problem": fingerprint(now.system.problem),
         "inner": march.inner,
         "notes": march.notes,
         "t": now.t,

@@ -33,8 +33,8 @@ from sharpfront.pieces.slabs import Slab
 
 # Shares of the tolerance: what the polynomials in time leave out, Newton's last update.
 IN_TIME, IN_NEWTON = 0.3, 1e-4
-# Coefficients in time are not trusted to fall faster than this.
-LEAST_FALL = 0.1
+# Coefficients in time are taken to fall by a factor between these.
+LEAST_FALL, MOST_FALL = 0.1, 0.9
 # Bounds and caution of the next step.
 SHRINK, GROW, SAFE = 0.2, 2.0, 0.85
 # Share of the way to the fitted mixture that is gone in a step.
@@ -44,6 +44,8 @@ IDLE, PATIENCE = 1e-2, 4
 LEAST_KERNELS = 16
 # A step that misses by less is taken if more kernels do not help.
 NEAR = 50.0
+# Else the step is cut, so many times; and so many if no more kernels may be taken.
+CUTS, LAST_CUTS = 12, 2
 # Whether kernels could be placed better is asked after this many steps.
 LOOK = 6
 
@@ -110,6 +112,10 @@ class _Try:
         By how much that earlier try missed what is allowed in space.
     richer
         The same for the tries before kernels were added.
+    origin
+        The run before kernels were added.
+    cuts
+        How often the step was cut because kernels did not help.
     """
 
     run: Run
@@ -117,20 +123,34 @@ class _Try:
     ahead: Moment | None = None
     excess: float = 0.0
     richer: tuple[float, ...] = ()
+    origin: Run | None = None
+    cuts: int = 0
 
     def shorter(self, dt: float, share: float) -> _Try:
         """Return a try with a shorter step."""
-        return _Try(replace(self.run, dt=share * dt), self.relax * share)
+        return _Try(replace(self.run, dt=share * dt), self.relax * share, cuts=self.cuts)
 
-    def with_more(self, limits: Limits, excess: float) -> _Try:
-        """Return a try with more kernels, or better placed ones."""
+    def with_more(self, limits: Limits, excess: float, dt: float) -> _Try:
+        """Return a try with more kernels, or better placed ones; or a much shorter step.
+
+        Where kernels have not helped, what is missing is not resolution but a smaller change.
+        """
+        origin = self.origin or self.run
+        full = self.run.now.kernels >= limits.max_kernels
+        if (self.helpless(excess) and self.cuts < CUTS) or (full and self.cuts < LAST_CUTS):
+            return _Try(replace(origin, dt=SHRINK * dt), SHRINK * self.relax, cuts=self.cuts + 1)
         run = _richer(self.run, limits, excess)
-        return _Try(run, self.relax, richer=(*self.richer, excess))
+        richer = (*self.richer, excess)
+        return _Try(run, self.relax, richer=richer, origin=origin, cuts=self.cuts)
+
+    def helpless(self, excess: float) -> bool:
+        """Tell whether more kernels did not help."""
+        tried = self.richer[-2:]
+        return len(tried) == 2 and excess > 0.5 * min(tried)
 
     def at_floor(self, excess: float) -> bool:
-        """Tell whether more kernels do not help any more: rounding sets the floor."""
-        tried = self.richer[-2:]
-        return len(tried) == 2 and excess < NEAR and excess > 0.5 * min(tried)
+        """Tell whether rounding sets the floor, near enough to what is allowed."""
+        return self.helpless(excess) and excess < NEAR
 
 
 def _step(run: Run, limits: Limits) -> Step:
@@ -201,7 +221,7 @@ def _next_try(now: _Try, done: _Done, limits: Limits) -> _Try:
     """Return what to try after a step that was not good."""
     if now.ahead is not None and (not done.solved.converged or done.late > 1.0):
         # Going all the way to where the components are wanted is too fast.
-        return now.with_more(limits, now.excess)
+        return now.with_more(limits, now.excess, done.dt)
     if not done.solved.converged:
         shorter = now.shorter(done.dt, 0.25)
         return replace(shorter, run=replace(shorter.run, before=None))
@@ -210,7 +230,7 @@ def _next_try(now: _Try, done: _Done, limits: Limits) -> _Try:
         return now.shorter(done.dt, share)
     if now.ahead is None:
         return replace(now, ahead=looked_ahead(done.stop), excess=done.excess)
-    return now.with_more(limits, min(now.excess, done.excess))
+    return now.with_more(limits, min(now.excess, done.excess), done.dt)
 
 
 def _fitted(t: float, dt: float, limits: Limits) -> float:
@@ -238,14 +258,14 @@ def _solve(run: Run, motion: Motion, limits: Limits) -> Solved:
 
 
 def _late(weights: Host, table: Host, scale: Host) -> float:
-    """Return what the polynomials in time leave out: their last coefficient, drawn on by one.
+    """Return what the polynomials in time leave out: the sum of the coefficients not there.
 
-    The coefficients fall like powers; how fast is seen in the last two.
+    They fall like powers; how fast is seen in the last two that are there.
     """
     last = np.einsum("cj,jmk->cmk", legendre(STAGES)[-2:], weights)
     fourth, fifth = np.abs(last @ table.T).max(axis=2) / scale
-    fall = np.clip(fifth / np.maximum(fourth, 1e-300), LEAST_FALL, 1.0)
-    return float(np.max(fifth * fall))
+    fall = np.clip(fifth / np.maximum(fourth, 1e-300), LEAST_FALL, MOST_FALL)
+    return float(np.max(fifth * fall / (1.0 - fall)))
 
 
 def _richer(run: Run, limits: Limits, excess: float) -> Run:

@@ -72,7 +72,8 @@ def _begun(system: TimeSystem, functions: Sequence[Rounded], t: float, limits: L
     def values(at: Host) -> Host:
         return np.stack([f(at) for f in functions])
 
-    kernels = FIRST | 1 if system.periodic else FIRST
+    kernels = min(FIRST, limits.max_kernels)
+    kernels = kernels | 1 if system.periodic else kernels
     nothing = np.zeros((len(functions), 0))
     now = Moment(system, t, kernels, mixture, Shape(3.0, 1.0, 0.1), low, nothing)
     while True:

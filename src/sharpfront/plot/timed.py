@@ -134,7 +134,7 @@ def _paths(wish: Wish, unknowns: list[str], where: Section) -> Panel:
         several = f" of {', '.join(unknowns)}" if len(wish.solution.unknowns) > 1 else ""
         lines = [f"kernels{several} (blue{some})", "components of the mixture (orange)"]
         if placed_anew(basis) and not wish.brief:
-            lines[-1] += "; breaks: placed anew"
+            lines.append("breaks: placed anew between steps")
         axes.set_title("\n".join(lines), fontsize=10)
 
     return Panel(draw)

@@ -1,0 +1,66 @@
+"""Every kind of problem in time on an interval: how accurate, and whether the estimate says so."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from spectral import reference
+from time_cases import CASES
+
+import sharpfront as sf
+from sharpfront.catalog import HUMP, TRAVELLING_SHOCK, TimeRule, measure, time_rule
+
+# Errors below this share of the tolerance are rounding, of which the estimate knows nothing.
+FLOOR = 1e-4
+
+
+@lru_cache
+def solved(case):
+    """Return a case's solution with its errors and the scale that they are relative to."""
+    solution = sf.solve(case.entry.problem(case.value), tol=case.tol)
+    exact = reference(case.entry, case.value, case.modes, case.steps)
+    rule = trusted(solution, time_rule(case.entry, case.value, solution.domain.time[1]))
+    fields = exact.values() if isinstance(exact, dict) else [exact]
+    scale = max(1.0, *(float(np.abs(f(rule.x, rule.t)).max()) for f in fields))
+    return solution, measure(solution, exact, rule), scale
+
+
+def trusted(solution, rule):
+    """Return the rule from when on the estimate holds: a rounded start needs a moment."""
+    above = [r.time for r in solution.history if r.error_estimate > solution.tol]
+    late = rule.t > max(above, default=-np.inf)
+    assert "rounded" in solution.outcome.detail or "off" in solution.outcome.detail or late.all()
+    # It is soon over.
+    assert rule.weights[late].sum() > 0.999 * rule.weights.sum()
+    return TimeRule(rule.x[late], rule.t[late], rule.weights[late])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_solved_as_accurately_as_measured(case):
+    solution, errors, scale = solved(case)
+    assert solution.converged, str(solution.outcome)
+    assert solution.domain.time == case.entry.problem(case.value).time
+    assert errors.relative < case.relative
+    assert errors.largest < case.largest
+    assert errors.largest < 3 * case.tol * scale
+    assert max(r.kernels for r in solution.history) <= case.kernels
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_estimate_is_not_below_half_of_the_error(case):
+    solution, errors, scale = solved(case)
+    assert solution.error_estimate <= case.tol
+    assert errors.largest / scale <= 2 * solution.error_estimate + FLOOR * case.tol
+    # Nor is it much too large.
+    assert solution.error_estimate <= 30 * errors.largest / scale + FLOOR * case.tol
+
+
+@pytest.mark.parametrize(("entry", "value"), [(TRAVELLING_SHOCK, 1e-3), (HUMP, 1e-2)])
+def test_tighter_tolerances_give_smaller_errors(entry, value):
+    found = []
+    for tol in (1e-4, 1e-6, 1e-8):
+        solution = sf.solve(entry.problem(value), tol=tol)
+        errors = measure(solution, entry.exact(value), time_rule(entry, value))
+        assert solution.converged and errors.largest < 2 * tol
+        found.append(errors.largest)
+    assert found[0] > 5 * found[1] > 25 * found[2]
