@@ -108,8 +108,8 @@ _ADVICE = {
     ),
     OutcomeKind.STOPPED: (
         "The solution holds up to the time it reached. It may cease to exist there (a blow-up, an "
-        "equation without diffusion whose front becomes infinitely thin), or need more kernels "
-        "than max_kernels."
+        "equation without diffusion whose front becomes infinitely thin), need more kernels than "
+        "max_kernels, or have too many or too few conditions at the ends."
     ),
 }
 

@@ -20,7 +20,7 @@ from sharpfront.evolve.equations import Residual, TimeSystem
 from sharpfront.evolve.sampling import sampled
 
 # A step sees at most this share of the range of what depends on time.
-MOST = 0.25
+MOST = 0.5
 # Positions at which equations are looked at; off even shares, where waves have their nodes.
 PLACES = (0.0, 0.0831, 0.2173, 0.3417, 0.4679, 0.5903, 0.7129, 0.8391, 0.9477, 1.0)
 
@@ -67,7 +67,7 @@ def agenda_of(system: TimeSystem) -> Agenda:
         return Agenda(np.zeros(0), np.zeros(0), np.zeros(0))
     moments, values = sampled(watched, *span)
     spread = np.ptp(values, axis=1)
-    varies = spread > 1e-12 * np.maximum(np.abs(values).max(axis=1), 1e-300)
+    varies = spread > 1e-10 * np.maximum(np.abs(values).max(axis=1), 1.0)
     change = np.abs(np.diff(values[varies], axis=1)) / spread[varies][:, None]
     most = change.max(axis=0, initial=0.0)
     passed = np.concatenate([[0.0], np.cumsum(most)])

@@ -289,6 +289,7 @@ def packed_run(march: _March) -> dict[str, Any]:
         "scale": run.scale,
         "idle": run.idle,
         "taken": run.taken,
+        "pace": run.pace,
         "before": list(run.before) if run.before else [],
         "rates": {
             name: np.concatenate([w[:, i].ravel() for _, w in march.taken] or [np.zeros(0)])
@@ -317,6 +318,7 @@ def unpacked_run(saved: Mapping[str, Any], system: TimeSystem) -> Run:
         np.asarray(saved["scale"]),
         int(saved["idle"]),
         int(saved["taken"]),
+        float(saved["pace"]),
         (np.asarray(before[0]), float(before[1])) if before else None,
     )
 

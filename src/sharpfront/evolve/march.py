@@ -157,7 +157,7 @@ def _step(run: Run, limits: Limits) -> Step:
     """Take one step, trying shorter ones and more kernels until it is good."""
     started, iterations = time.perf_counter(), 0
     least = max(64.0 * float(np.spacing(run.now.t)), 1e-30 * (limits.stop - run.now.t))
-    now = _Try(run)
+    now = _Try(run, min(RELAX, GROW * run.pace * run.dt))
     while True:
         if now.run.dt < least:
             raise StuckError(f"the step shrank to {now.run.dt:.1e}")
@@ -205,7 +205,8 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     factor = float(np.clip(SAFE * max(late, 1e-300) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
     idle = run.idle + 1 if found.local < IDLE * allowed else 0
     before = (solved.weights, dt)
-    following = Run(stop, dt * factor, found.weights, scale, idle, run.taken + 1, before)
+    pace = now.relax / dt
+    following = Run(stop, dt * factor, found.weights, scale, idle, run.taken + 1, pace, before)
     error = found.total + late * IN_TIME * limits.tol
     slab = Slab(motion, run.now.kernels)
     step = Step(slab, solved.weights, following, error, 0, stop.mixture, v, 0.0)

@@ -41,6 +41,8 @@ class Run:
         Steps in a row with more kernels than needed.
     taken
         Steps since the start.
+    pace
+        Share of the way to the fitted mixture that the last step went, per time.
     before
         The last slab's weights and dt, from which the next guess is drawn; None at the start.
     """
@@ -51,6 +53,7 @@ class Run:
     scale: Host
     idle: int = 0
     taken: int = 0
+    pace: float = float("inf")
     before: tuple[Host, float] | None = None
 
     def error_at(self, x: Host) -> Host:

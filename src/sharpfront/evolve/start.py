@@ -106,12 +106,21 @@ def _sources(system: TimeSystem, t: float, limits: Limits) -> list[Function]:
         return of_x
 
     found = []
+    middle = 0.5 * (t + limits.stop)
     for equation in system.equations:
         if depends(equation.expression, system.problem.coordinates[0]):
-            moving = depends(equation.expression, "t")
-            moments = (t, 0.5 * (t + limits.stop), limits.stop) if moving else (t,)
-            found += [source(equation, when) for when in moments]
+            found.append(source(equation, t))
+            later, last = source(equation, middle), source(equation, limits.stop)
+            if depends(equation.expression, "t") and _stays(later, last, system):
+                found.append(later)
     return found
+
+
+def _stays(one: Function, other: Function, system: TimeSystem) -> bool:
+    """Tell whether two functions are steepest at the same place."""
+    x = np.linspace(system.low, system.high, 4001)
+    first, second = (int(np.argmax(np.abs(np.diff(f(x))))) for f in (one, other))
+    return abs(first - second) < 40
 
 
 def _seam(functions: Sequence[Function], system: TimeSystem) -> float:
