@@ -1,20 +1,19 @@
 """Every kind of problem in time on an interval: how accurate, and whether the estimate says so."""
 
-from functools import lru_cache
-
 import numpy as np
 import pytest
 from spectral import reference
 from time_cases import CASES
 
 import sharpfront as sf
-from sharpfront.catalog import HUMP, TRAVELLING_SHOCK, TimeRule, measure, time_rule
+from sharpfront.catalog import MERGING_SHOCKS, TRAVELLING_SHOCK, TimeRule, measure, time_rule
 
 # Errors below this share of the tolerance are rounding, of which the estimate knows nothing.
 FLOOR = 1e-4
+# The most steps that any of them needs, twice.
+STEPS = 120
 
 
-@lru_cache
 def solved(case):
     """Return a case's solution with its errors and the scale that they are relative to."""
     solution = sf.solve(case.entry.problem(case.value), tol=case.tol)
@@ -36,7 +35,7 @@ def trusted(solution, rule):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_solved_as_accurately_as_measured(case):
+def test_solved_as_accurately_as_measured_and_certified(case):
     solution, errors, scale = solved(case)
     assert solution.converged, str(solution.outcome)
     assert solution.domain.time == case.entry.problem(case.value).time
@@ -44,18 +43,14 @@ def test_solved_as_accurately_as_measured(case):
     assert errors.largest < case.largest
     assert errors.largest < 3 * case.tol * scale
     assert max(r.kernels for r in solution.history) <= case.kernels
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_estimate_is_not_below_half_of_the_error(case):
-    solution, errors, scale = solved(case)
+    assert len(solution.history) <= STEPS
+    # The estimate is not below half of the error, nor much too large.
     assert solution.error_estimate <= case.tol
     assert errors.largest / scale <= 2 * solution.error_estimate + FLOOR * case.tol
-    # Nor is it much too large.
-    assert solution.error_estimate <= 30 * errors.largest / scale + FLOOR * case.tol
+    assert solution.error_estimate <= 60 * errors.largest / scale + FLOOR * case.tol
 
 
-@pytest.mark.parametrize(("entry", "value"), [(TRAVELLING_SHOCK, 1e-3), (HUMP, 1e-2)])
+@pytest.mark.parametrize(("entry", "value"), [(TRAVELLING_SHOCK, 1e-3), (MERGING_SHOCKS, 1e-2)])
 def test_tighter_tolerances_give_smaller_errors(entry, value):
     found = []
     for tol in (1e-4, 1e-6, 1e-8):
