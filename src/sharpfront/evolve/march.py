@@ -44,6 +44,8 @@ IDLE, PATIENCE = 1e-2, 4
 LEAST_KERNELS = 16
 # A step that misses by less is taken if more kernels do not help.
 NEAR = 50.0
+# A step that misses by more is halved, so many times, before kernels are added.
+FAR, HALVED = 8.0, 2
 # Else the step is cut, so many times; and so many if no more kernels may be taken.
 CUTS, LAST_CUTS = 12, 2
 # Whether kernels could be placed better is asked after this many steps.
@@ -116,6 +118,8 @@ class _Try:
         The run before kernels were added.
     cuts
         How often the step was cut because kernels did not help.
+    halved
+        How often it was halved because many more kernels would be needed.
     """
 
     run: Run
@@ -125,10 +129,12 @@ class _Try:
     richer: tuple[float, ...] = ()
     origin: Run | None = None
     cuts: int = 0
+    halved: int = 0
 
     def shorter(self, dt: float, share: float) -> _Try:
         """Return a try with a shorter step."""
-        return _Try(replace(self.run, dt=share * dt), self.relax * share, cuts=self.cuts)
+        run, relax = replace(self.run, dt=share * dt), self.relax * share
+        return _Try(run, relax, cuts=self.cuts, halved=self.halved)
 
     def with_more(self, limits: Limits, excess: float, dt: float) -> _Try:
         """Return a try with more kernels, or better placed ones; or a much shorter step.
@@ -141,7 +147,7 @@ class _Try:
             return _Try(replace(origin, dt=SHRINK * dt), SHRINK * self.relax, cuts=self.cuts + 1)
         run = _richer(self.run, limits, excess)
         richer = (*self.richer, excess)
-        return _Try(run, self.relax, richer=richer, origin=origin, cuts=self.cuts)
+        return replace(self, run=run, ahead=None, excess=0.0, richer=richer, origin=origin)
 
     def helpless(self, excess: float) -> bool:
         """Tell whether more kernels did not help."""
@@ -221,7 +227,10 @@ def _fair(dt: float, limits: Limits) -> float:
 def _next_try(now: _Try, done: _Done, limits: Limits) -> _Try:
     """Return what to try after a step that was not good."""
     if now.ahead is not None and (not done.solved.converged or done.late > 1.0):
-        # Going all the way to where the components are wanted is too fast.
+        # Going all the way to where the components are wanted is too fast. Far from enough
+        # kernels, two short steps are cheaper than one with many more of them.
+        if now.excess > FAR and now.halved < HALVED:
+            return replace(now.shorter(done.dt, 0.5), halved=now.halved + 1)
         return now.with_more(limits, now.excess, done.dt)
     if not done.solved.converged:
         shorter = now.shorter(done.dt, 0.25)
