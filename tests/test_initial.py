@@ -177,7 +177,6 @@ def test_problem_says_its_span():
     assert heat(initial=1.0, time=(0, 2)).time == (0.0, 2.0)
 
 
-@pytest.mark.xfail(reason="an empty place where the conditions would be")
 def test_problem_on_a_circle_has_no_empty_words():
     text = repr(pair(initial=(0.0, 0.0)))
     assert "; ;" not in text and "; t from 0 to 1)" in text

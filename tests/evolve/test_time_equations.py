@@ -9,6 +9,8 @@ from sharpfront.errors import ProblemError
 from sharpfront.evolve.equations import time_system
 
 LINE, CIRCLE = sf.Interval(0, 1), sf.Interval(0, 1, periodic=True)
+WIDE = sf.Interval(-1, 1)
+FIXED = {"boundary": lambda u, x, t: u}
 
 
 def system(equation, domain=CIRCLE, initial=(0.0, 0.0), **conditions):
@@ -26,7 +28,7 @@ def test_one_equation():
     assert found.periodic and (found.low, found.high) == (0.0, 1.0)
     assert found.conditions == ()
     assert np.array_equal(found.initial("u")(np.array([0.1, 0.2])), [0.0, 0.0])
-    assert system(lambda u, x, t: u.dt - u.d("x", 4), initial=0.0).order == 4
+    assert system(lambda u, x, t: u.dt + u.d("x", 4), initial=0.0).order == 4
     assert system(lambda u, x, t: u.dt - u.dx, initial=0.0).is_linear
 
 
@@ -93,9 +95,6 @@ def test_normal_derivative_points_outwards(side, sign):
     assert condition.side == (side == "right")
 
 
-HEAT = staticmethod(lambda u, x, t: u.dt - u.dxx)
-
-
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -135,6 +134,16 @@ HEAT = staticmethod(lambda u, x, t: u.dt - u.dxx)
         ),
         (lambda: system(lambda u, x, t: u.dt - u.dxx.dt, initial=0.0), "order 2 in x and 1 in t"),
         (lambda: system(lambda u, x, t: u.d("t", 3) - u.dx), "up to order 3"),
+        (lambda: system(lambda u, x, t: u.dt + 0.1 * u.dxx, initial=0.0), "runs backwards"),
+        (lambda: system(lambda u, x, t: u.dxx - 2 * -u.dt, initial=0.0), "runs backwards"),
+        (lambda: system(lambda u, x, t: u.dt - u.d("x", 4), initial=0.0), "runs backwards"),
+        (lambda: system(lambda u, x, t: u.dt - x * u.dxx, WIDE, 0.0, **FIXED), "near x = -0.9"),
+        (lambda: system(lambda u, x, t: u.dt + u.dx, LINE, 0.0), "left end 1 .* flow in"),
+        (lambda: system(lambda u, x, t: u.dt + u.dx, LINE, 0.0, **FIXED), "right end 0 .*; got 1"),
+        (
+            lambda: system(lambda u, x, t: u.dt - u.dx, LINE, 0.0, left=lambda u, x, t: u),
+            "left end 0 .*; got 1",
+        ),
         (
             lambda: system(lambda u, v, x, t: (u.dt - v, v - u.dx), initial=0.0),
             "v with time derivatives up to order 0",

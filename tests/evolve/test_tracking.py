@@ -97,6 +97,10 @@ def test_small_unknowns_count_as_much_as_large_ones():
     still, moving = bell(x, 0.3, 0.01, height=100.0), bell(x, 0.7, 0.01, 2.0, height=0.01)
     v, _ = speeds(profile(x, still, moving), mixture([0.5, 0.5], [0.3, 0.7], [0.01, 0.01]))
     assert np.allclose(v, [0.0, 2.0], atol=1e-3)
+    # At one place, half of what is seen moves.
+    one = bell(x, 0.3, 0.01, 2.0, height=0.01)
+    v, _ = speeds(profile(x, still, one), mixture([1.0], [0.3], [0.01]))
+    assert 0.2 < v[0] < 1.5
 
 
 @pytest.mark.parametrize("at", [0.001, 0.5, 0.9])

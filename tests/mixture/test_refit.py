@@ -57,7 +57,7 @@ def test_every_component_stays_even_one_without_mass():
     start = mixture([0.5, 0.5], [0.3, 0.9], [0.02, 0.01])
     found = repeated(start, edges, masses(edges, [1.0], [0.3], [0.02]))
     assert found.components == 2
-    assert np.isclose(found.weights.sum(), 1.0) and found.weights.min() > 0
+    assert np.isclose(found.weights.sum(), 1.0) and found.weights.min() > 1e-6
     assert abs(found.means[0, 0] - 0.3) < 1e-3
     assert np.isfinite(found.covariances).all()
 

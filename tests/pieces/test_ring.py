@@ -103,6 +103,21 @@ def test_kernels_span_the_gaussians(count):
         assert np.abs(gaussians @ back - functions).max() < 1e-6
 
 
+def test_the_last_function_is_that_of_the_gaussians():
+    """In more digits: what it has of Gaussians that alias is a twentieth of it."""
+    count, k = 41, 20
+    s = np.arange(50).astype(np.longdouble) / 50
+    pi = np.longdouble("3.14159265358979323846264338")
+    at = np.arange(count).astype(np.longdouble) / count
+    gap = s[:, None, None] - at[:, None] - np.arange(-3, 4)
+    width = np.longdouble(WIDTH) / count
+    gaussians = np.exp(-0.5 * (gap / width) ** 2).sum(axis=2)
+    waves = gaussians @ np.cos(2 * pi * k * at)
+    table = periodic_kernels(count).table(s.astype(float), 0).values[0]
+    factor = waves[0] / table[0, k]
+    assert np.allclose((waves / factor).astype(float), table[:, k], atol=1e-3)
+
+
 def test_kernels_lose_no_digits():
     values = periodic_kernels(101).table(np.arange(404) / 404, 0).values[0]
     assert np.linalg.cond(values) < 10

@@ -74,18 +74,19 @@ def test_derivatives_in_space_are_differences(pair, order):
     assert np.allclose(moved / h, found, rtol=0, atol=1e-6 * np.abs(found).max())
 
 
-def test_derivative_in_time_is_a_difference(pair):
+@pytest.mark.parametrize("before", [(0, 0), (1, 0), (2, 0), (0, 1)])
+def test_derivatives_in_time_are_differences(pair, before):
     basis, weights = pair
     points = grid((0.1, 0.45))
     h = 1e-3
     stencil = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
     moved = sum(
-        w * basis.values(weights, points + np.array([0.0, k * h]), (0, 0))
+        w * basis.values(weights, points + np.array([0.0, k * h]), before)
         for w, k in zip(stencil, range(-3, 4), strict=True)
     )
-    found = basis.values(weights, points, (0, 1))
+    found = basis.values(weights, points, (before[0], before[1] + 1))
     assert np.abs(found).max() > 1.0
-    assert np.allclose(moved / h, found, rtol=0, atol=1e-7 * np.abs(found).max())
+    assert np.allclose(moved / h, found, rtol=0, atol=1e-6 * np.abs(found).max())
 
 
 def test_several_at_once_in_any_order_of_points(pair):
@@ -152,7 +153,7 @@ def test_circle_is_periodic():
         assert np.allclose(here, turned, rtol=0, atol=1e-10 * np.abs(here).max())
 
 
-@pytest.mark.parametrize("orders", [(5, 0), (0, 2), (1, 1)])
+@pytest.mark.parametrize("orders", [(5, 0), (0, 3), (1, 2), (4, 1)])
 def test_derivatives_that_are_not_there(pair, orders):
     basis, weights = pair
     with pytest.raises(BasisError, match=f"order {orders[0]} in x and {orders[1]} in t"):

@@ -31,6 +31,8 @@ MAX_KERNELS = 600
 PASSES = 3
 # No step is asked for more digits than this.
 TIGHTEST = 1e-11
+# An estimate of this size says that nothing is known any more.
+LOST = 1.0
 _MEANING = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
     "right, stepped along on more kernels, and the last coefficient in time of each step."
@@ -169,6 +171,8 @@ def _marched(march: _March, limits: Limits, on_step: Callable[[TimeStep], None] 
             notes += [f"at t = {step.slab.motion.times[0]:.3g} {words}" for words in step.words]
             if on_step:
                 on_step(records[-1])
+            if step.error > LOST and not notes:
+                raise StuckError(f"the estimated error has grown to {step.error:.1e}")
     except KeyboardInterrupt:
         detail = f"Interrupted at t = {run.now.t:.6g} of {limits.stop:.6g}."
         ended = Outcome(OutcomeKind.INTERRUPTED, detail)

@@ -286,8 +286,9 @@ def _richer(run: Run, limits: Limits, excess: float) -> Run:
     kernels = run.now.kernels
     if kernels >= limits.max_kernels:
         raise StuckError(f"{kernels} kernels do not resolve it")
-    wanted = kernels * (1.0 + float(np.clip(0.12 * math.log10(excess) + 0.05, 0.08, 0.5)))
-    return with_kernels(run, min(limits.max_kernels, math.ceil(wanted)))
+    share = float(np.clip(0.12 * math.log10(excess) + 0.05, 0.08, 0.5))
+    wanted = min(limits.max_kernels, math.ceil(kernels * (1.0 + share)))
+    return exchanged(run, limits, wanted, better=0.8) or with_kernels(run, wanted)
 
 
 def _tended(run: Run, limits: Limits) -> Run:

@@ -19,6 +19,8 @@ from sharpfront.pieces.slabs import kernels_of
 IN_SPACE = 0.05
 # A coordinate is exchanged for one that fits better by this factor.
 BETTER = 0.3
+# Shapes that are tried for any mixture.
+USUAL = (Shape(2.0, 0.4, 0.1), Shape(5.0, 1.0, 0.3))
 # What an exchange may lose, as a share of what kernels may add.
 LOST = 0.2
 
@@ -138,36 +140,62 @@ def _tuned(now: Moment, relax: float) -> Shape:
     return now.shape.towards(best, 0.5 * relax)
 
 
-def exchanged(run: Run, limits: Limits) -> Run | None:
-    """Return the run on a coordinate fitted anew, if that resolves the state much better."""
+def exchanged(
+    run: Run, limits: Limits, kernels: int | None = None, better: float = BETTER
+) -> Run | None:
+    """Return the run on a coordinate fitted anew, if that resolves the state much better.
+
+    Parameters
+    ----------
+    kernels
+        How many to place; as many as there are by default.
+    better
+        The share of the miss of the present coordinate that must not be exceeded.
+    """
     now = run.now
-    tried = [_searched(now, mixture) for mixture in _candidates(now, limits)]
+    tried = [_searched(now, start) for start in _promising(now, limits)]
     missed = [trial_error(t.still, now.values, now.kernels) for t in tried]
     i = int(np.argmin(missed))
-    if missed[i] > BETTER * trial_error(now.still, now.values, now.kernels):
+    if missed[i] > better * trial_error(now.still, now.values, now.kernels):
         return None
-    trial = now.placed(tried[i].mixture, tried[i].shape, now.kernels)
+    trial = now.placed(tried[i].mixture, tried[i].shape, kernels or now.kernels)
     if transfer_error(now, trial, run.scale) > LOST * IN_SPACE * limits.tol:
         return None
     return _carried(run, trial)
 
 
+def _promising(now: Moment, limits: Limits) -> list[Moment]:
+    """Return the two best of many mixtures and shapes, before any search."""
+    shapes = (now.shape, *USUAL)
+    tried = [
+        replace(now, mixture=mixture, shape=shape)
+        for mixture in _candidates(now, limits)
+        for shape in shapes
+    ]
+    missed = [trial_error(t.still, now.values, now.kernels) for t in tried]
+    return [tried[i] for i in np.argsort(missed)[:2]]
+
+
 def _candidates(now: Moment, limits: Limits) -> list[Mixture]:
-    """Return the mixture as it is, after more EM, and fitted from nothing."""
-    refitted = now.mixture
-    for _ in range(4):
-        refitted = now.profile.refitted(refitted)
-    return [now.mixture, refitted, now.profile.fresh(limits.components)]
+    """Return the mixture as it is, after more EM, without one of its components, and new ones."""
+    old = now.mixture
+    refitted = now.profile.refitted(now.profile.refitted(old))
+    found = [old, refitted]
+    for k in range(old.components if old.components > 1 else 0):
+        keep = np.arange(old.components) != k
+        share = old.weights[keep] / old.weights[keep].sum()
+        found.append(Mixture(share, old.means[keep], old.covariances[keep]))
+    counts = {limits.components, *(n for n in (1, 2, 4) if n < limits.components)}
+    return found + [now.profile.fresh(n) for n in sorted(counts)]
 
 
-def _searched(now: Moment, mixture: Mixture) -> Moment:
-    """Return the moment with the best shape of a coordinate for a mixture."""
-    fresh = replace(now, mixture=mixture)
+def _searched(now: Moment, start: Moment) -> Moment:
+    """Return the moment with the best shape of a coordinate near that of a start."""
 
     def miss(shape: Shape) -> float:
-        return trial_error(replace(fresh, shape=shape).still, now.values, now.kernels)
+        return trial_error(replace(start, shape=shape).still, now.values, now.kernels)
 
-    return replace(fresh, shape=searched(now.shape, miss))
+    return replace(start, shape=searched(start.shape, miss))
 
 
 def with_kernels(run: Run, kernels: int) -> Run:
