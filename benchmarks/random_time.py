@@ -316,7 +316,7 @@ def row(case: Case, tol: float, limit: float, counts: dict[str, int]) -> str:
         counts[name] += is_so
     marks = ", ".join(n for n in ("wrong", "under-estimated") if found[n])
     reached = (solution.domain.time[1] - case.box.start) / case.box.span
-    kind = str(solution.outcome.kind) + (f" at {reached:.2g}" if reached < 1 else "")
+    kind = str(solution.outcome.kind) + (f" at {reached:.2g}" if reached < 0.999 else "")
     kernels = max((s.kernels for s in solution.history), default=0)
     ratio = estimate / error if error else np.inf
     return (

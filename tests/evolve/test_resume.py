@@ -141,14 +141,15 @@ def test_solutions_of_another_problem_with_the_same_unknown_are_refused(other):
 
 
 def test_too_few_kernels_stop_early():
-    found = sf.solve(BURGERS.problem(1e-3), tol=1e-6, max_kernels=40)
+    found = sf.solve(BURGERS.problem(1e-3), tol=1e-6, max_kernels=20)
     assert found.outcome.kind == "stopped early" and not found.converged
-    assert max(r.kernels for r in found.history) <= 40
+    assert max(r.kernels for r in found.history) <= 20
     reached = found.domain.time[1]
     assert 0 < reached == found.history[-1].time < 1
-    assert f"t = {reached:.6g} of 1" in found.outcome.detail and "kernels" in found.outcome.detail
+    assert f"t = {reached:.6g} of 1" in found.outcome.detail
     x = np.linspace(-1, 1, 21)
-    assert np.allclose(found(x, reached), BURGERS.exact(1e-3)(x, reached), atol=1e-5)
+    error = np.abs(found(x, reached) - BURGERS.exact(1e-3)(x, reached)).max()
+    assert error < 2 * found.error_estimate
     with pytest.raises(DomainError):
         found(0.3, reached * 1.01)
 

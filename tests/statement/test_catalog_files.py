@@ -49,7 +49,11 @@ def some_points(stated, problem):
         points = stated.points()
         points = points[:, None] if points.ndim == 1 else points
         return points[np.random.default_rng(1).permutation(len(points))[:200]]
-    return problem.domain.sample(200)
+    points = problem.domain.sample(200)
+    if problem.time:
+        moments = np.linspace(*problem.time, 200)[:, None]
+        points = np.hstack([points, np.random.default_rng(2).permutation(moments)])
+    return points
 
 
 def same(first, second, points, symbols, normals=None):
@@ -138,7 +142,9 @@ def test_time_and_initial_state_are_the_same(name):
         mine, theirs = stated.problem, python.problem
         assert mine.time == pytest.approx(theirs.time)
         assert set(mine.initial.states) == set(theirs.initial.states)
-        points = np.unique(np.append(theirs.domain.sample(200)[:, 0], 0.3))[:, None]
+        points = theirs.domain.sample(200)
+        if theirs.domain.dimension == 1:
+            points = np.unique(np.append(points[:, 0], 0.3))[:, None]
         for state in theirs.initial.states:
             gap = mine.initial.values(state, points) - theirs.initial.values(state, points)
             assert np.max(np.abs(gap)) < 1e-12 * max(1, np.max(np.abs(gap)))

@@ -90,7 +90,7 @@ class Listed:
 def listing() -> Mapping[str, Listed]:
     """Return all problems of the catalogue by name."""
     found: dict[str, Listed] = {}
-    for make in (_line, _space, _flows, _time):
+    for make in (_line, _space, _flows, _time, _plane_in_time):
         for listed in make(found):
             found[listed.name] = listed
     return found
@@ -215,6 +215,19 @@ def _time(taken: Mapping[str, Listed]) -> Iterator[Listed]:
             functools.partial(_in_time, entry),
             functools.partial(_ruled, entry),
         )
+
+
+def _plane_in_time(_: Mapping[str, Listed]) -> Iterator[Listed]:
+    for entry in catalog.PLANE_IN_TIME:
+        symbol, value = _parameter(entry.name, entry.parameter, entry.values)
+        exact = functools.partial(_only, entry.exact)
+        yield Listed(
+            entry.name, entry.title, entry.statement, "2 + t", symbol, value, entry.problem, exact
+        )
+
+
+def _only(exact: Callable[[float], Field], value: float) -> Fields:
+    return {"u": exact(value)}
 
 
 def _in_time(entry: TimeEntry, value: float) -> Fields:
