@@ -57,6 +57,8 @@ class _March:
         What was done to the initial state, in words.
     inner
         The tolerance that steps kept to.
+    number
+        How many runs there have been, this one included.
     """
 
     run: Run
@@ -64,6 +66,7 @@ class _March:
     records: list[TimeStep]
     inner: float
     notes: list[str]
+    number: int = 1
     ended: Outcome | None = None
 
     def trusted(self, tol: float) -> int:
@@ -114,15 +117,15 @@ def evolve_line(
     # What overflows on the way to a blow-up is noticed by what comes of it.
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         march = _begin(system, limits, resume)
-        for attempt in range(PASSES):
+        while True:
             march = _marched(march, limits, on_step)
             estimate = march.estimate(tol)
             tighter = march.inner * 0.5 * tol / max(estimate, 1e-300)
-            last = march.ended is not None or estimate <= tol or attempt == PASSES - 1
+            last = march.ended is not None or estimate <= tol or march.number == PASSES
             if last or tighter < TIGHTEST:
                 break
             run, notes = first_run(system, replace(limits, tol=tighter))
-            march = _March(run, [], [], tighter, notes)
+            march = _March(run, [], [], tighter, notes, march.number + 1)
     return _solution(problem, tol, march, limits)
 
 
@@ -155,6 +158,7 @@ def _begin(system: TimeSystem, limits: Limits, resume: Solution | None) -> _Marc
         [r for r in resume.history if isinstance(r, TimeStep)],
         float(saved["inner"]),
         list(saved["notes"]),
+        int(saved["number"]),
     )
 
 
@@ -281,6 +285,7 @@ def packed_run(march: _March) -> dict[str, Any]:
     return {
         "problem": fingerprint(now.system.problem),
         "inner": march.inner,
+        "number": march.number,
         "notes": march.notes,
         "t": now.t,
         "kernels": now.kernels,
