@@ -49,7 +49,7 @@ FAR, HALVED = 8.0, 2
 # Else the step is cut, so many times; and so many if no more kernels may be taken.
 CUTS, LAST_CUTS = 12, 2
 # Whether kernels could be placed better is asked after this many steps.
-LOOK = 6
+LOOK = 10
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from sharpfront.arrays import Host
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.room import Place, chain_table, room
 from sharpfront.evolve.slab import leaves_at
-from sharpfront.evolve.tracking import Profile, Shape, as_components
+from sharpfront.evolve.tracking import Profile, Shape, as_components, searched, trial_error
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.coordinate import Coordinate
 from sharpfront.pieces.motion import Components, Motion
@@ -85,6 +85,15 @@ class Moment:
         xi = self.where.xi(self.where.nearest(x))
         functions = kernels_of(self.kernels, self.system.periodic)
         return np.asarray(functions.sums(xi, self.weights.T, 0)[0].T)
+
+    @cached_property
+    def better_shape(self) -> Shape:
+        """The best shape of the coordinate one step from the present one, by trial fits."""
+
+        def miss(shape: Shape) -> float:
+            return trial_error(replace(self, shape=shape).still, self.values, self.kernels)
+
+        return searched(self.shape, miss, better=0.7, most=1)
 
     @cached_property
     def profile(self) -> Profile:

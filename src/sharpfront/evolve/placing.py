@@ -132,12 +132,7 @@ def looked_ahead(end: Moment) -> Moment:
 
 def _tuned(now: Moment, relax: float) -> Shape:
     """Return the shape a part of the way to a better one next to it."""
-
-    def miss(shape: Shape) -> float:
-        return trial_error(replace(now, shape=shape).still, now.values, now.kernels)
-
-    best = searched(now.shape, miss, better=0.7, most=1)
-    return now.shape.towards(best, 0.5 * relax)
+    return now.shape.towards(now.better_shape, 0.5 * relax)
 
 
 def exchanged(
@@ -195,7 +190,7 @@ def _searched(now: Moment, start: Moment) -> Moment:
     def miss(shape: Shape) -> float:
         return trial_error(replace(start, shape=shape).still, now.values, now.kernels)
 
-    return replace(start, shape=searched(start.shape, miss))
+    return replace(start, shape=searched(start.shape, miss, most=4))
 
 
 def with_kernels(run: Run, kernels: int) -> Run:
