@@ -240,11 +240,18 @@ def _require_conditions(system: TimeSystem) -> None:
 
 def _require_inflow(system: TimeSystem) -> None:
     """Refuse a condition where nothing flows in, and a missing one where something does."""
+    span = system.problem.time
+    assert span is not None
+    inside = [_speeds(system, x, span[0]) for x in np.linspace(system.low, system.high, 9)]
+    largest = max((float(np.abs(s).max()) for s in inside if s is not None), default=0.0)
     for side, end in enumerate((system.low, system.high)):
-        speeds = _speeds(system, end)
-        if speeds is None or np.any(np.abs(speeds) < 1e-9 * max(1e-300, np.abs(speeds).max())):
+        found = [_speeds(system, end, t) for t in np.linspace(*span, 9)]
+        known = [s for s in found if s is not None and np.all(np.abs(s) > 1e-9 * largest)]
+        counts = {int(np.sum(s > 0 if side == 0 else s < 0)) for s in known}
+        if len(known) < len(found) or len(counts) != 1:
+            # Nothing flows there, or the flow turns on the way: it cannot be told.
             continue
-        entering = int(np.sum(speeds > 0 if side == 0 else speeds < 0))
+        entering, speeds = counts.pop(), known[0]
         given = sum(c.side == side for c in system.conditions)
         given -= sum(_is_rate(c, system) for c in system.conditions if c.side == side)
         if given != entering:
@@ -296,9 +303,10 @@ def _at_start(system: TimeSystem, x: Host) -> dict[Key, Host]:
     return leaves
 
 
-def _speeds(system: TimeSystem, end: float) -> Host | None:
-    """Return the characteristic speeds at an end at the start; None where they are not told."""
-    names, leaves = system.names, _at_start(system, np.array([end]))
+def _speeds(system: TimeSystem, x: float, t: float) -> Host | None:
+    """Return the characteristic speeds about the first state; None where they are not told."""
+    names, leaves = system.names, _at_start(system, np.array([x]))
+    leaves["coordinate", "t"] = np.array([t])
     rate, slope = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
     for i, equation in enumerate(system.equations):
         for term, value in zip(equation.terms, equation.tangents(leaves, 1), strict=True):

@@ -13,9 +13,9 @@ from sharpfront.arrays import Host, blas_threads
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.agenda import agenda_of
 from sharpfront.evolve.equations import TimeSystem, time_system
-from sharpfront.evolve.march import Step, StuckError, steps
+from sharpfront.evolve.march import Step, steps
 from sharpfront.evolve.moment import Moment
-from sharpfront.evolve.placing import Limits, Run
+from sharpfront.evolve.placing import Limits, Run, StuckError
 from sharpfront.evolve.start import first_run
 from sharpfront.evolve.tracking import COMPONENTS, Shape
 from sharpfront.geometry import SpaceTime
@@ -35,7 +35,7 @@ TIGHTEST = 1e-11
 LOST = 1.0
 _MEANING = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
-    "right, stepped along on more kernels, and the last coefficient in time of each step."
+    "right, stepped along on more kernels, and what each step's polynomials in time leave out."
 )
 
 

@@ -17,6 +17,7 @@ from sharpfront.evolve.placing import (
     LOST,
     Limits,
     Run,
+    StuckError,
     exchanged,
     looked_ahead,
     moved,
@@ -83,16 +84,14 @@ class Step:
     words: tuple[str, ...] = ()
 
 
-class StuckError(Exception):
-    """No step could be taken; the words say why."""
-
-
 def steps(run: Run, limits: Limits) -> Iterator[Step]:
     """Yield steps until the end of time; raises `StuckError` where none can be taken."""
     while run.now.t < limits.stop:
         words: list[str] = []
         if limits.agenda.is_stop(run.now.t):
             run, words = restarted(run, limits)
+        if run.unresolved:
+            raise StuckError(run.unresolved)
         step = replace(_step(run, limits), words=tuple(words))
         run = step.run
         yield step

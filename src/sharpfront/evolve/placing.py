@@ -25,6 +25,10 @@ USUAL = (Shape(2.0, 0.4, 0.1), Shape(5.0, 1.0, 0.3))
 LOST = 0.2
 
 
+class StuckError(Exception):
+    """No step could be taken; the words say why."""
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """A run between two steps: everything that the next step depends on.
@@ -45,6 +49,8 @@ class Run:
         Steps since the start.
     pace
         Share of the way to the fitted mixture that the last step went, per time.
+    unresolved
+        What is missed of a state that cannot be resolved, in words.
     before
         The last slab's weights and dt, from which the next guess is drawn; None at the start.
     """
@@ -57,6 +63,7 @@ class Run:
     taken: int = 0
     pace: float = float("inf")
     before: tuple[Host, float] | None = None
+    unresolved: str = ""
 
     def error_at(self, x: Host) -> Host:
         """Return the error so far at positions, (m, n)."""

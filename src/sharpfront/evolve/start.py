@@ -22,6 +22,8 @@ from sharpfront.mixture import Mixture
 
 # Share of the tolerance that the first fit may miss.
 FIT = 0.02
+# A first fit that misses by more tolerances than this is not worth a step.
+UNRESOLVED = 10.0
 # First kernels.
 FIRST = 32
 
@@ -89,9 +91,15 @@ def _begun(system: TimeSystem, functions: Sequence[Rounded], t: float, limits: L
             break
         kernels = min(limits.max_kernels, math.ceil(1.25 * kernels))
         kernels = kernels | 1 if system.periodic else kernels
+    words = ""
+    if worst > UNRESOLVED * limits.tol:
+        i, j = np.unravel_index(int(np.argmax(np.abs(missed) / scale[:, None])), missed.shape)
+        words = (
+            f"{kernels} kernels miss {system.names[i]} by {worst:.1e}, most near x = {at[j]:.4g}"
+        )
     blurred = np.stack([f.blurred()(at) for f in functions])
     error = (missed + values(at) - blurred) @ finer.projector.T
-    return Run(now, _first_step(now, limits), error, scale)
+    return Run(now, _first_step(now, limits), error, scale, unresolved=words)
 
 
 def _sources(system: TimeSystem, t: float, limits: Limits) -> list[Function]:
