@@ -65,16 +65,15 @@ def agenda_of(system: TimeSystem) -> Agenda:
     watched = [f for f in _watched(system) if _finite(f, span)]
     if not watched:
         return Agenda(np.zeros(0), np.zeros(0), np.zeros(0))
-    moments, values = sampled(watched, *span)
+    stops = _stops(watched, span)
+    moments, values = sampled(watched, *span, hints=[t for t in stops if span[0] < t < span[1]])
     spread = np.ptp(values, axis=1)
     varies = spread > 1e-10 * np.maximum(np.abs(values).max(axis=1), 1.0)
     change = np.abs(np.diff(values[varies], axis=1)) / spread[varies][:, None]
     most = change.max(axis=0, initial=0.0)
     passed = np.concatenate([[0.0], np.cumsum(most)])
     even = 1e-9 * (moments - moments[0]) / (moments[-1] - moments[0])
-    return Agenda(
-        moments, passed + even, _stops([watched[i] for i in np.flatnonzero(varies)], span)
-    )
+    return Agenda(moments, passed + even, stops)
 
 
 def _stops(functions: list[Function], span: tuple[float, float]) -> Host:
