@@ -49,6 +49,8 @@ NEAR = 50.0
 FAR, HALVED = 8.0, 2
 # Else the step is cut, so many times; and so many if no more kernels may be taken.
 CUTS, LAST_CUTS = 12, 2
+# Steps shorter than this part of the span are not taken for want of kernels.
+SHORT = 1e-3
 # Whether kernels could be placed better is asked after this many steps.
 LOOK = 10
 
@@ -142,6 +144,8 @@ class _Try:
         """
         origin = self.origin or self.run
         full = self.run.now.kernels >= limits.max_kernels
+        if full and SHRINK * dt < SHORT * limits.span:
+            raise StuckError(f"{self.run.now.kernels} kernels do not resolve it")
         if (self.helpless(excess) and self.cuts < CUTS) or (full and self.cuts < LAST_CUTS):
             return _Try(replace(origin, dt=SHRINK * dt), SHRINK * self.relax, cuts=self.cuts + 1)
         run = _richer(self.run, limits, excess)
