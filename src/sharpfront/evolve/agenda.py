@@ -80,7 +80,7 @@ def _stops(functions: list[Function], span: tuple[float, float]) -> Host:
     """Return the moments just before something jumps, and those at which something bends."""
     found: set[float] = set()
     for f in functions:
-        for broken in breaks_of(f, *span, periodic=False):
+        for broken in breaks_of(f, *span, periodic=False, size=1.0):
             jumps = abs(broken.jump) > 1e-12
             before = broken.x - 4.0 * float(np.spacing(broken.x)) if jumps else broken.x
             if all(abs(before - t) > 1e-9 * (span[1] - span[0]) for t in found):

@@ -62,15 +62,21 @@ class Break:
         return self.right[1] - self.left[1]
 
 
-def breaks_of(f: Function, low: float, high: float, periodic: bool) -> list[Break]:
-    """Return the places where a function jumps or bends."""
+def breaks_of(
+    f: Function, low: float, high: float, periodic: bool, size: float = 0.0
+) -> list[Break]:
+    """Return the places where a function jumps or bends.
+
+    `size` is that of the terms whose difference the function is: its rounding is theirs.
+    """
     length = high - low
     over = length / (LOOK - 1)
     x = low - 4.3 * over + over * np.arange(LOOK + 9) if periodic else np.linspace(low, high, LOOK)
     u = f(np.asarray(x, dtype=float))
     spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
-    noise = ROUNDING * float(np.abs(u).max())
-    if spread <= 1e3 * noise:
+    size = max(size, float(np.abs(u).max()))
+    noise = 4.0 * ROUNDING * size
+    if spread <= 1e4 * noise:
         return []
     bend = np.abs(np.diff(u, 2))
     around = np.stack([bend[:-4], bend[1:-3], bend[3:-1], bend[4:]])
@@ -81,7 +87,7 @@ def breaks_of(f: Function, low: float, high: float, periodic: bool) -> list[Brea
     )
     found: list[Break] = []
     for i in np.flatnonzero(odd) + 2:
-        broken = _zoomed(f, float(x[i]), float(x[i + 2]), length, float(spread))
+        broken = _zoomed(f, float(x[i]), float(x[i + 2]), length, float(spread), size)
         if broken is not None and all(abs(broken.x - b.x) > 1e-5 * length for b in found):
             found.append(broken)
     if periodic:
@@ -99,7 +105,9 @@ def needles_of(f: Function, low: float, high: float) -> list[float]:
     return [float(v) for v in x[2:-2][lone][:20]]
 
 
-def _zoomed(f: Function, a: float, b: float, length: float, spread: float) -> Break | None:
+def _zoomed(
+    f: Function, a: float, b: float, length: float, spread: float, size: float
+) -> Break | None:
     """Follow the largest bend between two points inwards; return it if it does not smooth out."""
     first = _bend(f, a, b)
     while b - a > CLOSE * length:
@@ -122,7 +130,6 @@ def _zoomed(f: Function, a: float, b: float, length: float, spread: float) -> Br
     h = 0.1 * (b - a)
     last, closer = _bend(f, a, b)[0], _bend(f, broken.x - 0.5 * h, broken.x + 0.5 * h)[0]
     bends = abs(last) > 0.3 * abs(first[0]) and abs(last) * length > 1e-4 * spread
-    size = float(np.abs(f(np.array([a, b]))).max())
     bends = bends and abs(closer) * h > 10.0 * ROUNDING * size
     return broken if bends and abs(closer) > 0.6 * abs(last) else None
 
