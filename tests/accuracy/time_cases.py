@@ -189,7 +189,7 @@ CASES = (
     Case(HUMP, 1e-3, 1e-5, 2e-6, 5e-6, 120),
     Case(MERGING_SHOCKS, 1e-2, 1e-7, 5e-9, 5e-8, 60),
     Case(MERGING_SHOCKS, 1e-3, 1e-6, 3e-8, 3e-7, 90),
-    Case(FAST_ADVECTION, 40.0, 1e-7, 3e-12, 3e-12, 50),
+    Case(FAST_ADVECTION, 40.0, 1e-7, 4e-9, 1.6e-8, 50),
     Case(FAST_PULSE, 1e-2, 1e-6, 2e-7, 2e-8, 100),
     Case(WAVE_PULSE, 3e-2, 1e-6, 2e-9, 8e-10, 100),
     Case(REFLECTED_PULSE, 1e-1, 1e-6, 4e-8, 1e-7, 50),
