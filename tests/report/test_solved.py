@@ -15,7 +15,6 @@ from sharpfront.errors import ProblemError
 from sharpfront.report import solve_report
 from sharpfront.report.encode import doubles, levels, singles, to_json
 from sharpfront.report.solved import sci
-from sharpfront.report.states import mixture_between
 
 LARGEST = 3_000_000
 
@@ -214,12 +213,6 @@ def test_numbers_of_the_page():
     packed = levels([0.0, np.nan, 2.0])
     assert list(unpacked(packed)) == [0, 65535, 65534]
     assert list(unpacked(levels([3.0, 3.0]))) == [0, 0]
-
-
-def test_components_move_evenly_between_steps():
-    history = solutions.line_in_time().history
-    assert mixture_between(history, 5, 0.55).means[0, 0] == pytest.approx(0.475)
-    assert mixture_between((), None, 0.5) is None
 
 
 def test_a_solution_writes_its_page(tmp_path):

@@ -62,8 +62,8 @@ class Front:
 
 
 @dataclass(frozen=True, eq=False)
-class SpatialEntry:
-    """A named problem in two dimensions or more, a function of one parameter.
+class NamedProblem:
+    """A named problem, a function of one parameter.
 
     Parameters
     ----------
@@ -75,6 +75,22 @@ class SpatialEntry:
         Values of the parameter that are of interest.
     problem
         Returns the problem for a value of the parameter.
+    """
+
+    name: str
+    title: str
+    statement: str
+    parameter: str
+    values: tuple[float, ...]
+    problem: Callable[[float], Problem]
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialEntry(NamedProblem):
+    """A named problem in two dimensions or more.
+
+    Parameters
+    ----------
     exact
         Returns the exact solution as a vectorised function of the coordinates.
     features
@@ -84,31 +100,17 @@ class SpatialEntry:
         down to a thousandth of each feature's width.
     """
 
-    name: str
-    title: str
-    statement: str
-    parameter: str
-    values: tuple[float, ...]
-    problem: Callable[[float], Problem]
     exact: Callable[[float], Callable[..., Any]]
     features: Callable[[float], tuple[Front, ...]]
     points: Callable[..., Host]
 
 
 @dataclass(frozen=True, eq=False)
-class TimeEntry:
-    """A named problem in time on an interval, a function of one parameter.
+class TimeEntry(NamedProblem):
+    """A named problem in time on an interval.
 
     Parameters
     ----------
-    name, title, statement
-        Words; the statement is the equation with its conditions.
-    parameter
-        What the parameter is, in words.
-    values
-        Values of the parameter that are of interest.
-    problem
-        Returns the problem for a value of the parameter.
     exact
         Returns the exact solution as a vectorised function of x and t; for several unknowns a
         mapping from their names to such functions. None where no formula is known.
@@ -119,12 +121,6 @@ class TimeEntry:
         Even panels across the interval that test points need besides the features.
     """
 
-    name: str
-    title: str
-    statement: str
-    parameter: str
-    values: tuple[float, ...]
-    problem: Callable[[float], Problem]
     exact: Callable[[float], Callable[..., Any] | Mapping[str, Callable[..., Any]]] | None
     features: Callable[[float], Callable[[float], tuple[Feature, ...]]]
     panels: int = 20

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.catalog.entry import Feature
+from sharpfront.catalog.entry import Feature, NamedProblem
 from sharpfront.catalog.shapes import PETAL
 from sharpfront.catalog.time_measure import TimeErrors
 from sharpfront.equation import laplacian
@@ -29,19 +29,11 @@ _FINEST, _RATIO = 0.5, 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class PlaneTimeEntry:
-    """A named problem in the plane and in time, a function of one parameter.
+class PlaneTimeEntry(NamedProblem):
+    """A named problem in the plane and in time.
 
     Parameters
     ----------
-    name, title, statement
-        Words; the statement is the equation with its conditions.
-    parameter
-        What the parameter is, in words.
-    values
-        Values of the parameter that are of interest.
-    problem
-        Returns the problem for a value of the parameter.
     exact
         Returns the exact solution as a vectorised function of x, y and t.
     rows
@@ -51,12 +43,6 @@ class PlaneTimeEntry:
         ``fronts(value)(y, t)``: where fronts are along x on a line of constant y.
     """
 
-    name: str
-    title: str
-    statement: str
-    parameter: str
-    values: tuple[float, ...]
-    problem: Callable[[float], Problem]
     exact: Callable[[float], Field]
     rows: Callable[[float], Callable[[float], tuple[Feature, ...]]]
     fronts: Callable[[float], Callable[[float, float], tuple[Feature, ...]]]

@@ -17,7 +17,7 @@ import scipy.linalg as sl
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.equations import TimeSystem
-from sharpfront.evolve.room import Room, place, room
+from sharpfront.evolve.room import Room, finer_room, place, room
 from sharpfront.evolve.slab import Stages, condition_rows, leaves_at, stages_of, tangent_matrix
 from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.radau import (
@@ -33,12 +33,6 @@ from sharpfront.pieces.slabs import kernels_of
 FEW = 2
 # Errors that grow by more in a slab are followed in halves of it, so many times.
 GROWTH, HALVINGS = 2.0, 4
-
-
-def more_kernels(kernels: int, periodic: bool) -> int:
-    """Return the kernels of the error equation."""
-    more = kernels + max(10, kernels // 4)
-    return more | 1 if periodic else more
 
 
 @lru_cache(maxsize=32)
@@ -91,9 +85,8 @@ def slab_error(
     depth
         How often the slab has been halved.
     """
-    order = max(system.order, 1)
-    finer = room(more_kernels(kernels, system.periodic), order, system.periodic)
-    tables, ends = _tables(kernels, finer.kernels, order, system.periodic)
+    finer = finer_room(system, kernels)
+    tables, ends = _tables(kernels, finer.kernels, system.order, system.periodic)
     coarse = stages_of(system, finer, motion, FEW)
     matrix = _matrix(coarse, tables, ends, levels)
     forcing = _forcing(system, finer, motion, tables, levels)

@@ -112,8 +112,11 @@ def evolve_line(
     """
     system = time_system(problem)
     assert problem.time is not None
-    most = _most(max_kernels, MAX_KERNELS, 8), _most(components, COMPONENTS, 1)
-    limits = Limits(tol, *problem.time, *most, agenda_of(system))
+    kernels = _most("max_kernels", max_kernels, MAX_KERNELS, 8)
+    # On a circle there is an odd number of kernels.
+    kernels -= system.periodic and kernels % 2 == 0
+    parts = _most("components", components, COMPONENTS, 1)
+    limits = Limits(tol, *problem.time, kernels, parts, agenda_of(system))
     # What overflows on the way to a blow-up is noticed by what comes of it.
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         march = _begin(system, limits, resume)
@@ -129,9 +132,9 @@ def evolve_line(
     return _solution(problem, tol, march, limits)
 
 
-def _most(given: int | None, default: int, least: int) -> int:
+def _most(name: str, given: int | None, default: int, least: int) -> int:
     if given is not None and given < least:
-        raise ProblemError(f"Expected at least {least} of max_kernels or components, got {given}.")
+        raise ProblemError(f"{name} must be at least {least}, got {given}.")
     return given or default
 
 
@@ -265,17 +268,12 @@ def _standstill(run: Run) -> tuple[Slab, Host]:
 def fingerprint(problem: Problem) -> str:
     """Return what tells one problem from another, the end of time left out."""
     assert problem.time is not None
-    stated = replace_end(repr(problem))
+    stated = repr(problem).rsplit("; t from", 1)[0]
     low, high = problem.domain.bounds[:, 0]
     at = np.linspace(float(low), float(high), 7)
     assert problem.initial is not None
     start = [problem.initial.values(name, at[:, None]) for name in problem.initial.states]
     return f"{stated} from {problem.time[0]!r}; {np.round(start, 12).tolist()}"
-
-
-def replace_end(text: str) -> str:
-    """Return the text of a problem without its span of time."""
-    return text.rsplit("; t from", 1)[0]
 
 
 def packed_run(march: _March) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from sharpfront.evolve.placing import (
     transfer_error,
     with_kernels,
 )
-from sharpfront.evolve.room import Room, room
+from sharpfront.evolve.room import room_of
 from sharpfront.evolve.slab import Solved, solve_slab, stages_of
 from sharpfront.evolve.start import restarted
 from sharpfront.mixture import Mixture
@@ -203,7 +203,7 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     solved = _solve(run, motion, limits)
     if not solved.converged:
         return _Done(dt, solved, stop)
-    table = _room(run.now).inner[0]
+    table = room_of(run.now.system, run.now.kernels).inner[0]
     scale = np.maximum(run.scale, np.abs(solved.weights @ table.T).max(axis=(0, 2)))
     late = _late(solved.weights, table, scale) / (IN_TIME * limits.tol)
     if late > 1.0:
@@ -254,10 +254,6 @@ def _fitted(t: float, dt: float, limits: Limits) -> float:
     return 0.5 * left if dt > 0.5 * left else dt
 
 
-def _room(now: Moment) -> Room:
-    return room(now.kernels, max(now.system.order, 1), now.system.periodic)
-
-
 def _solve(run: Run, motion: Motion, limits: Limits) -> Solved:
     now = run.now
     guess = np.repeat(now.weights[None], STAGES, axis=0)
@@ -266,7 +262,7 @@ def _solve(run: Run, motion: Motion, limits: Limits) -> Solved:
         drawn = np.einsum("sj,jmk->smk", interpolation(ahead), run.before[0])
         if np.abs(drawn - now.weights).max() < np.abs(now.weights).max():
             guess = drawn
-    stages = stages_of(now.system, _room(now), motion, STAGES)
+    stages = stages_of(now.system, room_of(now.system, now.kernels), motion, STAGES)
     return solve_slab(stages, now.weights, guess, IN_NEWTON * limits.tol, run.scale)
 
 

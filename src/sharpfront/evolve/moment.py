@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.equations import TimeSystem
-from sharpfront.evolve.room import Place, chain_table, room
+from sharpfront.evolve.room import Place, chain_table, room_of
 from sharpfront.evolve.slab import leaves_at
 from sharpfront.evolve.tracking import Profile, Shape, as_components, searched, trial_error
 from sharpfront.mixture import Mixture
@@ -98,7 +98,7 @@ class Moment:
     @cached_property
     def profile(self) -> Profile:
         """The unknowns, their slopes and rates on a fine grid, from the equation."""
-        system, order = self.system, max(self.system.order, 1)
+        system, order = self.system, self.system.order
         xi = fine_points(self.kernels)
         points = self.where.invert(xi)
         slopes = self.where.derivatives(points, order)
@@ -139,7 +139,7 @@ class Moment:
         if self.system.periodic:
             kernels |= 1
             new = replace(new, kernels=kernels)
-        tables = room(kernels, max(self.system.order, 1), self.system.periodic)
+        tables = room_of(self.system, kernels)
         found = self.values(new.where.invert(tables.points).x)
         return replace(new, weights=found @ tables.projector.T)
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.agenda import Agenda
-from sharpfront.evolve.error import more_kernels
 from sharpfront.evolve.moment import Moment
-from sharpfront.evolve.room import room
+from sharpfront.evolve.room import finer_room, more_kernels
 from sharpfront.evolve.tracking import Shape, searched, speeds, trial_error
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.slabs import kernels_of
@@ -208,8 +207,8 @@ def with_kernels(run: Run, kernels: int) -> Run:
 
 def _carried(run: Run, new: Moment) -> Run:
     """Return the run with state and error on new kernels; what the exchange lost is error."""
-    old, system = run.now, run.now.system
-    finer = room(more_kernels(new.kernels, system.periodic), max(system.order, 1), system.periodic)
+    old = run.now
+    finer = finer_room(run.now.system, new.kernels)
     x = new.where.invert(finer.points).x
     error = run.error_at(x) + old.values(x) - new.values(x)
     return replace(run, now=new, error=error @ finer.projector.T, before=None)

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.evolve.equations import TimeSystem
 from sharpfront.pieces.coordinate import chain
 from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.slabs import kernels_of
@@ -73,6 +74,22 @@ def room(kernels: int, order: int, periodic: bool) -> Room:
     )
 
 
+def room_of(system: TimeSystem, kernels: int) -> Room:
+    """Return the tables for a number of kernels of a system."""
+    return room(kernels, system.order, system.periodic)
+
+
+def finer_room(system: TimeSystem, kernels: int) -> Room:
+    """Return the tables of the error equation of a system with a number of kernels."""
+    return room_of(system, more_kernels(kernels, system.periodic))
+
+
+def more_kernels(kernels: int, periodic: bool) -> int:
+    """Return the kernels of the error equation: a quarter more."""
+    more = kernels + max(10, kernels // 4)
+    return more | 1 if periodic else more
+
+
 @dataclass(frozen=True, eq=False)
 class Place:
     """The moving coordinate at the points of a room, at several moments.
@@ -101,7 +118,7 @@ def place(motion: Motion, moments: Host, xi: Host, order: int) -> Place:
     for t in moments:
         where = motion.at(float(t))
         points = where.invert(xi)
-        d = where.derivatives(points, max(order, 1))
+        d = where.derivatives(points, order)
         xs.append(points.x)
         slopes.append(d[0])
         rates.append(motion.rate(float(t), points, where))

@@ -61,7 +61,7 @@ class Stages:
 def stages_of(system: TimeSystem, room: Room, motion: Motion, stages: int) -> Stages:
     """Return the equations of a slab."""
     moments = motion.times[0] + motion.dt * stage_nodes(stages)
-    order = max(room.order, 1)
+    order = room.order
     rates = differentiation(stages)[1:] / motion.dt
     inside = place(motion, moments, room.points, order)
     ends = place(motion, moments, np.array([0.0, 1.0]), order)

@@ -12,10 +12,9 @@ from sharpfront.arrays import Host
 from sharpfront.evolve.agenda import depends, explicit
 from sharpfront.evolve.breaks import Function, Rounded, met, rounded
 from sharpfront.evolve.equations import Residual, TimeSystem
-from sharpfront.evolve.error import more_kernels
 from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.placing import Limits, Run
-from sharpfront.evolve.room import room
+from sharpfront.evolve.room import finer_room, room_of
 from sharpfront.evolve.sampling import sampled
 from sharpfront.evolve.tracking import Profile, Shape, all_shapes, searched, trial_error
 from sharpfront.mixture import Mixture
@@ -43,9 +42,7 @@ def restarted(run: Run, limits: Limits) -> tuple[Run, list[str]]:
     if functions == plain:
         return replace(run, dt=min(run.dt, _first_step(now, limits)), before=None), []
     new = _begun(system, functions, now.t, limits)
-    finer = room(
-        more_kernels(new.now.kernels, system.periodic), max(system.order, 1), system.periodic
-    )
+    finer = finer_room(system, new.now.kernels)
     x = new.now.where.invert(finer.points).x
     carried = run.error_at(x) @ finer.projector.T
     scale = np.maximum(run.scale, new.scale)
@@ -68,35 +65,36 @@ def _begun(system: TimeSystem, functions: Sequence[Rounded], t: float, limits: L
     x, u = sampled(watched, low, low + length, hints)
     slopes = np.stack([np.gradient(row, x) for row in u])
     profile = Profile(x, u, slopes, np.zeros_like(u), length, system.periodic)
-    mixture = _mixture(profile, limits)
     scale = np.maximum(1.0, np.abs(u[: len(functions)]).max(axis=1))
+    nothing = np.zeros((len(functions), 0))
+    shape = Shape(3.0, 1.0, 0.1)
+    now = Moment(system, t, 0, _mixture(profile, limits), shape, low, nothing)
+    return _resolved(now, functions, scale, limits)
+
+
+def _resolved(now: Moment, functions: Sequence[Rounded], scale: Host, limits: Limits) -> Run:
+    """Return the run on as many kernels as its first state needs."""
 
     def values(at: Host) -> Host:
         return np.stack([f(at) for f in functions])
 
-    kernels = min(FIRST, limits.max_kernels)
-    kernels = kernels | 1 if system.periodic else kernels
-    nothing = np.zeros((len(functions), 0))
-    now = Moment(system, t, kernels, mixture, Shape(3.0, 1.0, 0.1), low, nothing)
+    system, kernels = now.system, min(FIRST, limits.max_kernels)
     while True:
+        kernels = kernels | 1 if system.periodic else kernels
         now = _shaped(replace(now, kernels=kernels), values)
-        tables = room(kernels, max(system.order, 1), system.periodic)
-        weights = values(now.where.invert(tables.points).x) @ tables.projector.T
-        now = replace(now, weights=weights)
-        finer = room(more_kernels(kernels, system.periodic), max(system.order, 1), system.periodic)
+        tables, finer = room_of(system, kernels), finer_room(system, kernels)
+        found = values(now.where.invert(tables.points).x)
+        now = replace(now, weights=found @ tables.projector.T)
         at = now.where.invert(finer.points).x
         missed = values(at) - now.values(at)
         worst = float((np.abs(missed).max(axis=1) / scale).max())
         if worst < FIT * limits.tol or kernels >= limits.max_kernels:
             break
         kernels = min(limits.max_kernels, math.ceil(1.25 * kernels))
-        kernels = kernels | 1 if system.periodic else kernels
     words = ""
     if worst > UNRESOLVED * limits.tol:
         i, j = np.unravel_index(int(np.argmax(np.abs(missed) / scale[:, None])), missed.shape)
-        words = (
-            f"{kernels} kernels miss {system.names[i]} by {worst:.1e}, most near x = {at[j]:.4g}"
-        )
+        words = f"{kernels} kernels miss {system.names[i]} by {worst:.1e} near x = {at[j]:.4g}"
     blurred = np.stack([f.blurred()(at) for f in functions])
     error = (missed + values(at) - blurred) @ finer.projector.T
     return Run(now, _first_step(now, limits), error, scale, unresolved=words)

@@ -96,7 +96,7 @@ class Moment:
             name: StillBasis(
                 self.domain.dimension,
                 basis_kernels(basis, self.t),
-                self._mixture(basis),
+                mixture_in_time(self.solution, basis, self.t),
             )
             for name, basis in whole.bases.items()
         }
@@ -147,15 +147,18 @@ class Moment:
             return int(self.solution.kernels)
         return int(self.solution.history[i].kernels) * len(self.unknowns)
 
-    def _mixture(self, basis: Any) -> Mixture | None:
-        found = mixture_at(basis, self.t) or mixture_between(self.solution.history, self.t)
-        if found is None:
-            return None
-        low, high = self.domain.bounds
-        turned = low + np.mod(found.means - low, high - low)
-        # On a circle components may have gone round more than once.
-        means = np.where(self.domain.periodic_axes, turned, found.means)
-        return Mixture(found.weights, means, found.covariances)
+
+def mixture_in_time(solution: Any, basis: Any, t: float) -> Mixture | None:
+    """Return the mixture of a solution in time at a moment, its means inside the domain."""
+    found = mixture_at(basis, t) or mixture_between(solution.history, t)
+    if found is None:
+        return None
+    space: Domain = solution.domain.space
+    low, high = space.bounds
+    # On a circle components may have gone round more than once.
+    turned = low + np.mod(found.means - low, high - low)
+    means = np.where(space.periodic_axes, turned, found.means)
+    return Mixture(found.weights, means, found.covariances)
 
 
 def step_at(history: Sequence[Any], t: float) -> int | None:

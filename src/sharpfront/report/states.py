@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.coordinate import coordinate
 from sharpfront.pieces.tensor import Axis
-from sharpfront.plot.grid import kernels_at, mixture_at
+from sharpfront.plot.grid import kernels_at
+from sharpfront.plot.moment import mixture_in_time, step_at
 from sharpfront.plot.section import Kernels, kernels_of, mixture_of
 
 # So many pictures of a problem in time: curves are smaller than maps.
@@ -108,23 +107,14 @@ def instants(solution: Any, times: Host) -> list[Placement]:
     basis = solution.approximation.bases[solution.unknowns[0]]
     out = []
     for t in times:
-        i = _step_at(solution.history, float(t))
-        mixture = mixture_at(basis, float(t)) or mixture_between(solution.history, i, float(t))
-        mixture = mixture and _turned_back(mixture, solution.domain.space)
+        i = step_at(solution.history, float(t))
+        mixture = mixture_in_time(solution, basis, float(t))
         note = f"t = {t:.4g}"
         if i is not None:
             step = solution.history[i]
             note += f": {step.kernels} kernels, estimated error {step.error_estimate:.1e}"
         out.append(Placement(note, _moved(solution, i, mixture, float(t)), mixture))
     return out
-
-
-def _turned_back(mixture: Mixture, space: Domain) -> Mixture:
-    """Return a mixture with the components that went round a period back in the domain."""
-    low, high = space.bounds
-    means = low + np.mod(mixture.means - low, high - low)
-    means = np.where(space.periodic_axes, means, mixture.means)
-    return Mixture(mixture.weights, means, mixture.covariances)
 
 
 def _moved(
@@ -138,27 +128,3 @@ def _moved(
         return known
     count = solution.history[index].kernels
     return dict.fromkeys(found, spread(mixture, count, solution.domain.space.bounds))
-
-
-def _step_at(history: Sequence[Any], t: float) -> int | None:
-    """Return the step in which a moment lies."""
-    ends = np.array([step.time for step in history])
-    return min(int(np.searchsorted(ends, t)), len(ends) - 1) if len(ends) else None
-
-
-def mixture_between(history: Sequence[Any], index: int | None, t: float) -> Mixture | None:
-    """Return the mixture at a moment: its parameters move evenly from step to step."""
-    if index is None:
-        return None
-    after: Mixture | None = history[index].mixture
-    before: Mixture | None = history[index - 1].mixture if index else None
-    if after is None or before is None or before.means.shape != after.means.shape:
-        return after or before
-    share = (t - history[index - 1].time) / (history[index].time - history[index - 1].time)
-    share = float(np.clip(share, 0.0, 1.0))
-    # Covariances between two that are positive definite are so too.
-    mixed = [
-        (1 - share) * getattr(before, name) + share * getattr(after, name)
-        for name in ("weights", "means", "covariances")
-    ]
-    return Mixture(mixed[0] / mixed[0].sum(), mixed[1], mixed[2])
