@@ -1,0 +1,201 @@
+"""Where a function jumps or bends, read from its graph: comparisons, sign, floor, |a|, max(a, b).
+
+A source ``np.where(abs(x - 0.3) < w / 2, 1 / w, 0)`` says where its edges are; samples of it do not
+once w is small. Functions that the graph does not look into (`sf.function`) can only be sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.equation.expression import Apply, Constant, Expression, Values, apply
+from sharpfront.equation.inverse import Along, levels, places
+
+_COMPARISONS = frozenset((np.less, np.less_equal, np.greater, np.greater_equal))
+_LARGER = frozenset((np.maximum, np.minimum, np.fmax, np.fmin))
+_SIGNS = frozenset((np.sign, np.heaviside))
+_WHOLE = frozenset((np.floor, np.ceil, np.trunc))
+_PARTS = frozenset((np.floor_divide, np.remainder, np.fmod))
+_ROOTS = frozenset((np.sqrt, np.cbrt))
+# Only the sign or the whole part of what stands inside these matters: |a| has no bend in |a| < 1.
+_LOGICAL = frozenset((np.logical_and, np.logical_or, np.logical_xor, np.logical_not))
+_BLUNT = _COMPARISONS | _SIGNS | _WHOLE | _LOGICAL | {np.equal, np.not_equal}
+# An inverse and the function itself round differently: the change of sign is looked for this many
+# floats around the place.
+_ROUNDING = 4.0 ** np.arange(1, 12)
+
+
+@dataclass(frozen=True, eq=False)
+class Switch:
+    """An expression at whose values a function jumps or bends.
+
+    Parameters
+    ----------
+    argument
+        The expression g.
+    period, first
+        The edges are where g = first + k period for a whole k; where g = first if the period is 0.
+    jumps
+        Whether values may jump there, or slopes only.
+    crosses
+        Whether g has to change its sign for an edge; a root has one where g touches zero.
+    """
+
+    argument: Expression
+    period: float = 0.0
+    first: float = 0.0
+    jumps: bool = True
+    crosses: bool = True
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge between two floats that are neighbours or nearly so.
+
+    Parameters
+    ----------
+    below, above
+        The floats.
+    jumps
+        Whether values may jump there, or slopes only.
+    """
+
+    below: float
+    above: float
+    jumps: bool
+
+
+def switches(expression: Expression) -> tuple[Switch, ...]:
+    """Return every switch of a graph, each once; those on unknowns among them."""
+    found: list[Switch] = []
+    seen: set[tuple[int, bool]] = set()
+    # Whether a bend of the node matters, or its jumps only.
+    stack: list[tuple[Expression, bool]] = [(expression, True)]
+    while stack:
+        node, bends = stack.pop()
+        if (id(node), bends) in seen or not isinstance(node, Apply):
+            continue
+        seen.add((id(node), bends))
+        found += (s for s in _own(node) if s.jumps or bends)
+        ufunc = node.function.evaluate
+        stack += [(a, bends and ufunc not in _BLUNT) for a in node.arguments]
+        if ufunc is np.where:
+            stack[-len(node.arguments)] = (node.arguments[0], False)
+    return tuple(found)
+
+
+def _own(node: Apply) -> Iterator[Switch]:
+    """Return the switches of one node."""
+    ufunc, arguments = node.function.evaluate, node.arguments
+    if ufunc in _COMPARISONS:
+        yield Switch(apply(np.subtract, *arguments))
+    elif ufunc in _LARGER:
+        yield Switch(apply(np.subtract, *arguments), jumps=False)
+    elif ufunc in _SIGNS:
+        yield Switch(arguments[0])
+    elif ufunc in _WHOLE:
+        yield Switch(arguments[0], period=1.0)
+    elif ufunc is np.rint:
+        yield Switch(arguments[0], period=1.0, first=0.5)
+    elif ufunc in _PARTS:
+        yield Switch(apply(np.true_divide, *arguments), period=1.0)
+    elif ufunc is np.copysign:
+        yield Switch(arguments[1])
+    elif ufunc in (np.absolute, np.fabs):
+        yield Switch(arguments[0], jumps=False)
+    elif ufunc in _ROOTS or _is_broken_power(node):
+        yield Switch(arguments[0], jumps=False, crosses=False)
+
+
+def _is_broken_power(node: Apply) -> bool:
+    power = node.arguments[-1]
+    return (
+        node.function.evaluate in (np.power, np.float_power)
+        and isinstance(power, Constant)
+        and power.value != round(power.value)
+    )
+
+
+def edges_along(
+    expression: Expression,
+    coordinate: str,
+    low: float,
+    high: float,
+    others: Mapping[str, float] | None = None,
+) -> tuple[Edge, ...]:
+    """Return the edges of a function along one coordinate, strictly between two ends, sorted.
+
+    Parameters
+    ----------
+    expression
+        The function. Switches on unknowns, or on coordinates without a value, are passed over.
+    coordinate, low, high
+        The coordinate that varies, and the ends of its segment.
+    others
+        Values of the other coordinates by name.
+    """
+    found: list[Edge] = []
+    for switch in switches(expression):
+        along = Along(switch.argument, coordinate, low, high, others or {})
+        if not along.varies(switch.argument) or not along.known(switch.argument):
+            continue
+        values = [switch.first]
+        if switch.period:
+            values = levels(switch.argument, along, switch.period, switch.first)
+        for value in values:
+            for x in places(switch.argument, value, along):
+                found += _confirmed(switch, value, x, along)
+    return _sorted(found, low, high)
+
+
+def places_along(
+    expression: Expression,
+    coordinate: str,
+    low: float,
+    high: float,
+    others: Mapping[str, float] | None = None,
+) -> Values:
+    """Return the places of `edges_along`, (n,)."""
+    return np.array([e.above for e in edges_along(expression, coordinate, low, high, others)])
+
+
+def _confirmed(switch: Switch, value: float, x: float, along: Along) -> list[Edge]:
+    """Return the edge at a place where the switch does change its sign, to two floats."""
+    unit = max(float(np.spacing(abs(x))), 1e-18 * (along.high - along.low))
+
+    def side(at: Values) -> Values:
+        return np.sign(along.values(switch.argument, at) - value)
+
+    around = side(np.concatenate([x - unit * _ROUNDING, x + unit * _ROUNDING]))
+    half = len(_ROUNDING)
+    apart = np.flatnonzero(around[:half] * around[half:] < 0.0)
+    if not len(apart):
+        return [Edge(x, x, switch.jumps)] if not switch.crosses else []
+    reach = unit * _ROUNDING[apart[0]]
+    below, above = x - reach, x + reach
+    before = float(side(np.array([below]))[0])
+    while above - below > unit:
+        middle = 0.5 * (below + above)
+        if middle in (below, above):
+            break
+        if float(side(np.array([middle]))[0]) == before:
+            below = middle
+        else:
+            above = middle
+    return [Edge(below, above, switch.jumps)]
+
+
+def _sorted(found: list[Edge], low: float, high: float) -> tuple[Edge, ...]:
+    """Return edges inside, sorted, those of neighbouring floats as one."""
+    out: list[Edge] = []
+    for edge in sorted(found, key=lambda e: e.above):
+        if not low < edge.above < high:
+            continue
+        if out and edge.above - out[-1].above <= 4.0 * np.spacing(abs(edge.above)):
+            out[-1] = Edge(out[-1].below, edge.above, out[-1].jumps or edge.jumps)
+        else:
+            out.append(edge)
+    return tuple(out)

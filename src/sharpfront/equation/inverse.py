@@ -1,0 +1,302 @@
+"""Where an expression takes a value along one coordinate: in closed form, else by sampling.
+
+The graph is peeled from outside: ``|a| = w`` is ``a = w`` or ``a = -w``, ``exp(a) = w`` is
+``a = log w``, down to the coordinate itself. Two places that are 1e-12 apart then come from two
+equations and do not hide each other. What cannot be peeled is sampled, followed to the turns at
+which it comes close to the value, and bisected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.special as sp
+
+from sharpfront.equation.expression import (
+    Apply,
+    Coordinate,
+    Derivative,
+    Expression,
+    Key,
+    Values,
+    evaluate,
+    ordered,
+)
+
+# Places at which what cannot be inverted is sampled; between them only its turns are followed.
+LOOK = 2049
+# Parts of a bracket at each step towards a turn, and steps: 4^-25 of a cell is rounding.
+ZOOM, STEPS = 8, 25
+# Turns that are followed, those first that come closest.
+TURNS = 64
+# Values of a periodic function, or whole numbers, that are followed. Nothing resolves so many.
+MOST = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """A segment of one coordinate, the other coordinates held.
+
+    Parameters
+    ----------
+    root
+        The expression that is looked at.
+    coordinate
+        The name of the coordinate that varies.
+    low, high
+        The ends of the segment.
+    others
+        The values of the other coordinates by name.
+    """
+
+    root: Expression
+    coordinate: str
+    low: float
+    high: float
+    others: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def _leaves(self) -> dict[Key, Values]:
+        return {("coordinate", k): np.asarray(v, dtype=float) for k, v in self.others.items()}
+
+    @cached_property
+    def _varying(self) -> frozenset[int]:
+        found: set[int] = set()
+        for node in ordered(self.root):
+            own = isinstance(node, Coordinate) and node.name == self.coordinate
+            if own or (isinstance(node, Apply) and any(id(a) in found for a in node.arguments)):
+                found.add(id(node))
+        return frozenset(found)
+
+    @cached_property
+    def even(self) -> Values:
+        """Even places, ends included, (LOOK,)."""
+        return np.linspace(self.low, self.high, LOOK)
+
+    def varies(self, node: Expression) -> bool:
+        """Tell whether a node of the root depends on the coordinate."""
+        return id(node) in self._varying
+
+    def known(self, node: Expression) -> bool:
+        """Tell whether a node has values without a solution, and none is missing."""
+        leaves = {*self._leaves, ("coordinate", self.coordinate)}
+        found = (n for n in ordered(node) if isinstance(n, Coordinate | Derivative))
+        return all(n.key in leaves for n in found)
+
+    def values(self, node: Expression, x: Values) -> Values:
+        """Return a node at places (n,); not a number where it has no value."""
+        leaves = {**self._leaves, ("coordinate", self.coordinate): x}
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(evaluate(node, leaves), x.shape)
+
+
+def places(node: Expression, target: float, along: Along) -> list[float]:
+    """Return the places in a segment at which a node of its root takes a value.
+
+    None of them is missing where the node can be inverted; some may be where only a part of it
+    comes close to the value.
+    """
+    found: list[float] = []
+    stack: list[tuple[Expression, float]] = [(node, float(target))]
+    while stack and len(found) < MOST:
+        here, value = stack.pop()
+        if not along.varies(here) or not math.isfinite(value):
+            continue
+        if isinstance(here, Coordinate):
+            found.append(value)
+            continue
+        assert isinstance(here, Apply)
+        inner = _inverted(here, value, along)
+        if inner is None:
+            found += _sampled(here, value, along)
+        else:
+            stack += inner
+    return [x for x in found if along.low <= x <= along.high]
+
+
+Equations = list[tuple[Expression, float]]
+Inverse = Callable[[float], Sequence[float]]
+
+
+def _both(inverse: Callable[[float], float]) -> Inverse:
+    return lambda v: (inverse(v), -inverse(v))
+
+
+def _one(inverse: Callable[[float], float]) -> Inverse:
+    return lambda v: (inverse(v),)
+
+
+# What the argument is where the function has a value. A place that is not one is sorted out by the
+# caller, who looks on both sides of it.
+_INVERSES: dict[np.ufunc, Inverse] = {
+    np.negative: _one(lambda v: -v),
+    np.positive: _one(lambda v: v),
+    np.absolute: _both(lambda v: v),
+    np.fabs: _both(lambda v: v),
+    np.square: _both(np.sqrt),
+    np.sqrt: _one(lambda v: v * v),
+    np.cbrt: _one(lambda v: v**3),
+    np.reciprocal: _one(lambda v: 1.0 / v if v else math.inf),
+    np.exp: _one(np.log),
+    np.exp2: _one(np.log2),
+    np.expm1: _one(np.log1p),
+    np.log: _one(np.exp),
+    np.log2: _one(np.exp2),
+    np.log10: _one(lambda v: np.float64(10.0) ** v),
+    np.log1p: _one(np.expm1),
+    np.sinh: _one(np.arcsinh),
+    np.cosh: _both(np.arccosh),
+    np.tanh: _one(np.arctanh),
+    np.arcsinh: _one(np.sinh),
+    np.arctanh: _one(np.tanh),
+    np.arctan: _one(np.tan),
+    np.arcsin: _one(np.sin),
+    np.arccos: _one(np.cos),
+    np.deg2rad: _one(np.rad2deg),
+    np.radians: _one(np.degrees),
+    sp.erf: _one(sp.erfinv),
+    sp.erfc: _one(sp.erfcinv),
+    sp.expit: _one(sp.logit),
+    sp.ndtr: _one(sp.ndtri),
+}
+# The angles of a value within one period, and the period.
+_PERIODIC: dict[np.ufunc, tuple[Inverse, float]] = {
+    np.sin: (lambda v: (np.arcsin(v), math.pi - np.arcsin(v)), 2.0 * math.pi),
+    np.cos: (_both(np.arccos), 2.0 * math.pi),
+    np.tan: (_one(np.arctan), math.pi),
+}
+# Each of these is one of its arguments.
+_CHOICES = frozenset((np.maximum, np.minimum, np.fmax, np.fmin))
+
+
+def _inverted(node: Apply, value: float, along: Along) -> Equations | None:
+    """Return the equations of which one holds where the node has a value; None if not known."""
+    ufunc, varying = node.function.evaluate, [along.varies(a) for a in node.arguments]
+    if ufunc in _CHOICES:
+        return [(a, value) for a in node.arguments]
+    if ufunc is np.where:
+        return [(a, value) for a in node.arguments[1:]]
+    if all(varying) and len(varying) == 2:
+        return _both_vary(node, value)
+    with np.errstate(all="ignore"):
+        if len(varying) == 2 and isinstance(ufunc, np.ufunc):
+            i = varying.index(True)
+            other = float(along.values(node.arguments[1 - i], np.array([along.low]))[0])
+            inner = _second_held(ufunc, value, other, first=i == 0)
+            return None if inner is None else [(node.arguments[i], float(v)) for v in inner]
+        if len(varying) != 1 or not isinstance(ufunc, np.ufunc):
+            return None
+        argument = node.arguments[0]
+        if ufunc in _PERIODIC:
+            angles, period = _PERIODIC[ufunc]
+            turns = [float(v) for v in angles(value) if math.isfinite(v)]
+            return [(argument, v) for a in turns for v in levels(argument, along, period, a)]
+        inverse = _INVERSES.get(ufunc)
+        return None if inverse is None else [(argument, float(v)) for v in inverse(value)]
+
+
+def _both_vary(node: Apply, value: float) -> Equations | None:
+    """Return what is known where both arguments vary: a product vanishes with a factor."""
+    a, b = node.arguments
+    ufunc = node.function.evaluate
+    if value == 0.0 and ufunc is np.multiply:
+        return [(a, 0.0), (b, 0.0)]
+    if value == 0.0 and ufunc is np.true_divide:
+        return [(a, 0.0)]
+    return None
+
+
+def _second_held(ufunc: np.ufunc, v: float, c: float, first: bool) -> Sequence[float] | None:
+    """Return what one argument is, the other held at c: the first argument or the second."""
+    one: dict[np.ufunc, Callable[[], Sequence[float]]] = {
+        np.add: lambda: (v - c,),
+        np.subtract: lambda: (v + c,) if first else (c - v,),
+        np.multiply: lambda: (v / c,) if c else (),
+        np.true_divide: lambda: (v * c,) if first else ((c / v,) if v else ()),
+        np.power: lambda: _root(v, c) if first else (np.log(v) / np.log(c),),
+        np.float_power: lambda: _root(v, c) if first else (np.log(v) / np.log(c),),
+        np.hypot: lambda: (np.sqrt(v * v - c * c), -np.sqrt(v * v - c * c)),
+    }
+    found = one.get(ufunc)
+    return None if found is None else found()
+
+
+def _root(v: float, power: float) -> Sequence[float]:
+    if power == 0.0 or (v == 0.0 and power < 0.0):
+        return ()
+    size = float(np.abs(v) ** (1.0 / power))
+    if power % 2.0 == 1.0:
+        return (math.copysign(size, v),)
+    return () if v < 0.0 else (size, -size)
+
+
+def levels(node: Expression, along: Along, period: float, first: float) -> list[float]:
+    """Return those of first + k period that a node takes in a segment, not more than MOST."""
+    y = along.values(node, along.even)
+    y = y[np.isfinite(y)]
+    if not len(y):
+        return []
+    # Between two places it may go a little beyond what it is at them.
+    margin = 0.01 * float(np.ptp(y))
+    least = math.ceil((float(y.min()) - margin - first) / period)
+    most = math.floor((float(y.max()) + margin - first) / period)
+    return [first + k * period for k in range(least, min(most, least + MOST) + 1)]
+
+
+def _sampled(node: Expression, value: float, along: Along) -> list[float]:
+    """Return the places where a node passes through a value, by samples, turns and bisection."""
+
+    def f(x: Values) -> Values:
+        return np.asarray(along.values(node, x) - value)
+
+    x = along.even
+    y = f(x)
+    x, y = x[np.isfinite(y)], y[np.isfinite(y)]
+    if len(x) < 3:
+        return []
+    exact = x[y == 0.0]
+    i = np.flatnonzero(y[1:] * y[:-1] < 0.0)
+    low, high = [x[i]], [x[i + 1]]
+    # A turn towards zero between places of one sign.
+    size, sign = np.abs(y), np.sign(y)
+    inner = (size[1:-1] <= size[:-2]) & (size[1:-1] <= size[2:])
+    inner &= (size[1:-1] < size[:-2]) | (size[1:-1] < size[2:])
+    inner &= (sign[1:-1] == sign[:-2]) & (sign[1:-1] == sign[2:])
+    turns = np.flatnonzero(inner & (sign[1:-1] != 0.0)) + 1
+    for k in turns[np.argsort(size[turns])][:TURNS]:
+        across = _across(f, float(x[k - 1]), float(x[k + 1]), float(sign[k]))
+        if across is not None:
+            low += [x[k - 1 : k], np.array([across])]
+            high += [np.array([across]), x[k + 1 : k + 2]]
+    found = _bisected(f, np.concatenate(low), np.concatenate(high))
+    return [*map(float, exact), *map(float, found)]
+
+
+def _across(f: Callable[[Values], Values], low: float, high: float, sign: float) -> float | None:
+    """Return a place at which a function turns out to have the other sign, if there is one."""
+    for _ in range(STEPS):
+        x = np.linspace(low, high, ZOOM + 1)
+        y = sign * f(x)
+        y[~np.isfinite(y)] = np.inf
+        i = int(np.argmin(y))
+        if y[i] < 0.0:
+            return float(x[i])
+        low, high = float(x[max(i - 1, 0)]), float(x[min(i + 1, ZOOM)])
+    return None
+
+
+def _bisected(f: Callable[[Values], Values], low: Values, high: Values) -> Values:
+    """Return where a function changes its sign between low and high, (n,) each, to rounding."""
+    if not len(low):
+        return low
+    before = np.sign(f(low))
+    while True:
+        middle = 0.5 * (low + high)
+        if np.all((middle <= low) | (middle >= high)):
+            return high
+        same = np.sign(f(middle)) == before
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
