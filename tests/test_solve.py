@@ -152,7 +152,7 @@ def test_adaptors_for_linear_problems_refuse_nonlinear_ones_with_advice():
 
 @pytest.mark.parametrize("tol", [0, -1, 1, float("nan")])
 def test_a_tolerance_without_sense_is_refused(tol):
-    with pytest.raises(ProblemError, match="tol must lie between 0 and 1"):
+    with pytest.raises(ProblemError, match="tol: expected a number between 0 and 1"):
         sf.solve(smooth_problem(), tol=tol)
 
 

@@ -11,6 +11,8 @@ from sharpfront.adapt import Adaptor, Resolve, ResolveSpace
 from sharpfront.adapt.contract import State
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
+from sharpfront.budget import Budget
+from sharpfront.checks import flag, function, numbers_in, refusal
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.evolve import evolve
@@ -93,7 +95,10 @@ def solve(
     Solution
         Always, also where the tolerance was not met: look at ``solution.outcome``.
     """
+    budget = Budget(max_kernels, components, tol, seed)
+    _check_options(adaptor, on_step, progress, resume)
     if continuation is not None:
+        _refuse("with continuation=", resume=resume)
         return _continued(
             problem,
             continuation,
@@ -106,33 +111,36 @@ def solve(
             on_step=on_step,
             progress=progress,
         )
-    stated, tol = _check(problem, tol)
+    stated, tol = _check(problem, budget)
     if stated.time is not None:
-        _refuse(guess=guess, adaptor=adaptor)
+        _refuse("for a problem in time", guess=guess, adaptor=adaptor)
         with told(on_step, shown=progress, tol=tol, span=stated.time) as tell:
-            return evolve(
-                stated,
-                tol,
-                max_kernels=max_kernels,
-                components=components,
-                seed=seed,
-                on_step=tell,
-                resume=resume,
-            )
+            return evolve(stated, tol, budget=budget, on_step=tell, resume=resume)
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
-    adaptor = _chosen(stated, adaptor, max_kernels, components)
+    adaptor = _chosen(stated, adaptor, budget)
     if not stated.is_linear:
         adaptor = newton_adaptor(adaptor, Start(guess))
     with told(on_step, shown=progress, tol=tol, span=stated.time) as tell:
-        return _solve(stated, tol, seed, adaptor, tell)
+        return _solve(stated, tol, budget.seed, adaptor, tell)
 
 
-def _refuse(**options: object) -> None:
-    """Refuse what has no meaning for a problem in time."""
+def _check_options(adaptor: object, on_step: object, progress: object, resume: object) -> None:
+    """Refuse options of the wrong kind before anything is looked at."""
+    flag(progress, "progress")
+    if on_step is not None:
+        function(on_step, "on_step", "on_step=print")
+    if resume is not None and not isinstance(resume, Solution):
+        raise refusal("resume", "a Solution, as solve returned it or sf.load read it", resume)
+    if adaptor is not None and (isinstance(adaptor, type) or not hasattr(adaptor, "propose")):
+        raise refusal("adaptor", "an adaptor with its settings", adaptor, "adaptor=sf.Resolve()")
+
+
+def _refuse(where: str, **options: object) -> None:
+    """Refuse what has no meaning for a kind of problem."""
     for name, value in options.items():
         if value is not None:
-            raise ProblemError(f"{name}= has no meaning for a problem in time; leave it out.")
+            raise ProblemError(f"{name}= has no meaning {where}; leave it out.")
 
 
 def _solve(
@@ -161,6 +169,12 @@ def _continued(
             "continuation= needs a function of the parameter that returns a Problem: "
             "solve(lambda nu: problem(nu), continuation=[1e-1, 1e-2])."
         )
+    values = numbers_in(
+        values,
+        "continuation",
+        "values of the parameter, from an easy problem to the one that is meant",
+        "continuation=[1e-1, 1e-2]",
+    )
     way, solution = values_on_the_way(values), None
     records: tuple[Record, ...] = ()
     value = next(way)
@@ -168,7 +182,10 @@ def _continued(
         last = value == values[-1]
         start = guess if solution is None else solution
         near = tol if last else max(tol or ON_THE_WAY, ON_THE_WAY)
-        new = solve(family(value), tol=near, guess=start, **options)
+        problem = family(value)
+        if isinstance(problem, Problem) and problem.time is not None:
+            _refuse("for a problem in time", continuation=values)
+        new = solve(problem, tol=near, guess=start, **options)
         records += new.history
         failed = new.outcome.kind is OutcomeKind.NEWTON
         if failed:
@@ -180,22 +197,17 @@ def _continued(
     return replace(new, history=numbered)
 
 
-def _check(problem: object, tol: float | None) -> tuple[Problem, float]:
+def _check(problem: object, budget: Budget) -> tuple[Problem, float]:
     if not isinstance(problem, Problem):
         hint = " Give continuation= with a family of problems." if callable(problem) else ""
         raise ProblemError(f"solve expects a Problem, got {type(problem).__name__}.{hint}")
-    if tol is None:
-        tol = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
-    if not 0 < tol < 1:
-        raise ProblemError(f"tol must lie between 0 and 1, got {tol}. Try 1e-8.")
-    return problem, tol
+    usual = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
+    return problem, usual if budget.tol is None else budget.tol
 
 
-def _chosen(
-    problem: Problem, adaptor: Adaptor | None, max_kernels: int | None, components: int | None
-) -> Adaptor:
+def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adaptor:
     """Return the adaptor given, or the default one for this kind of problem with its settings."""
-    settings = {"max_kernels": max_kernels, "components": components}
+    settings = {"max_kernels": budget.max_kernels, "components": budget.components}
     given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
     if adaptor is not None:
         if given:

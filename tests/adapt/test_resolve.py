@@ -249,12 +249,6 @@ def test_another_least_squares_method_gives_the_same_solution():
         check(solution, exact, SINGLE_LAYER.features(1e-4))
 
 
-@pytest.mark.parametrize("settings_", [{"max_kernels": 0}, {"components": 0}, {"max_kernels": -5}])
-def test_settings_without_sense_are_refused(settings_):
-    with pytest.raises(ProblemError, match="must be positive"):
-        sf.solve(SINGLE_LAYER.problem(1e-2), **settings_)
-
-
 def test_settings_do_not_mix_with_an_adaptor():
     with pytest.raises(ProblemError, match="max_kernels cannot be combined"):
         sf.solve(SINGLE_LAYER.problem(1e-2), max_kernels=100, adaptor=Resolve())

@@ -7,6 +7,7 @@ import pytest
 from plane_runs import CASES, errors, solved
 
 import sharpfront as sf
+from sharpfront.budget import Budget
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.plane import evolve_plane
 
@@ -109,7 +110,7 @@ def test_too_few_kernels_are_said():
         initial=lambda x, y: entry.exact(0.05)(x, y, 0.0),
         time=(0, 0.01),
     )
-    solution = evolve_plane(short, 1e-6, max_kernels=300)
+    solution = evolve_plane(short, 1e-6, budget=Budget(max_kernels=300))
     assert solution.outcome.kind is OutcomeKind.KERNEL_LIMIT
     assert solution.error_estimate > 1e-6
     assert solution.kernels <= 300

@@ -14,10 +14,12 @@ import numpy as np
 
 from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
-from sharpfront.adapt.uniform import uniform_bases
+from sharpfront.adapt.uniform import check_baseline, uniform_bases
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.basis import KernelBasis, isotropic
+from sharpfront.budget import Budget
+from sharpfront.checks import finite, one_of, positive, whole
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind
 from sharpfront.estimate import Assessment, assess
 from sharpfront.geometry import Domain
@@ -123,6 +125,20 @@ class Paper:
     outside: Literal["redraw", "clip", "keep"] = "redraw"
     regularisation: float = 1e-6
     leastsquares: LeastSquares = field(default_factory=SVD)
+
+    def __post_init__(self) -> None:
+        check_baseline(self)
+        Budget(components=self.components)
+        ratio = "a number from 0 to 1"
+        finite(self.ratio, "ratio", ratio, "ratio=0.7", within=lambda r: 0 <= r <= 1)
+        for name, least in (("iterations", 0), ("neighbours", 1), ("samples", 1)):
+            whole(getattr(self, name), name, least)
+        positive(self.scaling, "scaling", "scaling=1.1")
+        for name in ("epsilon", "regularisation"):
+            finite(getattr(self, name), name, "a number, 0 or more", within=lambda e: e >= 0)
+        one_of(self.fit, "fit", ("samples", "weighted"))
+        one_of(self.density, "density", ("log", "squared"))
+        one_of(self.outside, "outside", ("redraw", "clip", "keep"))
 
     def start(self, problem: Problem, tol: float, seed: int) -> PaperState:
         """Return the state before the first solve: the baseline's kernels and rows."""

@@ -37,6 +37,7 @@ from sharpfront.adapt.plan import (
 from sharpfront.adapt.stretch import between_cuts
 from sharpfront.approximation import Approximation
 from sharpfront.assemble import Block
+from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.cells import SingularCellsError
@@ -174,11 +175,7 @@ class Resolve:
     leastsquares: LeastSquares = field(default_factory=lambda: Blocked(equilibrate=False))
 
     def __post_init__(self) -> None:
-        if self.max_kernels < 1 or self.components < 1:
-            raise ProblemError(
-                "max_kernels and components must be positive, got "
-                f"{self.max_kernels} and {self.components}."
-            )
+        Budget(self.max_kernels, self.components)
 
     def start(self, problem: Problem, tol: float, seed: int) -> ResolveState:
         """Return the state before the first solve: features found, kernels planned."""

@@ -38,7 +38,8 @@ from sharpfront.adapt.questions import (
 )
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial, basis_of
 from sharpfront.approximation import Approximation
-from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind, ProblemError
+from sharpfront.budget import Budget
+from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.estimate.check import check_by_comparison, check_by_elements, check_mesh
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.weak import UnsuitableError
@@ -49,6 +50,8 @@ from sharpfront.problem import Problem
 # Functions along an axis at the start, by dimension: without and with a mixture.
 START = {1: (24, 40), 2: (14, 20), 3: (8, 12)}
 MANY = (5, 5)
+# The least along an axis.
+FEWEST = 4
 # Fronts are followed while their estimate is below this many times that of products.
 WORTH = 3.0
 # Where elements jump by less than this from node to node, layers lie along the axes: try widths
@@ -83,9 +86,16 @@ class ResolveSpace:
     components: int = 4
     leastsquares: LeastSquares = field(default_factory=Householder)
 
+    def __post_init__(self) -> None:
+        Budget(self.max_kernels, self.components)
+
     def start(self, problem: Problem, tol: float, seed: int) -> SpaceState:
         """Return the state after discovery, before the first solve."""
         d = problem.domain.dimension
+        least = (FEWEST,) * d
+        Budget(self.max_kernels).kernels(
+            self.max_kernels, len(problem.unknowns) * product_count(least)
+        )
         found, regular, finished = None, True, None
         try:
             found = discover(problem, self.components)
@@ -100,12 +110,6 @@ class ResolveSpace:
             mixtures = system_mixtures(problem, self.components)
         narrow = [m is not None for m in mixtures]
         trial = Trial(tuple(START.get(d, MANY)[n] for n in narrow))
-        least = (4,) * d
-        needed = len(problem.unknowns) * product_count(least)
-        if self.max_kernels < needed:
-            raise ProblemError(
-                f"max_kernels is {self.max_kernels}; this problem needs {needed} to begin with."
-            )
         fitted = self._within(problem, trial, least) or Trial(least)
         return SpaceState(problem, tol, seed, found, mixtures, regular, fitted, missing=finished)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
 from sharpfront.approximation import Approximation
 from sharpfront.basis import KernelBasis, isotropic
+from sharpfront.checks import one_of, positive, whole
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment, assess
 from sharpfront.geometry.domain import Sampling
@@ -64,6 +65,9 @@ class Uniform:
     penalty: float = 1.0
     leastsquares: LeastSquares = field(default_factory=SVD)
 
+    def __post_init__(self) -> None:
+        check_baseline(self)
+
     def start(self, problem: Problem, tol: float, seed: int) -> UniformState:
         """Return the state before the solve."""
         return UniformState(problem, seed, tol)
@@ -90,6 +94,16 @@ class Uniform:
             else OutcomeKind.ITERATION_LIMIT
         )
         return replace(state, finished=Outcome(kind), answer=assessment)
+
+
+def check_baseline(settings: Any) -> None:
+    """Refuse settings out of range, those that `Paper` shares with its baseline."""
+    whole(settings.kernels, "kernels", 1, "kernels=300")
+    positive(settings.overlap, "overlap", "overlap=2.5")
+    one_of(settings.centres, "centres", ("quasi", "random"))
+    whole(settings.collocation, "collocation", 1, "collocation=1500")
+    one_of(settings.sampling, "sampling", ("random", "grid"))
+    positive(settings.penalty, "penalty", "penalty=1.0")
 
 
 def uniform_bases(

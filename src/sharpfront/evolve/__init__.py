@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.line import evolve_line
 from sharpfront.evolve.plane import evolve_plane
@@ -16,32 +17,15 @@ def evolve(
     problem: Problem,
     tol: float,
     *,
-    max_kernels: int | None = None,
-    components: int | None = None,
-    seed: int = 42,
+    budget: Budget = DEFAULT,
     on_step: Callable[[TimeStep], None] | None = None,
     resume: Solution | None = None,
 ) -> Solution:
     """Solve a problem in time."""
     if problem.domain.dimension == 1:
-        return evolve_line(
-            problem,
-            tol,
-            max_kernels=max_kernels,
-            components=components,
-            on_step=on_step,
-            resume=resume,
-        )
+        return evolve_line(problem, tol, budget=budget, on_step=on_step, resume=resume)
     if problem.domain.dimension == 2:
-        return evolve_plane(
-            problem,
-            tol,
-            max_kernels=max_kernels,
-            components=components,
-            seed=seed,
-            on_step=on_step,
-            resume=resume,
-        )
+        return evolve_plane(problem, tol, budget=budget, on_step=on_step, resume=resume)
     raise ProblemError(
         "Problems in time are solved in one and two dimensions; this one has "
         f"{problem.domain.dimension}."

@@ -10,6 +10,7 @@ import numpy as np
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, blas_threads
+from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.agenda import agenda_of
 from sharpfront.evolve.equations import TimeSystem, time_system
@@ -26,7 +27,7 @@ from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
 
-MAX_KERNELS = 600
+MAX_KERNELS, FEWEST_KERNELS = 600, 8
 # Runs with ever tighter steps, if errors grow on the way.
 PASSES = 3
 # No step is asked for more digits than this.
@@ -90,8 +91,7 @@ def evolve_line(
     problem: Problem,
     tol: float,
     *,
-    max_kernels: int | None = None,
-    components: int | None = None,
+    budget: Budget = DEFAULT,
     on_step: Callable[[TimeStep], None] | None = None,
     resume: Solution | None = None,
 ) -> Solution:
@@ -103,8 +103,8 @@ def evolve_line(
         With a span of time and an initial state.
     tol
         Of the error at any moment, relative to max(1, max|u|).
-    max_kernels, components
-        At most.
+    budget
+        The most kernels and components.
     on_step
         Called with each step as it is taken.
     resume
@@ -112,10 +112,10 @@ def evolve_line(
     """
     system = time_system(problem)
     assert problem.time is not None
-    kernels = _most("max_kernels", max_kernels, MAX_KERNELS, 8)
+    kernels = budget.kernels(MAX_KERNELS, FEWEST_KERNELS)
     # On a circle there is an odd number of kernels.
     kernels -= system.periodic and kernels % 2 == 0
-    parts = _most("components", components, COMPONENTS, 1)
+    parts = budget.parts(COMPONENTS)
     limits = Limits(tol, *problem.time, kernels, parts, agenda_of(system))
     # What overflows on the way to a blow-up is noticed by what comes of it.
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -130,12 +130,6 @@ def evolve_line(
             run, notes = first_run(system, replace(limits, tol=tighter))
             march = _March(run, [], [], tighter, notes, march.number + 1)
     return _solution(problem, tol, march, limits)
-
-
-def _most(name: str, given: int | None, default: int, least: int) -> int:
-    if given is not None and given < least:
-        raise ProblemError(f"{name} must be at least {least}, got {given}.")
-    return given or default
 
 
 def _begin(system: TimeSystem, limits: Limits, resume: Solution | None) -> _March:

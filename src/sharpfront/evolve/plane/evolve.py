@@ -10,9 +10,10 @@ import numpy as np
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, blas_threads
+from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
-from sharpfront.evolve.plane.grow import Limits, begun, grown, too_large
+from sharpfront.evolve.plane.grow import Limits, begun, fewest_kernels, grown, too_large
 from sharpfront.evolve.plane.march import Aim, March, Slab, StuckError, attempt
 from sharpfront.evolve.plane.statement import statement
 from sharpfront.geometry import SpaceTime
@@ -54,9 +55,7 @@ def evolve_plane(
     problem: Problem,
     tol: float,
     *,
-    max_kernels: int | None = None,
-    components: int | None = None,
-    seed: int = 42,
+    budget: Budget = DEFAULT,
     on_step: Callable[[TimeStep], None] | None = None,
     resume: Solution | None = None,
 ) -> Solution:
@@ -69,17 +68,16 @@ def evolve_plane(
         in space.
     tol
         Of the error at any moment, relative to max(1, max|u|).
-    max_kernels, components
-        At most; components along each axis.
-    seed
-        Not used: nothing here is random.
+    budget
+        The most kernels, and the most components along each axis.
     on_step
         Called with each step as it is taken.
     resume
         A solution of the same problem that was interrupted.
     """
     statements = {axes: statement(problem, axes) for axes in ((0, 1), (1, 0))}
-    limits = Limits(max_kernels or MAX_KERNELS, COMPONENTS if components is None else components)
+    kernels = budget.kernels(MAX_KERNELS, fewest_kernels(problem.domain))
+    limits = Limits(kernels, budget.parts(COMPONENTS))
     with blas_threads(1):
         aim = _aim(problem, tol)
         way = _begin(problem, statements, aim, limits, resume)

@@ -12,6 +12,7 @@ from sharpfront.evolve.plane.defect import lifted, richer, tails
 from sharpfront.evolve.plane.follow import leans
 from sharpfront.evolve.plane.look import State, even_layout
 from sharpfront.evolve.plane.march import BEYOND, Aim, March, Slab, functions_of
+from sharpfront.evolve.plane.place import FIRST as FIRST_ON_BOX
 from sharpfront.evolve.plane.place import Placement, fitted, larger, place
 from sharpfront.geometry import Box, Domain
 from sharpfront.pieces.plane.basis import Piece
@@ -23,7 +24,7 @@ INITIAL, AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
 # The first slab beside the span.
 FIRST_SLAB = 0.01
 # Functions along an axis of a shape at first.
-FIRST = 12
+FIRST_ON_SHAPE = 12
 # An error that would grow by less than this part of the tolerance over the span came from before.
 _FRESH = 0.3
 # More kernels go to an axis whose tail is this part of the other's at least.
@@ -39,6 +40,12 @@ class Limits(NamedTuple):
 
     kernels: int
     components: int
+
+
+def fewest_kernels(domain: Domain) -> int:
+    """Return the number of kernels that a march begins with."""
+    along = FIRST_ON_BOX if isinstance(domain, Box) else FIRST_ON_SHAPE
+    return Product((along, along)).size
 
 
 def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
@@ -67,7 +74,7 @@ def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
 def _on_shape(domain: Domain, state: State, goal: float, max_kernels: int) -> Placement:
     """Return a state in products on the shape's bounds, of as many functions as it takes."""
     layout, points = even_layout(domain.bounds), _check_points(domain)
-    values, best, functions = state(points), None, FIRST
+    values, best, functions = state(points), None, FIRST_ON_SHAPE
     while True:
         product = Product((functions, functions))
         if best is not None and (best.miss <= goal or product.size > max_kernels):

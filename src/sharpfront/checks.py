@@ -1,0 +1,158 @@
+"""Arguments that must be numbers, counts, flags or functions: read once, refused in one form.
+
+Every refusal says what the argument is called, what was expected, what was got and what to try.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sharpfront.errors import ProblemError, SharpfrontError
+
+# Of a value in an error message.
+_MOST_SHOWN = 100
+
+
+def shown(value: object) -> str:
+    """Return a value as an error message shows it: its kind where that is what is wrong."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
+    try:
+        words = repr(value)
+    except Exception:
+        # A broken __repr__ must not hide what is wrong.
+        words = f"something of type {type(value).__name__}"
+    words = words if len(words) <= _MOST_SHOWN else f"{words[:_MOST_SHOWN]}..."
+    return f"the text {words}" if isinstance(value, str) else words
+
+
+def refusal(
+    name: str,
+    expected: str,
+    value: object,
+    attempt: str = "",
+    error: type[SharpfrontError] = ProblemError,
+) -> SharpfrontError:
+    """Return the error for an argument that is not what it must be."""
+    advice = f" Try {attempt}." if attempt else ""
+    return error(f"{name}: expected {expected}, got {shown(value)}.{advice}")
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is one real number, which neither a bool nor a text is."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def finite(
+    value: Any,
+    name: str,
+    expected: str = "a finite number",
+    attempt: str = "",
+    error: type[SharpfrontError] = ProblemError,
+    within: Callable[[float], bool] = lambda number: True,
+) -> float:
+    """Return a finite real number for which `within` holds.
+
+    Parameters
+    ----------
+    value
+        What was given.
+    name
+        What it is called in a message.
+    expected, attempt
+        What is expected and what to try, in words.
+    error
+        The kind of error.
+    within
+        Whether a number is in range.
+    """
+    if is_number(value):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number) and within(number):
+            return number
+    raise refusal(name, expected, value, attempt, error)
+
+
+def positive(
+    value: Any, name: str, attempt: str = "", error: type[SharpfrontError] = ProblemError
+) -> float:
+    """Return a finite number above zero."""
+    return finite(value, name, "a positive, finite number", attempt, error, lambda n: n > 0)
+
+
+def whole(
+    value: Any,
+    name: str,
+    least: int,
+    attempt: str = "",
+    error: type[SharpfrontError] = ProblemError,
+) -> int:
+    """Return a whole number of at least so much; 300.0 is none, and the message says 300."""
+    is_whole = isinstance(value, numbers.Integral | np.integer) and is_number(value)
+    if is_whole and int(value) >= least:
+        return int(value)
+    if is_number(value) and float(value).is_integer() and value >= least:
+        attempt = f"{name}={int(value)}"
+    raise refusal(name, f"a whole number, {least} or more", value, attempt, error)
+
+
+def flag(value: Any, name: str, error: type[SharpfrontError] = ProblemError) -> bool:
+    """Return True or False."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise refusal(name, "True or False", value, error=error)
+
+
+def function(
+    value: Any, name: str, attempt: str, error: type[SharpfrontError] = ProblemError
+) -> Callable[..., Any]:
+    """Return something that can be called."""
+    if callable(value):
+        checked: Callable[..., Any] = value
+        return checked
+    raise refusal(name, "a function", value, attempt, error)
+
+
+def one_of(
+    value: Any, name: str, known: Sequence[str], error: type[SharpfrontError] = ProblemError
+) -> str:
+    """Return one of several words."""
+    if isinstance(value, str) and value in known:
+        return value
+    words = ", ".join(map(repr, known))
+    raise refusal(name, f"one of {words}", value, f"{name}={known[0]!r}", error)
+
+
+def numbers_in(
+    value: Any,
+    name: str,
+    expected: str,
+    attempt: str = "",
+    error: type[SharpfrontError] = ProblemError,
+) -> tuple[float, ...]:
+    """Return a tuple, list or array of finite numbers, one or more."""
+    is_row = isinstance(value, np.ndarray) and value.ndim == 1
+    if is_row or (isinstance(value, Iterable) and not isinstance(value, str | np.ndarray | dict)):
+        items = tuple(value)
+        if items and all(is_number(i) and math.isfinite(i) for i in items):
+            return tuple(float(i) for i in items)
+    raise refusal(name, expected, value, attempt, error)
+
+
+def file_path(value: Any, name: str, error: type[SharpfrontError] = ProblemError) -> Path:
+    """Return the path of a file."""
+    try:
+        return Path(value)
+    except TypeError:
+        raise refusal(name, "the name of a file", value, error=error) from None
