@@ -36,7 +36,7 @@ def merging() -> Any:
 
 def burgers_film() -> plt.Figure:
     """Draw the wave at six moments."""
-    axes = burgers().plot("film", moments=6)
+    axes = burgers().plot("film", moments=6, kernels=True)
     return axes[0, 0].figure
 
 
@@ -78,7 +78,7 @@ def main() -> None:
         figure.savefig(IMAGES / name)
         plt.close(figure)
     for name, solved in FILMS.items():
-        path = solved().animate(IMAGES / name, frames=80, fps=16)
+        path = solved().animate(IMAGES / name, frames=80, fps=16, kernels=True)
         size = path.stat().st_size
         if size > _MOST_BYTES:
             raise RuntimeError(f"{name} has {size} bytes, more than {_MOST_BYTES}.")

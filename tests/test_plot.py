@@ -185,7 +185,15 @@ def test_kernels_are_ellipses_of_one_standard_deviation(layer):
 def test_ellipses_are_turned_and_thinned():
     turned = np.array([[2.5, 1.5], [1.5, 2.5]])
     _, axes = plt.subplots()
-    draw_ellipses(axes, Kernels(np.zeros((1, 2)), turned[None]), None)
+    domain = sf.Box((-1, 1), (-1, 1))
+    picture = raster(
+        lambda points: points[:, 0],
+        domain,
+        section(domain, ("x", "y"), {}),
+        Kernels(np.zeros((0, 2)), np.zeros((0, 2, 2))),
+        10,
+    )
+    draw_ellipses(axes, Kernels(np.zeros((1, 2)), turned[None]), None, domain, picture)
     ellipse = axes.collections[0]
     assert np.isclose(ellipse.get_widths()[0], 4.0)
     assert np.isclose(ellipse.get_angles()[0] % 180, 45.0)

@@ -184,27 +184,30 @@ class Solution:
         unknown: str | None = None,
         resolution: int = 240,
         moments: int | Sequence[float] | None = None,
+        kernels: bool = False,
         **where: float | tuple[float, float],
     ) -> Any:
         """Draw the solution; a number for a coordinate cuts, a range zooms in.
 
         ``plot()`` draws a curve on the line, a colour map in the plane and three middle planes in
         space; ``plot(y=0.5)`` the cut along y = 0.5 and ``plot(x=(0.99, 1))`` a part of the domain.
-        Points follow the kernels, and a layer thinner than a dot is drawn one dot wide.
+        Points follow the kernels, and a layer thinner than a dot is drawn one dot wide;
+        ``plot("close-up")`` magnifies the steepest places beside the whole.
 
-        In time, ``plot()`` draws a colour map over x and t with the tracks of the mixture's
-        components, and of a solution in the plane its last state; ``plot(t=0.5)`` is the state at
-        that moment, on the line with the kernels and components under the curve.
+        In time, ``plot()`` draws a colour map over x and t, and of a solution in the plane its last
+        state; ``plot(t=0.5)`` is the state at that moment.
 
         Parameters
         ----------
         what
-            ``"solution"``; ``"kernels"``, as ellipses of one standard deviation with the last
-            mixture's components; ``"residual"``, log10 of its size; ``"estimate"``, how estimate
-            and residual fell over the kernels; ``"all"`` of these; in space ``"surface"``, on the
-            boundary, and ``"viewer"``, the same in a PyVista plotter (extra ``plot3d``). In time
-            ``"kernels"`` are paths on the line, ``"estimate"`` is the estimated error with the
-            length of steps and the number of kernels over time, and ``"film"`` several moments.
+            ``"solution"``; ``"close-up"``, the same with up to three places that are too narrow to
+            be seen there magnified, on the line and in the plane; ``"kernels"``, as ellipses of one
+            standard deviation with the last mixture's components; ``"residual"``, log10 of its
+            size; ``"estimate"``, how estimate and residual fell over the kernels; ``"all"``, these
+            four without the close-up; in space ``"surface"``, on the boundary, and ``"viewer"``,
+            the same in a PyVista plotter (extra ``plot3d``). In time ``"kernels"`` are paths on the
+            line, ``"estimate"`` is the estimated error with the length of steps and the number of
+            kernels over time, and ``"film"`` several moments.
         axes
             Where to draw, as many as there are panels; a new figure by default.
         unknown
@@ -213,6 +216,9 @@ class Solution:
             Dots along the longer side of a colour map.
         moments
             For ``"film"`` and ``"residual"`` in time: how many moments, or which.
+        kernels
+            Whether to draw kernels and mixture with the solution: ticks along a line, ellipses on
+            a plane, in time the components' tracks, and at a moment a strip under the curve.
         **where
             A number or a range (low, high) for coordinates by name.
 
@@ -230,6 +236,7 @@ class Solution:
             unknown=unknown,
             resolution=resolution,
             moments=moments,
+            kernels=kernels,
             **where,
         )
 

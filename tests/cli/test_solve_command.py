@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import sharpfront as sf
@@ -115,6 +116,20 @@ class TestConverged:
         assert names(folder / "a" / "b") == ["layer.npz", "layer.png"]
         assert (folder / "a/b/layer.png").read_bytes().startswith(b"\x89PNG")
         assert "Wrote a/b/layer.png" in result.output
+
+    @pytest.mark.parametrize(("nu", "panels"), [("1e-4", 2), ("1e-7", 2), ("1", 1)])
+    def test_the_figure_magnifies_a_layer_beside_the_whole(self, folder, monkeypatch, nu, panels):
+        (folder / "layer.toml").write_text(LAYER.replace("1e-4", nu))
+        shown = []
+        save = Figure.savefig
+        monkeypatch.setattr(
+            Figure, "savefig", lambda self, *a, **k: (shown.append(self), save(self, *a, **k))
+        )
+        assert invoke("layer.toml", "--plot").exit_code == 0
+        axes = shown[0].axes
+        assert len(axes) == panels
+        assert axes[0].get_xlim() == (0, 1)
+        assert panels == 1 or "near x = 1, magnified" in axes[1].get_title()
 
     def test_report(self, folder):
         result = invoke("layer.toml", "--report")

@@ -92,7 +92,7 @@ def test_the_curve_moves_to_the_right_in_the_pictures(tmp_path):
 
 def test_scenes_show_curves_kernels_and_bells_of_their_moment():
     times = np.array([0.0, 0.4, 1.0])
-    scene = curve_scene(Wish(shock(), ("u",), {"x": (0.2, 0.8)}, 50), times)
+    scene = curve_scene(Wish(shock(), ("u",), {"x": (0.2, 0.8)}, 50, kernels=True), times)
     scene.show(1)
     axes = scene.figure.axes[0]
     x, u = axes.lines[0].get_data()
@@ -108,7 +108,7 @@ def test_scenes_show_curves_kernels_and_bells_of_their_moment():
 
 def test_scenes_in_the_plane():
     times = np.array([0.0, 0.5, 0.75])
-    scene = map_scene(Wish(plane(), ("u",), {}, 30), times)
+    scene = map_scene(Wish(plane(), ("u",), {}, 30, kernels=True), times)
     scene.show(2)
     axes = scene.figure.axes[0]
     image = axes.images[0]
@@ -127,9 +127,13 @@ def test_a_film_in_the_plane(tmp_path):
 
 
 def test_unknowns_of_a_system(tmp_path):
-    both = curve_scene(Wish(pair(), ("u", "v"), {}, 50), np.array([0.0, 1.0]))
-    labels = [t.get_text() for t in both.figure.legends[0].get_texts()]
-    assert labels == ["u", "v", "kernels", "components of the mixture", "at t = 0"]
+    def labels(kernels):
+        wish = Wish(pair(), ("u", "v"), {}, 50, kernels=kernels)
+        both = curve_scene(wish, np.array([0.0, 1.0]))
+        return [t.get_text() for t in both.figure.legends[0].get_texts()]
+
+    assert labels(False) == ["u", "v", "at t = 0"]
+    assert labels(True) == ["u", "v", "kernels", "components of the mixture", "at t = 0"]
     with pytest.raises(ProblemError, match="no unknown 'w'"):
         pair().animate(tmp_path / "w.gif", unknown="w")
 

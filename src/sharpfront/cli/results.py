@@ -151,7 +151,7 @@ def _draw(solution: Solution, path: Path) -> None:
     import matplotlib.pyplot as plt
     import numpy as np
 
-    figure = np.ravel(np.asarray(solution.plot(), dtype=object))[0].figure
+    figure = np.ravel(np.asarray(solution.plot("close-up"), dtype=object))[0].figure
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150, bbox_inches="tight")
     plt.close(figure)

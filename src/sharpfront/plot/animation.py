@@ -1,10 +1,10 @@
-"""Films: a solution in time with its kernels and components moving under it."""
+"""Films of a solution in time."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,13 +46,15 @@ def animate(
     unknown: str | None = None,
     moments: Moments = "even",
     resolution: int = 160,
+    kernels: bool = False,
     on_frame: Callable[[int, int], None] | None = None,
     **where: tuple[float, float],
 ) -> Path:
     """Write a film of a solution in time: a GIF, or an MP4 where ffmpeg is installed.
 
-    On the line the curve is above, ticks at the kernels and the mixture's components as bells
-    below; in the plane a colour map with the kernels' centres and the components as ellipses.
+    A curve on the line, a colour map in the plane. With ``kernels=True`` the kernels and the
+    mixture's components move with it: on the line as ticks and bells under the curve, in the
+    plane as dots and ellipses on the map.
 
     Parameters
     ----------
@@ -69,6 +71,8 @@ def animate(
         ``"even"`` moments, or as the ``"steps"`` went: slower where steps were short.
     resolution
         Dots along the longer side of a colour map.
+    kernels
+        Whether to draw kernels and components too.
     on_frame
         Called with the number of frames done and of all.
     **where
@@ -82,7 +86,7 @@ def animate(
     target = Path(path)
     timing = timing_of(fps, seconds, frames)
     write = _writer(target, timing)
-    wish = _wish(solution, unknown, resolution, where)
+    wish = replace(_wish(solution, unknown, resolution, where), kernels=kernels)
     times = film_times(solution, wish.where, timing.frames, moments)
     make = curve_scene if solution.domain.space.dimension == 1 else map_scene
     scene = make(wish, times)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.errors import ProblemError
+from sharpfront.plot.closeup import closeup_panels
 from sharpfront.plot.moment import in_time
 from sharpfront.plot.panels import Panel, Wish, panels
 from sharpfront.plot.quantity import summary, unknown_of
@@ -18,7 +19,10 @@ from sharpfront.plot.timed import timed_panels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-KINDS = ("solution", "kernels", "residual", "estimate", "all", "surface", "viewer", "film")
+KINDS = (
+    *("solution", "close-up", "kernels", "residual", "estimate", "all"),
+    *("surface", "viewer", "film"),
+)
 
 
 def plot_solution(
@@ -29,6 +33,7 @@ def plot_solution(
     unknown: str | None = None,
     resolution: int = 240,
     moments: int | Sequence[float] | None = None,
+    kernels: bool = False,
     **where: float | tuple[float, float],
 ) -> Any:
     """Draw a solution; `Solution.plot` says how.
@@ -44,13 +49,15 @@ def plot_solution(
             f"There is no unknown {unknown!r}; they are {', '.join(solution.unknowns)}."
         )
     unknowns = (unknown,) if unknown else tuple(solution.unknowns)
-    wish = Wish(solution, unknowns, where, resolution, moments=moments)
+    wish = Wish(solution, unknowns, where, resolution, moments=moments, kernels=kernels)
     if what in ("surface", "viewer") and (
         solution.domain.dimension != 3 or where or in_time(solution)
     ):
         raise ProblemError(f"plot({what!r}) draws the whole boundary of a domain in space.")
     if what == "viewer":
         return viewer(unknown_of(solution, unknowns[0]), solution.domain, wish.names)
+    if what == "close-up":
+        return _drawn(wish, closeup_panels(wish), axes)
     if in_time(solution):
         return _drawn(wish, timed_panels(wish, what), axes)
     if what == "film" or moments is not None:

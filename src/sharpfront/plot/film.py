@@ -50,7 +50,8 @@ def _curves(stills: Sequence[Wish]) -> list[Panel]:
 
     def draw(axes: Axes, i: int) -> None:
         period = period_of(stills[i])
-        draw_strip(axes, curves[i], where, limits, period=period, legend=False)
+        asked = stills[i].kernels
+        draw_strip(axes, curves[i], where, limits, kernels=asked, period=period, legend=False)
         if i % columns:
             axes.set_ylabel("")
         if i + columns < len(stills):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.geometry import Domain
+from sharpfront.plot.colours import CURVES
+from sharpfront.plot.narrow import label_narrow
 from sharpfront.plot.quantity import Quantity, residual_of, unknown_of
 from sharpfront.plot.section import Kernels, Section, kernels_of, mixture_of
 
@@ -19,18 +21,33 @@ _EVEN = 1001
 _BISECTIONS = 40
 # Into so many steps the way from one kernel to the next is divided.
 _STEPS = 8
+_DASHES = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (6, 1.5, 1.5, 1.5)))
 
 
 def draw_solution(
-    axes: Axes, solution: Any, unknowns: Sequence[str], where: Section, title: str
+    axes: Axes, solution: Any, unknowns: Sequence[str], where: Section, title: str, ticks: bool
 ) -> None:
-    """Draw unknowns along a line, with a tick at every kernel that the line meets."""
-    for unknown in unknowns:
+    """Draw unknowns along a line; if asked for, with a tick at every kernel that it meets."""
+    for i, unknown in enumerate(unknowns):
         kernels = kernels_of(solution.approximation.bases[unknown]).on(where)
-        _draw_curve(axes, unknown_of(solution, unknown), solution.domain, where, kernels)
-        _draw_ticks(axes, kernels.centres[:, 0])
+        style = curve_style(i)
+        _draw_curve(axes, unknown_of(solution, unknown), solution.domain, where, kernels, style)
+        if ticks:
+            _draw_ticks(axes, kernels.centres[:, 0])
     _label(axes, where, title)
-    axes.legend(frameon=False)
+    if len(unknowns) > 1:
+        axes.legend(frameon=False)
+    else:
+        axes.set_ylabel(unknowns[0])
+
+
+def curve_style(number: int) -> dict[str, Any]:
+    """Return colour and dashes of a curve, so that one that lies on another leaves it visible."""
+    return {
+        "color": CURVES[number % len(CURVES)],
+        "ls": _DASHES[number % len(_DASHES)],
+        "lw": 1.6,
+    }
 
 
 def draw_residual(axes: Axes, solution: Any, where: Section, title: str) -> None:
@@ -38,9 +55,8 @@ def draw_residual(axes: Axes, solution: Any, where: Section, title: str) -> None
     quantity = residual_of(solution)
     kernels = kernels_of(next(iter(solution.approximation.bases.values()))).on(where)
     size = Quantity(quantity.label, lambda points: 10.0 ** quantity.values(points))
-    _draw_curve(axes, size, solution.domain, where, kernels)
+    _draw_curve(axes, size, solution.domain, where, kernels, curve_style(0))
     axes.set_yscale("log")
-    _draw_ticks(axes, kernels.centres[:, 0])
     _label(axes, where, title)
     axes.set_ylabel("|residual|")
 
@@ -55,7 +71,8 @@ def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section, title:
     behind = axes.twinx()
     behind.set_zorder(axes.get_zorder() - 1)
     axes.patch.set_visible(False)
-    _draw_curve(behind, unknown_of(solution, unknown), solution.domain, where, kernels, faint=True)
+    faint = {"color": "0.75", "lw": 1.2}
+    _draw_curve(behind, unknown_of(solution, unknown), solution.domain, where, kernels, faint)
     behind.set_ylabel(unknown, color="0.5")
     behind.tick_params(colors="0.5")
     widths = np.sqrt(kernels.covariances[:, 0, 0])
@@ -83,9 +100,7 @@ def draw_kernels(axes: Axes, solution: Any, unknown: str, where: Section, title:
 def _label(axes: Axes, where: Section, title: str) -> None:
     low, high = where.window[:, 0]
     axes.set(xlabel=where.labels[0], xlim=(low, high))
-    if max(abs(low), abs(high)) > 50 * (high - low):
-        # The labels of a narrow window have many digits.
-        axes.locator_params(axis="x", nbins=4)
+    label_narrow(axes.xaxis, where.labels[0], low, high)
     axes.set_title(title, fontsize=10)
 
 
@@ -95,13 +110,11 @@ def _draw_curve(
     domain: Domain,
     where: Section,
     kernels: Kernels,
-    *,
-    faint: bool = False,
+    style: Mapping[str, Any],
 ) -> None:
     x, inside = line_points(domain, where, kernels)
     values = np.full(len(x), np.nan)
     values[inside] = quantity.values(where.lift(x[inside, None]))
-    style: dict[str, Any] = {"color": "0.75", "lw": 1.2} if faint else {"lw": 1.6}
     axes.plot(x, values, label=quantity.label, **style)
 
 

@@ -65,6 +65,10 @@ class Wish:
         What all titles begin with: the moment that is drawn.
     moments
         For pictures of several moments, which or how many.
+    kernels
+        Whether kernels and mixture are drawn with the solution.
+    title
+        Of the only panel, in place of what it would say.
     """
 
     solution: Any
@@ -74,6 +78,8 @@ class Wish:
     brief: bool = False
     note: str = ""
     moments: int | Sequence[float] | None = None
+    kernels: bool = False
+    title: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,7 +115,9 @@ def panels(wish: Wish, what: str) -> list[list[Panel]]:
         return _all(wish)
     sections = wish.sections()
     if len(sections[0].free) == 1:
-        return [[_along(wish, what, sections[0])]]
+        return [_along(wish, what, sections[0])]
+    # Where there are several, the figure's title says how the solve ended.
+    wish = replace(wish, brief=wish.brief or len(wish.unknowns) > 1)
     if what == "residual":
         return [_maps(wish, residual_of(wish.solution), wish.unknowns[0], sections)]
     make = _ellipses if what == "kernels" else _unknown_maps
@@ -146,31 +154,19 @@ def note_no_residual(axes: Axes, why: str = _FROM_FILE) -> None:
     )
 
 
-def _along(wish: Wish, what: str, where: Section) -> Panel:
-    parts = [wish.note, where.title, what if wish.brief else summary(wish.solution)]
-    title = "; ".join(filter(None, parts))
+def _along(wish: Wish, what: str, where: Section) -> list[Panel]:
+    several = what == "kernels" and len(wish.unknowns) > 1
+    ending = what if wish.brief else "" if several else summary(wish.solution)
+    title = wish.title or "; ".join(filter(None, [wish.note, where.title, ending]))
+    given: dict[str, Any] = {"solution": wish.solution, "where": where, "title": title}
     if what == "residual":
         residual_of(wish.solution)
-        return Panel(partial(line.draw_residual, solution=wish.solution, where=where, title=title))
+        return [Panel(partial(line.draw_residual, **given))]
     if what == "kernels":
-        return Panel(
-            partial(
-                line.draw_kernels,
-                solution=wish.solution,
-                unknown=wish.unknowns[0],
-                where=where,
-                title=title,
-            )
-        )
-    return Panel(
-        partial(
-            line.draw_solution,
-            solution=wish.solution,
-            unknowns=wish.unknowns,
-            where=where,
-            title=title,
-        )
-    )
+        return [
+            Panel(partial(line.draw_kernels, unknown=unknown, **given)) for unknown in wish.unknowns
+        ]
+    return [Panel(partial(line.draw_solution, unknowns=wish.unknowns, ticks=wish.kernels, **given))]
 
 
 def _surface(wish: Wish, unknown: str) -> Panel:
@@ -178,7 +174,8 @@ def _surface(wish: Wish, unknown: str) -> Panel:
         if getattr(axes, "name", "") != "3d":
             raise ProblemError("plot('surface') needs axes with projection='3d'.")
         draw_surface(axes, unknown_of(wish.solution, unknown), wish.solution.domain, wish.names)
-        axes.set_title(summary(wish.solution), fontsize=10)
+        if len(wish.unknowns) == 1:
+            axes.set_title(summary(wish.solution), fontsize=10)
 
     return Panel(draw, spatial=True)
 
@@ -196,9 +193,15 @@ def _maps(wish: Wish, quantity: Quantity, unknown: str, sections: Sequence[Secti
     limits = common_limits([p.limits(quantity.logarithmic) for p in pictures])
 
     def draw(axes: Axes, picture: Raster, bar: bool) -> None:
-        draw_map(axes, quantity, picture, limits, bar=bar)
-        title = map_title(solution, quantity.label, picture, kernels, brief)
-        axes.set_title(_noted(wish, title), fontsize=10)
+        title = wish.title or _noted(
+            wish, map_title(solution, quantity.label, picture, kernels, brief)
+        )
+        # What is seen is said once.
+        said = not wish.title and brief and not picture.where.title
+        draw_map(axes, quantity, picture, limits, bar=bar, named=not said)
+        if wish.kernels and not quantity.logarithmic:
+            _draw_ellipses(axes, solution, unknown, picture)
+        axes.set_title(title, fontsize=10)
 
     last = len(sections) - 1
     return [Panel(partial(draw, picture=p, bar=i == last)) for i, p in enumerate(pictures)]
@@ -224,19 +227,29 @@ def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Pan
     """Return the kernels on planes as ellipses over a faint map of the unknown."""
     solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
     kernels = kernels_of(solution.approximation.bases[unknown])
-    mixture = mixture_of(solution, unknown)
     brief = wish.brief or len(sections) > 1
-    components = None if mixture is None else Kernels(mixture.means, mixture.covariances)
 
     def draw(axes: Axes, where: Section) -> None:
         picture = raster_on(wish, quantity, kernels, where)
         draw_map(axes, quantity, picture, bar=False, faint=True)
-        seen = components and components.on(where)
-        draw_ellipses(axes, kernels.on(where), seen)
+        seen = _draw_ellipses(axes, solution, unknown, picture)
         title = ellipses_title(picture, kernels, seen, brief)
+        if len(wish.unknowns) > 1:
+            title = f"{unknown}: {title}"
         axes.set_title(_noted(wish, title), fontsize=10)
 
     return [Panel(partial(draw, where=where)) for where in sections]
+
+
+def _draw_ellipses(axes: Axes, solution: Any, unknown: str, picture: Raster) -> Kernels | None:
+    """Draw kernels and mixture of an unknown; return the components that are seen."""
+    kernels = kernels_of(solution.approximation.bases[unknown]).on(picture.where)
+    mixture = mixture_of(solution, unknown)
+    seen = None
+    if mixture is not None:
+        seen = Kernels(mixture.means, mixture.covariances).on(picture.where)
+    draw_ellipses(axes, kernels, seen, solution.domain, picture)
+    return seen
 
 
 def common_limits(limits: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.geometry import Domain
 from sharpfront.plot.colours import BLUE, ORANGE
+from sharpfront.plot.narrow import label_narrow
 from sharpfront.plot.quantity import Quantity, summary
 from sharpfront.plot.raster import STRETCHED, Raster
 from sharpfront.plot.section import Kernels, Section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.path import Path
 
 MOST_ELLIPSES = 1500
 _NARROW = ", narrower than a dot of the picture"
@@ -28,6 +31,7 @@ def draw_map(
     limits: tuple[float, float] | None = None,
     *,
     bar: bool = True,
+    named: bool = True,
     faint: bool = False,
 ) -> None:
     """Draw a raster as a colour map cut to the domain's outline.
@@ -44,6 +48,8 @@ def draw_map(
         Ends of the colour scale; of the values by default.
     bar
         Whether to draw a colour bar.
+    named
+        Whether the bar says what the values are; a title may do so.
     faint
         Whether it is the background of something else.
     """
@@ -67,13 +73,16 @@ def draw_map(
     )
     from matplotlib.patches import PathPatch
 
-    # Under the map, so that it hides nothing of a layer at the wall: its outer half is seen.
-    edge = PathPatch(picture.outline, facecolor="white", edgecolor=_EDGE, lw=2.0, zorder=-1)
+    # Under the map, so that it hides nothing of a layer at the wall: its outer half is seen. A
+    # faint map lets the inner half through.
+    width = 1.0 if faint else 2.0
+    edge = PathPatch(picture.outline, facecolor="white", edgecolor=_EDGE, lw=width, zorder=-1)
     axes.add_patch(edge)
     image.set_clip_path(picture.outline, axes.transData)
     if bar:
         cut = "min" if quantity.logarithmic else "neither"
-        axes.figure.colorbar(image, ax=axes, label=quantity.label, extend=cut)
+        label = quantity.label if named else ""
+        axes.figure.colorbar(image, ax=axes, label=label, extend=cut)
 
 
 def frame(axes: Axes, where: Section) -> None:
@@ -90,9 +99,8 @@ def frame(axes: Axes, where: Section) -> None:
     )
     for spine in axes.spines.values():
         spine.set_color("0.9")
-    if np.abs(where.window[:, 0]).max() > 50 * sides[0]:
-        # The labels of a narrow window have many digits.
-        axes.locator_params(axis="x", nbins=4)
+    for i, axis in enumerate((axes.xaxis, axes.yaxis)):
+        label_narrow(axis, where.labels[i], low[i], high[i])
 
 
 def colour_scale(limits: tuple[float, float], quantity: Quantity) -> tuple[float, float, str]:
@@ -113,13 +121,21 @@ def colour_scale(limits: tuple[float, float], quantity: Quantity) -> tuple[float
     return low, high, "viridis"
 
 
-def draw_ellipses(axes: Axes, kernels: Kernels, mixture: Kernels | None) -> None:
-    """Draw kernels and components of a mixture as ellipses of one standard deviation."""
+def draw_ellipses(
+    axes: Axes, kernels: Kernels, mixture: Kernels | None, domain: Domain, picture: Raster
+) -> None:
+    """Draw kernels and components of a mixture as ellipses of one standard deviation.
+
+    What of them is outside the domain or in its holes is cut off.
+    """
+    if picture.outline is None:
+        return
     shown, left = thinned(kernels, MOST_ELLIPSES)
     crowded = len(shown.centres) > MOST_ELLIPSES / 4
     width = 0.3 if crowded else 0.6
-    _add_ellipses(axes, shown, colour=BLUE, width=width, label="kernels")
-    axes.plot(*shown.centres.T, ".", ms=4 * width, color=BLUE, zorder=2)
+    _add_ellipses(axes, shown, picture.outline, colour=BLUE, width=width, label="kernels")
+    inside = domain.contains(picture.where.lift(shown.centres))
+    axes.plot(*shown.centres[inside].T, ".", ms=4 * width, color=BLUE, zorder=2)
     if left:
         axes.text(
             0.99,
@@ -132,7 +148,7 @@ def draw_ellipses(axes: Axes, kernels: Kernels, mixture: Kernels | None) -> None
             bbox={"facecolor": "white", "alpha": 0.8, "lw": 0},
         )
     if mixture is not None:
-        _add_ellipses(axes, mixture, colour=ORANGE, width=1.3, label="mixture")
+        _add_ellipses(axes, mixture, picture.outline, colour=ORANGE, width=1.0, label="mixture")
 
 
 def thinned(kernels: Kernels, most: int) -> tuple[Kernels, int]:
@@ -149,26 +165,30 @@ def thinned(kernels: Kernels, most: int) -> tuple[Kernels, int]:
     return Kernels(kernels.centres[first], kernels.covariances[first]), left
 
 
-def _add_ellipses(axes: Axes, kernels: Kernels, colour: str, width: float, label: str) -> None:
+def _add_ellipses(
+    axes: Axes, kernels: Kernels, outline: Path, *, colour: str, width: float, label: str
+) -> None:
     from matplotlib.collections import EllipseCollection
+    from matplotlib.patheffects import Normal, Stroke
 
     widths, heights, angles = _ellipses(kernels.covariances)
-    axes.add_collection(
-        EllipseCollection(
-            widths,
-            heights,
-            angles,
-            units="xy",
-            offsets=kernels.centres,
-            offset_transform=axes.transData,
-            facecolors="none",
-            edgecolors=colour,
-            linewidths=width,
-            alpha=0.7,
-            label=label,
-        ),
-        autolim=False,
+    ellipses = EllipseCollection(
+        widths,
+        heights,
+        angles,
+        units="xy",
+        offsets=kernels.centres,
+        offset_transform=axes.transData,
+        facecolors="none",
+        edgecolors=colour,
+        linewidths=width,
+        alpha=0.7,
+        label=label,
+        # A pale line beneath tells them from every colour of a map.
+        path_effects=[Stroke(linewidth=width + 0.8, foreground="white", alpha=0.4), Normal()],
     )
+    axes.add_collection(ellipses, autolim=False)
+    ellipses.set_clip_path(outline, axes.transData)
 
 
 def _ellipses(covariances: Host) -> tuple[Host, Host, Host]:
@@ -180,11 +200,10 @@ def _ellipses(covariances: Host) -> tuple[Host, Host, Host]:
 
 
 def map_title(solution: Any, label: str, picture: Raster, kernels: Kernels, brief: bool) -> str:
-    """Return what is seen, how the solve ended unless brief, and how thin the kernels are."""
+    """Return what is seen, how the solve ended unless brief, and whether dots are too wide."""
     thin = thinness(picture, kernels)
-    if not brief:
-        return "\n".join(filter(None, [picture.where.title, summary(solution), thin]))
-    return "\n".join([picture.where.title or label, *([thin] if _NARROW in thin else [])])
+    first = [picture.where.title or label] if brief else [picture.where.title, summary(solution)]
+    return "\n".join(filter(None, [*first, thin if _NARROW in thin else ""]))
 
 
 def ellipses_title(picture: Raster, kernels: Kernels, mixture: Kernels | None, brief: bool) -> str:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.geometry import Domain
 from sharpfront.plot import panels
 from sharpfront.plot.colours import ORANGE
-from sharpfront.plot.moment import Moment
+from sharpfront.plot.moment import Moment, StillBasis
 from sharpfront.plot.panels import Wish
 from sharpfront.plot.plane import draw_map
 from sharpfront.plot.quantity import unknown_of
+from sharpfront.plot.raster import Raster
 from sharpfront.plot.section import Kernels, Section, kernels_of, section
 from sharpfront.plot.strip import curve_of, draw_strip, share_legend
 
@@ -82,7 +84,9 @@ def curve_scene(wish: Wish, times: Host) -> Scene:
     space = wish.solution.domain.space
     period = float(np.ptp(space.bounds[:, 0])) if space.periodic_axes[0] else None
     limits = float(ends[:, 0].min()), float(ends[:, 1].max())
-    strip = draw_strip(axes, curves[0], where, limits, period=period, legend=False)
+    strip = draw_strip(
+        axes, curves[0], where, limits, kernels=wish.kernels, period=period, legend=False
+    )
     labels = time_labels(times)
     start = f"at t = {times[0]:g}"
     for values in curves[0].values.values():
@@ -95,12 +99,11 @@ def curve_scene(wish: Wish, times: Host) -> Scene:
         strip.show(curves[i])
         title.set_text(labels[i])
 
-    moving = (*strip.lines.values(), strip.ticks, strip.bells, title)
-    return Scene(figure, len(times), show, moving)
+    return Scene(figure, len(times), show, (*strip.artists, title))
 
 
 def map_scene(wish: Wish, times: Host) -> Scene:
-    """Return the scene of a solution in the plane: a colour map under kernels and components."""
+    """Return the scene of a solution in the plane, a colour map; if asked for, under kernels."""
     where, unknown = _space(wish), wish.unknowns[0]
     states = [Moment(wish.solution, float(t)) for t in times]
     pictures = [_picture(wish, state, where) for state in states]
@@ -108,21 +111,39 @@ def map_scene(wish: Wish, times: Host) -> Scene:
     figure, axes = _figure(_MAP_SIZE)
     draw_map(axes, unknown_of(states[0], unknown), pictures[0], limits)
     image, labels = axes.images[0], time_labels(times)
-    dots = axes.plot([], [], "o", ms=2.2, mew=0.5, mfc="white", mec="black", label="kernels")[0]
     title = axes.set_title(labels[0], loc="left", family="monospace")
-    moved = any(state.approximation.bases[unknown].mixture is not None for state in states)
-    ellipses, move = _ellipses(axes, "components of the mixture" if moved else "_none")
+    bases = [state.approximation.bases[unknown] for state in states]
+    over: tuple[Artist, ...] = ()
+    if wish.kernels:
+        over, move = _kernels(axes, bases, where, pictures[0], states[0].domain)
+
+    def show(i: int) -> None:
+        image.set_data(np.ma.masked_invalid(pictures[i].values))
+        if over:
+            move(i)
+        title.set_text(labels[i])
+
+    return Scene(figure, len(times), show, (image, *over, title))
+
+
+def _kernels(
+    axes: Axes, bases: list[StillBasis], where: Section, picture: Raster, domain: Domain
+) -> tuple[tuple[Artist, ...], Callable[[int], None]]:
+    """Add kernels' centres and components over a map; return them and how to move them."""
+    dots = axes.plot([], [], "o", ms=2.2, mew=0.5, mfc="white", mec="black", label="kernels")[0]
+    known = any(basis.mixture is not None for basis in bases)
+    ellipses, move = _ellipses(axes, "components of the mixture" if known else "_none")
+    if picture.outline is not None:
+        ellipses.set_clip_path(picture.outline, axes.transData)
     share_legend(axes)
 
     def show(i: int) -> None:
-        basis = states[i].approximation.bases[unknown]
-        image.set_data(np.ma.masked_invalid(pictures[i].values))
-        dots.set_data(*kernels_of(basis).on(where).centres.T)
-        mixture = basis.mixture
+        centres = kernels_of(bases[i]).on(where).centres
+        dots.set_data(*centres[domain.contains(where.lift(centres))].T)
+        mixture = bases[i].mixture
         move(None if mixture is None else Kernels(mixture.means, mixture.covariances))
-        title.set_text(labels[i])
 
-    return Scene(figure, len(times), show, (image, dots, ellipses, title))
+    return (dots, ellipses), show
 
 
 def _picture(wish: Wish, state: Moment, where: Section) -> Any:
@@ -140,7 +161,7 @@ def _ellipses(axes: Axes, label: str) -> tuple[Artist, Callable[[Kernels | None]
         [],
         facecolors="none",
         edgecolors=ORANGE,
-        linewidths=1.6,
+        linewidths=1.0,
         label=label,
     )
     axes.add_collection(shown, autolim=False)

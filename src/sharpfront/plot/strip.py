@@ -10,12 +10,14 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.mixture import Mixture
-from sharpfront.plot.colours import CURVES, ORANGE
-from sharpfront.plot.line import line_points
+from sharpfront.plot.colours import ORANGE
+from sharpfront.plot.line import curve_style, line_points
 from sharpfront.plot.moment import Moment
+from sharpfront.plot.narrow import label_narrow
 from sharpfront.plot.section import Section, kernels_of
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
@@ -85,19 +87,30 @@ def bells(mixture: Mixture | None, period: float | None) -> list[Host]:
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """The artists of a picture at a moment; `show` moves them to another one."""
+    """The artists of a picture at a moment; `show` moves them to another one.
+
+    Without ticks and bells where only the curves are drawn.
+    """
 
     lines: dict[str, Line2D]
-    ticks: Line2D
-    bells: PolyCollection
+    ticks: Line2D | None
+    bells: PolyCollection | None
     period: float | None
+
+    @property
+    def artists(self) -> tuple[Artist, ...]:
+        """All that move."""
+        found = (*self.lines.values(), self.ticks, self.bells)
+        return tuple(artist for artist in found if artist is not None)
 
     def show(self, curve: Curve) -> None:
         """Move curves, ticks and bells to where they are at a moment."""
         for name, values in curve.values.items():
             self.lines[name].set_data(curve.places, values)
-        self.ticks.set_data(curve.centres, np.full(len(curve.centres), _TICKS))
-        self.bells.set_verts(bells(curve.mixture, self.period))
+        if self.ticks is not None:
+            self.ticks.set_data(curve.centres, np.full(len(curve.centres), _TICKS))
+        if self.bells is not None:
+            self.bells.set_verts(bells(curve.mixture, self.period))
 
 
 def draw_strip(
@@ -106,10 +119,11 @@ def draw_strip(
     where: Section,
     limits: tuple[float, float] | None = None,
     *,
+    kernels: bool = True,
     period: float | None = None,
     legend: bool = True,
 ) -> Strip:
-    """Draw curves with kernels and components under them.
+    """Draw curves, if asked for with kernels and components under them.
 
     Parameters
     ----------
@@ -121,17 +135,36 @@ def draw_strip(
         The window along the line.
     limits
         Smallest and largest value that the axis has room for; those of the curve by default.
+    kernels
+        Whether to draw kernels and components in a strip under the curves.
     period
         The length of a circle.
     legend
         Whether to say under the axes what is what.
     """
-    from matplotlib.collections import PolyCollection
-
     lines = {
-        name: axes.plot([], [], lw=1.8, color=CURVES[i % len(CURVES)], label=name, zorder=3)[0]
+        name: axes.plot([], [], label=name, zorder=3, **curve_style(i))[0]
         for i, name in enumerate(curve.values)
     }
+    ticks, mounds = _below(axes) if kernels else (None, None)
+    strip = Strip(lines, ticks, mounds, period)
+    strip.show(curve)
+    _frame(axes, where, limits or curve.limits, list(curve.values), STRIP if kernels else 0.0)
+    if legend and (kernels or len(lines) > 1):
+        axes.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.13),
+            ncols=2 + len(lines),
+            frameon=False,
+            fontsize=9,
+        )
+    return strip
+
+
+def _below(axes: Axes) -> tuple[Line2D, PolyCollection]:
+    """Add ticks for kernels and bells for components, without data."""
+    from matplotlib.collections import PolyCollection
+
     flat = axes.get_xaxis_transform()
     ticks = axes.plot(
         [], [], "|", ms=7, mew=0.9, color="0.25", transform=flat, label="kernels", zorder=2
@@ -146,18 +179,7 @@ def draw_strip(
         zorder=2.5,
     )
     axes.add_collection(mounds, autolim=False)
-    strip = Strip(lines, ticks, mounds, period)
-    strip.show(curve)
-    _frame(axes, where, limits or curve.limits, list(curve.values))
-    if legend:
-        axes.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.13),
-            ncols=2 + len(lines),
-            frameon=False,
-            fontsize=9,
-        )
-    return strip
+    return ticks, mounds
 
 
 def share_legend(axes: Axes) -> None:
@@ -165,10 +187,13 @@ def share_legend(axes: Axes) -> None:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure = axes.figure
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) < 2:
+        # One curve has its name beside the axis.
+        return
     if not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
         axes.legend(fontsize=7)
         return
-    handles, labels = axes.get_legend_handles_labels()
     figure.legend(
         handles,
         labels,
@@ -180,23 +205,26 @@ def share_legend(axes: Axes) -> None:
 
 
 def _frame(
-    axes: Axes, where: Section, limits: tuple[float, float], unknowns: Sequence[str]
+    axes: Axes,
+    where: Section,
+    limits: tuple[float, float],
+    unknowns: Sequence[str],
+    strip: float,
 ) -> None:
-    """Leave room for the strip; the values' axis has ticks above it only."""
+    """Leave room for a strip of that part of the height; the values' axis has ticks above it."""
     from matplotlib.ticker import MaxNLocator
 
     low, high = limits
     least = 1e-12 * max(abs(low), abs(high), 1.0)
     low, high = (low, high) if high - low > least else (low - 0.5, high + 0.5)
     room = 0.06 * (high - low)
-    bottom = low - room - STRIP / (1.0 - STRIP) * (high - low + 2 * room)
+    bottom = low - room - strip / (1.0 - strip) * (high - low + 2 * room)
     left, right = where.window[:, 0]
     axes.set(xlabel=where.labels[0], xlim=(left, right), ylim=(bottom, high + room))
     name = unknowns[0] if len(unknowns) == 1 else ""
-    axes.set_ylabel(name, y=(1 + STRIP) / 2, rotation=0 if len(name) <= 2 else 90, labelpad=10)
+    axes.set_ylabel(name, y=(1 + strip) / 2, rotation=0 if len(name) <= 2 else 90, labelpad=10)
     found = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(low, high)
     axes.set_yticks([v for v in found if low - room / 2 <= v <= high + room / 2])
-    axes.plot([0, 1], [STRIP, STRIP], color="0.85", lw=0.8, zorder=0, transform=axes.transAxes)
-    if max(abs(left), abs(right)) > 50 * (right - left):
-        # The labels of a narrow window have many digits.
-        axes.locator_params(axis="x", nbins=4)
+    if strip:
+        axes.plot([0, 1], [strip, strip], color="0.85", lw=0.8, zorder=0, transform=axes.transAxes)
+    label_narrow(axes.xaxis, where.labels[0], left, right)

@@ -11,9 +11,8 @@ import numpy as np
 
 from sharpfront.errors import BasisError, ProblemError
 from sharpfront.plot import history, panels
-from sharpfront.plot.colours import CURVES
 from sharpfront.plot.film import film_panels
-from sharpfront.plot.line import line_points
+from sharpfront.plot.line import curve_style, line_points
 from sharpfront.plot.moment import TIME
 from sharpfront.plot.panels import Panel, Wish
 from sharpfront.plot.plane import draw_map, frame
@@ -69,38 +68,37 @@ def at_moment(wish: Wish, what: str, t: float) -> list[list[Panel]]:
     now = still(wish, t)
     if what == "solution" and len(now.names) == 1:
         title = now.note if wish.brief else f"{now.note}; {summary(now.solution)}"
-        return [[_strip(now, None, title, legend=True)]]
+        title = wish.title or title
+        return [[_strip(now, title)]]
     return panels.panels(now, what)
 
 
-def _strip(
-    now: Wish, limits: tuple[float, float] | None, title: str, *, legend: bool, size: Any = None
-) -> Panel:
+def _strip(now: Wish, title: str) -> Panel:
     where = section(now.solution.domain, now.names, now.where)
     curve = curve_of(now.solution, now.unknowns, where)
 
     def draw(axes: Axes) -> None:
-        draw_strip(axes, curve, where, limits, period=period_of(now), legend=legend)
+        draw_strip(axes, curve, where, kernels=now.kernels, period=period_of(now))
         axes.set_title(title, fontsize=10)
 
-    return Panel(draw, size=size or (6.4, 4.4))
+    return Panel(draw, size=(6.4, 4.4))
 
 
 def _map(wish: Wish, unknown: str, where: Section) -> Panel:
-    """Return a colour map over space and time with the components' tracks on it."""
+    """Return a colour map over space and time, if asked for with the components' tracks on it."""
     solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
     basis = solution.approximation.bases[unknown]
     picture = raster_in_time(quantity, basis, solution.domain, where, wish.resolution)
-    on_line = len(wish.names) == 2
+    tracked = wish.kernels and len(wish.names) == 2
 
     def draw(axes: Axes) -> None:
-        draw_map(axes, quantity, picture)
+        draw_map(axes, quantity, picture, named=not wish.brief)
         _roomy(axes, where)
-        if on_line:
+        if tracked:
             draw_tracks(axes, tracks_of(solution, unknown), colour="black", halo=True)
-        head = [where.title, unknown if wish.brief else summary(solution)]
-        lines = "black lines: components of the mixture" if on_line else ""
-        axes.set_title("\n".join(filter(None, [", ".join(filter(None, head)), lines])), fontsize=10)
+        head = ", ".join(filter(None, [where.title, unknown if wish.brief else summary(solution)]))
+        lines = "black lines: components of the mixture" if tracked else ""
+        axes.set_title("\n".join(filter(None, [wish.title or head, lines])), fontsize=10)
 
     return Panel(draw)
 
@@ -185,14 +183,17 @@ def _along_time(wish: Wish, what: str, where: Section) -> Panel:
     t, inside = line_points(solution.domain, where, moments)
 
     def draw(axes: Axes) -> None:
-        for quantity, colour in zip(quantities, CURVES * len(quantities), strict=False):
+        for i, quantity in enumerate(quantities):
             values = quantity.values(where.lift(t[inside, None]))
             values = 10.0**values if quantity.logarithmic else values
-            axes.plot(t[inside], values, lw=1.6, color=colour, label=quantity.label)
+            style = curve_style(i)
+            axes.plot(t[inside], values, label=quantity.label, **style)
         if what == "residual":
             axes.set(yscale="log", ylabel="|residual|")
-        else:
+        elif len(quantities) > 1:
             axes.legend(frameon=False)
+        else:
+            axes.set_ylabel(quantities[0].label)
         axes.set(xlabel=TIME, xlim=span)
         axes.set_title(f"{where.title}; {summary(solution)}", fontsize=10)
 

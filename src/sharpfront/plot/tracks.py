@@ -171,14 +171,17 @@ def placed_anew(basis: Any) -> bool:
 
 
 def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool = False) -> None:
-    """Draw the ways of components, wider and stronger where a component has more weight."""
+    """Draw the ways of components, wider and stronger where a component has more weight.
+
+    With a halo they are told from the colours of a map, and thin enough not to hide a front.
+    """
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import Normal, Stroke
 
     strength = np.sqrt(tracks.weights)
     lines = LineCollection(
         list(tracks.ends),
-        linewidths=0.8 + 1.8 * strength,
+        linewidths=0.4 + 0.4 * strength if halo else 0.8 + 1.8 * strength,
         alpha=0.35 + 0.65 * strength,
         colors=colour,
         capstyle="round",
@@ -186,7 +189,7 @@ def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool 
         zorder=3,
     )
     if halo:
-        lines.set_path_effects([Stroke(linewidth=3.2, foreground="white", alpha=0.5), Normal()])
+        lines.set_path_effects([Stroke(linewidth=1.6, foreground="white", alpha=0.5), Normal()])
     axes.add_collection(lines, autolim=False)
     dotted = LineCollection(
         list(tracks.jumps), linewidths=0.8, colors=colour, linestyles=":", alpha=0.7, zorder=2.9
