@@ -1,0 +1,249 @@
+"""Is what is called converged right? Hostile problems of five kinds, drawn from seeds.
+
+Run by hand: ``python benchmarks/honesty.py [--kind line,plane] [--count 200] [--seed 1]
+[--seconds 60] [--jobs 2] [--index 3,17] [--json FILE] [--markdown]``. Each problem is drawn from
+its kind, the seed and its index, and solved in a process of its own with one thread of BLAS.
+``--index`` repeats single problems. Seeds 1 to 9 are for development; take others, once, for a
+fair answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import resource
+import signal
+import sys
+
+# This folder has a file named like a module of the standard library; it must not come first.
+sys.path.append(sys.path.pop(0))
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import multiprocessing
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hostile import KINDS, draw
+from hostile.drawn import Drawn, Truth
+
+import sharpfront as sf
+
+DEFINITIONS = """\
+True errors are the largest on points graded into the features, of each unknown relative to
+max(1, max|u|). With `tol` what was asked for:
+
+- converged: `solution.converged`
+- right: true error at most tol, in time up to the end of the span
+- right, not sure: right and not converged
+- above tol: converged and true error above tol; above 3 tol likewise
+- silently wrong: converged and true error above 10 tol, or where no single solution exists
+- under-estimated: estimate below a third of the true error, whatever the verdict (not counted below
+  1e-12, where both are rounding)
+- out of time: no answer within the limit; crash: an exception; no truth: the reference's own error,
+  known from two resolutions, is above a third of tol, so nothing is said
+"""
+COLUMNS = (
+    "problems",
+    "converged",
+    "right",
+    "right, not sure",
+    "above tol",
+    "above 3 tol",
+    "silently wrong",
+    "under-estimated",
+    "out of time",
+    "crash",
+    "no truth",
+)
+LISTED = ("above 3 tol", "silently wrong", "under-estimated", "crash", "no truth")
+ROUNDING = 1e-12
+
+
+def measured(case: Drawn, solution: sf.Solution, truth: Truth) -> float:
+    """Return the largest error of an answer, over the time it reached."""
+    points = case.points
+    if case.statement.time:
+        reached = points[-1] <= solution.domain.time[1]
+        points = tuple(p[reached] for p in points)
+    worst = 0.0
+    for name, exact in zip(case.statement.unknowns, truth.values, strict=True):
+        true = np.asarray(exact(*points), dtype=float) + 0.0 * points[0]
+        answer = solution if len(case.statement.unknowns) == 1 else getattr(solution, name)
+        away = np.max(np.abs(np.asarray(answer(*points)) - true))
+        worst = max(worst, float(away) / max(1.0, float(np.max(np.abs(true)))))
+    return worst if np.isfinite(worst) else np.inf
+
+
+def judged(case: Drawn, solution: sf.Solution, truth: Truth | None) -> dict[str, Any]:
+    """Return what is said of an answer, and what is so."""
+    found: dict[str, Any] = {
+        "outcome": str(solution.outcome.kind),
+        "estimate": float(solution.error_estimate),
+        "kernels": int(solution.kernels),
+    }
+    marks = ["converged"] if solution.converged else []
+    if truth is None:
+        return found | {"marks": [*marks, "silently wrong"] if marks else ["right"], "error": None}
+    if truth.error > case.tol / 3:
+        return found | {"marks": ["no truth"], "error": None, "reference": truth.error}
+    error = measured(case, solution, truth)
+    whole = not case.statement.time or solution.domain.time[1] >= case.statement.time[1]
+    for name, factor in (("above tol", 1), ("above 3 tol", 3), ("silently wrong", 10)):
+        if solution.converged and error > factor * case.tol + truth.error:
+            marks.append(name)
+    if error <= case.tol and whole:
+        marks += ["right"] if solution.converged else ["right", "right, not sure"]
+    if error - truth.error > 3 * solution.error_estimate and error > ROUNDING + truth.error:
+        marks.append("under-estimated")
+    return found | {"marks": marks, "error": error}
+
+
+def solved(case: Drawn, seconds: float) -> dict[str, Any]:
+    """Solve and judge one problem, here and now, within seconds of the processor."""
+    try:
+        with limit(seconds):
+            started = time.process_time()
+            solution = sf.solve(case.statement.problem(), tol=case.tol)
+            spent = {"seconds": time.process_time() - started}
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}"[:300]
+        return {"marks": ["crash"], "outcome": words, "trace": _trace()}
+    try:
+        return spent | judged(case, solution, case.truth() if case.truth else None)
+    except Exception as error:
+        words = f"no reference: {type(error).__name__}: {error}"[:300]
+        return spent | {"marks": ["no truth"], "outcome": words, "trace": _trace()}
+
+
+@contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """End this process with SIGXCPU when what is inside takes longer, on any busy machine."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    spent = math.ceil(time.process_time() + seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (spent, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+
+
+def _trace() -> str:
+    return traceback.format_exc(limit=-4)
+
+
+def _work(pipe: Any, kind: str, seed: int, index: int, seconds: float) -> None:
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    case = draw(kind, seed, index)
+    pipe.send({"words": case.words, "tol": case.tol})
+    pipe.send(solved(case, seconds))
+
+
+def limited(kind: str, seed: int, index: int, seconds: float) -> dict[str, Any]:
+    """Solve one problem in a process of its own, which ends when its time is over."""
+    context = multiprocessing.get_context("forkserver")
+    mine, its = context.Pipe(duplex=False)
+    worker = context.Process(target=_work, args=(its, kind, seed, index, seconds))
+    worker.start()
+    its.close()
+    result: dict[str, Any] = {"kind": kind, "index": index}
+    try:
+        for _ in range(2):
+            result |= mine.recv()
+        worker.join()
+    except EOFError:
+        worker.join()
+        late = worker.exitcode == -signal.SIGXCPU
+        mark = "out of time" if late else "crash"
+        result |= {"marks": [mark], "outcome": mark if late else f"exit status {worker.exitcode}"}
+    return result
+
+
+def row(result: dict[str, Any]) -> str:
+    """Return one problem in words."""
+    marks = ", ".join(result["marks"]) or "not converged, not right"
+    numbers = " ".join(
+        f"{name} {result[name]:.1e}"
+        for name in ("tol", "estimate", "error", "reference", "seconds")
+        if result.get(name) is not None
+    )
+    return (
+        f"{result['kind']} --index {result['index']}: {marks}; {numbers}; "
+        f"{result.get('outcome', '')}; {result.get('words', '')}"
+    )
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    """Return the counts of each kind as a table of Markdown."""
+    lines = [f"| kind | {' | '.join(COLUMNS)} |", f"| --- |{' ---: |' * len(COLUMNS)}"]
+    for kind in dict.fromkeys(r["kind"] for r in results):
+        those = [r for r in results if r["kind"] == kind]
+        counts = Counter(mark for r in those for mark in r["marks"])
+        counts["problems"] = len(those)
+        lines.append(f"| {kind} | {' | '.join(str(counts[c]) for c in COLUMNS)} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Print the table and what is listed; return 1 where something is silently wrong."""
+    options = _options()
+    wanted = [
+        (kind, index) for kind in options.kind for index in (options.index or range(options.count))
+    ]
+
+    def one(job: tuple[str, int]) -> dict[str, Any]:
+        result = limited(job[0], options.seed, job[1], options.seconds)
+        if options.all or options.index or set(result["marks"]) & set(LISTED):
+            print(row(result), flush=True)
+            if options.index and "trace" in result:
+                print(result["trace"])
+        return result
+
+    # What every problem imports is imported once; each is then solved in a fresh copy of that.
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["sharpfront", "hostile"])
+    with ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(one, wanted))
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    spent = f"Seed {options.seed}, at most {options.seconds:.0f} s of a processor for a problem."
+    print(f"\n{DEFINITIONS if options.markdown else ''}\n{spent}\n\n{table(results)}")
+    return int(any("silently wrong" in r["marks"] for r in results))
+
+
+def _options() -> argparse.Namespace:
+    def kinds(text: str) -> list[str]:
+        chosen = text.split(",")
+        if not set(chosen) <= set(KINDS):
+            raise argparse.ArgumentTypeError(f"kinds are {', '.join(KINDS)}; got {text!r}")
+        return chosen
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", type=kinds, default=list(KINDS), help="separated by commas")
+    parser.add_argument("--count", type=int, default=200, help="problems of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="of the processor, for each problem"
+    )
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--index", type=lambda t: [int(i) for i in t.split(",")], default=[])
+    parser.add_argument("--json", type=Path, help="write every result there")
+    parser.add_argument("--all", action="store_true", help="print every problem")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the definitions too, for docs/trust.md"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
