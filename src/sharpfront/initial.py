@@ -165,10 +165,7 @@ def _function(
     state: Any, name: str, coordinates: tuple[str, ...], parameters: Mapping[str, float]
 ) -> Callable[..., Any]:
     if isinstance(state, str):
-        expression = parse(state, Symbols((), coordinates), dict(parameters))
-        return lambda **columns: evaluate(
-            expression, {("coordinate", c): v for c, v in columns.items()}
-        )
+        return _formula(parse(state, Symbols((), coordinates), dict(parameters)))
     if callable(state):
         return _called_by_name(state, f"initial state of {name}", coordinates)
     if isinstance(state, int | float | np.number) and math.isfinite(state):
@@ -179,6 +176,17 @@ def _function(
             "For values on a grid write lambda x: np.interp(x, grid, values)."
         )
     raise ProblemError(f"The initial state of {name} is {state!r}; expected {_SHAPES}.")
+
+
+def _formula(expression: Expression) -> Callable[..., Any]:
+    """Return an expression as a function of the coordinates; of symbols it is what it is."""
+
+    def values(**columns: Any) -> Any:
+        if any(isinstance(column, Expression) for column in columns.values()):
+            return expression
+        return evaluate(expression, {("coordinate", c): v for c, v in columns.items()})
+
+    return values
 
 
 def _called_by_name(

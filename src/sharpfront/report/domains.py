@@ -4,33 +4,88 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sharpfront.geometry import Ball, Box, Domain, Interval
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.geometry import (
+    Ball,
+    Box,
+    Cloud,
+    Domain,
+    HalfSpace,
+    Implicit,
+    Interval,
+    Polygon,
+    Solid,
+)
 from sharpfront.geometry.combine import Combination
+from sharpfront.geometry.parts import Marked, Named
+from sharpfront.report.code import Code
+from sharpfront.report.recorded import number
 
 _OPERATORS = {"union": "|", "difference": "-", "intersection": "&"}
+# At so many points a function is compared with what was recorded of it.
+_COMPARED = 200
 
 
-def domain_code(domain: Domain) -> str:
-    """Return the call that makes a domain; three dots for one that a line cannot tell."""
+def domain_code(domain: Domain, code: Code) -> str:
+    """Return the call that makes a domain; what it needs before is put into `code`."""
     if isinstance(domain, Interval):
         loop = ", periodic=True" if domain.periodic else ""
-        return f"sf.Interval({_number(domain.left)}, {_number(domain.right)}{loop})"
+        return f"sf.Interval({number(domain.left)}, {number(domain.right)}{loop})"
     if isinstance(domain, Box):
         pairs = zip(domain.coordinates, domain.periodic_axes, strict=True)
         joined = tuple(name for name, loops in pairs if loops)
         loop = f", periodic={joined!r}" if joined else ""
         return f"sf.Box({', '.join(map(_numbers, domain.sides))}{loop})"
     if isinstance(domain, Ball):
-        return f"sf.{type(domain).__name__}({_numbers(domain.centre)}, {_number(domain.radius)})"
+        return f"sf.{type(domain).__name__}({_numbers(domain.centre)}, {number(domain.radius)})"
+    if isinstance(domain, HalfSpace):
+        return f"sf.HalfSpace({_numbers(domain.point)}, {_numbers(domain.normal)})"
     if isinstance(domain, Combination):
-        first, second = domain_code(domain.first), domain_code(domain.second)
+        first, second = domain_code(domain.first, code), domain_code(domain.second, code)
         return f"({first} {_OPERATORS[domain.operation]} {second})"
-    return f"...  # {domain!r}"
+    return _given(domain, code)
 
 
-def _number(value: float) -> str:
-    return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+def _given(domain: Domain, code: Code) -> str:
+    """Return a domain that consists of points, functions or names."""
+    if isinstance(domain, Polygon):
+        outer, *holes = (code.array(each, "corners") for each in domain.rings)
+        inner = f", [{', '.join(holes)}]" if holes else ""
+        return f"sf.Polygon({outer}{inner})"
+    if isinstance(domain, Cloud):
+        points, normals = code.array(domain.points, "points"), code.array(domain.normals, "normals")
+        return f"sf.Cloud({points}, {normals})"
+    if isinstance(domain, Solid):
+        vertices, faces = code.array(domain.vertices, "vertices"), code.array(domain.faces, "faces")
+        return f"sf.Solid.from_triangles({vertices}, {faces})"
+    if isinstance(domain, Implicit):
+        f = code.function(domain.f, domain.coordinates, _spread(domain.frame), "the level function")
+        return f"sf.Implicit({f}, ({', '.join(map(_numbers, domain.frame.T))}))"
+    if isinstance(domain, Named):
+        return f"{domain_code(domain.shape, code)}.named({domain.name!r})"
+    if isinstance(domain, Marked):
+        where = code.function(
+            domain.where, domain.coordinates, _along(domain), f"where the part {domain.name} is"
+        )
+        return f"{domain_code(domain.shape, code)}.part({domain.name!r}, {where})"
+    return code.supplied(type(domain).__name__, (), "the domain") + "()"
+
+
+def _spread(frame: Host) -> Host:
+    low, high = frame
+    shares = np.random.default_rng(0).uniform(size=(_COMPARED, len(low)))
+    return np.asarray(low + shares * (high - low))
+
+
+def _along(domain: Marked) -> Host:
+    """Return points of the boundary, where the function is asked, or of space for a half-space."""
+    if not np.all(np.isfinite(domain.bounds)):
+        return _spread(np.array([[-2.0] * domain.dimension, [2.0] * domain.dimension]))
+    parts = [domain.shape.boundary(part, _COMPARED).points for part in domain.shape.parts]
+    return np.concatenate([*parts, _spread(domain.bounds)])
 
 
 def _numbers(values: Iterable[float]) -> str:
-    return f"({', '.join(map(_number, values))})"
+    return f"({', '.join(number(float(value)) for value in values)})"

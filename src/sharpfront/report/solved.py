@@ -207,7 +207,10 @@ def _history(page: HtmlPage, solution: Any) -> None:
 
 def _repeat(page: HtmlPage, solution: Any, settings: dict[str, Any]) -> None:
     page.section("To repeat it")
-    page.markup(f"<pre><code>{html.escape(script(solution, settings))}</code></pre>")
+    code, missing = script(solution, settings)
+    if missing:
+        page.paragraph("To run this, supply what a page cannot hold: " + "; ".join(missing) + ".")
+    page.markup(f"<pre><code>{html.escape(code)}</code></pre>")
     given = {"tol": solution.tol} | settings
     rows = [[name, _shown(value)] for name, value in (given | versions()).items()]
     page.table(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from sharpfront.equation import to_text
-from sharpfront.equation.expression import Coordinate, Expression, as_expression
-from sharpfront.geometry import Box, Domain, Interval
+from sharpfront.equation.expression import Expression, as_expression
+from sharpfront.geometry import Domain, Interval
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
-from sharpfront.report.domains import domain_code
 from sharpfront.report.mathml import Names, equation_terms, name_to_mathml, to_mathml
+from sharpfront.report.regions import between, domain_rows, math
+from sharpfront.report.terms import traced
 
 
 def problem_markup(problem: Problem) -> str:
@@ -52,24 +52,12 @@ def initial_expressions(problem: Problem) -> Iterator[tuple[str, Expression | No
         return
     names = problem.initial.coordinates
     for name, state in problem.initial.states.items():
-        yield name, _traced(state, names)
-
-
-def _traced(state: Callable[..., Any], names: tuple[str, ...]) -> Expression | None:
-    # A user's function of arrays may do anything with a symbol but return a formula.
-    try:
-        return as_expression(state(**{c: Coordinate(c, names) for c in names}))
-    except Exception:
-        return None
-
-
-def _math(inner: str) -> str:
-    return f"<math><mrow>{inner}</mrow></math>"
+        yield name, traced(state, names)
 
 
 def _parts(terms: Sequence[str]) -> str:
     # One formula for each term, so that a long equation breaks at its signs.
-    return "<wbr>".join(map(_math, terms))
+    return "<wbr>".join(map(math, terms))
 
 
 def _equation(residual: Expression, names: Names) -> str:
@@ -80,35 +68,14 @@ def _named(name: str, value: float) -> str:
     return f"{name_to_mathml(name)}<mo form='infix'>=</mo>{to_mathml(as_expression(value))}"
 
 
-def _between(name: str, low: float, high: float, last: str = "&lt;") -> str:
-    ends = [to_mathml(as_expression(end)) for end in (low, high)]
-    first = f"{ends[0]}<mo form='infix'>&lt;</mo>{name_to_mathml(name)}"
-    return f"{first}<mo form='infix'>{last}</mo>{ends[1]}"
-
-
 def _domain_rows(problem: Problem) -> Iterator[tuple[str, str]]:
-    domain = problem.domain
-    if isinstance(domain, Box):
-        spans = zip(domain.coordinates, *domain.bounds, strict=True)
-        formulas = [_between(name, low, high) for name, low, high in spans]
-        loops = [c for c, p in zip(domain.coordinates, domain.periodic_axes, strict=True) if p]
-        yield _listed(formulas), f"periodic in {', '.join(loops)}" if loops else ""
-    else:
-        words = domain_code(domain)
-        words = repr(domain) if "..." in words else words.replace("sf.", "")
-        inside = f"in <code>{html.escape(words)}</code>"
-        yield _math(_point(domain.coordinates)), inside
+    yield from domain_rows(problem.domain)
     if problem.time is not None:
-        yield _math(_between("t", *problem.time, "≤")), ""
-
-
-def _point(names: Sequence[str]) -> str:
-    inner = "<mo>,</mo>".join(map(name_to_mathml, names))
-    return inner if len(names) == 1 else f"<mo>(</mo>{inner}<mo>)</mo>"
+        yield math(between("t", *problem.time, "≤")), ""
 
 
 def _listed(formulas: Sequence[str]) -> str:
-    return ", ".join(map(_math, formulas))
+    return ", ".join(map(math, formulas))
 
 
 def _condition_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
@@ -124,7 +91,7 @@ def _condition_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]
 def _place(domain: Domain, parts: Sequence[str]) -> str:
     if isinstance(domain, Interval):
         ends = dict(zip(("left", "right"), domain.bounds[:, 0], strict=True))
-        places = [_math(_named(domain.coordinates[0], ends[part])) for part in parts]
+        places = [math(_named(domain.coordinates[0], ends[part])) for part in parts]
         return f"at {' and '.join(places)}"
     if len(parts) == len(domain.parts):
         return "on the whole boundary"
@@ -140,7 +107,7 @@ def _further_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
             if isinstance(condition, IntegralCondition):
                 inner = f"<mo>∫</mo>{to_mathml(residual, names)}"
                 value = to_mathml(as_expression(condition.equals))
-                yield _math(f"{inner}<mo form='infix'>=</mo>{value}"), "over the domain"
+                yield math(f"{inner}<mo form='infix'>=</mo>{value}"), "over the domain"
             elif isinstance(condition, PointCondition):
                 pairs = zip(problem.domain.coordinates, condition.point, strict=True)
                 where = _listed([_named(name, value) for name, value in pairs])
@@ -150,11 +117,11 @@ def _further_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
 def _initial_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
     if problem.time is None:
         return
-    start = f"at {_math(_named('t', problem.time[0]))}"
+    start = f"at {math(_named('t', problem.time[0]))}"
     for name, expression in initial_expressions(problem):
         left = name_to_mathml(name)
         if expression is None:
-            yield _math(left), f"{start} as given by a function"
+            yield math(left), f"{start} as given by a function"
         else:
             right = to_mathml(expression, names)
-            yield _math(f"{left}<mo form='infix'>=</mo>{right}"), start
+            yield math(f"{left}<mo form='infix'>=</mo>{right}"), start

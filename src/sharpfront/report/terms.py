@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from sharpfront.equation.expression import (
     TIME,
     Apply,
     Constant,
+    Coordinate,
     Derivative,
     Expression,
     Normal,
+    as_expression,
 )
+from sharpfront.report.recorded import called
+
+
+def traced(function: Callable[..., Any], names: tuple[str, ...]) -> Expression | None:
+    """Return what a function of the coordinates does as an expression; None if it cannot tell."""
+    symbols = [Coordinate(name, names) for name in names]
+    # A user's function of arrays may do anything with a symbol but return a formula.
+    try:
+        return as_expression(called(function, names, symbols))
+    except Exception:
+        return None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +90,8 @@ def _without_sign(sign: int, part: Expression) -> tuple[int, Expression]:
 
 def _with_normal_derivatives(terms: list[tuple[int, Expression]]) -> list[tuple[int, Expression]]:
     """Replace n_x u_x + n_y u_y + ... by the derivative along the normal that it is."""
-    found = [_along_normal(part) for _, part in terms]
+    slopes = [along_normal(part) for _, part in terms]
+    found = [slope and slope[0] for slope in slopes]
     whole = next((d for d in found if d is not None), None)
     places = [i for i, d in enumerate(found) if d is not None]
     if whole is None or len({terms[i][0] for i in places}) > 1:
@@ -89,8 +105,8 @@ def _with_normal_derivatives(terms: list[tuple[int, Expression]]) -> list[tuple[
     return [(sign, NormalDerivative(whole)) if i == first else term for i, term in kept]
 
 
-def _along_normal(part: Expression) -> Derivative | None:
-    """Return u for the product of a normal's component and u's derivative along it."""
+def along_normal(part: Expression) -> tuple[Derivative, str] | None:
+    """Return u and x for the product of a normal's component and u's derivative along x."""
     if not (isinstance(part, Apply) and part.function.name == "multiply"):
         return None
     normal, slope = part.arguments
@@ -100,4 +116,4 @@ def _along_normal(part: Expression) -> Derivative | None:
     if not slope.orders[i]:
         return None
     orders = (*slope.orders[:i], slope.orders[i] - 1, *slope.orders[i + 1 :])
-    return Derivative(slope.unknown, slope.coordinates, orders)
+    return Derivative(slope.unknown, slope.coordinates, orders), normal.name

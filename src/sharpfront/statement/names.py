@@ -42,7 +42,9 @@ class Formula:
         return np.broadcast_to(np.asarray(values, dtype=float), arrays[0].shape)[()]
 
     def holds(self, *coordinates: Any) -> Any:
-        """Return a comparison as booleans."""
+        """Return a comparison as booleans; called with symbols, the expression."""
+        if any(isinstance(c, Expression) for c in coordinates):
+            return self.expression
         return np.asarray(self(*coordinates), dtype=bool)
 
 
