@@ -119,7 +119,10 @@ def test_orders_in_time():
         (lambda: heat(initial=1.0, time=(1, 0)), "t0 < t1"),
         (lambda: heat(initial=1.0, time=(0, 0)), "t0 < t1"),
         (lambda: heat(initial=1.0, time=(0, float("inf"))), "finite"),
-        (lambda: heat(initial=1.0, time=3), r"pair \(t0, t1\), got 3"),
+        (
+            lambda: heat(initial=1.0, time=3),
+            r"pair of finite numbers \(t0, t1\) with t0 < t1, got 3",
+        ),
         (lambda: heat(initial=1.0, time=(0, 1, 2)), "pair"),
         (lambda: heat(initial=1.0, time=("a", "b")), "pair"),
     ],

@@ -267,7 +267,7 @@ def test_repr_states_the_problem():
         (lambda: Problem(UNIT, 3.0), "Expected a function"),
         (lambda: Problem(UNIT, ()), "empty tuple"),
         (lambda: layer(left=()), "condition on 'left' is an empty tuple"),
-        (lambda: layer(left=("u", 3)), "Expected a function"),
+        (lambda: layer(left=("u", 3)), "is the number 3; it must say of what"),
         (lambda: layer(left=lambda u, x: 1 + x), "condition on 'left' does not contain"),
         (lambda: layer(left=lambda u, x: None), "condition on 'left' returned None"),
         (lambda: layer(left=lambda w, x: w), "condition on 'left'.*'w'"),

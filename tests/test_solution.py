@@ -62,7 +62,7 @@ def test_points_outside_are_refused_unless_asked_for(solution):
 def test_wrong_coordinates_are_named(solution):
     with pytest.raises(TypeError, match=r"Expected 1 coordinate\(s\) \(x\), got 2"):
         solution(0.1, 0.2)
-    with pytest.raises(ProblemError, match="'y' is not a coordinate"):
+    with pytest.raises(ProblemError, match="coordinate: expected one of 'x', got the text 'y'"):
         solution.d("y")
     with pytest.raises(AttributeError, match="no attribute 'w'"):
         solution.w  # noqa: B018

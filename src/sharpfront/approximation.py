@@ -10,8 +10,10 @@ import numpy as np
 
 from sharpfront.arrays import Array, Host, to_host
 from sharpfront.basis import Basis, SharingBasis
+from sharpfront.checks import refusal
 from sharpfront.equation.expression import Expression, derivatives_in
 from sharpfront.equation.values import at_points, environment
+from sharpfront.errors import ArgumentError
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import Problem
 
@@ -83,9 +85,19 @@ def split_weights(weights: Array, bases: Mapping[str, Basis]) -> dict[str, Host]
 def as_points(coordinates: Sequence[str], arguments: Sequence[Any]) -> tuple[Host, tuple[int, ...]]:
     """Return broadcast coordinate arrays as points (m, d), and the shape to give back."""
     if len(arguments) != len(coordinates):
-        raise TypeError(
+        raise ArgumentError(
             f"Expected {len(coordinates)} coordinate(s) ({', '.join(coordinates)}), "
-            f"got {len(arguments)}."
+            f"got {len(arguments)}. Try solution({', '.join(coordinates)})."
         )
-    arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in arguments))
+    try:
+        found = [np.asarray(a) for a in arguments]
+        if any(a.dtype.kind not in "iufO" for a in found):
+            raise TypeError
+        arrays = np.broadcast_arrays(*(a.astype(float) for a in found))
+    except (TypeError, ValueError):
+        raise refusal(
+            ", ".join(coordinates),
+            "numbers, or arrays of them whose shapes broadcast",
+            arguments if len(arguments) > 1 else arguments[0],
+        ) from None
     return np.stack([a.ravel() for a in arrays], axis=1), arrays[0].shape

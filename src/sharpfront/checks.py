@@ -5,15 +5,22 @@ Every refusal says what the argument is called, what was expected, what was got 
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import math
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from sharpfront.errors import ProblemError, SharpfrontError
+from sharpfront.errors import ArgumentError, ProblemError, SharpfrontError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Of a value in an error message.
 _MOST_SHOWN = 100
@@ -42,6 +49,83 @@ def refusal(
     """Return the error for an argument that is not what it must be."""
     advice = f" Try {attempt}." if attempt else ""
     return error(f"{name}: expected {expected}, got {shown(value)}.{advice}")
+
+
+def did_you_mean(
+    word: object, known: Iterable[str], synonyms: Mapping[str, str] | None = None
+) -> str:
+    """Return `` Did you mean 'tol'?`` where a known word is close or means the same, or nothing.
+
+    Parameters
+    ----------
+    word
+        What was written.
+    known
+        What could have been meant.
+    synonyms
+        Words that are far from the known ones but mean one of them.
+    """
+    close = closest(str(word), list(known), synonyms or {})
+    return f" Did you mean {close!r}?" if close else ""
+
+
+def closest(word: str, known: Collection[str], synonyms: Mapping[str, str]) -> str | None:
+    """Return the known word that is meant: a synonym, a misspelling, or one cut short."""
+    if synonyms.get(word.lower()) in known:
+        return synonyms[word.lower()]
+    found = difflib.get_close_matches(word, known, n=1)
+    found += difflib.get_close_matches(word.lower(), known, n=1)
+    # tolerance for tol, param for parameters: too far apart for difflib.
+    found += [k for k in known if min(len(k), len(word)) > 2 and _begins(word.lower(), k)]
+    return found[0] if found else None
+
+
+def _begins(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
+
+
+def explained(example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make calls whose arguments do not fit the signature say how the call is written.
+
+    Parameters
+    ----------
+    example
+        A call that is right, ``"sf.Interval(0, 1)"``.
+    """
+
+    def wrap(call: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(call)
+        def explaining(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return call(*args, **kwargs)
+            except TypeError:
+                words = _misfit(call, args, kwargs, example)
+                if words is None:
+                    raise
+                raise ArgumentError(words) from None
+
+        return explaining
+
+    return wrap
+
+
+def _misfit(
+    call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], example: str
+) -> str | None:
+    """Return how arguments do not fit a signature; None if they do."""
+    signature = inspect.signature(call)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        strange = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        hint = did_you_mean(strange.group(1), signature.parameters) if strange else ""
+        own = args[1:] if next(iter(signature.parameters), "") == "self" else args
+        given = [*map(shown, own), *(f"{k}={shown(v)}" for k, v in kwargs.items())]
+        name = example.partition("(")[0]
+        return (
+            f"{name}: {error}, got {name}({', '.join(given)}).{hint} Write for example {example}."
+        )
+    return None
 
 
 def is_number(value: object) -> bool:
@@ -142,12 +226,18 @@ def numbers_in(
     error: type[SharpfrontError] = ProblemError,
 ) -> tuple[float, ...]:
     """Return a tuple, list or array of finite numbers, one or more."""
-    is_row = isinstance(value, np.ndarray) and value.ndim == 1
-    if is_row or (isinstance(value, Iterable) and not isinstance(value, str | np.ndarray | dict)):
+    is_row = isinstance(value, Iterable) and not isinstance(value, str | Mapping | np.ndarray)
+    if is_row or (isinstance(value, np.ndarray) and value.ndim == 1):
         items = tuple(value)
         if items and all(is_number(i) and math.isfinite(i) for i in items):
             return tuple(float(i) for i in items)
     raise refusal(name, expected, value, attempt, error)
+
+
+def listed(value: Any) -> tuple[Any, ...]:
+    """Return the items of a row, or a single value, as a text is, as the only item."""
+    single = isinstance(value, str) or not isinstance(value, Iterable)
+    return (value,) if single else tuple(value)
 
 
 def file_path(value: Any, name: str, error: type[SharpfrontError] = ProblemError) -> Path:

@@ -10,6 +10,10 @@ class SharpfrontError(Exception):
     """Root of every exception that this package raises on purpose."""
 
 
+class ArgumentError(SharpfrontError, TypeError):
+    """Arguments that do not fit a call: too few, too many, or of names that it does not know."""
+
+
 class EquationError(SharpfrontError, ValueError):
     """A residual or an equation text that cannot be understood."""
 

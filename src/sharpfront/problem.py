@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.checks import (
+    did_you_mean,
+    explained,
+    finite,
+    is_number,
+    listed,
+    numbers_in,
+    refusal,
+)
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.linearise import LinearForm, linear_form
+from sharpfront.equation.names import refuse_names
 from sharpfront.equation.text import parse, to_text, unknowns_in
 from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
@@ -20,6 +28,11 @@ from sharpfront.geometry import Domain
 from sharpfront.initial import Initial, InitialState, read_initial, time_order, velocity_name
 
 _OPTIONS = ("boundary", "conditions", "parameters", "initial", "time")
+_SYNONYMS = {
+    **dict.fromkeys(("bc", "bcs"), "boundary"),
+    **dict.fromkeys(("ic", "ics", "start", "u0"), "initial"),
+    **dict.fromkeys(("t", "span", "interval", "t_span"), "time"),
+}
 Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str, ...]
 
 
@@ -72,15 +85,18 @@ class IntegralCondition(Stated):
     equals: float
 
 
+@explained("sf.at(0.3, lambda u, x: u - 1)")
 def at(point: float | tuple[float, ...], residual: Residual) -> At:
     """State a condition at a point inside the domain: ``sf.at(0.3, lambda u, x: u - 1)``."""
-    coordinates = point if isinstance(point, tuple) else (point,)
-    return At(tuple(float(c) for c in coordinates), residual)
+    expected = "a number, or a tuple with one for each coordinate"
+    numbers = numbers_in(listed(point), "The point of sf.at", expected, "sf.at(0.3, 'u = 1')")
+    return At(numbers, residual)
 
 
+@explained("sf.integral(lambda u, x: u, equals=1)")
 def integral(integrand: Residual, equals: float = 0.0) -> Integral:
     """State an integral over the domain: ``sf.integral(lambda u, x: u, equals=1)``."""
-    return Integral(integrand, float(equals))
+    return Integral(integrand, finite(equals, "equals", attempt="equals=1.0"))
 
 
 class Problem:
@@ -124,6 +140,7 @@ class Problem:
     True
     """
 
+    @explained("sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx + 1, boundary=lambda u, x: u)")
     def __init__(
         self,
         domain: Domain,
@@ -139,17 +156,17 @@ class Problem:
         _require_domain(domain)
         _require_parts(domain, parts)
         self.domain = domain
-        self.parameters = dict(parameters or {})
+        self.parameters = _checked_parameters(parameters)
         self.time = _span(time, initial)
         coordinates = domain.coordinates if time is None else (*domain.coordinates, "t")
         self.symbols = Symbols(_unknowns(equation, coordinates, self.parameters), coordinates)
+        refuse_names(self.symbols.unknowns, coordinates)
         self.equations = self._read(equation, "equation")
         if len(self.equations) != len(self.symbols.unknowns):
             raise EquationError(_wrong_count(len(self.equations), self.symbols))
         require_unknowns(self.equations, "equation")
         self.conditions = self._read_conditions(boundary, parts)
-        stated = (conditions,) if isinstance(conditions, At | Integral) else tuple(conditions)
-        self.further = tuple(self._read_further(c) for c in stated)
+        self.further = tuple(self._read_further(c) for c in listed(conditions))
         self.initial = self._read_initial(initial) if self.time else None
 
     @property
@@ -198,10 +215,12 @@ class Problem:
     def _read(self, residual: Residual, what: str) -> tuple[Expression, ...]:
         if isinstance(residual, str):
             return (parse(residual, self.symbols, self.parameters),)
-        if residual == ():
-            raise EquationError(f"The {what} is an empty tuple; give one residual or more.")
-        if isinstance(residual, tuple):
+        if isinstance(residual, tuple | list):
+            if not residual:
+                raise EquationError(f"The {what} is an empty tuple; give one residual or more.")
             return tuple(e for part in residual for e in self._read(part, what))
+        if is_number(residual):
+            raise _value_for_residual(residual, what, self.symbols)
         return trace(residual, self.symbols, what=what)
 
     def _read_conditions(
@@ -242,19 +261,34 @@ class Problem:
         )
 
 
+def _value_for_residual(value: object, what: str, symbols: Symbols) -> EquationError:
+    u, names = symbols.unknowns[0], ", ".join((*symbols.unknowns, *symbols.coordinates))
+    return EquationError(
+        f"The {what} is the number {value!r}; it must say of what. Write {u + ' = ' + str(value)!r}"
+        f" for {u} = {value}, or as a function lambda {names}: {u} - {value}."
+    )
+
+
+def _checked_parameters(parameters: object) -> dict[str, float]:
+    if parameters is None:
+        return {}
+    attempt = 'parameters={"nu": 1e-3}'
+    if not isinstance(parameters, Mapping) or not all(isinstance(k, str) for k in parameters):
+        raise refusal("parameters", "a mapping from names to numbers", parameters, attempt)
+    return {k: finite(v, f"The parameter {k!r}", attempt=attempt) for k, v in parameters.items()}
+
+
 def _span(time: tuple[float, float] | None, initial: Initial | None) -> tuple[float, float] | None:
     """Return the span of time, or None for a stationary problem."""
     if time is None:
         if initial is not None:
             raise ProblemError("initial= was given without a span of time; add time=(t0, t1).")
         return None
-    try:
-        start, stop = (float(t) for t in time)
-    except (TypeError, ValueError):
-        raise ProblemError(f"time= is a pair (t0, t1), got {time!r}.") from None
-    if not (math.isfinite(start) and math.isfinite(stop) and start < stop):
-        raise ProblemError(f"time= is a pair of finite numbers with t0 < t1, got {time!r}.")
-    return start, stop
+    expected = "a pair of finite numbers (t0, t1) with t0 < t1"
+    numbers = numbers_in(time, "time", expected, "time=(0, 1)")
+    if len(numbers) != 2 or not numbers[0] < numbers[1]:
+        raise refusal("time", expected, time, "time=(0, 1)")
+    return numbers[0], numbers[1]
 
 
 def _text(condition: PointCondition | IntegralCondition, residual: str) -> str:
@@ -268,7 +302,7 @@ def _unknowns(
 ) -> tuple[str, ...]:
     if isinstance(equation, str):
         return unknowns_in(equation, coordinates, parameters)
-    if isinstance(equation, tuple):
+    if isinstance(equation, tuple | list):
         names = (n for part in equation for n in _unknowns(part, coordinates, parameters))
         return tuple(dict.fromkeys(names))
     return unknowns_of(equation, coordinates)
@@ -294,9 +328,8 @@ def _require_domain(domain: object) -> None:
 def _require_parts(domain: Domain, parts: Mapping[str, object]) -> None:
     for name in parts:
         if name not in domain.parts:
-            close = difflib.get_close_matches(name, (*_OPTIONS, *domain.parts), n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = did_you_mean(name, (*_OPTIONS, *domain.parts), _SYNONYMS)
             raise ProblemError(
                 f"{name!r} is neither an option nor a part of the boundary; its parts are "
-                f"{', '.join(domain.parts)}.{hint}"
+                f"{', '.join(domain.parts) or 'none'}.{hint}"
             )

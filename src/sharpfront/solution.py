@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ import numpy as np
 from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import Host
 from sharpfront.basis import Basis, restore
+from sharpfront.checks import explained, file_path, one_of, whole
+from sharpfront.equation.names import reserve
 from sharpfront.errors import DomainError, Outcome, OutcomeKind, ProblemError, SolutionFileError
 from sharpfront.files import flattened, replacing, unflattened
 from sharpfront.geometry import Domain, restore_domain
@@ -69,10 +71,8 @@ class Field:
     def d(self, coordinate: str, times: int = 1) -> Field:
         """Return the derivative along a coordinate, exact to rounding."""
         names = self.approximation.coordinates
-        if coordinate not in names:
-            raise ProblemError(f"{coordinate!r} is not a coordinate; they are {', '.join(names)}.")
-        if times != int(times) or times < 0:
-            raise ProblemError(f"The order of a derivative is 0, 1, 2, ..., got {times}.")
+        one_of(coordinate, "coordinate", names)
+        times = whole(times, "The order of a derivative", 0)
         i = names.index(coordinate)
         orders = (*self.orders[:i], self.orders[i] + times, *self.orders[i + 1 :])
         return Field(self.approximation, self.domain, self.unknown, orders)
@@ -169,7 +169,7 @@ class Solution:
 
     def save(self, path: str | Path) -> Path:
         """Write everything needed to evaluate the solution into one ``.npz`` file."""
-        target = Path(path)
+        target = file_path(path, "path")
         target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
         arrays, meta = _packed(self)
         with replacing(target) as temporary, temporary.open("wb") as file:
@@ -253,7 +253,7 @@ class Solution:
         """
         from sharpfront.report import solve_report
 
-        target = Path(path)
+        target = file_path(path, "path")
         text = solve_report(self, title=title or target.stem, **options)
         with replacing(target) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -286,6 +286,10 @@ class Solution:
     def _field(self, unknown: str) -> Field:
         orders = (0,) * len(self.approximation.coordinates)
         return Field(self.approximation, self.domain, unknown, orders)
+
+
+# An unknown of such a name could not be reached as solution.name.
+reserve((*dir(Solution), *(f.name for f in fields(Solution))))
 
 
 def _require_inside(domain: Domain, points: Host) -> None:
@@ -330,9 +334,21 @@ def _packed(solution: Solution) -> tuple[dict[str, Host], dict[str, Any]]:
     return arrays, meta
 
 
+@explained('sf.load("layer.npz")')
 def load(path: str | Path) -> Solution:
     """Read a solution that `Solution.save` wrote; needs none of the user's code."""
-    arrays, meta = _read(Path(path))
+    file = file_path(path, "path", SolutionFileError)
+    arrays, meta = _read(file)
+    try:
+        return _unpacked(arrays, meta)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SolutionFileError(
+            f"{file} is a damaged solution file: {type(error).__name__}: {error}. "
+            "Save the solution again, or solve the problem again."
+        ) from error
+
+
+def _unpacked(arrays: dict[str, Host], meta: dict[str, Any]) -> Solution:
     bases, weights = {}, {}
     for unknown, words in meta["bases"].items():
         prefix = f"basis.{unknown}."
@@ -375,8 +391,7 @@ def _read(path: Path) -> tuple[dict[str, Host], dict[str, Any]]:
             meta = json.loads(str(file["meta"]))
     except Exception as error:
         raise SolutionFileError(f"{path} is not a solution file: {error}.") from error
-    if meta.get("format") != _FORMAT:
-        raise SolutionFileError(
-            f"{path} has the format {meta.get('format')!r}; this version reads {_FORMAT!r}."
-        )
+    if not isinstance(meta, dict) or meta.get("format") != _FORMAT:
+        found = meta.get("format") if isinstance(meta, dict) else None
+        raise SolutionFileError(f"{path} has the format {found!r}; this version reads {_FORMAT!r}.")
     return arrays, meta

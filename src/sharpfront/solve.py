@@ -12,7 +12,7 @@ from sharpfront.adapt.contract import State
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
-from sharpfront.checks import flag, function, numbers_in, refusal
+from sharpfront.checks import explained, flag, function, numbers_in, refusal
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.evolve import evolve
@@ -41,6 +41,7 @@ class _Step:
     record: Record
 
 
+@explained("sf.solve(problem, tol=1e-6)")
 def solve(
     problem: Problem | Callable[[float], Problem],
     *,

@@ -244,7 +244,7 @@ def test_periodic_boxes_with_holes():
 
 
 def test_only_regions_combine():
-    with pytest.raises(TypeError):
+    with pytest.raises(DomainError, match="expected another region, got 1"):
         SQUARE - 1
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.checks import explained
 from sharpfront.equation.expression import Expression, Function, apply_function
 from sharpfront.errors import EquationError
 
@@ -30,6 +31,7 @@ class OpaqueFunction(Function):
         return self.evaluate(*arguments)
 
 
+@explained("sf.function(lambda x: np.interp(x, xs, ys))(x)")
 def function(
     f: Callable[..., Any], derivative: Callable[..., Any] | tuple[Callable[..., Any], ...] = ()
 ) -> OpaqueFunction:
@@ -70,7 +72,7 @@ def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
         # Copies: a function that writes into its argument must not change the points.
         try:
             result = np.asarray(f(*(np.array(a) for a in arrays)))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise EquationError(
                 f"sf.function({name}) failed on arrays of shape {arrays[0].shape}: {error} "
                 "If it takes one point at a time, wrap it in np.vectorize first."

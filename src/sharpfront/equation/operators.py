@@ -148,6 +148,13 @@ class Operators:
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise EquationError(_NO_NUMBER)
 
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse ``u(x)`` and ``u.dx()``."""
+        raise EquationError(
+            "A symbol is not called: an unknown is written u, its derivatives u.dx or u.d('x', 2), "
+            "without parentheses and coordinates behind."
+        )
+
     def __getitem__(self, index: object) -> NoReturn:
         raise EquationError(_NO_ITEMS)
 

@@ -6,7 +6,6 @@ Nothing is ever evaluated: a node of the tree that is not named here is an error
 from __future__ import annotations
 
 import ast
-import difflib
 import functools
 import itertools
 import operator
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
+from sharpfront.checks import did_you_mean
 from sharpfront.equation.calculus import laplacian
 from sharpfront.equation.expression import (
     Constant,
@@ -199,7 +199,7 @@ class Reader:
         if name not in UFUNCS:
             return self.complain(
                 f"{name!r} in {short(self.text)} is not a known function."
-                f"{_guess(name, _FUNCTIONS)} Known: {', '.join(sorted(_FUNCTIONS))}.",
+                f"{did_you_mean(name, _FUNCTIONS)} Known: {', '.join(sorted(_FUNCTIONS))}.",
                 name,
             )
         if len(arguments) != UFUNCS[name].nin:
@@ -246,7 +246,7 @@ class Reader:
         written = [f"{u}_{c}" for u in self.symbols.unknowns for c in self.symbols.coordinates[:1]]
         hint = f"; derivatives are written {written[0]}" if written else ""
         return self.complain(
-            f"{name!r} in {short(self.text)} is not known.{_guess(name, known)} "
+            f"{name!r} in {short(self.text)} is not known.{did_you_mean(name, known)} "
             f"Known: {', '.join(known)}{hint}. Other names are parameters: give their values.",
             name,
         )
@@ -294,8 +294,3 @@ class Reader:
 def short(text: str) -> str:
     """Return a text in quotes, cut off where it is long."""
     return repr(text if len(text) <= 200 else f"{text[:200]}...")
-
-
-def _guess(name: str, known: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sharpfront.checks import explained, numbers_in, positive, refusal
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Circle, Pieces, Segment
 from sharpfront.geometry.domain import Points, State
 from sharpfront.geometry.patches import Face, Sphere
-from sharpfront.geometry.shape import Shape, checked_points
+from sharpfront.geometry.shape import Shape
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -30,9 +31,10 @@ class Ball(Shape):
     centre: tuple[float, ...]
     radius: float
 
+    @explained("sf.Ball((0, 0, 0), 1)")
     def __init__(self, centre: Sequence[float], radius: float) -> None:
         object.__setattr__(self, "centre", _checked_vector(centre, "The centre"))
-        object.__setattr__(self, "radius", _checked_radius(radius))
+        object.__setattr__(self, "radius", positive(radius, "The radius", error=DomainError))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({_words(self.centre)}, {self.radius:g})"
@@ -70,6 +72,7 @@ class Ball(Shape):
 class Disk(Ball):
     """A disk in the plane, ``Disk((0.5, 0.5), 0.2)``; its boundary is one part, ``surface``."""
 
+    @explained("sf.Disk((0, 0), 1)")
     def __init__(self, centre: Sequence[float], radius: float) -> None:
         super().__init__(centre, radius)
         if self.dimension != 2:
@@ -96,6 +99,7 @@ class HalfSpace(Shape):
     point: tuple[float, ...]
     normal: tuple[float, ...]
 
+    @explained("sf.HalfSpace((0, 0), (0, 1))")
     def __init__(self, point: Sequence[float], normal: Sequence[float]) -> None:
         at, way = _checked_vector(point, "The point"), _checked_vector(normal, "The normal")
         length = math.hypot(*way)
@@ -158,23 +162,12 @@ class HalfSpace(Shape):
 
 
 def _checked_vector(vector: Sequence[float], what: str) -> tuple[float, ...]:
-    array = checked_points([vector], what)
-    if array.shape[1] < 2:
-        raise DomainError(
-            f"{what} must have two coordinates or more, got {array.shape[1]}. "
-            "In one dimension, try Interval."
-        )
-    return tuple(array[0].tolist())
-
-
-def _checked_radius(radius: float) -> float:
-    try:
-        number = float(radius)
-    except (TypeError, ValueError):
-        raise DomainError(f"The radius must be a number, got {radius!r}.") from None
-    if not (math.isfinite(number) and number > 0):
-        raise DomainError(f"The radius must be positive and finite, got {number:g}.")
-    return number
+    expected = "a row of two finite numbers or more, such as (0, 0)"
+    numbers = numbers_in(vector, what, expected, error=DomainError)
+    if len(numbers) < 2:
+        attempt = "sf.Interval in one dimension"
+        raise refusal(what, expected, vector, attempt, DomainError)
+    return numbers
 
 
 def _words(vector: tuple[float, ...]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.checks import explained, flag, listed, numbers_in, refusal
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Piece, Pieces, Segment, Spot
 from sharpfront.geometry.domain import Points, Sampling, State
@@ -40,6 +41,7 @@ class Box(Shape):
     sides: tuple[tuple[float, float], ...] = field()
     _joined: tuple[bool, ...] = field()
 
+    @explained("sf.Box((0, 1), (0, 2))")
     def __init__(self, *sides: tuple[float, float], periodic: Iterable[str] = ()) -> None:
         if not sides:
             raise DomainError("A box needs at least one side, for example Box((0, 1), (0, 1)).")
@@ -134,8 +136,10 @@ class Interval(Box):
         boundary has no parts.
     """
 
+    @explained("sf.Interval(0, 1)")
     def __init__(self, left: float, right: float, *, periodic: bool = False) -> None:
-        super().__init__((left, right), periodic=("x",) if periodic else ())
+        joined = flag(periodic, "periodic", DomainError)
+        super().__init__((left, right), periodic=("x",) if joined else ())
 
     def __repr__(self) -> str:
         kind = ", periodic=True" if self.periodic else ""
@@ -180,22 +184,24 @@ def _face(bounds: Points, axis: int, upper: int) -> Piece:
 
 
 def _axes(periodic: Iterable[str], coordinates: tuple[str, ...]) -> tuple[bool, ...]:
-    names = (periodic,) if isinstance(periodic, str) else tuple(periodic)
-    for name in names:
-        if name not in coordinates:
-            raise DomainError(
-                f"A box can be periodic along {', '.join(coordinates)}, got {name!r}."
-            )
+    names = listed(periodic)
+    if not all(name in coordinates for name in names):
+        raise refusal(
+            "periodic",
+            f"names of coordinates along which a box can be periodic, {', '.join(coordinates)}",
+            periodic,
+            f"periodic={coordinates}",
+            DomainError,
+        )
     return tuple(c in names for c in coordinates)
 
 
 def _checked_side(side: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = (float(end) for end in side)
-    except (TypeError, ValueError):
-        raise DomainError(f"A side is a pair of numbers such as (0, 1), got {side!r}.") from None
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise DomainError(f"The ends of a side must be finite, got ({low}, {high}).")
+    expected = "a pair of numbers such as (0, 1), both finite"
+    ends = numbers_in(side, "A side", expected, error=DomainError)
+    if len(ends) != 2:
+        raise refusal("A side", expected, side, error=DomainError)
+    low, high = ends
     if low >= high:
         raise DomainError(
             f"The lower end must come first and differ from the upper one, got ({low:g}, {high:g})."

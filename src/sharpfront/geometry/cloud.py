@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sharpfront.checks import explained
 from sharpfront.errors import DomainError
 from sharpfront.geometry.domain import Points, State
 from sharpfront.geometry.levelset import LevelSet
@@ -39,6 +40,7 @@ class Cloud(LevelSet):
     normals: Points
     frame: Points = field()
 
+    @explained("sf.Cloud(points, normals)")
     def __init__(self, points: ArrayLike, normals: ArrayLike) -> None:
         places, ways = checked_points(points, "Points"), checked_points(normals, "Normals")
         lengths = np.linalg.norm(ways, axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sharpfront.checks import explained, function, refusal
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Curve, Pieces
 from sharpfront.geometry.domain import BoundaryPoints, Points, State
@@ -235,9 +236,14 @@ class Implicit(LevelSet):
     f: Callable[..., ArrayLike]
     frame: Points = field()
 
+    @explained("sf.Implicit(lambda x, y: x**2 + y**2 - 1, ((-2, 2), (-2, 2)))")
     def __init__(self, f: Callable[..., ArrayLike], bounds: Sequence[Any]) -> None:
         from sharpfront.geometry.box import Box
 
+        function(f, "f", "lambda x, y: x**2 + y**2 - 1", DomainError)
+        if not isinstance(bounds, Iterable) or isinstance(bounds, str):
+            expected = "a pair of numbers for each coordinate"
+            raise refusal("bounds", expected, bounds, "((-2, 2), (-2, 2))", DomainError)
         box = Box(*bounds)
         if box.dimension not in (2, 3):
             raise DomainError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sharpfront.checks import explained, refusal
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Pieces, ring
 from sharpfront.geometry.domain import Points, State
@@ -32,11 +33,15 @@ class Polygon(Shape):
     rings: tuple[Points, ...] = field()
     _shape: Any = field()
 
+    @explained("sf.Polygon([(0, 0), (2, 0), (2, 1)])")
     def __init__(self, points: ArrayLike | Any, holes: Sequence[ArrayLike] = ()) -> None:
         shapely = needed("shapely", "shapely")
         if isinstance(points, shapely.Geometry):
             shape = points
         else:
+            if not isinstance(holes, Iterable) or isinstance(holes, str):
+                expected = "a list with the corners of each hole"
+                raise refusal("holes", expected, holes, error=DomainError)
             inner = [_checked_ring(hole, f"Hole {i + 1}") for i, hole in enumerate(holes)]
             shape = shapely.Polygon(_checked_ring(points, "A polygon"), inner)
         _refuse_what_is_no_polygon(shape, shapely)

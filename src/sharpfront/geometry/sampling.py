@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.checks import whole
 from sharpfront.errors import DomainError
 from sharpfront.geometry.domain import Points, Sampling
 
@@ -34,10 +35,8 @@ def unit_sample(count: int, dimension: int, how: Sampling, seed: int) -> Points:
 
 
 def checked_count(count: int) -> int:
-    """Return the count, or refuse a negative one."""
-    if count < 0:
-        raise DomainError(f"Cannot sample {count} points.")
-    return count
+    """Return the count, or refuse what is none."""
+    return whole(count, "count", 0, error=DomainError)
 
 
 def steps(count: int, seed: int) -> Points:

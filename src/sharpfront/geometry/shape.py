@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import keyword
 from abc import ABC, abstractmethod
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sharpfront.checks import did_you_mean, explained, function, is_number, refusal
 from sharpfront.errors import DomainError, MissingExtraError
 from sharpfront.geometry.curves import Curve, Piece, Pieces
 from sharpfront.geometry.domain import BoundaryPoints, Points, Sampling, State
@@ -151,12 +151,14 @@ class Shape(ABC):
         """Return the length or area of one part of the boundary."""
         return float(sum(piece.measure for piece in self._part(part)))
 
+    @explained('region.named("hole")')
     def named(self, name: str) -> Named:
         """Return the same region with its whole boundary as one part of the given name."""
         from sharpfront.geometry.parts import Named
 
         return Named(self, name)
 
+    @explained('region.part("inflow", lambda x, y: x < 0.1)')
     def part(self, name: str, where: Callable[..., ArrayLike]) -> Marked:
         """Return the same region with one more part, cut out of the others.
 
@@ -170,7 +172,8 @@ class Shape(ABC):
         """
         from sharpfront.geometry.parts import Marked
 
-        return Marked(self, name, where)
+        attempt = "lambda x, y: x < 0.1"
+        return Marked(self, name, function(where, "where", attempt, DomainError))
 
     def __or__(self, other: Shape) -> Combination:
         """Return the union."""
@@ -187,15 +190,15 @@ class Shape(ABC):
     def _combined(self, operation: Any, other: Shape) -> Combination:
         from sharpfront.geometry.combine import Combination
 
-        return Combination(operation, self, other) if isinstance(other, Shape) else NotImplemented
+        if not isinstance(other, Shape):
+            raise refusal(f"The {operation}", "another region", other, error=DomainError)
+        return Combination(operation, self, other)
 
     def _part(self, part: str) -> tuple[Piece, ...]:
         if part not in self.parts:
-            close = difflib.get_close_matches(part, self.parts, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
             raise DomainError(
                 f"{part!r} is not a part of this boundary; its parts are "
-                f"{', '.join(self.parts) or 'none'}.{hint}"
+                f"{', '.join(self.parts) or 'none'}.{did_you_mean(part, self.parts)}"
             )
         return self._own_pieces[part]
 
@@ -260,9 +263,12 @@ def checked_name(name: str) -> str:
 def checked_points(points: ArrayLike, what: str) -> Points:
     """Return finite points (m, d) as an array, or refuse them."""
     try:
-        array = np.array(points, dtype=np.float64)
+        array = np.array(points)
+        if array.dtype.kind not in "iufO" or not all(map(is_number, array.flat)):
+            raise TypeError
+        array = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise DomainError(f"{what} must be rows of numbers, got {points!r}.") from None
+        raise refusal(what, "rows of numbers", points, error=DomainError) from None
     if array.ndim != 2:
         raise DomainError(f"{what} must be rows of numbers (m, d), got the shape {array.shape}.")
     if not np.all(np.isfinite(array)):

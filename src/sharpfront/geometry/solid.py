@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sharpfront.checks import explained
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Pieces
 from sharpfront.geometry.domain import Points, State
@@ -37,6 +38,7 @@ class Solid(Shape):
     vertices: Points
     faces: NDArray[np.int64]
 
+    @explained('sf.Solid("part.stl")')
     def __init__(self, surface: str | Path | Any) -> None:
         trimesh = needed("trimesh", "trimesh")
         needed("igl", "libigl")
@@ -55,8 +57,14 @@ class Solid(Shape):
     def from_triangles(cls, vertices: ArrayLike, faces: ArrayLike) -> Solid:
         """Return the solid with the given vertices (m, 3) and triangles (t, 3) of their indices."""
         trimesh = needed("trimesh", "trimesh")
-        corners = checked_points(vertices, "Vertices")
-        return cls(trimesh.Trimesh(corners, np.asarray(faces, dtype=np.int64), process=False))
+        corners, indices = checked_points(vertices, "Vertices"), checked_points(faces, "Triangles")
+        known = (indices == indices.round()) & (indices >= 0) & (indices < len(corners))
+        if corners.shape[1] != 3 or indices.shape[1] != 3 or not known.all():
+            raise DomainError(
+                "A solid needs vertices (m, 3) and triangles (t, 3) of whole numbers from 0 to "
+                f"m - 1, got the shapes {corners.shape} and {indices.shape}."
+            )
+        return cls(trimesh.Trimesh(corners, indices.astype(np.int64), process=False))
 
     def __repr__(self) -> str:
         return f"Solid({len(self.faces)} triangles)"

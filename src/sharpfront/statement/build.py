@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.checks import did_you_mean
 from sharpfront.equation.expression import derivatives_in
+from sharpfront.equation.names import unreachable
 from sharpfront.equation.text import parse, unknowns_in
 from sharpfront.errors import EquationError, SharpfrontError
 from sharpfront.geometry.shape import Shape
 from sharpfront.initial import time_order, velocity_name
 from sharpfront.problem import At, Integral, Problem, at, integral
 from sharpfront.statement.lines import KeyPath
-from sharpfront.statement.mistakes import Book, suggestion
+from sharpfront.statement.mistakes import Book
 from sharpfront.statement.names import (
     Formula,
     Names,
@@ -158,14 +160,25 @@ class _Builder:
                 continue
         if self.file.unknowns is not None:
             given = enumerate(self.file.unknowns)
-            return tuple(u for i, u in given if usable(u, ("unknowns", i), self.book)) or ("u",)
+            good = [u for i, u in given if usable(u, ("unknowns", i), self.book)]
+            for u in good:
+                why = unreachable(u, good, coordinates)
+                if why is not None:
+                    self.book.note(("unknowns",), why, u)
+            return tuple(good) or ("u",)
         if self.equations and not found:
             words = (
                 f"No derivative along {', '.join(coordinates)} is found: u_x makes u an unknown. "
                 "Write for example -nu*u_xx + u_x = 0."
             )
             self.book.note(self.equations[0][0], words)
-        return tuple(dict.fromkeys(found)) or ("u",)
+        unknowns = tuple(dict.fromkeys(found)) or ("u",)
+        for name in unknowns:
+            why = unreachable(name, unknowns, coordinates)
+            if why is not None:
+                place = next(path for path, text in self.equations if name in text)
+                self.book.note(place, why, name)
+        return unknowns
 
     def _equations(self) -> tuple[str, ...]:
         good = [self.names.check(text, path) for path, text in self.equations]
@@ -214,7 +227,7 @@ class _Builder:
             return
         known = (*self.domain.parts, "boundary", "at", "integral")
         words = (
-            f"{name!r} is not a part of the boundary.{suggestion(name, known)} Known: "
+            f"{name!r} is not a part of the boundary.{did_you_mean(name, known)} Known: "
             f"{', '.join(known)}. New parts are named in [domain.parts]."
         )
         self.book.note(("conditions", name), words, name)
@@ -237,9 +250,10 @@ class _Builder:
             path = ("conditions", "at", i)
             numbers = [self.names.number(c, (*path, "point")) for c in item.point]
             point = tuple(n for n in numbers if n is not None)
-            if len(point) == len(numbers):
+            stated = self._stated(item.condition, (*path, "condition"))
+            if point and len(point) == len(numbers):
                 self._require_inside(point, (*path, "point"))
-            found.append(at(point, self._stated(item.condition, (*path, "condition"))))
+                found.append(at(point, stated))
         for i, whole in enumerate(self.file.conditions.integral):
             path = ("conditions", "integral", i)
             equals = self.names.number(whole.equals, (*path, "equals"))

@@ -18,9 +18,9 @@ import numpy as np
 from sharpfront import catalog
 from sharpfront.arrays import Host
 from sharpfront.catalog import Entry, SpatialEntry, TimeEntry, flows, nonlinear, nonlinear_plane
+from sharpfront.checks import did_you_mean
 from sharpfront.errors import ProblemError
 from sharpfront.problem import Problem
-from sharpfront.statement.mistakes import suggestion
 from sharpfront.statement.statement import Statement, read_text
 
 Field = Callable[..., Any]
@@ -101,7 +101,7 @@ def named(name: str) -> Listed:
     found = listing().get(name)
     if found is None:
         raise ProblemError(
-            f"The catalogue has no {name!r}.{suggestion(name, listing())} "
+            f"The catalogue has no {name!r}.{did_you_mean(name, listing())} "
             "`sharpfront catalog` lists all names."
         )
     return found

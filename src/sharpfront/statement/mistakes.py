@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -94,12 +93,6 @@ def _window(content: str, mistake: Mistake) -> int:
     if len(content) <= _EXCERPT or mistake.column is None:
         return 0
     return max(0, min(mistake.column - _EXCERPT // 3, len(content) - _EXCERPT))
-
-
-def suggestion(word: object, known: Collection[str]) -> str:
-    """Return `` Did you mean 'interval'?`` where a known word is close, or nothing."""
-    close = difflib.get_close_matches(str(word), list(known), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 @dataclass(eq=False)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.checks import did_you_mean
 from sharpfront.equation.expression import Constant, Expression, evaluate
 from sharpfront.equation.text import mistakes_in, parse, parse_condition
 from sharpfront.equation.trace import Symbols, is_coordinate_name
 from sharpfront.errors import EquationError
 from sharpfront.statement.lines import KeyPath
-from sharpfront.statement.mistakes import Book, suggestion
+from sharpfront.statement.mistakes import Book
 from sharpfront.statement.schema import File
 
 _SPACE = Symbols((), ())
@@ -170,7 +171,7 @@ def functions(
             names.book.note(path, f"One expression for {len(known)} quantities. {words}")
             continue
         if name and name not in known:
-            words = f"{name!r} is not one of {', '.join(known)}.{suggestion(name, known)}"
+            words = f"{name!r} is not one of {', '.join(known)}.{did_you_mean(name, known)}"
             names.book.note((*path, name), words, name)
             continue
         formula = own.formula(text, (*path, name) if name else path)

@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from sharpfront.checks import did_you_mean
 from sharpfront.statement.lines import KeyPath, line_index
-from sharpfront.statement.mistakes import Book, Mistake, StatementError, suggestion
+from sharpfront.statement.mistakes import Book, Mistake, StatementError
 from sharpfront.statement.schema import SECTIONS, File, section_of, words_of
 
 
@@ -44,7 +45,7 @@ def _without_echoes(details: list[ErrorDetails]) -> list[ErrorDetails]:
         for detail in details
         if detail["type"] != "missing"
         or not any(
-            loc[:-1] == detail["loc"][:-1] and suggestion(loc[-1], [str(detail["loc"][-1])])
+            loc[:-1] == detail["loc"][:-1] and did_you_mean(loc[-1], [str(detail["loc"][-1])])
             for loc in strange
         )
     ]
@@ -107,7 +108,7 @@ def _unknown_word(word: str, table: KeyPath) -> str:
     section = section_of(table)
     known = words_of(SECTIONS[section])
     where = f"[{section}]" if section else "a problem file"
-    close = suggestion(word, known)
+    close = did_you_mean(word, known)
     others = [s for s, model in SECTIONS.items() if s != section and word in words_of(model)]
     if not close and others:
         close = f" It belongs in [{others[0]}]." if others[0] else " It belongs above all tables."

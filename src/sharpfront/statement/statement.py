@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sharpfront.arrays import Host
+from sharpfront.checks import did_you_mean
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 from sharpfront.statement.build import Built, build
 from sharpfront.statement.measure import true_errors
-from sharpfront.statement.mistakes import Book, Mistake, StatementError, suggestion
+from sharpfront.statement.mistakes import Book, Mistake, StatementError
 from sharpfront.statement.names import functions
 from sharpfront.statement.schema import File
 from sharpfront.statement.shape import shaped
@@ -130,7 +131,7 @@ def _require_parameters(changed: dict[str, float | str], file: File, book: Book)
         known = ", ".join(file.parameters) or "none"
         words = (
             f"--set {name}: the file has no parameter {name!r}."
-            f"{suggestion(name, file.parameters)} Its parameters: {known}."
+            f"{did_you_mean(name, file.parameters)} Its parameters: {known}."
         )
         book.mistakes.append(Mistake((), words, name))
 
@@ -181,7 +182,7 @@ def _way(file: File, book: Book, built: Built) -> list[float]:
     name, values = file.solve.continuation.parameter, file.solve.continuation.values
     path = ("solve", "continuation")
     if name not in built.parameters:
-        words = f"{name!r} is not a parameter.{suggestion(name, built.parameters)}"
+        words = f"{name!r} is not a parameter.{did_you_mean(name, built.parameters)}"
         book.note((*path, "parameter"), f"{words} Known: {', '.join(built.parameters)}.", name)
         return []
     numbers = [built.names.number(v, (*path, "values")) for v in values]
