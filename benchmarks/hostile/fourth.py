@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import sharpfront as sf
-from hostile import plane, reference
+from hostile import reference
 from hostile.drawn import (
     Drawn,
     Function,
@@ -23,8 +23,10 @@ from hostile.drawn import (
 from hostile.line import drawn as on_line
 from hostile.line import tolerance as line_tolerance
 from hostile.line import window
-from hostile.plane import UNIT, along_axis, circular, traits_of
+from hostile.plane import UNIT, traits_of
 from hostile.shapes1d import layer, profile, wave
+from hostile.traits import along_axis, circular
+from hostile.traits import drawn as in_plane
 
 
 def tolerance(rng: Rng) -> float:
@@ -145,7 +147,7 @@ def plate(rng: Rng) -> Drawn:
     stated = Statement(domain, ("u",), made(operator, [exact]), parts)
     words = f"plate {kind}, peak {size * width:.2f}, tension {c:.0f}"
     traits = [circular(centre, 0.0, width)] if size else []
-    return plane.drawn(words, stated, traits, known([exact]), tolerance(rng))
+    return in_plane(words, stated, traits, known([exact]), tolerance(rng))
 
 
 def plate_layers(rng: Rng) -> Drawn:
@@ -167,7 +169,7 @@ def plate_layers(rng: Rng) -> Drawn:
         {"boundary": made(lambda u, x, y: (u, u.dn), [exact])},
     )
     words = f"plate with a made layer of {e:.0e} along axis {axis}"
-    return plane.drawn(words, stated, traits_of(thin, axis), known([exact]), tolerance(rng))
+    return in_plane(words, stated, traits_of(thin, axis), known([exact]), tolerance(rng))
 
 
 def plate_strip(rng: Rng) -> Drawn:
@@ -210,7 +212,7 @@ def plate_strip(rng: Rng) -> Drawn:
     )
     words = f"plate, e {e:.0e}, " + (f"strip of {width:.0e} at {place:.2f}" if loaded else "even")
     traits = [along_axis(p, 0, w) for p, w in features]
-    return plane.drawn(words, stated, traits, truth, tolerance(rng))
+    return in_plane(words, stated, traits, truth, tolerance(rng))
 
 
 def plate_corner(rng: Rng) -> Drawn:
@@ -234,7 +236,7 @@ def plate_corner(rng: Rng) -> Drawn:
     )
     words = f"plate on an L, r^{power:.3f}"
     traits = [circular((0.0, 0.0), 0.0, 1e-3)]
-    return plane.drawn(words, stated, traits, known([exact]), tolerance(rng))
+    return in_plane(words, stated, traits, known([exact]), tolerance(rng))
 
 
 FAMILIES = (beam_made, beam_loaded, plate, plate_layers, plate_strip, beam_loaded, plate_corner)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import sharpfront as sf
-from hostile import plane, reference
+from hostile import reference
 from hostile.drawn import (
     Drawn,
     Function,
@@ -21,8 +21,10 @@ from hostile.drawn import (
 )
 from hostile.line import drawn as on_line
 from hostile.line import tolerance as line_tolerance
-from hostile.plane import UNIT, along_axis, circular, laplacian, traits_of
+from hostile.plane import UNIT, laplacian, traits_of
 from hostile.shapes1d import layer, profile, summed, wave
+from hostile.traits import along_axis, circular
+from hostile.traits import drawn as in_plane
 
 
 def tolerance(rng: Rng) -> float:
@@ -128,7 +130,7 @@ def pair_in_plane(rng: Rng) -> Drawn:
     stated = Statement(domain, ("u", "v"), made(operator, exact), {"boundary": made(side, exact)})
     traits = [t for i in range(2) for t in traits_of(thin[i], int(axes[i]))]
     words = f"pair in the plane, {thin[0].words} ({axes[0]}) | {thin[1].words} ({axes[1]})"
-    return plane.drawn(words, stated, traits, known(exact), tolerance(rng))
+    return in_plane(words, stated, traits, known(exact), tolerance(rng))
 
 
 def elastic(lam: float, mu: float) -> tuple[Function, Function]:
@@ -202,7 +204,7 @@ def elasticity(rng: Rng) -> Drawn:
     words = f"elastic {kind}, Poisson {ratio}, length {long:.1f}"
     truth = None if kind == "free" else known(exact)
     traits = [circular((x, y), 0.0, 0.05) for x in (0.0, long) for y in (-deep / 2, deep / 2)]
-    return plane.drawn(words, stated, traits, truth, tolerance(rng))
+    return in_plane(words, stated, traits, truth, tolerance(rng))
 
 
 def flows(rng: Rng) -> Drawn:
@@ -243,7 +245,7 @@ def flows(rng: Rng) -> Drawn:
     words = f"flow {kind}, Re {re:.0f}"
     truth = None if kind == "no pin" else known(exact)
     traits = [along_axis(float(domain.bounds[0][0]), 0, min(0.3, 1 / abs(rate)))]
-    return plane.drawn(words, stated, traits, truth, tolerance(rng))
+    return in_plane(words, stated, traits, truth, tolerance(rng))
 
 
 def heated(rng: Rng) -> Drawn:
@@ -277,7 +279,7 @@ def heated(rng: Rng) -> Drawn:
         inside=(((0.0, 0.0), pin),),
     )
     words = f"heated flow, strength {strength:.0f}, nu {nu:.2f}"
-    return plane.drawn(words, stated, [], known(exact), tolerance(rng))
+    return in_plane(words, stated, [], known(exact), tolerance(rng))
 
 
 def corner(rng: Rng) -> Drawn:
@@ -312,7 +314,7 @@ def corner(rng: Rng) -> Drawn:
     )
     words = f"two unknowns on an L, shares {shares[0]:.2f} and {shares[1]:.2f}"
     traits = [circular((0.0, 0.0), 0.0, 1e-3)]
-    return plane.drawn(words, stated, traits, known(exact), tolerance(rng))
+    return in_plane(words, stated, traits, known(exact), tolerance(rng))
 
 
 def resonance(rng: Rng) -> Drawn:
