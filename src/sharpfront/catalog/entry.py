@@ -2,12 +2,53 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 from sharpfront.arrays import Host
+from sharpfront.checks import positive
+from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.problem import Problem
+
+R = TypeVar("R")
+_OF_THE_PARAMETER = ("problem", "exact", "features", "points")
+
+
+def of_parameter(name: str, call: Callable[..., R]) -> Callable[..., R]:
+    """Return a function of a problem's parameter that refuses values for which it has no meaning.
+
+    Parameters
+    ----------
+    name
+        Of the problem.
+    call
+        Its first argument is the parameter, a positive number in all problems here.
+    """
+
+    @functools.wraps(call)
+    def checked(value: Any, *args: Any, **kwargs: Any) -> R:
+        number = positive(value, f"{name}: the parameter")
+        try:
+            return call(number, *args, **kwargs)
+        except SharpfrontError:
+            raise
+        except (ArithmeticError, ValueError) as error:
+            raise ProblemError(
+                f"{name}: there is no such problem for the parameter {number:g} ({error}). Try a "
+                "value closer to that of the catalogue."
+            ) from error
+
+    return checked
+
+
+def check_calls(entry: Any) -> None:
+    """Let all functions of an entry's parameter check it."""
+    for name in (f.name for f in fields(entry) if f.name in _OF_THE_PARAMETER):
+        call = getattr(entry, name)
+        if call is not None:
+            object.__setattr__(entry, name, of_parameter(entry.name, call))
 
 
 @dataclass(frozen=True)
@@ -40,6 +81,9 @@ class Entry:
     problem: Callable[[float], Problem]
     exact: Callable[[float], Callable[..., Any]]
     features: Callable[[float], tuple[Feature, ...]]
+
+    def __post_init__(self) -> None:
+        check_calls(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +127,9 @@ class NamedProblem:
     parameter: str
     values: tuple[float, ...]
     problem: Callable[[float], Problem]
+
+    def __post_init__(self) -> None:
+        check_calls(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,8 +91,12 @@ def run(
 
     try:
         statement = listed.stated(value)
-    except (SharpfrontError, ValueError, ArithmeticError) as error:
-        complain(f"{name} cannot be stated for {listed.parameter} = {value}: {error}")
+    except SharpfrontError as error:
+        stated = listed.value if value is None else value
+        complain(
+            f"{name} cannot be stated for {listed.parameter} = {stated:g}: {error} "
+            f"Try --nu {listed.value:g}."
+        )
         raise typer.Exit(BAD_INPUT) from None
     carry_out(statement, wanted)
 

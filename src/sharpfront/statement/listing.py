@@ -18,6 +18,7 @@ import numpy as np
 from sharpfront import catalog
 from sharpfront.arrays import Host
 from sharpfront.catalog import Entry, SpatialEntry, TimeEntry, flows, nonlinear, nonlinear_plane
+from sharpfront.catalog.entry import of_parameter
 from sharpfront.checks import did_you_mean
 from sharpfront.errors import ProblemError
 from sharpfront.problem import Problem
@@ -196,7 +197,16 @@ def _flows(_: Mapping[str, Listed]) -> Iterator[Listed]:
     )
     for name, title, statement, problem, exact in table:
         symbol, value = _parameter(name, "", ())
-        yield Listed(name, title, statement, "2", symbol, value, problem, exact)
+        yield Listed(
+            name,
+            title,
+            statement,
+            "2",
+            symbol,
+            value,
+            of_parameter(name, problem),
+            of_parameter(name, exact),
+        )
 
 
 def _time(taken: Mapping[str, Listed]) -> Iterator[Listed]:

@@ -1,0 +1,24 @@
+"""Values of a parameter for which a problem of the catalogue has no meaning."""
+
+import math
+
+import pytest
+
+from sharpfront.errors import SharpfrontError
+from sharpfront.statement.listing import listing
+
+
+@pytest.mark.parametrize("value", [0, -1, -1e-9, math.inf, -math.inf, math.nan, "0.1", True, None])
+@pytest.mark.parametrize("name", listing())
+def test_every_problem_refuses_them(name, value):
+    listed = listing()[name]
+    exact = listed.exact if listed.exact(listed.value) else None
+    for call in filter(None, (listed.problem, exact, listed.points)):
+        with pytest.raises(SharpfrontError, match=r"expected a positive, finite number, got"):
+            call(value)
+
+
+@pytest.mark.parametrize(("name", "value"), [("bratu", 4.0), ("bratu-upper", 3.7)])
+def test_a_problem_without_a_solution_says_so(name, value):
+    with pytest.raises(SharpfrontError, match=f"{name}: there is no such problem"):
+        listing()[name].exact(value)
