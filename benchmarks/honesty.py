@@ -46,6 +46,7 @@ max(1, max|u|). With `tol` what was asked for:
 - converged: `solution.converged`
 - right: true error at most tol, in time up to the end of the span
 - right, not sure: right and not converged
+- rightly refused: not converged, where there is no solution or more than one
 - above tol: converged and true error above tol; above 3 tol likewise
 - silently wrong: converged and true error above 10 tol, or where no single solution exists
 - under-estimated: estimate below a third of the true error, whatever the verdict (not counted below
@@ -58,6 +59,7 @@ COLUMNS = (
     "converged",
     "right",
     "right, not sure",
+    "rightly refused",
     "above tol",
     "above 3 tol",
     "silently wrong",
@@ -94,7 +96,8 @@ def judged(case: Drawn, solution: sf.Solution, truth: Truth | None) -> dict[str,
     }
     marks = ["converged"] if solution.converged else []
     if truth is None:
-        return found | {"marks": [*marks, "silently wrong"] if marks else ["right"], "error": None}
+        marks += ["silently wrong"] if solution.converged else ["rightly refused"]
+        return found | {"marks": marks, "error": None}
     if truth.error > case.tol / 3:
         return found | {"marks": ["no truth"], "error": None, "reference": truth.error}
     error = measured(case, solution, truth)

@@ -276,8 +276,10 @@ def marched(
     fine_times = times_of(stated.time, moments, 2 * steps, first)
     fine = _march(stated, Mesh(edges, 17), orders, fine_times)
     x = np.unique(np.concatenate([edges, np.linspace(*ends, 301)]))
+    span = stated.time[1] - stated.time[0]
+    soon = [m + span * s for m in (stated.time[0], *moments) for s in (1e-4, 1e-3, 1e-2)]
     error = 0.0
-    for t in np.linspace(*stated.time, 33)[1:]:
+    for t in [*np.linspace(*stated.time, 33)[1:], *(t for t in soon if t < stated.time[1])]:
         when = np.full_like(x, t)
         pairs = zip(coarse, fine, strict=True)
         error = max(error, *(_apart(a(x, when), b(x, when)) for a, b in pairs))

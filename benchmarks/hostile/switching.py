@@ -292,12 +292,12 @@ def boundary_data(rng: Rng) -> Drawn:
         initial=(lambda x: low * (1 - x) + 0 * x,),
         time=(0.0, 1.0),
     )
-    thin = float(np.sqrt(nu * 1e-5))
+    features = [(0.0, float(np.sqrt(nu * 1e-5))), (1.0, nu / max(flow, nu))]
     words = f"{kind} at the left end, {words}, nu {nu:.0e}, flow {flow:.1f}"
     return drawn(
         words,
         stated,
-        lambda: reference.marched(stated, (2,), [(0.0, thin)], moments, first=1e-8),
+        lambda: reference.marched(stated, (2,), features, moments, first=1e-8),
         tolerance(rng),
         [(lambda t: 0 * t, 1e-2)],
         moments,

@@ -226,6 +226,7 @@ def test_verdicts_mean_what_the_benchmark_says(error, estimate, converged, marks
     # Where no single solution exists, an answer must not be called converged.
     alone = honesty.judged(case, given, None)["marks"]
     assert ("silently wrong" in alone) == converged
+    assert ("rightly refused" in alone) != converged
 
 
 def test_every_family_is_drawn_by_the_first_indices():
