@@ -1,7 +1,9 @@
 """Pages in headless Chromium: they load offline, react, and fit on a phone and a desktop."""
 
+import itertools
 import json
 import re
+from dataclasses import replace
 
 import pytest
 import solutions
@@ -82,6 +84,11 @@ def change(browser, key, value, event="input"):
     browser.settle()
 
 
+def click(browser, key):
+    browser.run(f"document.getElementById('{key}').click()")
+    browser.settle()
+
+
 def press(browser, key, code=None):
     for kind in ("keyDown", "keyUp"):
         browser.send(
@@ -114,6 +121,7 @@ def test_pages_load_offline_and_fit(browser, pages, name, width):
 
 def test_the_slider_moves_the_kernels(browser, pages):
     browser.open(pages("shock"), 1280)
+    click(browser, "show-kernels")
     last, picture = state(browser), inked(browser, "kernels")
     change(browser, "scrub", 0)
     first = state(browser)
@@ -240,19 +248,159 @@ def test_cuts_follow_their_sliders(browser, pages):
     assert browser.run("document.getElementById('cut-x-title').textContent") == "Along x at y = 0.1"
 
 
-def test_kernels_can_be_hidden(browser, pages):
+@pytest.mark.parametrize("name", ["plane", "pierced", "cube", "plane_in_time"])
+def test_kernels_and_mixture_are_drawn_on_request(browser, pages, name):
+    browser.open(pages(name), 1280)
+    plain = inked(browser, "main")
+    boxes = ("show-kernels", "show-mixture")
+    assert not any(browser.run(f"document.getElementById('{box}').checked") for box in boxes)
+    changed = []
+    for box in boxes:
+        click(browser, box)
+        changed.append(inked(browser, "main") != plain)
+        click(browser, box)
+        assert inked(browser, "main") == plain
+    assert any(changed)
+
+
+@pytest.mark.parametrize("name", ["shock", "pierced"])
+def test_the_slider_through_solves_comes_with_the_kernels(browser, pages, name):
+    browser.open(pages(name), 1280)
+    hidden = "[...document.querySelectorAll('[data-on-request]')].map((e) => e.offsetHeight)"
+    assert not any(browser.run(hidden))
+    click(browser, "show-kernels")
+    assert all(browser.run(hidden))
+    assert browser.run("document.getElementById('scrub').offsetHeight") > 0
+
+
+def test_time_has_its_slider_always(browser, pages):
+    browser.open(pages("burgers"), 1280)
+    assert browser.run("document.getElementById('scrub').offsetHeight") > 0
+    assert browser.run("document.getElementById('kernels').offsetHeight") == 0
+
+
+def test_kernels_are_not_drawn_in_holes(browser, pages):
+    browser.open(pages("pierced"), 1280)
+    for box in ("show-kernels", "show-mixture"):
+        click(browser, box)
+    # Dots of the hole's own middle: nothing but the lines of the grid, as without kernels.
+    middles = """(() => { const c = document.getElementById("main"), pen = c.getContext("2d");
+        const box = [c.clientWidth, c.clientHeight];
+        const d = pen.getImageData(0, 0, c.width, c.height).data, out = [];
+        for (let i = 0; i < d.length; i += 4) out.push(d[i + 3] === 0 ? 0 : 1);
+        return out.reduce((a, b) => a + b, 0); })()"""
+    with_kernels = browser.run(middles)
+    for box in ("show-kernels", "show-mixture"):
+        click(browser, box)
+    # Kernels change colours where the map is, and add no dot where it is not.
+    assert with_kernels == browser.run(middles)
+
+
+def test_cuts_are_marked_beside_the_map(browser, pages):
     browser.open(pages("plane"), 1280)
-    before = inked(browser, "main")
-    browser.run("document.getElementById('show-kernels').click()")
+    # The middle of the map, where both cuts cross, has the colour of its neighbours.
+    dots = """(() => { const c = document.getElementById("main"), pen = c.getContext("2d");
+        const d = pen.getImageData(Math.round(0.2 * c.width), 0, 1, c.height).data, out = [];
+        for (let i = 0; i < d.length; i += 4) out.push([d[i], d[i + 1], d[i + 2]]);
+        return out.slice(Math.round(0.2 * c.height), Math.round(0.8 * c.height)); })()"""
+    column = browser.run(dots)
+    pairs = itertools.pairwise(column)
+    steps = [max(abs(a - b) for a, b in zip(p, q, strict=True)) for p, q in pairs]
+    assert max(steps) < 12
+    browser.run(
+        "document.getElementById('at-y').dispatchEvent(new Event('pointerdown', {bubbles: true}))"
+    )
     browser.settle()
-    assert inked(browser, "main") != before
+    assert browser.run(dots) != column
+
+
+def luminance(browser, selector, which="background-color"):
+    words = browser.run(f"getComputedStyle(document.querySelector('{selector}'))['{which}']")
+    r, g, b = (int(v) / 255 for v in re.findall(r"\d+", words)[:3])
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (r, g, b)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    return (max(a, b) + 0.05) / (min(a, b) + 0.05)
+
+
+@pytest.fixture
+def scheme(browser):
+    def choose(name):
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        browser.send("Emulation.setEmulatedMedia", features=features)
+
+    yield choose
+    choose("light")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["layer", "pierced", "burgers", "failed"])
+def test_pages_are_dark_where_the_system_is(browser, pages, scheme, name, width):
+    scheme("dark")
+    browser.open(pages(name), width)
+    assert browser.complaints() == []
+    paper = luminance(browser, "body")
+    assert paper < 0.02
+    for selector in ("body", ".lead", ".figures dt", ".statement .place", ".read", "pre"):
+        ground = paper if selector != "pre" else luminance(browser, "pre")
+        assert contrast(ground, luminance(browser, selector, "color")) > 4.5, selector
+    badge = luminance(browser, ".status"), luminance(browser, ".status", "color")
+    assert contrast(*badge) > 4.5
+    dark = inked(browser, "main")
+    scheme("light")
+    browser.settle()
+    assert luminance(browser, "body") > 0.9
+    # Charts are drawn again in the other colours.
+    assert inked(browser, "main") != dark
+
+
+def test_a_button_switches_between_light_and_dark(browser, pages, scheme):
+    browser.open(pages("layer"), 1280)
+    light = inked(browser, "main")
+    assert browser.run("document.getElementById('theme').textContent") == "Dark"
+    click(browser, "theme")
+    assert luminance(browser, "body") < 0.02 and inked(browser, "main") != light
+    click(browser, "theme")
+    assert luminance(browser, "body") > 0.9 and inked(browser, "main") == light
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    click(browser, "theme")
+    assert luminance(browser, "body") > 0.9
+    browser.send("Emulation.setEmulatedMedia", media="")
+
+
+# Of everything that the chart draws: its frame, and where the tolerance's words are.
+LISTEN = """(() => { const pen = CanvasRenderingContext2D.prototype, { rect, fillText } = pen;
+    window.frame = window.words = null;
+    pen.rect = function (...a) {
+      if (this.canvas.id === "convergence") window.frame = a;
+      return rect.apply(this, a); };
+    pen.fillText = function (text, x, y) {
+      const m = this.measureText(text);
+      if (String(text).startsWith("tolerance")) window.words = [
+        x - m.actualBoundingBoxLeft, y - m.actualBoundingBoxAscent,
+        x + m.actualBoundingBoxRight, y + m.actualBoundingBoxDescent];
+      return fillText.call(this, text, x, y); };
+    document.dispatchEvent(new Event("theme")); })()"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("tol", [1e-12, 1e-5, 0.5, 30.0])
+def test_the_label_of_the_tolerance_is_seen_as_a_whole(browser, tmp_path, tol, width):
+    path = tmp_path / "page.html"
+    path.write_text(solve_report(replace(solutions.shock(), tol=tol), title="page"))
+    browser.open(path, width)
+    browser.run(LISTEN)
+    browser.settle()
+    x, y, w, h = browser.run("window.frame")
+    left, top, right, bottom = browser.run("window.words")
+    assert x <= left and right <= x + w
+    assert y <= top and bottom <= y + h
 
 
 def test_a_layer_thinner_than_a_dot_is_seen(browser, pages):
     browser.open(pages("thin"), 1280)
-    for key in ("kernels", "mixture"):
-        browser.run(f"document.getElementById('show-{key}').click()")
-    browser.settle()
     # The dots of one row, up to the white between map and colour bar.
     row = browser.run(
         """(() => { const c = document.getElementById("main");

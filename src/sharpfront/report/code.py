@@ -144,7 +144,9 @@ class Code:
         if id(function) not in self._named:
             inner = [self.opaque(d, arguments) for d in function.derivatives]
             names = ("x", "y", "z", "t")[:arguments] if arguments <= 4 else ("*arguments",)
-            name = self.supplied(function.name, names, "a function in the equation")
+            # A nameless one is called f, as in the formulas.
+            wanted = function.name.replace("<lambda>", "f")
+            name = self.supplied(wanted, names, "a function in the equation")
             given = f", ({', '.join(inner)},)" if inner else ""
             self.setup.append(f"{name} = sf.function({name}{given})\n")
             self._named[id(function)] = name

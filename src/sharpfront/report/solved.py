@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from sharpfront.report.encode import to_json
 from sharpfront.report.history import convergence_data, convergence_words, history_table
 from sharpfront.report.line_data import line_data
 from sharpfront.report.map_data import map_data
-from sharpfront.report.page import HtmlPage, inline
+from sharpfront.report.page import HtmlPage, asset, inline
 from sharpfront.report.quantities import Exact, largest_error, quantities
 from sharpfront.report.script import script, versions
 from sharpfront.report.statement import problem_markup
@@ -40,9 +38,10 @@ def solve_report(
 ) -> str:
     """Return one HTML page about a solution that needs no network and no server.
 
-    It shows the problem as mathematics, the outcome in words, the solution with its kernels and
-    its residual to move, zoom and read, every solve or every moment under a slider, how the
-    estimate fell, and the lines that repeat the run.
+    It shows the problem as mathematics, the outcome in words, the solution and its residual to
+    move, zoom and read, on request with the kernels of every solve, every moment of time under a
+    slider, how the estimate fell, and the lines that repeat the run. Light or dark as the reader's
+    system is, with a button for the other.
 
     Parameters
     ----------
@@ -62,23 +61,18 @@ def solve_report(
     """
     data, points = _data(solution, exact)
     error = largest_error(solution, exact, points)
-    page = HtmlPage(title, style=_asset("report.css"))
+    page = HtmlPage(title, style=asset("report.css"))
     _opening(page, solution, error)
     _problem(page, solution, statement)
-    page.section("Solution and kernels")
+    page.section("Solution")
     page.markup(viewer_markup(solution, data))
     _trust(page, solution, error)
     _history(page, solution)
     _repeat(page, solution, dict(settings or {}))
     page.markup(f'<script type="application/json" id="report-data">{to_json(data)}</script>')
-    code = "\n".join(_asset(name) for name in _SCRIPTS)
+    code = "\n".join(asset(name) for name in _SCRIPTS)
     page.markup(f'<script>"use strict";\n(() => {{\n{code}\n}})();</script>')
     return page.render()
-
-
-@cache
-def _asset(name: str) -> str:
-    return (files("sharpfront.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _data(solution: Any, exact: Exact | None) -> tuple[dict[str, Any], Host]:

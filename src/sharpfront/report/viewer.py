@@ -44,6 +44,8 @@ def _controls(data: dict[str, Any]) -> str:
         if len(titles) > 1:
             parts.append(_select("plane", "Plane", titles))
         parts.append(_box("kernels", "kernels", "") + _box("mixture", "mixture", " orange"))
+    else:
+        parts.append(_box("kernels", "kernels and mixture", ""))
     return f'<div class="controls">{"".join(parts)}</div>'
 
 
@@ -57,23 +59,28 @@ def _select(key: str, label: str, options: Sequence[tuple[str, str]]) -> str:
 
 def _box(key: str, words: str, colour: str) -> str:
     return (
-        f'<label class="tick"><span><input type="checkbox" id="show-{key}" checked> '
+        f'<label class="tick"><span><input type="checkbox" id="show-{key}"> '
         f'<i class="ring{colour}"></i> {words}</span></label>'
     )
 
 
 def _scrub(data: dict[str, Any]) -> str:
-    """Return the slider through solves or time; only the note where there is one of them."""
+    """Return the slider through solves or time; only the note where there is one of them.
+
+    Through solves it moves the kernels alone, so it comes with them when they are asked for.
+    """
     last = len(data["notes"]) - 1
     note = (
         f'<output id="scrub-note" for="scrub">{html.escape(data["notes"][data["answer"]])}</output>'
     )
+    asked = "" if data["inTime"] else " data-on-request hidden"
     if not last:
-        return f'<div class="scrub">{note}</div>'
+        return f'<div class="scrub"{asked}>{note}</div>'
     name = "Time" if data["inTime"] else "Solve"
     button = '<button type="button" id="play">Play</button>' if data["inTime"] else ""
     return (
-        f'<div class="scrub{" play" if button else ""}">{button}<label for="scrub">{name}</label>'
+        f'<div class="scrub{" play" if button else ""}"{asked}>{button}'
+        f'<label for="scrub">{name}</label>'
         f'<input type="range" id="scrub" min="0" max="{last}" step="1" value="{data["answer"]}">'
         f"{note}</div>"
     )
@@ -108,12 +115,13 @@ def _main(data: dict[str, Any]) -> str:
 
 def _line_kernels(data: dict[str, Any]) -> str:
     return (
+        "<div data-on-request hidden>"
         '<div class="legend"><span><i></i>kernels, one dot each</span>'
         '<span><i class="orange"></i>components of the mixture, one deviation to either side</span>'
         '</div><figure class="chart low"><canvas id="kernels" tabindex="0" role="img" '
         'aria-label="Kernels and mixture: position and width"></canvas>'
         '<output class="read" id="kernels-read">Narrow kernels are low, wide ones high.</output>'
-        f"</figure>{_missing(data)}"
+        f"</figure>{_missing(data)}</div>"
     )
 
 

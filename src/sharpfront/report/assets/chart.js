@@ -1,6 +1,13 @@
 // A chart on a canvas: axes, moving and zooming, reading values. No library, no network.
-const INK = "#1d1f23", SOFT = "#5b6270", GRID = "#eceef1", AXIS = "#b9bfc9";
-const BLUE = "#0072b2", ORANGE = "#d55e00", GREEN = "#1a7f4b", FAINT = "#c3c8d0";
+// The page's own colours, light or dark; read again when these change.
+const INKS = {};
+function readInks() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["ink", "soft", "grid", "axis", "paper", "blue", "orange", "good", "faint"]) {
+    INKS[name] = style.getPropertyValue(`--${name}`).trim();
+  }
+}
+readInks();
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
@@ -148,6 +155,7 @@ class Chart {
     this.quiet = readout?.textContent ?? "";
     view.listeners.push(() => this.schedule());
     new ResizeObserver(() => this.schedule()).observe(canvas);
+    document.addEventListener("theme", () => { readInks(); this.schedule(); });
     this.listen();
   }
   schedule() {
@@ -181,12 +189,12 @@ class Chart {
   axes(pen, xTicks, yTicks, xLabel, yLabel) {
     const { left, top, width, height } = this.box, bottom = top + height;
     pen.lineWidth = 1;
-    pen.fillStyle = SOFT;
+    pen.fillStyle = INKS.soft;
     pen.textBaseline = "top";
     pen.textAlign = "center";
     xTicks.places.forEach((p, i) => {
       const x = this.px(p);
-      pen.strokeStyle = GRID;
+      pen.strokeStyle = INKS.grid;
       stroke(pen, x, top, x, bottom);
       const half = pen.measureText(xTicks.words[i]).width / 2;
       pen.fillText(xTicks.words[i], Math.min(Math.max(x, half), this.size.width - half), bottom + 7);
@@ -195,13 +203,13 @@ class Chart {
     pen.textAlign = "right";
     yTicks.places.forEach((p, i) => {
       const y = this.py(p);
-      pen.strokeStyle = GRID;
+      pen.strokeStyle = INKS.grid;
       stroke(pen, left, y, left + width, y);
       pen.fillText(yTicks.words[i], left - 7, y);
     });
-    pen.strokeStyle = AXIS;
+    pen.strokeStyle = INKS.axis;
     stroke(pen, left, bottom, left + width, bottom);
-    pen.fillStyle = INK;
+    pen.fillStyle = INKS.ink;
     pen.textBaseline = "alphabetic";
     pen.textAlign = "left";
     pen.fillText(offset(yLabel, yTicks.from), 0, 12);

@@ -1,4 +1,7 @@
 // Curves over one coordinate. The window moves along x; the height follows what is seen.
+// The height of a line of words.
+const LETTERS = 14;
+
 class LineChart extends Chart {
   // content: { series, dots, bars, levels, xLabel, yLabel, log, fixed, whole }
   show(content) {
@@ -40,7 +43,7 @@ class LineChart extends Chart {
     return padded(ends);
   }
   curve(pen, { x, y, colour, faint, marked }) {
-    pen.strokeStyle = faint ? FAINT : colour;
+    pen.strokeStyle = INKS[faint ? "faint" : colour];
     pen.lineWidth = faint ? 1.2 : 1.8;
     pen.lineJoin = "round";
     pen.beginPath();
@@ -52,23 +55,25 @@ class LineChart extends Chart {
     }
     pen.stroke();
     if (!marked) return;
-    pen.fillStyle = colour;
+    pen.fillStyle = INKS[colour];
     for (let i = 0; i < x.length; i++) disc(pen, this.px(x[i]), this.py(y[i]), 3.2);
   }
   level(pen, { y, label }) {
-    pen.strokeStyle = GREEN;
+    const py = this.py(y), { left, top, width } = this.box;
+    pen.strokeStyle = pen.fillStyle = INKS.good;
     pen.setLineDash([5, 4]);
-    stroke(pen, this.box.left, this.py(y), this.box.left + this.box.width, this.py(y));
+    stroke(pen, left, py, left + width, py);
     pen.setLineDash([]);
-    pen.fillStyle = GREEN;
     pen.textAlign = "right";
-    pen.textBaseline = "bottom";
-    pen.fillText(label, this.box.left + this.box.width - 4, this.py(y) - 3);
+    // Above its line where there is room for it, otherwise below.
+    const above = py - 3 - LETTERS >= top;
+    pen.textBaseline = above ? "bottom" : "top";
+    pen.fillText(label, left + width - 4, above ? py - 3 : py + 4);
   }
   bar(pen, { x, y, half }) {
     // A component: one standard deviation to either side.
     const py = this.py(y), ends = [this.px(x - half), this.px(x + half)];
-    for (const [colour, room] of [["#fff", 1.5], [ORANGE, 0]]) {
+    for (const [colour, room] of [[INKS.paper, 1.5], [INKS.orange, 0]]) {
       pen.strokeStyle = pen.fillStyle = colour;
       pen.lineWidth = 2 + 2 * room;
       stroke(pen, ends[0] - room, py, ends[1] + room, py);
@@ -77,16 +82,16 @@ class LineChart extends Chart {
     }
   }
   dots(pen, { x, y }) {
-    pen.fillStyle = "rgba(0, 114, 178, 0.75)";
+    pen.fillStyle = INKS.blue;
     for (let i = 0; i < x.length; i++) disc(pen, this.px(x[i]), this.py(y[i]), 2.6);
   }
   marker(pen) {
     const found = this.found(this.hover);
     if (!found) return;
-    pen.strokeStyle = SOFT;
+    pen.strokeStyle = INKS.soft;
     pen.lineWidth = 1;
     stroke(pen, this.px(found.x), this.box.top, this.px(found.x), this.box.top + this.box.height);
-    pen.fillStyle = INK;
+    pen.fillStyle = INKS.ink;
     for (const y of found.heights) if (Number.isFinite(y)) disc(pen, this.px(found.x), this.py(y), 3.5);
   }
   found(place) {

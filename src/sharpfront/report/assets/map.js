@@ -15,7 +15,7 @@ class MapChart extends Chart {
     const rows = Math.max(2, Math.floor((this.size.height - 70) / 50));
     const yTicks = labelled(...this.yRange, rows, this.view.home.y);
     const left = Math.max(24, ...yTicks.words.map((w) => pen.measureText(w).width)) + 12;
-    this.box = this.fitted(left, 24, this.size.width - left - 74, this.size.height - 24 - 42);
+    this.box = this.fitted(left, 24, this.size.width - left - 76, this.size.height - 24 - 42);
     const wanted = Math.round(this.box.height + 66);
     if (this.equal && Math.abs(wanted - this.size.height) > 2) this.canvas.style.height = `${wanted}px`;
     const columns = Math.max(2, Math.floor(this.box.width / 84));
@@ -29,15 +29,17 @@ class MapChart extends Chart {
     pen.save();
     this.clipToOutline(pen);
     this.image(pen);
+    // Kernels are cut to the domain like the map itself.
+    this.dotted = c.ellipses && this.crowded(c.ellipses.c);
+    if (c.ellipses && !this.dotted) this.ellipses(pen, c.ellipses, INKS.blue, 0.9);
+    if (c.ellipses) this.dots(pen, c.ellipses.c);
+    if (c.components) this.ellipses(pen, c.components, INKS.orange, 1.2);
     pen.restore();
     this.edge(pen);
-    this.dotted = c.ellipses && this.crowded(c.ellipses.c);
-    if (this.dotted) this.dots(pen, c.ellipses.c);
-    else if (c.ellipses) this.ellipses(pen, c.ellipses, BLUE, 0.9);
-    if (c.components) this.ellipses(pen, c.components, ORANGE, 1.8);
     c.told?.(this.dotted);
-    this.cuts(pen);
+    if (c.cutting) this.cutLines(pen);
     pen.restore();
+    this.cutMarks(pen);
     this.colourBar(pen);
   }
   fitted(left, top, width, height) {
@@ -65,7 +67,7 @@ class MapChart extends Chart {
     pen.clip("evenodd");
   }
   edge(pen) {
-    pen.strokeStyle = AXIS;
+    pen.strokeStyle = INKS.axis;
     pen.lineWidth = 1;
     if (!this.content.outline.length) return pen.strokeRect(this.box.left, this.box.top, this.box.width, this.box.height);
     this.path(pen);
@@ -150,7 +152,7 @@ class MapChart extends Chart {
     return seen > MOST_ELLIPSES;
   }
   dots(pen, c) {
-    for (const [colour, radius] of [["rgba(255, 255, 255, 0.6)", 1.9], [BLUE, 1.2]]) {
+    for (const [colour, radius] of [["rgba(255, 255, 255, 0.6)", 1.9], [INKS.blue, 1.2]]) {
       pen.fillStyle = colour;
       for (let i = 0; i < c.length; i += 2) disc(pen, this.px(c[i]), this.py(c[i + 1]), radius);
     }
@@ -176,10 +178,26 @@ class MapChart extends Chart {
     pen.lineWidth = width;
     pen.stroke();
   }
-  cuts(pen) {
+  // Where the cuts are: marks beside the map, which hide nothing of it.
+  cutMarks(pen) {
+    const { cut } = this.content, { left, top, width, height } = this.box;
+    pen.fillStyle = INKS.ink;
+    const mark = (x, y, dx, dy) => {
+      pen.beginPath();
+      pen.moveTo(x, y);
+      pen.lineTo(x + 7 * dx - 4 * dy, y + 7 * dy - 4 * dx);
+      pen.lineTo(x + 7 * dx + 4 * dy, y + 7 * dy + 4 * dx);
+      pen.fill();
+    };
+    const x = this.px(cut.x), y = this.py(cut.y);
+    if (x >= left && x <= left + width) mark(x, top - 1, 0, -1);
+    if (y >= top && y <= top + height) mark(left + width + 1, y, 1, 0);
+  }
+  // Lines across the map while a cut is being moved.
+  cutLines(pen) {
     const { cut } = this.content, { left, top, width, height } = this.box;
     pen.lineWidth = 1;
-    for (const [colour, dash] of [["#fff", []], [INK, [4, 4]]]) {
+    for (const [colour, dash] of [["#fff", []], ["#000", [4, 4]]]) {
       pen.strokeStyle = colour;
       pen.setLineDash(dash);
       stroke(pen, this.px(cut.x), top, this.px(cut.x), top + height);
@@ -189,7 +207,7 @@ class MapChart extends Chart {
   }
   colourBar(pen) {
     const { scale, log } = this.content, table = this.table();
-    const x = this.box.left + this.box.width + 14, { top, height } = this.box, width = 12;
+    const x = this.box.left + this.box.width + 16, { top, height } = this.box, width = 12;
     for (let i = 0; i < height; i++) {
       const k = 3 * Math.round(255 * (1 - i / Math.max(1, height - 1)));
       pen.fillStyle = `rgb(${table[k]},${table[k + 1]},${table[k + 2]})`;
@@ -197,7 +215,7 @@ class MapChart extends Chart {
     }
     const count = Math.max(2, Math.floor(height / 55));
     const marks = log ? logarithmic(scale.low, scale.high, count) : labelled(scale.low, scale.high, count, [0, 0]);
-    pen.fillStyle = SOFT;
+    pen.fillStyle = INKS.soft;
     pen.textAlign = "left";
     pen.textBaseline = "middle";
     marks.places.forEach((v, i) => {

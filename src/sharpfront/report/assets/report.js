@@ -1,7 +1,7 @@
 // What the controls of the page do.
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const byId = (id) => document.getElementById(id);
-const chosen = { quantity: data.quantities[0], step: data.answer, plane: 0, kernels: true, mixture: true };
+const chosen = { quantity: data.quantities[0], step: data.answer, plane: 0, kernels: false, mixture: false, cutting: false };
 
 function quantityChosen(show) {
   const kinds = document.querySelectorAll('input[name="kind"]'), unknown = byId("unknown");
@@ -40,14 +40,27 @@ function scrubbed(show) {
   });
 }
 
+// Kernels and mixture are drawn when they are asked for, and with them what is said about them.
+function shownOnRequest(names, show) {
+  const update = () => {
+    for (const name of names) chosen[name] = byId(`show-${name}`)?.checked ?? false;
+    const any = names.some((name) => chosen[name]);
+    for (const part of document.querySelectorAll("[data-on-request]")) part.hidden = !any;
+    show();
+  };
+  for (const name of names) byId(`show-${name}`)?.addEventListener("change", update);
+  update();
+}
+
 function tell(kernels, components) {
-  byId("scrub-note").textContent = data.notes[chosen.step];
+  const note = byId("scrub-note");
+  if (note) note.textContent = data.notes[chosen.step];
   const viewer = byId("viewer");
   // What is drawn, in a form that others than eyes can read.
   viewer.dataset.kernels = kernels ? Array.from(kernels.slice(0, 400), (v) => v.toPrecision(8)).join(" ") : "";
   viewer.dataset.components = components ? Array.from(components, (v) => v.toPrecision(8)).join(" ") : "";
   const missing = byId("kernels-missing");
-  if (missing) missing.hidden = Boolean(kernels);
+  if (missing) missing.hidden = Boolean(kernels) || !chosen.kernels;
 }
 
 function zoomButtons(id, view, sharpest) {
@@ -83,7 +96,7 @@ function lineViewer() {
   const logs = (s) => Float64Array.from(s, Math.log10);
   const show = () => {
     const q = chosen.quantity, frame = data.frames[inTime ? chosen.step : 0], state = data.states[chosen.step];
-    const series = [{ x: array(frame.x), y: array(frame.values[q.key]), colour: BLUE }];
+    const series = [{ x: array(frame.x), y: array(frame.values[q.key]), colour: "blue" }];
     if (inTime && q.kind === "solution") {
       series.unshift({ x: array(data.frames[0].x), y: array(data.frames[0].values[q.key]), faint: true });
     }
@@ -105,6 +118,7 @@ function lineViewer() {
   if (inTime) view.listeners.push(() => show());
   scrubbed(show);
   quantityChosen(show);
+  shownOnRequest(["kernels"], show);
 }
 
 function mapViewer() {
@@ -129,7 +143,7 @@ function mapViewer() {
     const kernels = unpacked(state.kernels[chosen.unknown] ?? state.kernels[q.unknown]), components = unpacked(state.mixture);
     const at = cut();
     main.show({
-      ...field, scale: data.scales[q.key], axes: p.axes, label: q.label, log: q.log, cut: at,
+      ...field, scale: data.scales[q.key], axes: p.axes, label: q.label, log: q.log, cut: at, cutting: chosen.cutting,
       ellipses: chosen.kernels ? kernels : null, components: chosen.mixture ? components : null,
       told: (dotted) => {
         const words = [];
@@ -153,7 +167,7 @@ function mapViewer() {
     lines.forEach((line, i) => {
       along[i].view.home.x = [line.x[0], line.x[line.x.length - 1]];
       along[i].view.x = [...(i ? main.view.y : main.view.x)];
-      along[i].show({ series: [{ ...line, colour: BLUE }], xLabel: p.axes[i], yLabel: q.label, log: q.log });
+      along[i].show({ series: [{ ...line, colour: "blue" }], xLabel: p.axes[i], yLabel: q.label, log: q.log });
       byId(`cut-${"xy"[i]}-title`).textContent = `Along ${p.axes[i]} at ${p.axes[1 - i]} = ${tidy(i ? at.x : at.y, 4)}`;
       byId(`at-${"xy"[i]}-label`).textContent = `Cut at ${p.axes[i]} = ${tidy(i ? at.y : at.x, 4)}`;
     });
@@ -168,8 +182,10 @@ function mapViewer() {
     show();
   });
   for (const slider of sliders) slider.addEventListener("input", () => { chosen.exactCut = null; show(); });
-  for (const name of ["kernels", "mixture"]) {
-    byId(`show-${name}`)?.addEventListener("change", (e) => { chosen[name] = e.target.checked; show(); });
+  for (const slider of sliders) {
+    for (const [event, cutting] of [["pointerdown", true], ["keydown", true], ["change", false], ["blur", false]]) {
+      slider.addEventListener(event, () => { chosen.cutting = cutting; show(); });
+    }
   }
   zoomButtons("main", () => main.view, () => {
     const state = data.planes[chosen.plane].states[chosen.step];
@@ -178,6 +194,7 @@ function mapViewer() {
   });
   scrubbed(show);
   quantityChosen(show);
+  shownOnRequest(["kernels", "mixture"], show);
 }
 
 // A window around the narrowest ellipse.
@@ -198,7 +215,7 @@ function convergence() {
   const room = c.x.length > 1 ? 0.04 * (c.x[c.x.length - 1] - c.x[0]) : 0.5;
   const chart = new LineChart(canvas, byId("convergence-read"), new View([c.x[0] - room, c.x[c.x.length - 1] + room]));
   const log = (values) => values.map((v) => (v > 0 ? Math.log10(v) : NaN));
-  const series = c.series.map((s) => ({ x: c.x, y: log(s.values), colour: { blue: BLUE, orange: ORANGE }[s.colour], marked: c.x.length < 80 }));
+  const series = c.series.map((s) => ({ x: c.x, y: log(s.values), colour: s.colour, marked: c.x.length < 80 }));
   const levels = [{ y: Math.log10(c.tol), label: `tolerance ${tidy(c.tol)}` }];
   chart.show({
     series, levels, xLabel: c.xLabel, yLabel: "", log: true, whole: c.whole,
