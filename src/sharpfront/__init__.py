@@ -1,7 +1,7 @@
 """Stiff differential equations without a mesh, by adaptive-kernel least squares."""
 
 from sharpfront.adapt import Paper, Resolve, Uniform
-from sharpfront.equation import div, function, grad, laplacian
+from sharpfront.equation import div, from_sympy, function, grad, laplacian
 from sharpfront.errors import Outcome, SharpfrontError
 from sharpfront.export import export
 from sharpfront.geometry import (
@@ -19,6 +19,7 @@ from sharpfront.plot import animate
 from sharpfront.problem import Problem, at, integral
 from sharpfront.solution import Solution, load
 from sharpfront.solve import solve
+from sharpfront.symbolic import to_sympy
 
 __version__ = "0.1.0"
 
@@ -44,10 +45,12 @@ __all__ = [
     "at",
     "div",
     "export",
+    "from_sympy",
     "function",
     "grad",
     "integral",
     "laplacian",
     "load",
     "solve",
+    "to_sympy",
 ]

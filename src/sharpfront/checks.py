@@ -132,7 +132,19 @@ def is_number(value: object) -> bool:
     """Tell whether a value is one real number, which neither a bool nor a text is."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+    if isinstance(value, bool | np.bool_ | str | np.ndarray):
+        return False
+    if isinstance(value, numbers.Real):
+        return True
+    if isinstance(value, numbers.Complex) or not hasattr(value, "__float__"):
+        return False
+    # A Decimal, or pi of SymPy; expressions with variables have the method too, and refuse.
+    if getattr(value, "free_symbols", None):
+        return False
+    try:
+        return isinstance(float(value), float)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return False
 
 
 def finite(

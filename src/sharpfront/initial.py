@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.equation.expression import Expression, derivatives_in, evaluate
+from sharpfront.equation.symbolic import from_expression, is_symbolic
 from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import ProblemError
@@ -166,6 +167,8 @@ def _function(
 ) -> Callable[..., Any]:
     if isinstance(state, str):
         return _formula(parse(state, Symbols((), coordinates), dict(parameters)))
+    if is_symbolic(state):
+        return _formula(from_expression(state, Symbols((), coordinates), parameters))
     if callable(state):
         return _called_by_name(state, f"initial state of {name}", coordinates)
     if isinstance(state, int | float | np.number) and math.isfinite(state):

@@ -21,6 +21,7 @@ from sharpfront.checks import (
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.names import refuse_names
+from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
 from sharpfront.equation.text import parse, to_text, unknowns_in
 from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
@@ -33,7 +34,8 @@ _SYNONYMS = {
     **dict.fromkeys(("ic", "ics", "start", "u0"), "initial"),
     **dict.fromkeys(("t", "span", "interval", "t_span"), "time"),
 }
-Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str, ...]
+# Any: SymPy's expressions, which are not imported for their types.
+Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str | Any, ...] | Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +217,8 @@ class Problem:
     def _read(self, residual: Residual, what: str) -> tuple[Expression, ...]:
         if isinstance(residual, str):
             return (parse(residual, self.symbols, self.parameters),)
+        if is_symbolic(residual) and not is_number(residual):
+            return (from_expression(residual, self.symbols, self.parameters),)
         if isinstance(residual, tuple | list):
             if not residual:
                 raise EquationError(f"The {what} is an empty tuple; give one residual or more.")
@@ -302,6 +306,8 @@ def _unknowns(
 ) -> tuple[str, ...]:
     if isinstance(equation, str):
         return unknowns_in(equation, coordinates, parameters)
+    if is_symbolic(equation):
+        return unknowns_in_sympy(equation, coordinates)
     if isinstance(equation, tuple | list):
         names = (n for part in equation for n in _unknowns(part, coordinates, parameters))
         return tuple(dict.fromkeys(names))

@@ -2,6 +2,7 @@
 
 from sharpfront.equation.calculus import Vector, div, grad, laplacian
 from sharpfront.equation.expression import Expression
+from sharpfront.equation.formula import from_sympy
 from sharpfront.equation.linearise import LinearForm, Term, is_linear, linear_form
 from sharpfront.equation.opaque import function
 from sharpfront.equation.text import parse, to_text
@@ -14,6 +15,7 @@ __all__ = [
     "Term",
     "Vector",
     "div",
+    "from_sympy",
     "function",
     "grad",
     "is_linear",

@@ -10,6 +10,8 @@ import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
 from sharpfront.arrays import Host
+from sharpfront.equation.formula import from_sympy
+from sharpfront.equation.symbolic import is_symbolic
 from sharpfront.errors import ProblemError
 from sharpfront.newton.iterate import (
     Constants,
@@ -92,6 +94,8 @@ def _from_parts(given: Mapping[str, Any], problem: Problem) -> Iterate:
     functions = {}
     for name in problem.unknowns:
         part = given.get(name, 0.0)
+        if is_symbolic(part):
+            part = from_sympy(part, problem.coordinates, problem.parameters)
         functions[name] = part if callable(part) else _function(name, part, problem)
     return traced_or_differenced(functions, problem.coordinates, problem.domain.bounds)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from sharpfront.checks import did_you_mean
 from sharpfront.equation.expression import derivatives_in
+from sharpfront.equation.formula import Formula
 from sharpfront.equation.names import unreachable
 from sharpfront.equation.text import parse, unknowns_in
 from sharpfront.errors import EquationError, SharpfrontError
@@ -20,7 +21,6 @@ from sharpfront.problem import At, Integral, Problem, at, integral
 from sharpfront.statement.lines import KeyPath
 from sharpfront.statement.mistakes import Book
 from sharpfront.statement.names import (
-    Formula,
     Names,
     functions,
     parameters_of,

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.checks import did_you_mean
-from sharpfront.equation.expression import Constant, Expression, evaluate
+from sharpfront.equation.expression import Constant, Expression
+from sharpfront.equation.formula import Formula
 from sharpfront.equation.text import mistakes_in, parse, parse_condition
 from sharpfront.equation.trace import Symbols, is_coordinate_name
 from sharpfront.errors import EquationError
@@ -20,33 +21,6 @@ from sharpfront.statement.mistakes import Book
 from sharpfront.statement.schema import File
 
 _SPACE = Symbols((), ())
-
-
-@dataclass(frozen=True, eq=False)
-class Formula:
-    """An expression as a vectorised function of the coordinates.
-
-    Called with symbols it gives the expression, so that a guess can be differentiated.
-    """
-
-    expression: Expression
-    coordinates: tuple[str, ...]
-
-    def __call__(self, *coordinates: Any) -> Any:
-        """Return values at coordinates, which broadcast like NumPy arrays."""
-        if any(isinstance(c, Expression) for c in coordinates):
-            return self.expression
-        arrays = np.broadcast_arrays(*(np.asarray(c, dtype=float) for c in coordinates))
-        leaves = {("coordinate", n): a for n, a in zip(self.coordinates, arrays, strict=True)}
-        with np.errstate(over="ignore", under="ignore"):
-            values = evaluate(self.expression, leaves)
-        return np.broadcast_to(np.asarray(values, dtype=float), arrays[0].shape)[()]
-
-    def holds(self, *coordinates: Any) -> Any:
-        """Return a comparison as booleans; called with symbols, the expression."""
-        if any(isinstance(c, Expression) for c in coordinates):
-            return self.expression
-        return np.asarray(self(*coordinates), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
