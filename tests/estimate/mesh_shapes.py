@@ -8,7 +8,29 @@ from sharpfront.geometry import BoundaryPoints
 
 
 @dataclass(frozen=True)
-class UnitDisk:
+class Whole:
+    """A part of a boundary as one smooth piece."""
+
+    domain: object
+    part: str
+
+    @property
+    def measure(self):
+        return self.domain.boundary_measure(self.part)
+
+    def spread(self, count, seed):
+        return self.domain.boundary(self.part, count, seed)
+
+
+class OnePiece:
+    """A region each part of whose boundary is taken as one smooth piece."""
+
+    def smooth_pieces(self, part):
+        return (Whole(self, part),)
+
+
+@dataclass(frozen=True)
+class UnitDisk(OnePiece):
     """The unit disk, its boundary in two halves that meet at (-1, 0) and (1, 0)."""
 
     dimension = 2
@@ -35,7 +57,7 @@ class UnitDisk:
 
 
 @dataclass(frozen=True)
-class Notch:
+class Notch(OnePiece):
     """The L-shaped region (0, 1)^2 without [1/2, 1]^2; its boundary is `outer` and `inner`."""
 
     dimension = 2
@@ -66,12 +88,11 @@ class Notch:
         points = np.stack([np.interp(arc, ends, column) for column in path.T], axis=1)
         along = sides[np.clip(np.searchsorted(ends, arc) - 1, 0, len(sides) - 1)]
         along = along / np.linalg.norm(along, axis=1)[:, None]
-        sign = 1 if part == "outer" else -1
-        return BoundaryPoints(points, sign * np.stack([along[:, 1], -along[:, 0]], axis=1))
+        return BoundaryPoints(points, np.stack([along[:, 1], -along[:, 0]], axis=1))
 
 
 @dataclass(frozen=True)
-class UnitBall:
+class UnitBall(OnePiece):
     """The unit ball, with points of a spiral on its surface."""
 
     dimension = 3

@@ -13,7 +13,6 @@ from sharpfront.adapt.questions import LEAST_RATIO, extrapolated
 from sharpfront.approximation import Approximation
 from sharpfront.estimate.check import (
     SAFETY,
-    _thinned,
     change,
     check_by_comparison,
     check_by_elements,
@@ -21,6 +20,7 @@ from sharpfront.estimate.check import (
     graded_mesh,
 )
 from sharpfront.estimate.elements import Elements
+from sharpfront.estimate.sizing import _thinned
 from sharpfront.geometry import Box
 from sharpfront.leastsquares import Householder
 from sharpfront.mixture import Mixture
@@ -122,7 +122,7 @@ def test_the_mesh_of_a_shape_grows_with_the_kernels():
 
 def test_thinned_points_keep_their_distance_and_leave_no_hole():
     points = np.random.default_rng(0).uniform(0, 1, (500, 2))
-    kept = points[_thinned(points, 0.1)]
+    kept = points[_thinned(points, np.full(500, 0.1))]
     gaps = np.linalg.norm(kept[:, None] - kept, axis=2) + np.eye(len(kept))
     assert gaps.min() > 0.08
     assert np.linalg.norm(points[:, None] - kept, axis=2).min(axis=1).max() <= 0.08

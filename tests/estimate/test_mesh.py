@@ -8,6 +8,7 @@ from sharpfront.errors import DomainError
 from sharpfront.estimate.mesh import box_mesh, jumps
 from sharpfront.estimate.quadrature import cell_rule, facet_rule
 from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
+from sharpfront.estimate.sizing import Chart
 
 NAMES = ("left", "right", "bottom", "top", "back", "front")
 
@@ -155,7 +156,7 @@ def test_clustered_points_get_thin_cells_where_the_triangulation_is_told_so():
         middle = np.all(np.abs(corners.mean(axis=1)) < [0.35, 0.008], axis=1)
         return np.ptp(corners[middle, :, 1], axis=1).max()
 
-    told = shape_mesh(UnitDisk(), 0.2, interior=inside, coordinate=stretch)
+    told = shape_mesh(UnitDisk(), 0.2, interior=inside, chart=Chart(stretch))
     assert tallest(told) == pytest.approx(0.002)
     assert tallest(shape_mesh(UnitDisk(), 0.2, interior=inside)) > 0.0035
 

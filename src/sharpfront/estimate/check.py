@@ -8,7 +8,7 @@ before it, which has fewer kernels: that is the error of the coarser one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -19,6 +19,7 @@ from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.mesh import Mesh, box_mesh
 from sharpfront.estimate.residual import Assessment, assess
 from sharpfront.estimate.shape_mesh import shape_mesh
+from sharpfront.estimate.sizing import Chart
 from sharpfront.geometry import BoundaryPoints, Box, Domain
 from sharpfront.pieces import Coordinate
 from sharpfront.pieces.tensor import TensorBasis
@@ -63,36 +64,17 @@ def graded_mesh(domain: Domain, coordinates: Sequence[Coordinate], count: int) -
         xi = [c.xi(c.nearest(points[:, i])) for i, c in enumerate(coordinates)]
         return np.asarray(np.stack(xi, axis=1) * sides)
 
-    rim = {part: _even_rim(domain, part, flat, spacing) for part in domain.parts}
+    def back(places: Host) -> Host:
+        xi = np.clip(places / sides, 0.0, 1.0)
+        return np.stack([c.invert(xi[:, i]).x for i, c in enumerate(coordinates)], axis=1)
+
     counts = [max(2, round(side / spacing)) for side in sides]
     xi = np.stack(np.meshgrid(*[(np.arange(n) + 0.5) / n for n in counts], indexing="ij"), axis=-1)
     # Equal cells of a lattice have no triangulation of their own: a slight shift decides it.
     shift = 0.02 / np.array(counts) * np.random.default_rng(0).standard_normal(xi.shape)
-    xi = (xi + shift).reshape(-1, d)
-    inside = np.stack([c.invert(xi[:, i]).x for i, c in enumerate(coordinates)], axis=1)
+    inside = back((xi + shift).reshape(-1, d) * sides)
     inside = inside[domain.contains(inside)]
-    near, _ = cKDTree(np.concatenate([flat(r) for r in rim.values()])).query(flat(inside))
-    inside = inside[near > 0.4 * spacing]
-    return shape_mesh(domain, spacing, interior=inside, boundary=rim, coordinate=flat)
-
-
-def _even_rim(domain: Domain, part: str, flat: Callable[[Host], Host], spacing: float) -> Host:
-    """Return points of a part of the boundary about one spacing apart in the flat coordinates."""
-    d = domain.dimension
-    many = domain.boundary(part, 4000 if d == 2 else 20_000).points
-    return np.asarray(many[_thinned(flat(many), spacing)])
-
-
-def _thinned(points: Host, spacing: float) -> list[int]:
-    """Return indices of points no two of which are closer than the spacing, first come first."""
-    tree = cKDTree(points)
-    free = np.ones(len(points), dtype=bool)
-    kept = []
-    for i in range(len(points)):
-        if free[i]:
-            kept.append(i)
-            free[tree.query_ball_point(points[i], 0.8 * spacing)] = False
-    return kept
+    return shape_mesh(domain, spacing, interior=inside, chart=Chart(flat, back))
 
 
 def check_by_elements(

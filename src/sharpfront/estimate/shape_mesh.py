@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,14 @@ from scipy.spatial import Delaunay, cKDTree
 from sharpfront.arrays import Host
 from sharpfront.errors import DomainError
 from sharpfront.estimate.mesh import Indices, Mesh, boundary_facets
+from sharpfront.estimate.sizing import Chart, Sizing, rim_points, sizing_of
 from sharpfront.geometry import Domain
 
 # Points closer to the boundary than this part of the spacing would make flat cells there.
 _MARGIN = 0.4
 _JITTER = 0.02
+# Where the spacing is below this part of the even one, the even lattice is replaced.
+_FINE = 0.8
 # Volume by the cube of the longest edge; 0.118 for a regular tetrahedron, 0.433 for a triangle.
 _FLAT = {2: 1e-3, 3: 5e-3}
 
@@ -36,24 +40,25 @@ def shape_mesh(
     *,
     interior: Host | None = None,
     boundary: Mapping[str, Host] | None = None,
-    coordinate: Callable[[Host], Host] | None = None,
+    chart: Chart | None = None,
     seed: int = 0,
 ) -> Mesh:
-    """Return a mesh of a domain in two or three dimensions.
+    """Return a mesh of a domain in two or three dimensions, closer where its boundary is small.
 
     Parameters
     ----------
     domain
         What is filled.
     spacing
-        Distance between neighbouring points; `spacing_for` gives it for a number of points.
+        Distance between neighbouring points in the chart; `spacing_for` gives it for a number of
+        points.
     interior
-        Points to use inside instead of evenly spread ones, (m, d).
+        Points to use inside instead of evenly spread ones, (m, d), where nothing is small.
     boundary
         Points to use on parts of the boundary instead of evenly spread ones, (n, d) each.
-    coordinate
-        Maps points (m, d) to where the triangulation is made, (m, d), so that anisotropic clusters
-        get cells of their own shape.
+    chart
+        Where the triangulation is made, so that anisotropic clusters get cells of their own
+        shape; the plane or space itself by default.
     seed
         Of the slight irregularity that keeps points off common circles.
     """
@@ -62,38 +67,70 @@ def shape_mesh(
             "A mesh has a positive spacing and two or three dimensions; got a spacing of "
             f"{spacing} in {domain.dimension}."
         )
-    rim = _rim(domain, spacing, boundary or {})
+    chart = chart or Chart()
+    sizing = sizing_of(domain, spacing, chart)
+    nodes, dense = rim_points(domain, sizing, chart)
+    edge = _joined(domain, [boundary.get(p, nodes[p]) if boundary else nodes[p] for p in nodes])
     inside = _lattice(domain, spacing, seed) if interior is None else np.asarray(interior, float)
-    points = np.concatenate([rim, inside])
-    flat = points if coordinate is None else coordinate(points)
+    inside = _refined(domain, inside, edge, sizing, chart, seed)
+    points = np.concatenate([edge, inside])
+    flat = chart.forward(points)
     found = Delaunay(flat).simplices
-    cells = found[_kept(domain, points, flat, found, len(rim))].astype(np.int64)
+    cells = found[_kept(domain, points, flat, found, len(edge))].astype(np.int64)
     if not len(cells):
         raise DomainError(f"A spacing of {spacing:g} leaves no cell inside; try a smaller one.")
     used, numbered = np.unique(cells, return_inverse=True)
     points, cells = points[used], numbered.reshape(cells.shape).astype(np.int64)
     facets, normals = boundary_facets(points, cells)
-    parts = _nearest_parts(domain, spacing, points[facets].mean(axis=1))
+    parts = _nearest_parts(list(dense.values()), points[facets].mean(axis=1))
     images = np.arange(len(points))
     return Mesh(points, cells, facets, normals, parts, domain.parts, images)
 
 
-def _count(domain: Domain, part: str, spacing: float) -> int:
-    return math.ceil(domain.boundary_measure(part) / spacing ** (domain.dimension - 1))
-
-
-def _rim(domain: Domain, spacing: float, given: Mapping[str, Host]) -> Host:
+def _joined(domain: Domain, parts: list[Host]) -> Host:
     """Return the points of the boundary, corners first, none of them twice."""
-    parts = [
-        given[part]
-        if part in given
-        else domain.boundary(part, _count(domain, part, spacing)).points
-        for part in domain.parts
-    ]
     points = np.concatenate([domain.corners.reshape(-1, domain.dimension), *parts])
     smallest = 1e-9 * float(np.ptp(domain.bounds, axis=0).max())
     twice = cKDTree(points).query_pairs(smallest, output_type="ndarray")
     return np.delete(points, np.unique(twice[:, 1]), axis=0)
+
+
+def _refined(
+    domain: Domain, inside: Host, edge: Host, sizing: Sizing, chart: Chart, seed: int
+) -> Host:
+    """Return the points inside with closer ones in place of those beside what is small."""
+    if sizing.even and chart == Chart():
+        return inside
+    coarse, tree = chart.forward(inside), cKDTree(chart.forward(edge))
+    sizes = sizing(coarse)
+    kept = (sizes > _FINE * sizing.spacing) & (tree.query(coarse)[0] > _MARGIN * sizes)
+    inside = inside[kept]
+    if sizing.even:
+        return inside
+    flat = _leaves(domain, sizing, chart)
+    sizes = sizing(flat)
+    flat += _JITTER * sizes[:, None] * np.random.default_rng(seed).uniform(-1, 1, flat.shape)
+    near, _ = cKDTree(np.concatenate([chart.forward(edge), coarse[kept]])).query(flat)
+    points = chart.inverse(flat[near > _MARGIN * sizes])
+    return np.concatenate([inside, points[domain.contains(points)]])
+
+
+def _leaves(domain: Domain, sizing: Sizing, chart: Chart) -> Host:
+    """Return the middles, in the chart, of cubes that are halved down to the spacing there."""
+    low, high = chart.forward(domain.bounds)
+    axes = [
+        np.arange(a, b, sizing.spacing) + sizing.spacing / 2 for a, b in zip(low, high, strict=True)
+    ]
+    middles = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    middles = middles[sizing(middles) <= _FINE * sizing.spacing]
+    halves = np.array(list(itertools.product((-0.25, 0.25), repeat=len(axes))))
+    width, found = sizing.spacing, []
+    while len(middles):
+        large = sizing(middles) < width / math.sqrt(2)
+        found.append(middles[~large])
+        middles = (middles[large][:, None] + width * halves).reshape(-1, len(axes))
+        width /= 2
+    return np.concatenate(found) if found else np.empty((0, len(axes)))
 
 
 def _lattice(domain: Domain, spacing: float, seed: int) -> Host:
@@ -128,9 +165,8 @@ def _kept(
     return np.asarray(keep & ~(flat & outer) & (volumes > 1e-14 * spans**domain.dimension))
 
 
-def _nearest_parts(domain: Domain, spacing: float, centres: Host) -> Indices:
-    """Return the part that each facet's centre is nearest to."""
-    samples = [domain.boundary(p, 4 * _count(domain, p, spacing)).points for p in domain.parts]
+def _nearest_parts(samples: list[Host], centres: Host) -> Indices:
+    """Return the part that each facet's centre is nearest to, by samples of each part."""
     owners = np.repeat(np.arange(len(samples)), [len(s) for s in samples])
     _, nearest = cKDTree(np.concatenate(samples)).query(centres)
     return np.asarray(owners[nearest])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sharpfront.geometry.curves import Piece
 
 Points = NDArray[np.float64]
 Sampling = Literal["random", "quasi", "grid"]
@@ -23,6 +27,8 @@ class BoundaryPoints:
 
 class Domain(Protocol):
     """A region: contains, sample, boundary parts, normals, distance."""
+
+    def __hash__(self) -> int: ...
 
     @property
     def dimension(self) -> int:
@@ -63,6 +69,9 @@ class Domain(Protocol):
 
     def boundary_measure(self, part: str) -> float:
         """Return the length or area of one part of the boundary; 1 for the end of an interval."""
+
+    def smooth_pieces(self, part: str) -> Sequence[Piece]:
+        """Return the smooth pieces of one part of the boundary."""
 
     def distance(self, points: Points) -> Points:
         """Return the distance to the boundary, positive inside, (m,)."""

@@ -137,7 +137,7 @@ class Shape(ABC):
         In the plane they are at equal steps of arc length on each smooth piece, midpoints of
         the steps for seed 0; in space they are quasi-random points that keep apart.
         """
-        pieces = self._part(part)
+        pieces = self.smooth_pieces(part)
         counts = shares(checked_count(count), [piece.measure for piece in pieces])
         found = [
             p.spread(int(n), seed) for p, n in zip(pieces, counts, strict=True) if n or not count
@@ -149,7 +149,7 @@ class Shape(ABC):
 
     def boundary_measure(self, part: str) -> float:
         """Return the length or area of one part of the boundary."""
-        return float(sum(piece.measure for piece in self._part(part)))
+        return float(sum(piece.measure for piece in self.smooth_pieces(part)))
 
     @explained('region.named("hole")')
     def named(self, name: str) -> Named:
@@ -194,7 +194,8 @@ class Shape(ABC):
             raise refusal(f"The {operation}", "another region", other, error=DomainError)
         return Combination(operation, self, other)
 
-    def _part(self, part: str) -> tuple[Piece, ...]:
+    def smooth_pieces(self, part: str) -> tuple[Piece, ...]:
+        """Return the smooth pieces of one part of the boundary."""
         if part not in self.parts:
             raise DomainError(
                 f"{part!r} is not a part of this boundary; its parts are "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.errors import DomainError
+from sharpfront.geometry.curves import Piece
 from sharpfront.geometry.domain import BoundaryPoints, Domain, Points, Sampling, State
 
 TIME = "t"
@@ -85,6 +87,10 @@ class SpaceTime:
     def boundary_measure(self, part: str) -> float:
         """Return the measure of a part of the boundary of space times the length of the span."""
         return self.space.boundary_measure(part) * (self.time[1] - self.time[0])
+
+    def smooth_pieces(self, part: str) -> Sequence[Piece]:
+        """Refuse, like `boundary`."""
+        raise DomainError(f"Ask the domain of space for the pieces of its part {part!r}.")
 
     def distance(self, points: Points) -> Points:
         """Return the distance to the boundary of space or to the ends of time, (m,)."""
