@@ -3,8 +3,8 @@
 Run by hand: ``python benchmarks/honesty.py [--kind line,plane] [--count 200] [--seed 1]
 [--seconds 60] [--jobs 2] [--index 3,17] [--json FILE] [--markdown]``. Each problem is drawn from
 its kind, the seed and its index, and solved in a process of its own with one thread of BLAS.
-``--index`` repeats single problems. Seeds 1 to 9 are for development; take others, once, for a
-fair answer.
+``--index`` repeats single problems; with ``--json`` a run that was cut short is taken up again.
+Seeds 1 to 9 are for development; take others, once, for a fair answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,6 +70,8 @@ COLUMNS = (
 )
 LISTED = ("above 3 tol", "silently wrong", "under-estimated", "crash", "no truth")
 ROUNDING = 1e-12
+# A reference by spectral elements takes seconds; one that runs on has lost its way.
+REFERENCE_SECONDS = 300
 
 
 def measured(case: Drawn, solution: sf.Solution, truth: Truth) -> float:
@@ -112,21 +114,23 @@ def judged(case: Drawn, solution: sf.Solution, truth: Truth | None) -> dict[str,
     return found | {"marks": marks, "error": error}
 
 
-def solved(case: Drawn, seconds: float) -> dict[str, Any]:
-    """Solve and judge one problem, here and now, within seconds of the processor."""
+def solved(case: Drawn, seconds: float, tell: Callable[[dict[str, Any]], None]) -> None:
+    """Solve and judge one problem, here and now, and tell what is known as soon as it is."""
     try:
         with limit(seconds):
             started = time.process_time()
             solution = sf.solve(case.statement.problem(), tol=case.tol)
-            spent = {"seconds": time.process_time() - started}
+        tell({"seconds": time.process_time() - started})
     except Exception as error:
         words = f"{type(error).__name__}: {error}"[:300]
-        return {"marks": ["crash"], "outcome": words, "trace": _trace()}
+        tell({"marks": ["crash"], "outcome": words, "trace": _trace()})
+        return
     try:
-        return spent | judged(case, solution, case.truth() if case.truth else None)
+        with limit(REFERENCE_SECONDS):
+            tell(judged(case, solution, case.truth() if case.truth else None))
     except Exception as error:
         words = f"no reference: {type(error).__name__}: {error}"[:300]
-        return spent | {"marks": ["no truth"], "outcome": words, "trace": _trace()}
+        tell({"marks": ["no truth"], "outcome": words, "trace": _trace()})
 
 
 @contextmanager
@@ -150,7 +154,7 @@ def _work(pipe: Any, kind: str, seed: int, index: int, seconds: float) -> None:
     np.seterr(all="ignore")
     case = draw(kind, seed, index)
     pipe.send({"words": case.words, "tol": case.tol})
-    pipe.send(solved(case, seconds))
+    solved(case, seconds, pipe.send)
 
 
 def limited(kind: str, seed: int, index: int, seconds: float) -> dict[str, Any]:
@@ -160,15 +164,15 @@ def limited(kind: str, seed: int, index: int, seconds: float) -> dict[str, Any]:
     worker = context.Process(target=_work, args=(its, kind, seed, index, seconds))
     worker.start()
     its.close()
-    result: dict[str, Any] = {"kind": kind, "index": index}
+    result: dict[str, Any] = {"kind": kind, "seed": seed, "index": index}
     try:
-        for _ in range(2):
+        while "marks" not in result:
             result |= mine.recv()
         worker.join()
     except EOFError:
         worker.join()
         late = worker.exitcode == -signal.SIGXCPU
-        mark = "out of time" if late else "crash"
+        mark = "no truth" if late and "seconds" in result else "out of time" if late else "crash"
         result |= {"marks": [mark], "outcome": mark if late else f"exit status {worker.exitcode}"}
     return result
 
@@ -201,12 +205,18 @@ def table(results: list[dict[str, Any]]) -> str:
 def main() -> int:
     """Print the table and what is listed; return 1 where something is silently wrong."""
     options = _options()
-    wanted = [
-        (kind, index) for kind in options.kind for index in (options.index or range(options.count))
-    ]
+    # Index by index through the kinds: a run that is cut short has something of each.
+    indices = options.index or range(options.count)
+    wanted = [(kind, options.seed, index) for index in indices for kind in options.kind]
+    kept = {(r["kind"], r["seed"], r["index"]): r for r in _read(options.json)}
 
-    def one(job: tuple[str, int]) -> dict[str, Any]:
-        result = limited(job[0], options.seed, job[1], options.seconds)
+    def one(job: tuple[str, int, int]) -> dict[str, Any]:
+        if job in kept:
+            return kept[job]
+        result = limited(*job, options.seconds)
+        if options.json:
+            with options.json.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(result) + "\n")
         if options.all or options.index or set(result["marks"]) & set(LISTED):
             print(row(result), flush=True)
             if options.index and "trace" in result:
@@ -217,11 +227,17 @@ def main() -> int:
     multiprocessing.get_context("forkserver").set_forkserver_preload(["sharpfront", "hostile"])
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(one, wanted))
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    results.sort(key=lambda r: (KINDS.index(r["kind"]), r["index"]))
     spent = f"Seed {options.seed}, at most {options.seconds:.0f} s of a processor for a problem."
     print(f"\n{DEFINITIONS if options.markdown else ''}\n{spent}\n\n{table(results)}")
     return int(any("silently wrong" in r["marks"] for r in results))
+
+
+def _read(path: Path | None) -> list[dict[str, Any]]:
+    """Return the results that an earlier run left in a file, one on each line."""
+    if path is None or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def _options() -> argparse.Namespace:
@@ -240,7 +256,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--index", type=lambda t: [int(i) for i in t.split(",")], default=[])
-    parser.add_argument("--json", type=Path, help="write every result there")
+    parser.add_argument(
+        "--json", type=Path, help="results, a line each; what it has is not solved again"
+    )
     parser.add_argument("--all", action="store_true", help="print every problem")
     parser.add_argument(
         "--markdown", action="store_true", help="print the definitions too, for docs/trust.md"
