@@ -11,6 +11,7 @@ import inspect
 import math
 import numbers
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -37,6 +38,19 @@ def shown(value: object) -> str:
         words = f"something of type {type(value).__name__}"
     words = words if len(words) <= _MOST_SHOWN else f"{words[:_MOST_SHOWN]}..."
     return f"the text {words}" if isinstance(value, str) else words
+
+
+def visible(text: str) -> str:
+    """Return a text in which control characters are written out: a terminal would obey them.
+
+    Lines and tabs stay. Signs that turn the direction of writing are written out too.
+    """
+    return "".join(c if c in "\n\t" or _harmless(c) else ascii(c)[1:-1] for c in text)
+
+
+def _harmless(character: str) -> bool:
+    # Cc: control; Cf: format, as the marks that turn the direction; Cs: half of a pair.
+    return unicodedata.category(character) not in ("Cc", "Cf", "Cs")
 
 
 def refusal(

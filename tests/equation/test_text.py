@@ -251,7 +251,7 @@ class TestAdvice:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("u_x == 1", r"An equation has one `=`.*Write for example u_x = 1"),
+            ("u_x == 1", r"An equation has one `=`.*Did you mean 'u_x = 1'"),
             ("u = v = 1", r"An equation has one `=`"),
             ("u_x = x^2", r"'\^' in .*Write \*\* for a power"),
             ("u_x = v + x[0]", r"'x\[0\]' in 'u_x = v \+ x\[0\]' cannot stand in an equation"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -41,4 +42,6 @@ def init(
     except OSError as error:
         complain(f"Cannot write {path}: {error.strerror}.")
         raise typer.Exit(BAD_INPUT) from None
-    typer.echo(f"Wrote {path}. Solve it with: sharpfront solve {path}")
+    from sharpfront.checks import visible
+
+    typer.echo(visible(f"Wrote {path}. Solve it with: sharpfront solve {shlex.quote(str(path))}"))

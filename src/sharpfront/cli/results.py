@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from sharpfront.checks import visible
 from sharpfront.cli.options import Wanted
 from sharpfront.cli.terminal import console, show_rows
 from sharpfront.errors import SharpfrontError
@@ -107,7 +108,9 @@ class Facts:
 
 def as_json(facts: Mapping[str, Any]) -> str:
     """Return facts as one JSON object; what is not a finite number becomes null."""
-    return json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    # JSON itself writes out the first 32 control characters only.
+    return "".join(c if c == "\n" or c == visible(c) else f"\\u{ord(c):04x}" for c in text)
 
 
 def _finite(value: Any) -> Any:

@@ -6,7 +6,7 @@ import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -22,10 +22,21 @@ def console(*, stderr: bool = False, pipe_width: int = _PIPE_WIDTH) -> Console:
     """Return a console: coloured on a terminal, plain and of a fixed width elsewhere."""
     from rich.console import Console
 
-    found = Console(stderr=stderr, highlight=False)
+    from sharpfront.checks import visible
+
+    class Plain(Console):
+        """Writes out control characters of texts: titles and names come from files of others."""
+
+        def print(self, *objects: Any, **options: Any) -> None:
+            super().print(*(visible(o) if isinstance(o, str) else o for o in objects), **options)
+
+        def out(self, *objects: Any, **options: Any) -> None:
+            super().out(*(visible(str(o)) for o in objects), **options)
+
+    found = Plain(stderr=stderr, highlight=False)
     if found.is_terminal:
         return found
-    return Console(stderr=stderr, highlight=False, width=pipe_width, no_color=True)
+    return Plain(stderr=stderr, highlight=False, width=pipe_width, no_color=True)
 
 
 def show_rows(
@@ -37,10 +48,13 @@ def show_rows(
     """
     from rich.text import Text
 
+    from sharpfront.checks import visible
+
     room = max(len(name) for name, _ in rows) + 2
     for name, words in rows:
-        lines = textwrap.wrap(words, max(20, screen.width - room), break_on_hyphens=False) or [""]
-        text = Text(name.ljust(room) + ("\n" + " " * room).join(lines))
+        width = max(20, screen.width - room)
+        lines = textwrap.wrap(visible(words), width, break_on_hyphens=False) or [""]
+        text = Text(visible(name).ljust(room) + ("\n" + " " * room).join(lines))
         if styles and name in styles:
             text.stylize(styles[name], room, room + len(words.partition(".")[0]) + 1)
         screen.print(text, soft_wrap=True)
@@ -62,10 +76,10 @@ def checked_folder(out: Path) -> list[Path]:
     except OSError as error:
         # A file in the place of the folder, or of one above it, or no right to write there.
         raise typer.BadParameter(
-            f"cannot make the folder {out} ({error.strerror}); --out wants a folder."
+            f"cannot make the folder {str(out)!r} ({error.strerror}); --out wants a folder."
         ) from None
     if not os.access(out, os.W_OK):
-        raise typer.BadParameter(f"cannot write to the folder {out}.")
+        raise typer.BadParameter(f"cannot write to the folder {str(out)!r}.")
     return new
 
 

@@ -27,6 +27,7 @@ from sharpfront.equation.expression import (
     coordinates_of,
     split_names,
 )
+from sharpfront.equation.repair import repaired
 from sharpfront.equation.trace import Symbols, refuse_condition
 from sharpfront.equation.written import NORMAL
 from sharpfront.errors import EquationError
@@ -64,7 +65,13 @@ UFUNCS: dict[str, np.ufunc] = {
 _CONSTANTS = {"pi": float(np.pi), "e": float(np.e)}
 # Functions of expressions: derivatives of products, where u_xx has no room for them.
 _CALCULUS = ("diff", "laplacian")
-_FUNCTIONS = (*UFUNCS, "where", *_CALCULUS)
+FUNCTIONS = (*UFUNCS, "where", *_CALCULUS)
+_FUNCTION_SYNONYMS = {
+    **{f"a{n}": f"arc{n}" for n in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+    **{"ln": "log", "lg": "log10", "max": "maximum", "min": "minimum", "sgn": "sign"},
+    **{"if": "where", "piecewise": "where", "pow": "float_power", "mod": "remainder"},
+    **{"lap": "laplacian", "delta": "laplacian", "derivative": "diff", "step": "heaviside"},
+}
 
 
 class TextError(EquationError):
@@ -103,7 +110,7 @@ class Reader:
         self.found = found
         # Python reads names in this normal form, so a micro sign is a mu.
         self.parameters = {unicodedata.normalize("NFKC", k): v for k, v in parameters.items()}
-        taken = (*symbols.unknowns, *symbols.coordinates, *_FUNCTIONS)
+        taken = (*symbols.unknowns, *symbols.coordinates, *FUNCTIONS)
         for name in self.parameters:
             if name in taken or self.derivative(name) is not None:
                 raise TextError(f"The parameter name {name!r} is taken; choose another one.", name)
@@ -114,9 +121,10 @@ class Reader:
             tree = ast.parse(self.side, mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             message = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
+            meant = self.meant(self.side)
             raise TextError(
-                f"Cannot read {short(self.side)} in {short(self.text)}: {message}. "
-                "Write for example -nu*u_xx + u_x = exp(x).",
+                f"Cannot read {short(self.side)} in {short(self.text)}: {message}."
+                + (meant or " Write for example -nu*u_xx + u_x = exp(x)."),
                 self.side,
             ) from None
         try:
@@ -128,6 +136,11 @@ class Reader:
         if not condition:
             refuse_condition(expression, "equation")
         return expression
+
+    def meant(self, text: str) -> str:
+        """Return the question whether another text is meant; nothing where none is known."""
+        found = repaired(text, self.symbols.coordinates, FUNCTIONS)
+        return f" Did you mean {short(found)}?" if found else ""
 
     def visit(self, node: ast.expr) -> Any:
         """Return what a node stands for."""
@@ -199,7 +212,7 @@ class Reader:
         if name not in UFUNCS:
             return self.complain(
                 f"{name!r} in {short(self.text)} is not a known function."
-                f"{did_you_mean(name, _FUNCTIONS)} Known: {', '.join(sorted(_FUNCTIONS))}.",
+                f"{self.not_called(name, node)} Known: {', '.join(sorted(FUNCTIONS))}.",
                 name,
             )
         if len(arguments) != UFUNCS[name].nin:
@@ -209,6 +222,15 @@ class Reader:
                 name,
             )
         return UFUNCS[name](*arguments)
+
+    def not_called(self, name: str, node: ast.Call) -> str:
+        """Return what is meant by u(x), by x(1 - x), or by a misspelt function."""
+        if name not in (*self.symbols.unknowns, *self.symbols.coordinates, *self.parameters):
+            return did_you_mean(name, FUNCTIONS, _FUNCTION_SYNONYMS)
+        inside = [ast.unparse(a) for a in node.args]
+        if name in self.symbols.unknowns and set(inside) <= set(self.symbols.coordinates):
+            return f" Did you mean {name!r}? Unknowns are written without their coordinates."
+        return f" Did you mean {f'{name}*({chr(44).join(inside)})'!r}?"
 
     def calculus(self, name: str, node: ast.Call) -> Any:
         """Return ``laplacian(k*u)`` or ``diff(k*u_x, x)``."""
@@ -245,11 +267,24 @@ class Reader:
         known = (*self.symbols.unknowns, *self.symbols.coordinates, *self.parameters, *_CONSTANTS)
         written = [f"{u}_{c}" for u in self.symbols.unknowns for c in self.symbols.coordinates[:1]]
         hint = f"; derivatives are written {written[0]}" if written else ""
+        # A function without parentheses shows in what stands behind it.
+        as_on_paper = self.meant(self.side if name in FUNCTIONS else name)
+        meant = self.derivative_meant(name) or as_on_paper or did_you_mean(name, known)
         return self.complain(
-            f"{name!r} in {short(self.text)} is not known.{did_you_mean(name, known)} "
+            f"{name!r} in {short(self.text)} is not known.{meant} "
             f"Known: {', '.join(known)}{hint}. Other names are parameters: give their values.",
             name,
         )
+
+    def derivative_meant(self, name: str) -> str:
+        """Return the question whether uxx, u_XX or du is a derivative; nothing for other names."""
+        for unknown in self.symbols.unknowns:
+            tail = name.removeprefix(unknown).strip("_").lower()
+            if name.startswith(unknown) and split_names(tail, self.symbols.coordinates):
+                return f" Did you mean '{unknown}_{tail}'?"
+            if name == f"d{unknown}" and self.symbols.coordinates:
+                return f" Did you mean the derivative '{unknown}_{self.symbols.coordinates[0]}'?"
+        return ""
 
     def derivative(self, name: str) -> Expression | None:
         """Return what u_xx, u_n or normal_x stands for; None for any other name."""
@@ -270,6 +305,7 @@ class Reader:
             # It binds so loosely that its operands are half the equation.
             part = "^"
         hint = " Write ** for a power." if "^" in part else ""
+        hint += self.meant(self.side)
         stand_in = self.complain(
             f"{short(part)} in {short(self.text)} cannot stand in an equation.{hint} Allowed are "
             "numbers, names, + - * / **, comparisons inside where(...), and calls such as exp(x).",

@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Collection
 
 from sharpfront.equation.expression import Expression, split_names
-from sharpfront.equation.reading import Parameters, Reader, TextError, short
+from sharpfront.equation.reading import FUNCTIONS, Parameters, Reader, TextError, short
+from sharpfront.equation.repair import repaired
 from sharpfront.equation.trace import Symbols, is_condition
 from sharpfront.equation.written import NORMAL
 from sharpfront.equation.written import to_text as to_text
@@ -73,10 +74,20 @@ def _sides(text: str) -> list[str]:
     sides = re.split(r"(?<![<>!=])=(?!=)", text)
     if len(sides) > 2 or "==" in text:
         raise TextError(
-            f"An equation has one `=`, got {text!r}. Write for example u_x = 1.",
+            f"An equation has one `=`, got {text!r}." + (_meant(text) or " Write u_x = 1."),
             "==" if "==" in text else "=",
         )
     return sides
+
+
+def meant_by(text: str, coordinates: tuple[str, ...]) -> str | None:
+    """Return how an equation that was written as on paper is written here; None if unknown."""
+    return repaired(text, coordinates, FUNCTIONS)
+
+
+def _meant(text: str) -> str:
+    found = meant_by(text, ("x",))
+    return f" Did you mean {short(found)}?" if found else ""
 
 
 def unknowns_in(
@@ -92,8 +103,9 @@ def unknowns_in(
     found = [head for head, _, tail in parts if head and split_names(tail, coordinates)]
     unknowns = tuple(dict.fromkeys(name for name in found if name != NORMAL))
     if not unknowns:
+        found_in = meant_by(text, coordinates)
+        hint = f"Did you mean {short(found_in)}?" if found_in else "Write -nu*u_xx + u_x = 0."
         raise EquationError(
-            f"No derivative along {', '.join(coordinates)} is found in {short(text)}. "
-            "Write for example -nu*u_xx + u_x = 0."
+            f"No derivative along {', '.join(coordinates)} is found in {short(text)}. {hint}"
         )
     return unknowns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from sharpfront.checks import did_you_mean
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.equation.formula import Formula
 from sharpfront.equation.names import unreachable
-from sharpfront.equation.text import parse, unknowns_in
+from sharpfront.equation.text import meant_by, parse, unknowns_in
 from sharpfront.errors import EquationError, SharpfrontError
 from sharpfront.geometry.shape import Shape
 from sharpfront.initial import time_order, velocity_name
@@ -55,8 +56,8 @@ class Built:
     exact: Mapping[str, Formula]
 
 
-def build(file: File, book: Book, folder: Path, changed: Mapping[str, Any]) -> Built | None:
-    """Return what a file states; None if the book holds a mistake.
+class Draft:
+    """Reads one section after the other; each knows the names of those before it.
 
     Parameters
     ----------
@@ -69,11 +70,6 @@ def build(file: File, book: Book, folder: Path, changed: Mapping[str, Any]) -> B
     changed
         Values of parameters in place of those in the file.
     """
-    return _Builder(file, book, folder, changed).built()
-
-
-class _Builder:
-    """Reads one section after the other; each knows the names of those before it."""
 
     def __init__(self, file: File, book: Book, folder: Path, changed: Mapping[str, Any]) -> None:
         self.file = file
@@ -153,11 +149,11 @@ class _Builder:
         known = (*names.values, *names.unread, *self.file.definitions)
         found: list[str] = []
         for _, text in self.equations:
-            try:
-                found += unknowns_in(text, coordinates, known)
-            except EquationError:
-                # One equation of several may have no derivative.
-                continue
+            # One equation of several may have no derivative; one written as on paper is refused,
+            # but its unknowns are no further mistake elsewhere.
+            for written in (text, meant_by(text, coordinates)):
+                with contextlib.suppress(EquationError):
+                    found += unknowns_in(written, coordinates, known) if written else ()
         if self.file.unknowns is not None:
             given = enumerate(self.file.unknowns)
             good = [u for i, u in given if usable(u, ("unknowns", i), self.book)]
@@ -166,7 +162,8 @@ class _Builder:
                 if why is not None:
                     self.book.note(("unknowns",), why, u)
             return tuple(good) or ("u",)
-        if self.equations and not found:
+        readable = [meant_by(text, coordinates) is None for _, text in self.equations]
+        if self.equations and not found and all(readable):
             words = (
                 f"No derivative along {', '.join(coordinates)} is found: u_x makes u an unknown. "
                 "Write for example -nu*u_xx + u_x = 0."

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from sharpfront.checks import visible
 from sharpfront.errors import SharpfrontError
 from sharpfront.statement.lines import KeyPath, Span
 
@@ -72,9 +73,10 @@ class StatementError(SharpfrontError, ValueError):
 
 
 def _shown(mistake: Mistake, name: str, lines: list[str]) -> str:
+    name, lines = visible(name), [visible(line) for line in lines]
     place = name if mistake.line is None else f"{name}:{mistake.line}"
     what = f"{mistake.where}: " if mistake.where else ""
-    head = f"{place}: {what}{mistake.message}"
+    head = visible(f"{place}: {what}{mistake.message}")
     if mistake.line is None or not mistake.quoted or mistake.line > len(lines):
         return head
     number, content = str(mistake.line), lines[mistake.line - 1].replace("\t", " ")

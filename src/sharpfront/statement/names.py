@@ -17,7 +17,7 @@ from sharpfront.equation.text import mistakes_in, parse, parse_condition
 from sharpfront.equation.trace import Symbols, is_coordinate_name
 from sharpfront.errors import EquationError
 from sharpfront.statement.lines import KeyPath
-from sharpfront.statement.mistakes import Book
+from sharpfront.statement.mistakes import Book, Mistake
 from sharpfront.statement.schema import File
 
 _SPACE = Symbols((), ())
@@ -107,12 +107,23 @@ def parameters_of(file: File, changed: Mapping[str, float | str], book: Book) ->
     for name, text in (file.parameters | dict(changed)).items():
         path = ("parameters", name)
         if usable(name, path, book):
-            names = _with(names, name, names.number(text, path))
+            value = _set(names, name, text) if name in changed else names.number(text, path)
+            names = _with(names, name, value)
     refused = {
         str(m.path[1]) for m in book.mistakes if m.path[:1] == ("parameters",) and m.path[1:]
     }
     unread = {n for n in refused - set(names.values) if n.isidentifier() and not _taken(n)}
     return replace(names, unread=names.unread | unread)
+
+
+def _set(names: Names, name: str, text: float | str) -> float | None:
+    """Return a value from the command line; mistakes in it name the option, not the file."""
+    aside = Book(names.book.source, {})
+    value = replace(names, book=aside).number(text, ())
+    for mistake in aside.mistakes:
+        words = f"--set {name}={text}: {mistake.message}"
+        names.book.mistakes.append(Mistake((), words, str(text)))
+    return value
 
 
 def with_definitions(names: Names, file: File) -> Names:

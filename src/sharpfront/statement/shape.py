@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sharpfront.checks import did_you_mean
+from sharpfront.checks import did_you_mean, is_number
 from sharpfront.statement.lines import KeyPath, line_index
 from sharpfront.statement.mistakes import Book, Mistake, StatementError
-from sharpfront.statement.schema import SECTIONS, File, section_of, words_of
+from sharpfront.statement.schema import SECTIONS, SYNONYMS, File, section_of, words_of
 
 
 def shaped(source: str, name: str) -> tuple[File, Book]:
@@ -91,6 +91,9 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         return f"Expected {what}, got {value!r}.", _shown(value)
     if kind == "list_type":
         return f"Expected a list in square brackets, got {value!r}.", _shown(value)
+    if kind == "kind" and path[:1] == ("conditions",) and is_number(value):
+        part = next((p for p in reversed(path) if isinstance(p, str)), "")
+        return f'{detail["msg"]} A condition says of what: {part} = "u = {value}".', _shown(value)
     if kind in ("kinds", "option", "bounds"):
         context: Mapping[str, Any] = detail.get("ctx", {})
         return detail["msg"], str(context.get("option", context.get("got", "").split(" ")[0]))
@@ -108,7 +111,7 @@ def _unknown_word(word: str, table: KeyPath) -> str:
     section = section_of(table)
     known = words_of(SECTIONS[section])
     where = f"[{section}]" if section else "a problem file"
-    close = did_you_mean(word, known)
+    close = did_you_mean(word, known, SYNONYMS)
     others = [s for s, model in SECTIONS.items() if s != section and word in words_of(model)]
     if not close and others:
         close = f" It belongs in [{others[0]}]." if others[0] else " It belongs above all tables."

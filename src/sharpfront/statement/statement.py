@@ -12,7 +12,7 @@ from sharpfront.checks import did_you_mean
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
-from sharpfront.statement.build import Built, build
+from sharpfront.statement.build import Draft
 from sharpfront.statement.measure import true_errors
 from sharpfront.statement.mistakes import Book, Mistake, StatementError
 from sharpfront.statement.names import functions
@@ -91,7 +91,7 @@ def read(path: str | Path, changed: Changes | None = None) -> Statement:
     """
     file = Path(path)
     try:
-        source = file.read_text(encoding="utf-8")
+        source = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not a text in UTF-8"
         raise StatementError([Mistake((), f"Cannot read the file: {why}.")], str(path)) from None
@@ -105,11 +105,14 @@ def read_text(
     changed: Changes | None = None,
 ) -> Statement:
     """Return what the text of a problem file states; see `read`."""
+    # A mark of the byte order is no part of the text.
+    source = source.removeprefix("\ufeff")
     file, book = shaped(source, name)
     given = dict(changed or {})
     _require_parameters(given, file, book)
-    built = build(file, book, Path(folder), given)
-    options, family = _options(file, book, built, Path(folder), given)
+    draft = Draft(file, book, Path(folder), given)
+    built = draft.built()
+    options, family = _options(draft, Path(folder), given)
     if built is None or book.mistakes:
         raise StatementError(book.mistakes, name, source)
     stem = Path(name).stem
@@ -137,24 +140,23 @@ def _require_parameters(changed: dict[str, float | str], file: File, book: Book)
 
 
 def _options(
-    file: File, book: Book, built: Built | None, folder: Path, changed: Mapping[str, Any]
+    draft: Draft, folder: Path, changed: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Callable[[float], Problem] | None]:
-    settings = file.solve
-    numbers = _number_options(file, book, built)
+    """Return how to solve, also of a file with mistakes, so that all of them are found at once."""
+    file, book, settings = draft.file, draft.book, draft.file.solve
+    numbers = _number_options(draft)
     found: dict[str, Any] = {k: v for k, v in numbers.items() if v is not None}
-    if built is None:
-        return found, None
     if settings.guess is not None:
-        unknowns = built.problem.unknowns
-        found["guess"] = functions(settings.guess, ("solve", "guess"), unknowns, built.names)
+        unknowns = draft.names.symbols.unknowns
+        found["guess"] = functions(settings.guess, ("solve", "guess"), unknowns, draft.names)
     if settings.continuation is None:
         return found, None
-    way = _way(file, book, built)
+    way = _way(draft)
     parameter = settings.continuation.parameter
 
     def family(value: float) -> Problem:
         aside = Book(book.source, book.spans)
-        made = build(file, aside, folder, {**changed, parameter: value})
+        made = Draft(file, aside, folder, {**changed, parameter: value}).built()
         if made is None:
             raise StatementError(aside.mistakes, "problem", book.source)
         return made.problem
@@ -162,11 +164,11 @@ def _options(
     return {**found, "continuation": way}, family
 
 
-def _number_options(file: File, book: Book, built: Built | None) -> dict[str, float | int | None]:
-    settings = file.solve
+def _number_options(draft: Draft) -> dict[str, float | int | None]:
+    settings, book = draft.file.solve, draft.book
     tol = settings.tol
-    if built is not None and isinstance(tol, str):
-        tol = built.names.number(tol, ("solve", "tol"))
+    if isinstance(tol, str):
+        tol = draft.names.number(tol, ("solve", "tol"))
     if isinstance(tol, float) and not 0 < tol < 1:
         book.note(("solve", "tol"), f"tol lies between 0 and 1, got {tol:g}. Try 1e-8.", "tol")
     return {
@@ -176,17 +178,18 @@ def _number_options(file: File, book: Book, built: Built | None) -> dict[str, fl
     }
 
 
-def _way(file: File, book: Book, built: Built) -> list[float]:
+def _way(draft: Draft) -> list[float]:
     """Return the values of the parameter that is led, ending at its own."""
-    assert file.solve.continuation is not None
-    name, values = file.solve.continuation.parameter, file.solve.continuation.values
-    path = ("solve", "continuation")
-    if name not in built.parameters:
-        words = f"{name!r} is not a parameter.{did_you_mean(name, built.parameters)}"
-        book.note((*path, "parameter"), f"{words} Known: {', '.join(built.parameters)}.", name)
+    continuation, known = draft.file.solve.continuation, draft.parameters
+    assert continuation is not None
+    name, path = continuation.parameter, ("solve", "continuation")
+    numbers = [draft.names.number(v, (*path, "values")) for v in continuation.values]
+    if name not in known:
+        if name not in draft.names.unread:
+            words = f"{name!r} is not a parameter.{did_you_mean(name, known)}"
+            draft.book.note((*path, "parameter"), f"{words} Known: {', '.join(known)}.", name)
         return []
-    numbers = [built.names.number(v, (*path, "values")) for v in values]
-    return steps_to(built.parameters[name], [n for n in numbers if n is not None])
+    return steps_to(known[name], [n for n in numbers if n is not None])
 
 
 def steps_to(target: float, values: Sequence[float]) -> list[float]:
