@@ -40,25 +40,19 @@ def layer() -> plt.Figure:
     nu = 1e-4
     entry = catalog.SINGLE_LAYER
     solution = sf.solve(entry.problem(nu))
-    centres = np.sort(solution.approximation.bases["u"].centres[:, 0])
     points = catalog.graded_points(solution.domain, entry.features(nu))
     error = catalog.max_error(solution, entry.exact(nu), points)
     figure, (whole, inside) = plt.subplots(1, 2, figsize=(8.4, 3.0), layout="constrained")
     whole.plot(points, solution(points), color=BLUE, lw=1.8)
     whole.set(title="The whole interval", xlabel="x", ylabel="u", ylim=(-0.08, 1.08))
     distance = np.linspace(0, 12, 400)
-    inside.plot(distance, solution(1 - nu * distance), color=BLUE, lw=1.8, label="solution")
-    near = (1 - centres) / nu
-    near = near[near < 12]
-    inside.plot(near, solution(1 - nu * near), "o", ms=3.5, color=ORANGE, label="kernel centres")
+    inside.plot(distance, solution(1 - nu * distance), color=BLUE, lw=1.8)
     inside.set(
         title="Inside the layer, magnified 1000 times",
         xlabel="distance from the right end, in widths of the layer (1 - x) / ν",
         xlim=(12, -0.2),
         ylim=(-0.08, 1.08),
     )
-    inside.legend(loc="upper left")
-    whole.plot(centres, np.full(len(centres), -0.05), "|", ms=7, color=ORANGE)
     whole.text(
         0.03,
         0.9,

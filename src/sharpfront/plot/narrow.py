@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,17 +28,24 @@ def round_place(low: float, high: float) -> float:
 
 def label_narrow(axis: Axis, name: str, low: float, high: float) -> None:
     """Label an axis of a narrow window far from zero by the distance from a round place."""
-    from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     if max(abs(low), abs(high)) <= _FAR * (high - low):
         return
-    place = round_place(low, high)
-    found = MaxNLocator(4).tick_values(low - place, high - place)
-    # Rounding must not drop the tick at an end.
-    room = 1e-6 * (high - low)
-    kept = [v for v in found if low - room <= place + v <= high + room]
-    axis.set_major_locator(FixedLocator(list(np.add(kept, place))))
-    axis.set_major_formatter(FixedFormatter([f"{v:.4g}".replace("-", "\u2212") for v in kept]))
+    place, digits = round_place(low, high), 6 - math.floor(math.log10(high - low))
+
+    class FromPlace(MaxNLocator):
+        """Round distances from the place."""
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            return place + np.asarray(super().tick_values(vmin - place, vmax - place))
+
+    def words(value: float, _: Any) -> str:
+        # What is left of rounding is no distance.
+        return f"{round(value - place, digits):.6g}".replace("-", "\u2212")
+
+    axis.set_major_locator(FromPlace(4))
+    axis.set_major_formatter(FuncFormatter(words))
     if place:
         sign = "\u2212" if place > 0 else "+"
         axis.set_label_text(f"{name} {sign} {abs(place):.15g}")
