@@ -17,6 +17,7 @@ from sharpfront.estimate.check import (
     check_by_comparison,
     check_by_elements,
     check_mesh,
+    fall,
     graded_mesh,
 )
 from sharpfront.estimate.elements import Elements
@@ -212,7 +213,7 @@ def test_an_error_that_is_no_number_is_an_infinite_estimate(error):
 def test_the_change_is_the_error_of_the_coarser_solution():
     problem = wave_problem(SQUARE)
     coarse, fine = (solved(problem, basis_on(SQUARE, n)) for n in (7, 14))
-    found = check_by_comparison(problem, fine, coarse, 0)
+    found, _ = check_by_comparison(problem, fine, coarse, 0)
     x, y = np.meshgrid(*[np.linspace(0, 1, 60)] * 2)
     points = np.stack([x.ravel(), y.ravel()], axis=1)
     truth = np.abs(coarse.values("u", points, (0, 0)) - wave(*points.T)).max()
@@ -222,9 +223,18 @@ def test_the_change_is_the_error_of_the_coarser_solution():
 
 def test_the_first_solution_has_nothing_to_be_compared_with():
     problem = wave_problem(SQUARE)
-    found = check_by_comparison(problem, solved(problem, basis_on(SQUARE, 7)), None, 0)
-    assert found.estimate.value > 0
-    assert "no error bound" in found.estimate.meaning
+    found, points = check_by_comparison(problem, solved(problem, basis_on(SQUARE, 7)), None, 0)
+    assert found.estimate.value == math.inf
+    assert len(points) > len(found.points)
+
+
+def test_the_residual_of_a_resolved_solution_falls_and_that_of_rounding_counts_as_fallen():
+    problem = wave_problem(SQUARE)
+    coarse, fine, finest = (solved(problem, basis_on(SQUARE, n)) for n in (7, 14, 24))
+    points = SQUARE.sample(500)
+    assert fall(problem, fine, coarse, points) < 0.1
+    assert fall(problem, coarse, fine, points) > 10
+    assert fall(problem, finest, finest, points) == 0.0
 
 
 def test_a_change_on_the_boundary_alone_is_seen():

@@ -27,7 +27,7 @@ MANY_MORE = 20
 
 def grown(state: SpaceState) -> Trial:
     """Return the trial with more functions along the axes whose last ones still matter."""
-    trial, _ = _largest(state)
+    trial, _ = largest(state)
     forecast = wanted(state)
     functions = []
     for count, more in zip(trial.functions, forecast, strict=True):
@@ -42,7 +42,7 @@ def wanted(state: SpaceState) -> tuple[int, ...]:
 
     Weights fall geometrically with the number of the function, if they fall at all.
     """
-    trial, assessment = _largest(state)
+    trial, assessment = largest(state)
     digits = math.log(AIM * state.tol / max(assessment.estimate.value, 1e-300))
     profiles = _profiles(assessment.approximation)
     tails = [float(p[-LAST:].max()) for p in profiles]
@@ -57,7 +57,7 @@ def wanted(state: SpaceState) -> tuple[int, ...]:
     return tuple(functions)
 
 
-def _largest(state: SpaceState) -> tuple[Trial, SpaceAssessment]:
+def largest(state: SpaceState) -> tuple[Trial, SpaceAssessment]:
     """Return the best trial of products with its assessment, or the last one if it was larger."""
     assert state.best is not None and state.last is not None
     best, last = state.best, (state.trial, state.last)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,24 +35,11 @@ NEGLIGIBLE = 1e-13
 _CANDIDATES = 8
 
 
-@dataclass(frozen=True, eq=False)
-class Nudge:
-    """A value asked for at a point with a weight so small that only nothing else can refuse it.
-
-    If the answer takes it, the problem leaves the unknown undetermined there.
-    """
-
-    point: Host
-    value: float
-    weight: float
-
-
 def product_system(
     problem: Problem,
     bases: Mapping[str, Basis],
     basis: TensorBasis,
     seed: int,
-    nudge: Nudge | None = None,
 ) -> tuple[LinearSystem, tuple[RowSet, ...]]:
     """Return the system of a problem whose unknowns all have kernels like those of `basis`."""
     rows = [RowSet("equation", problem.forms, interior_points(problem.domain, basis, seed))]
@@ -67,8 +53,6 @@ def product_system(
             rows.append(RowSet("at", further.forms, np.array([further.point]), None, single))
     system = assemble(rows, bases, problem.coordinates)
     extra = [*_seams(problem, bases, basis), *_integrals(problem, bases, basis, single)]
-    if nudge is not None:
-        extra += _nudges(bases, nudge)
     return LinearSystem((*system.blocks, *extra)).with_unit_rows(NEGLIGIBLE), tuple(rows)
 
 
@@ -197,20 +181,6 @@ def _quadrature(basis: TensorBasis) -> tuple[Host, Host]:
         places.append(at.x)
         weights.append(w / axis.coordinate.derivatives(at, 1)[0])
     return _grid(places), np.prod(_grid(weights), axis=1)
-
-
-def _nudges(bases: Mapping[str, Basis], nudge: Nudge) -> list[Block]:
-    """Return one row for each unknown."""
-    blocks = []
-    for unknown in bases:
-        parts = [
-            b.matrix(nudge.point[None], (0,) * b.dimension)
-            if name == unknown
-            else np.zeros((1, b.size))
-            for name, b in bases.items()
-        ]
-        blocks.append(Block("nudge", np.hstack(parts), np.array([nudge.value]), nudge.weight))
-    return blocks
 
 
 def _grid(places: list[Host]) -> Host:

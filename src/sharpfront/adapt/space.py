@@ -25,26 +25,32 @@ from sharpfront.adapt.embedded import (
     fronts_allowed,
     look_for_fronts,
 )
-from sharpfront.adapt.growth import grown, smaller, wanted, work
+from sharpfront.adapt.freedom import left_free
+from sharpfront.adapt.growth import grown, largest, smaller, wanted, work
 from sharpfront.adapt.marginals import discover
 from sharpfront.adapt.product_rows import product_system
 from sharpfront.adapt.questions import (
-    NUDGED,
     compared,
+    confirmed,
     doubted,
     left_open,
-    nudge_for,
-    undetermined,
+    many_solutions,
 )
+from sharpfront.adapt.reweighed import SecondLook, second_look
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial, basis_of
 from sharpfront.approximation import Approximation
 from sharpfront.budget import Budget
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
-from sharpfront.estimate.check import check_by_comparison, check_by_elements, check_mesh
+from sharpfront.estimate.check import (
+    check_by_comparison,
+    check_by_elements,
+    check_mesh,
+    points_like_kernels,
+)
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.leastsquares import Householder, LeastSquares
-from sharpfront.pieces.tensor import product_count
+from sharpfront.pieces.tensor import TensorBasis, product_count
 from sharpfront.problem import Problem
 
 # Functions along an axis at the start, by dimension: without and with a mixture.
@@ -62,6 +68,8 @@ SCALES = (0.6, 1.6)
 # If so many growths in a row do not bring the estimate below this share of the best, while it is
 # small, it has stalled.
 PROGRESS, PATIENCE, FLOOR = 0.7, 2, 1e-6
+# Other weights of the rows are asked about the first solves, and about any that may be the last.
+LOOKED = 2
 # Below this many squared cell sizes a problem on a mesh cannot be told from a singular one.
 SINGULAR = 5.0
 
@@ -102,7 +110,7 @@ class ResolveSpace:
             cells = len(found.elements.mesh.points) ** (1 / d)
             regular = found.elements.singular_measure() > SINGULAR / cells**2
         except UnsuitableError:
-            finished = left_open(problem)
+            finished = left_open(problem) or left_free(problem)
         except LinearSystemError:
             regular = False
         mixtures = found.mixtures if found else (None,) * d
@@ -120,16 +128,19 @@ class ResolveSpace:
             return embedded_proposal(state.problem, state.fronts, state.trial.count, state.seed)
         basis = basis_of(state)
         bases = dict.fromkeys(state.problem.unknowns, basis)
-        system, rows = product_system(state.problem, bases, basis, state.seed, nudge_for(state))
-        return Proposal(bases, system, rows)
+        return Proposal(bases, *product_system(state.problem, bases, basis, state.seed))
 
     def assess(self, state: SpaceState, approximation: Approximation) -> SpaceAssessment:
         """Return the assessment by the error equation, or by comparison where it cannot be."""
-        problem, last = state.problem, state.last
+        problem = state.problem
         if state.found is None:
-            before = last.approximation if last else None
-            seen = check_by_comparison(problem, approximation, before, state.seed)
-            return compared(state, seen, undetermined(state, approximation))
+            before = state.last.approximation if state.last else None
+            seen, points = check_by_comparison(problem, approximation, before, state.seed)
+            found = compared(state, seen, points)
+            if self._needs_a_look(state, found):
+                earlier = state.last.look if state.last else None
+                return self.looked_at(problem, found, state.seed, earlier)
+            return found
         if isinstance(state.trial, FrontTrial):
             even = check_by_elements(
                 problem, approximation, front_elements(problem, state.trial.count)
@@ -141,17 +152,35 @@ class ResolveSpace:
         elements = Elements.build(problem, check_mesh(problem.domain, basis_of(state)))
         return doubted(state, check_by_elements(problem, approximation, elements))
 
+    def _needs_a_look(self, state: SpaceState, found: SpaceAssessment) -> bool:
+        """Tell whether other weights of the rows are asked: they cost as much as the solve."""
+        if state.last is None or len(state.estimates) < LOOKED:
+            return True
+        # Widths are chosen by it: the change from one to the other ranks neither.
+        widths = found.approximation.kernels == state.last.approximation.kernels
+        return widths or found.estimate.value <= state.tol
+
+    def looked_at(
+        self, problem: Problem, found: SpaceAssessment, seed: int, before: SecondLook | None = None
+    ) -> SpaceAssessment:
+        """Return an assessment by comparison with what other weights of the rows say of it."""
+        approximation = found.approximation
+        basis = next(iter(approximation.bases.values()))
+        assert isinstance(basis, TensorBasis)
+        system, _ = product_system(problem, approximation.bases, basis, seed)
+        points = np.concatenate([found.points, points_like_kernels(problem, approximation, seed)])
+        look = second_look(problem, system, self.leastsquares, approximation, points, seed)
+        return confirmed(found, look, before)
+
     def observe(self, state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
         """Return what to try next, or why to stop."""
         state = _noted(state, assessment)
         assert state.best is not None
         if state.missing is not None:
             return replace(state, finished=state.missing)
-        if assessment.undetermined:
-            detail = f"{assessment.undetermined} takes any value that is asked of it at a point."
-            return replace(state, finished=Outcome(OutcomeKind.ILL_POSED, detail))
-        enough = 1 if state.found is not None else NUDGED
-        if len(state.estimates) > enough and (
+        if many := many_solutions(assessment):
+            return replace(state, finished=many)
+        if len(state.estimates) > 1 and (
             state.answer.estimate.value <= state.tol or not state.regular
         ):
             return replace(state, finished=_verdict(state))
@@ -160,11 +189,19 @@ class ResolveSpace:
         if state.pending:
             return replace(state, trial=state.pending[0], pending=state.pending[1:])
         if _stalled(state):
-            return replace(state, finished=Outcome(OutcomeKind.STALLED, _reached(state)))
-        following = self._next(state)
-        if following is None:
-            return replace(state, finished=Outcome(OutcomeKind.KERNEL_LIMIT, _reached(state)))
-        return following
+            return self._ended(state, OutcomeKind.STALLED)
+        return self._next(state) or self._ended(state, OutcomeKind.KERNEL_LIMIT)
+
+    def _ended(self, state: SpaceState, kind: OutcomeKind) -> SpaceState:
+        """Return the end short of the tolerance, with an estimate as good as any."""
+        assert state.best is not None
+        trial, answer = state.best
+        if state.found is None and answer.look is None:
+            answer = self.looked_at(state.problem, answer, state.seed)
+            state = replace(state, best=(trial, answer))
+            if many := many_solutions(answer):
+                return replace(state, finished=many)
+        return replace(state, finished=Outcome(kind, _reached(state)))
 
     def _next(self, state: SpaceState) -> SpaceState | None:
         """Return the state with the next trial; None if more kernels are not allowed."""
@@ -189,7 +226,11 @@ class ResolveSpace:
             return _tuning(state, best)
         pairs = zip(trial.functions, best.functions, strict=True)
         larger = self._within(state.problem, grown(state), tuple(max(pair) for pair in pairs))
-        return None if larger is None else replace(state, trial=larger)
+        if larger is None:
+            return None
+        # Compared is with what it grew from, not with the last of other widths.
+        last = state.last if state.found else largest(state)[1]
+        return replace(state, trial=larger, last=last)
 
     def _beyond(self, state: SpaceState) -> bool:
         """Tell whether products would need more functions than allowed to reach the tolerance."""
@@ -222,7 +263,7 @@ def _noted(state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
     if best is not None and work(state.trial) > work(best[0]):
         idle = 0 if assessment.estimate.value < PROGRESS * best[1].estimate.value else idle + 1
     compared = state.found is None and assessment.estimate.value <= state.tol
-    if best is None or compared or not best[1].estimate.value <= assessment.estimate.value:
+    if best is None or compared or assessment.rank < best[1].rank:
         best = (state.trial, assessment)
     return replace(
         state,
@@ -249,7 +290,21 @@ def _reached(state: SpaceState) -> str:
     if isinstance(trial, FrontTrial):
         return f"Estimate {value:.1e} with {trial.count} kernels along fronts across the axes."
     counts = " x ".join(str(k) for k in trial.functions)
-    return f"Estimate {value:.1e} with {counts} functions along the axes."
+    reached = f"Estimate {value:.1e} with {counts} functions along the axes."
+    return " ".join([reached, *_grounds(state.answer)])
+
+
+def _grounds(answer: SpaceAssessment) -> list[str]:
+    """Return in words what an estimate without an error equation rests on."""
+    if not answer.rests_on:
+        return []
+    said = [f"It rests on comparisons: {answer.rests_on}."]
+    if math.isinf(answer.doubt):
+        said.append(
+            "But the residual does not fall as functions are added: there is something, a corner "
+            "or a layer, that they do not resolve."
+        )
+    return said
 
 
 def _stalled(state: SpaceState) -> bool:

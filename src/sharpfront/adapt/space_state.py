@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from sharpfront.adapt.embedded import FrontTrial
 from sharpfront.adapt.fronts import Found
 from sharpfront.adapt.marginals import Marginals
+from sharpfront.adapt.reweighed import SecondLook
 from sharpfront.arrays import Host
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
@@ -33,16 +35,30 @@ class SpaceAssessment(Assessment):
     Parameters
     ----------
     raw
-        The error equation's answer, or the change from the solution before.
+        The error equation's answer, or the change from the solution before, infinite without one.
     doubt
-        Factor on it, from solutions that changed by more than their estimates said.
-    undetermined
-        An unknown that the problem does not determine, where that is checked by a nudge.
+        Factor on it, from solutions that changed by more than their estimates said, or whose
+        residual did not fall.
+    look
+        What other weights of the rows say, where they were asked.
+    rests_on
+        What the estimate rests on where there is no error equation, in words.
     """
 
     raw: float
     doubt: float
-    undetermined: str
+    look: SecondLook | None = None
+    rests_on: str = ""
+
+    @property
+    def checked(self) -> bool:
+        """Whether another solution or the error equation stands behind the estimate."""
+        return math.isfinite(self.raw)
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Smaller is better: nothing is an answer before it was compared with something."""
+        return not self.checked, self.estimate.value
 
 
 @dataclass(frozen=True, eq=False)

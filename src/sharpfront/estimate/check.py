@@ -2,13 +2,16 @@
 
 Linear elements solve L e = -R on a mesh three times finer than the kernels. Where they cannot be
 built (systems, fourth order, four dimensions and more) the solution is compared with the one
-before it, which has fewer kernels: that is the error of the coarser one.
+before it, which has fewer kernels: that is the error of the coarser one. And the residual must
+fall: where a corner or a layer is beyond all the kernels there are, it does not, and solutions that
+are wrong in the same way agree.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -17,10 +20,11 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.mesh import Mesh, box_mesh
-from sharpfront.estimate.residual import Assessment, assess
+from sharpfront.estimate.residual import Assessment, assess, remainder, rounding
 from sharpfront.estimate.shape_mesh import shape_mesh
 from sharpfront.estimate.sizing import Chart
 from sharpfront.geometry import BoundaryPoints, Box, Domain
+from sharpfront.geometry.sampling import unit_sample
 from sharpfront.pieces import Coordinate
 from sharpfront.pieces.tensor import TensorBasis
 from sharpfront.problem import Problem
@@ -36,8 +40,11 @@ _BY_ELEMENTS = (
     "times 1.5, relative to max(1, max|u|)"
 )
 _BY_COMPARISON = (
-    "largest change from the solution with fewer kernels before it, relative to max(1, max|u|), "
-    "which is the error of that one, times three times the ratio of the last two changes"
+    "there is no error equation for this kind of problem, and the largest of three is said: the "
+    "change from the solution with fewer kernels before it, times three times the ratio of the "
+    "last two changes; twice the change if equations weigh more against conditions; and how far "
+    "the residual can carry the unknowns. It is raised where the residual does not fall as kernels "
+    "are added, and is relative to max(1, max|u|)"
 )
 
 
@@ -125,20 +132,29 @@ def true_places(problem: Problem, elements: Elements) -> tuple[BoundaryPoints, .
 
 def check_by_comparison(
     problem: Problem, approximation: Approximation, before: Approximation | None, seed: int
-) -> Assessment:
-    """Return the assessment by comparison with the approximation before, if there is one."""
+) -> tuple[Assessment, Host]:
+    """Return the assessment by the change from the approximation before, and where that was looked.
+
+    Without one before, the estimate is infinite: nothing is known yet.
+    """
     found = assess(problem, approximation, seed)
-    if before is None:
-        return found
-    value = change(problem, approximation, before, found.points)
-    return Assessment(
-        approximation,
-        found.points,
-        found.volumes,
-        found.residual,
-        found.mismatch,
-        Estimate(value, _BY_COMPARISON),
-    )
+    points = np.concatenate([found.points, points_like_kernels(problem, approximation, seed)])
+    value = math.inf if before is None else change(problem, approximation, before, points)
+    return replace(found, estimate=Estimate(value, _BY_COMPARISON)), points
+
+
+def points_like_kernels(problem: Problem, approximation: Approximation, seed: int) -> Host:
+    """Return points of the domain that are as dense as the kernels are, (m, d).
+
+    Even points would miss what happens in a layer.
+    """
+    basis = next(iter(approximation.bases.values()))
+    if not isinstance(basis, TensorBasis):
+        return np.zeros((0, problem.domain.dimension))
+    unit = unit_sample(basis.size + 500, basis.dimension, "quasi", seed)
+    places = [a.coordinate.invert(unit[:, i]).x for i, a in enumerate(basis.axes)]
+    points = np.stack(places, axis=1)
+    return np.asarray(points[problem.domain.contains(points)])
 
 
 def change(
@@ -155,3 +171,25 @@ def change(
         size = max(1.0, float(np.max(np.abs(new))))
         largest = max(largest, float(np.max(np.abs(new - old))) / size)
     return largest
+
+
+def size_of(approximation: Approximation, unknown: str, points: Host) -> float:
+    """Return max(1, max|u|) over points."""
+    values = approximation.values(unknown, points, (0,) * points.shape[1])
+    return max(1.0, float(np.max(np.abs(values))))
+
+
+def fall(
+    problem: Problem, approximation: Approximation, before: Approximation, points: Host
+) -> float:
+    """Return what is left of the residual of an earlier approximation: the worst equation's share.
+
+    Both are looked at in the same points, root mean square. Equations that are met to rounding
+    count as having fallen.
+    """
+    ratios = [0.0]
+    for form in problem.forms:
+        new = remainder(form, problem, approximation, points)
+        if new > rounding(form, problem, approximation, points):
+            ratios.append(new / max(remainder(form, problem, before, points), 1e-300))
+    return max(ratios)

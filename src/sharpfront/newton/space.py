@@ -31,7 +31,7 @@ _UNKNOWN = "no error can be estimated, because Newton's method did not converge"
 _AND_CHANGE = "; the last correction of Newton's method is added"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Relinearised(SpaceAssessment):
     """An assessment about the new iterate.
 
@@ -156,12 +156,13 @@ class NewtonSpace:
             estimate = Estimate(estimate.value + changed, estimate.meaning + _AND_CHANGE)
         words = {f.name: getattr(found, f.name) for f in fields(SpaceAssessment)}
         words["estimate"] = estimate
+        words["rests_on"] = found.rests_on and f"{found.rests_on}, Newton's method by {changed:.1e}"
         return Relinearised(**words, problem=problem, kernels=kernels, changed=changed)
 
     def observe(self, state: NewtonSpaceState, assessment: Relinearised) -> NewtonSpaceState:
         """Return the next Newton step on the same kernels, more kernels, or an end."""
         best, progress = state.best, state.progress.after(assessment.changed)
-        if best is None or assessment.estimate.value < best.estimate.value:
+        if best is None or assessment.rank < best.rank:
             best = assessment
         state = replace(state, best=best, progress=progress)
         if state.refusal is not None:
@@ -171,16 +172,27 @@ class NewtonSpace:
         move = next_move(kernels.estimate.value, assessment.estimate.value, inner.tol, progress)
         if move is Move.COARSE:
             grown = self.inner.observe(inner, kernels)
-            return replace(state, inner=grown, progress=progress.renewed())
+            return self._ended(replace(state, inner=grown, progress=progress.renewed()))
         inner = replace(inner, problem=assessment.problem)
         state = replace(state, iterate=Remembered(assessment.approximation), inner=inner)
         if move is Move.NEWTON:
             stuck = progress.stuck()
             return replace(state, inner=replace(inner, finished=stuck)) if stuck else state
         seen = assessment if move is Move.END else kernels
-        return _honest(
+        return self._ended(
             replace(state, inner=self.inner.observe(inner, seen), progress=progress.renewed())
         )
+
+    def _ended(self, state: NewtonSpaceState) -> NewtonSpaceState:
+        """Return the state; if it is an end, with an estimate as good as any."""
+        answer = state.answer
+        if state.finished is None or state.inner.found is not None or answer.look is not None:
+            return _honest(state)
+        assert isinstance(answer, Relinearised)
+        left = answer.changed
+        seen = self.inner.looked_at(answer.problem, answer, state.inner.seed)
+        estimate = Estimate(seen.estimate.value + left, seen.estimate.meaning)
+        return _honest(replace(state, best=replace(seen, estimate=estimate)))
 
 
 def _honest(state: NewtonSpaceState) -> NewtonSpaceState:
@@ -188,7 +200,7 @@ def _honest(state: NewtonSpaceState) -> NewtonSpaceState:
     finished = state.finished
     if finished is None or finished.kind is not OutcomeKind.CONVERGED:
         return state
-    if state.answer.estimate.value <= state.inner.tol:
+    if state.answer.checked and state.answer.estimate.value <= state.inner.tol:
         return state
     reached = Outcome(OutcomeKind.STALLED, f"Estimate {state.answer.estimate.value:.1e}.")
     return replace(state, inner=replace(state.inner, finished=reached))

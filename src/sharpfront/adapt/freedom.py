@@ -1,0 +1,118 @@
+"""What equations and conditions leave free: constants, and motions that are linear in space.
+
+A pressure without a pin can be shifted, a body that nothing holds can move and turn. Such functions
+are inserted exactly, without any kernels, so that they are told apart from modes that are merely
+soft: the bending of a slender beam is a million times easier than its stretching, but not free.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import environment, form_values
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.problem import PointCondition, Problem
+
+# Points inside, and on each part of the boundary, at which a motion must satisfy all forms.
+INSIDE, BESIDE = 144, 24
+# Relative to the rows' sizes: they are exact but for rounding of the coefficients.
+FREE = 1e-11
+
+
+def left_free(problem: Problem) -> Outcome | None:
+    """Return which constants or linear functions may be added to a solution; None if none."""
+    rows = _rows(problem)
+    d = problem.domain.dimension
+    constant = np.zeros(rows.shape[1], dtype=bool)
+    constant[:: d + 1] = True
+    shifts, motions = _null_space(rows[:, constant]), _null_space(rows)
+    if not len(motions):
+        return None
+    names = np.array(problem.unknowns)
+    said = [_shift_words(names[_taking_part(s[None], 1)]) for s in _one_by_one(shifts)]
+    if len(motions) > len(shifts):
+        slopes = motions.reshape(len(motions), len(names), d + 1)[:, :, 1:]
+        turning = names[np.abs(slopes).max(axis=(0, 2)) > 1e-6]
+        said.append(_motion_words(turning, d))
+    detail = f"Neither the equations nor the conditions determine the solution: {'; '.join(said)}."
+    return Outcome(OutcomeKind.ILL_POSED, detail)
+
+
+def _shift_words(names: Host) -> str:
+    return f"any constant may be added to {' and '.join(names)}"
+
+
+def _motion_words(names: Host, dimension: int) -> str:
+    if len(names) > 1 and dimension > 1:
+        return f"{', '.join(names[:-1])} and {names[-1]} can turn or tilt freely together"
+    return f"a linear function may be added to {names[0]}"
+
+
+def _one_by_one(shifts: Host) -> Host:
+    """Return the free constants, of single unknowns where these are free for themselves."""
+    if not len(shifts):
+        return shifts
+    single = np.flatnonzero(np.linalg.norm(shifts, axis=0) > 1 - 1e-6)
+    if len(single) == len(shifts):
+        return np.asarray(np.eye(shifts.shape[1])[single])
+    return np.asarray(np.abs(shifts).max(axis=0)[None])
+
+
+def _taking_part(vectors: Host, functions: int) -> Host:
+    sizes = np.abs(vectors).reshape(len(vectors), -1, functions).max(axis=(0, 2))
+    return np.asarray(sizes > 1e-6)
+
+
+def _null_space(rows: Host) -> Host:
+    """Return unit vectors on which all rows vanish, (k, columns)."""
+    _, values, right = np.linalg.svd(rows)
+    sizes = np.zeros(rows.shape[1])
+    sizes[: len(values)] = values
+    return np.asarray(right[sizes < FREE * max(1.0, float(sizes.max()))])
+
+
+def _rows(problem: Problem) -> Host:
+    """Return all forms applied to 1, x, y, ... of each unknown, (rows, unknowns (d + 1))."""
+    domain = problem.domain
+    inside = domain.sample(INSIDE, "grid")
+    blocks = [_inserted(problem, form, inside) for form in problem.forms]
+    for condition in problem.conditions:
+        face = domain.boundary(condition.part, BESIDE)
+        blocks += [_inserted(problem, f, face.points, face.normals) for f in condition.forms]
+    for further in problem.further:
+        single = isinstance(further, PointCondition)
+        points = np.array([further.point]) if isinstance(further, PointCondition) else inside
+        found = [_inserted(problem, form, points) for form in further.forms]
+        blocks += found if single else [f.mean(axis=0, keepdims=True) for f in found]
+    for i, seam in enumerate(domain.periodic_axes):
+        if seam:
+            tilt = np.zeros(domain.dimension + 1)
+            tilt[i + 1] = 1.0
+            blocks.append(np.asarray(np.kron(np.eye(len(problem.unknowns)), tilt), dtype=float))
+    return np.concatenate(blocks)
+
+
+def _inserted(
+    problem: Problem, form: LinearForm, points: Host, normals: Host | None = None
+) -> Host:
+    """Return a form applied to 1 and to each coordinate over half the domain's length."""
+    count, d = points.shape
+    low, high = problem.domain.bounds
+    half = 0.5 * (high - low)
+    shifted = np.column_stack([np.ones(count), (points - 0.5 * (low + high)) / half])
+    leaves = environment(problem.coordinates, points, normals)
+    coefficients, _ = form_values(form, leaves, count)
+    out = np.zeros((count, len(problem.unknowns), d + 1))
+    size = np.zeros(count)
+    for term, values in zip(form.terms, coefficients, strict=True):
+        own = problem.unknowns.index(term.unknown)
+        size += np.abs(values) / np.prod(half ** np.array(term.orders))
+        if term.order == 0:
+            out[:, own] += values[:, None] * shifted
+        elif term.order == 1:
+            axis = term.orders.index(1)
+            out[:, own, axis + 1] += values / half[axis]
+    largest = float(size.max(initial=0.0)) or 1.0
+    return np.asarray(out.reshape(count, -1) / largest)
