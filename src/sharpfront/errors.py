@@ -69,6 +69,8 @@ class OutcomeKind(StrEnum):
     NEWTON = "newton did not converge"
     SEVERAL_SOLUTIONS = "several solutions possible"
     INTERRUPTED = "interrupted"
+    ERROR_GROWTH = "errors outgrew tol"
+    BLOW_UP = "blow-up"
     STOPPED = "stopped early"
 
 
@@ -110,10 +112,19 @@ _ADVICE = {
     OutcomeKind.INTERRUPTED: (
         "What was found so far is kept. Go on from there with solve(problem, resume=solution)."
     ),
+    OutcomeKind.ERROR_GROWTH: (
+        "Errors grow on the way, and tighter steps did not keep them below the tolerance. A larger "
+        "tol gets further, and an earlier end of time= is reached within this one."
+    ),
+    OutcomeKind.BLOW_UP: (
+        "The solution itself grows without bound and ceases to exist at that time. Let time= end "
+        "before it."
+    ),
     OutcomeKind.STOPPED: (
-        "The solution holds up to the time it reached. It may cease to exist there (a blow-up, an "
-        "equation without diffusion whose front becomes infinitely thin), need more kernels than "
-        "max_kernels, or have too many or too few conditions at the ends."
+        "No further step could be taken, and nothing is said about what comes after. A front "
+        "without diffusion that becomes infinitely thin does this, and so do too many or too few "
+        "conditions at the ends: add a little diffusion, check the conditions, or let time= end "
+        "before it."
     ),
 }
 

@@ -42,10 +42,14 @@ class Estimate:
         Estimated error, relative to max(1, max|u|).
     meaning
         How it was found and how far it can be trusted.
+    since
+        For a problem in time, the moment from which on it holds; None if it holds from the start.
+        What the rounding of a jump in the initial state did fades, and is not in the value before.
     """
 
     value: float
     meaning: str
+    since: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +122,11 @@ class Solution:
     def error_estimate(self) -> float:
         """Estimated error relative to max(1, max|u|); `estimate.meaning` says how it was found."""
         return self.estimate.value
+
+    @property
+    def error_estimate_since(self) -> float | None:
+        """For a problem in time, from when on the estimate holds; None if from the start."""
+        return self.estimate.since
 
     @property
     def converged(self) -> bool:

@@ -9,7 +9,7 @@ from zero; what was wrong before is carried along.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -56,11 +56,14 @@ class SlabError:
         With what was carried along, in the unknowns of the problem.
     weights
         The error at the end of the slab on the finer kernels, (m, K').
+    growth
+        By how much the error of before has grown.
     """
 
     local: float
     total: float
     weights: Host
+    growth: float = 1.0
 
 
 def slab_error(
@@ -70,7 +73,6 @@ def slab_error(
     levels: Host,
     before: Host,
     scale: Host,
-    depth: int = 0,
 ) -> SlabError:
     """Return the error of a solved slab.
 
@@ -82,19 +84,51 @@ def slab_error(
         The error at the beginning on the finer kernels, (m, K').
     scale
         Of each unknown, (m,).
-    depth
-        How often the slab has been halved.
     """
     finer = finer_room(system, kernels)
     tables, ends = _tables(kernels, finer.kernels, system.order, system.periodic)
-    coarse = stages_of(system, finer, motion, FEW)
-    matrix = _matrix(coarse, tables, ends, levels)
-    forcing = _forcing(system, finer, motion, tables, levels)
+    line = _forcing(system, finer, motion, tables, levels)
+    whole = _Part(system, finer, motion, tables, ends, levels, line, scale)
+    return _part_error(whole, before, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A slab or a part of it: its solution, and the straight line of its residual, (2, m K')."""
+
+    system: TimeSystem
+    finer: Room
+    motion: Motion
+    tables: Host
+    ends: Host
+    levels: Host
+    line: Host
+    scale: Host
+
+    def half(self, which: int) -> _Part:
+        """Return the first or the second half."""
+        t0, t1 = self.motion.times
+        shares = np.array([0.5 * which, 0.5 * which + 0.5])
+        nodes = shares[0] + 0.5 * all_nodes()
+        levels = np.einsum("sj,jmk->smk", interpolation(nodes), self.levels)
+        begin, end = t0 + (t1 - t0) * shares
+        # Of the whole slab's line, not anew: the residual at other moments than the stages is one
+        # of the polynomials in time, most of which cancels over the slab.
+        line = self.line[0] + shares[:, None] * (self.line[1] - self.line[0])
+        return replace(self, motion=self.motion.part(begin, end), levels=levels, line=line)
+
+
+def _part_error(part: _Part, before: Host, depth: int) -> SlabError:
+    """Return the error of a part of a slab, in two steps where errors grow fast."""
+    system, finer, scale = part.system, part.finer, part.scale
+    coarse = stages_of(system, finer, part.motion, FEW)
+    matrix = _matrix(coarse, part.tables, part.ends, part.levels)
     m, k = before.shape
     block = matrix.shape[0] // FEW
     right = np.zeros((FEW, block, 2))
-    right[:, : m * k, 0] = -forcing
-    carried = _mass_times(coarse, tables, levels, before)
+    shares = stage_nodes(FEW)[:, None]
+    right[:, : m * k, 0] = -(part.line[0] + shares * (part.line[1] - part.line[0]))
+    carried = _mass_times(coarse, part.tables, part.levels, before)
     right[:, : m * k, 1] = -coarse.rates[:, 0, None] * carried
     factor = sl.lu_factor(matrix, check_finite=False, overwrite_a=True)
     found = sl.lu_solve(factor, right.reshape(FEW * block, 2), check_finite=False)
@@ -103,36 +137,29 @@ def slab_error(
     values /= scale[:, None, None]
     start = float(np.abs((before / scale[:, None]) @ finer.inner[0].T).max())
     if float(np.abs(values[..., 1]).max()) > GROWTH * start and start > 0 and depth < HALVINGS:
-        return _halved(system, kernels, motion, levels, before, scale, depth)
+        first = _part_error(part.half(0), before, depth + 1)
+        second = _part_error(part.half(1), first.weights, depth + 1)
+        local, total = max(first.local, second.local), max(first.total, second.total)
+        return SlabError(local, total, second.weights, first.growth * second.growth)
     stated = values.sum(axis=3)[:, : len(system.problem.unknowns)]
     return SlabError(
         float(np.abs(values[..., 0]).max()),
         float(np.abs(stated).max()),
         found.sum(axis=3)[-1],
+        float(np.abs(values[-1, ..., 1]).max()) / start if start > 0 else 1.0,
     )
 
 
-def _halved(
-    system: TimeSystem,
-    kernels: int,
-    motion: Motion,
-    levels: Host,
-    before: Host,
-    scale: Host,
-    depth: int,
+def with_end(
+    found: SlabError, system: TimeSystem, kernels: int, ending: Host, scale: Host
 ) -> SlabError:
-    """Return the error of a slab in two steps: errors that grow fast need short ones."""
-    t0, t1 = motion.times
-    middle = 0.5 * (t0 + t1)
-    local, total = 0.0, 0.0
-    for begin, end in ((t0, middle), (middle, t1)):
-        nodes = (begin + (end - begin) * all_nodes() - t0) / motion.dt
-        part = np.einsum("sj,jmk->smk", interpolation(nodes), levels)
-        short = motion.part(begin, end)
-        found = slab_error(system, kernels, short, part, before, scale, depth + 1)
-        before = found.weights
-        local, total = max(local, found.local), max(total, found.total)
-    return SlabError(local, total, before)
+    """Return the error of a slab with more of it at its end, on its own kernels, (m, K)."""
+    finer = finer_room(system, kernels)
+    tables, _ = _tables(kernels, finer.kernels, system.order, system.periodic)
+    weights = found.weights + ending @ tables[0].T @ finer.projector.T
+    last = np.abs((weights / scale[:, None]) @ finer.inner[0].T).max(axis=1)
+    stated = float(last[: len(system.problem.unknowns)].max())
+    return replace(found, total=max(found.total, stated), weights=weights)
 
 
 def _at_stages(stages: Stages, levels: Host) -> tuple[Host, Host]:
@@ -167,7 +194,7 @@ def _mass_times(stages: Stages, tables: Host, levels: Host, before: Host) -> Hos
 
 
 def _forcing(system: TimeSystem, finer: Room, motion: Motion, tables: Host, levels: Host) -> Host:
-    """Return the tested residual at the stages of the error equation, (FEW, m K').
+    """Return the tested residual at the beginning and the end of a slab, (2, m K').
 
     It is taken at the solution's own stages, where nothing of it comes from time, and drawn
     straight through them.
@@ -189,7 +216,6 @@ def _forcing(system: TimeSystem, finer: Room, motion: Motion, tables: Host, leve
 
 @lru_cache
 def _straight() -> Host:
-    """Return the matrix from values at the stages to the straight line through them."""
-    design = np.stack([np.ones(STAGES), stage_nodes(STAGES)], axis=1)
-    line = np.stack([np.ones(FEW), stage_nodes(FEW)], axis=1)
-    return np.asarray(line @ np.linalg.pinv(design))
+    """Return the matrix from values at the stages to the ends of the straight line through them."""
+    design = np.stack([1.0 - stage_nodes(STAGES), stage_nodes(STAGES)], axis=1)
+    return np.asarray(np.linalg.pinv(design))

@@ -10,32 +10,35 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.evolve.error import slab_error
+from sharpfront.errors import OutcomeKind
+from sharpfront.evolve.ending import StuckError
+from sharpfront.evolve.error import slab_error, with_end
+from sharpfront.evolve.late import at_end, during
 from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.placing import (
     IN_SPACE,
     LOST,
     Limits,
     Run,
-    StuckError,
     exchanged,
+    is_flat,
     looked_ahead,
     moved,
+    stays,
     transfer_error,
     with_kernels,
 )
 from sharpfront.evolve.room import room_of
-from sharpfront.evolve.slab import Solved, solve_slab, stages_of
+from sharpfront.evolve.slab import Solved, Stages, solve_slab, stages_of
 from sharpfront.evolve.start import restarted
+from sharpfront.evolve.trail import Mark
 from sharpfront.mixture import Mixture
-from sharpfront.pieces.motion import Motion
-from sharpfront.pieces.radau import STAGES, interpolation, legendre, stage_nodes
+from sharpfront.pieces.radau import STAGES, interpolation, stage_nodes
 from sharpfront.pieces.slabs import Slab
 
-# Shares of the tolerance: what the polynomials in time leave out, Newton's last update.
-IN_TIME, IN_NEWTON = 0.3, 1e-4
-# Coefficients in time are taken to fall by a factor between these.
-LEAST_FALL, MOST_FALL = 0.1, 0.9
+# Shares of the tolerance: what the polynomials in time leave out during a step, and at its end;
+# Newton's last update.
+IN_TIME, AT_END, IN_NEWTON = 0.3, 0.1, 1e-4
 # Bounds and caution of the next step.
 SHRINK, GROW, SAFE = 0.2, 2.0, 0.85
 # Share of the way to the fitted mixture that is gone in a step.
@@ -73,6 +76,8 @@ class Step:
         The components at the end, and their speeds.
     seconds
         Wall time.
+    mark
+        How errors and the solution grew.
     """
 
     slab: Slab
@@ -83,6 +88,7 @@ class Step:
     mixture: Mixture
     speeds: Host
     seconds: float
+    mark: Mark
     words: tuple[str, ...] = ()
 
 
@@ -90,13 +96,20 @@ def steps(run: Run, limits: Limits) -> Iterator[Step]:
     """Yield steps until the end of time; raises `StuckError` where none can be taken."""
     while run.now.t < limits.stop:
         words: list[str] = []
+        present = limits.at(run.now.t)
         if limits.agenda.is_stop(run.now.t):
-            run, words = restarted(run, limits)
+            run, words = restarted(run, present.strict)
         if run.unresolved:
-            raise StuckError(run.unresolved)
-        step = replace(_step(run, limits), words=tuple(words))
+            raise StuckError(run.unresolved, OutcomeKind.KERNEL_LIMIT)
+        step = replace(_step(run, present), words=tuple(words))
         run = step.run
         yield step
+
+
+def _too_few(run: Run) -> StuckError:
+    """Return the error of a run whose kernels are too few."""
+    words = f"{run.now.kernels} kernels do not resolve it"
+    return StuckError(words, OutcomeKind.KERNEL_LIMIT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +158,7 @@ class _Try:
         origin = self.origin or self.run
         full = self.run.now.kernels >= limits.max_kernels
         if full and SHRINK * dt < SHORT * limits.span:
-            raise StuckError(f"{self.run.now.kernels} kernels do not resolve it")
+            raise _too_few(self.run)
         if (self.helpless(excess) and self.cuts < CUTS) or (full and self.cuts < LAST_CUTS):
             return _Try(replace(origin, dt=SHRINK * dt), SHRINK * self.relax, cuts=self.cuts + 1)
         run = _richer(self.run, limits, excess)
@@ -196,20 +209,30 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     """Solve one slab and see whether it is good."""
     run = now.run
     dt = _fitted(run.now.t, run.dt, limits)
-    v, stop = moved(run.now, dt, now.relax)
+    flat = is_flat(run, limits)
+    v, stop = stays(run.now, dt) if flat else moved(run.now, dt, now.relax)
     if now.ahead is not None:
         stop = replace(now.ahead, t=stop.t)
     motion = run.now.motion(stop, stop.t)
-    solved = _solve(run, motion, limits)
+    stages = stages_of(run.now.system, room_of(run.now.system, run.now.kernels), motion, STAGES)
+    solved = _solve(run, stages, limits)
     if not solved.converged:
         return _Done(dt, solved, stop)
     table = room_of(run.now.system, run.now.kernels).inner[0]
     scale = np.maximum(run.scale, np.abs(solved.weights @ table.T).max(axis=(0, 2)))
-    late = _late(solved.weights, table, scale) / (IN_TIME * limits.tol)
+    late = during(solved.weights, table, scale) / (IN_TIME * limits.tol)
     if late > 1.0:
         return _Done(dt, solved, stop, late)
-    found = slab_error(run.now.system, run.now.kernels, motion, solved.weights, run.error, scale)
-    allowed = IN_SPACE * limits.tol * _fair(dt, limits)
+    system, kernels = run.now.system, run.now.kernels
+    ending = at_end(stages, solved)
+    lasting = float((np.abs(ending @ table.T).max(axis=1) / scale).max())
+    if lasting > AT_END * limits.lasting:
+        # The sixth power of a step is what it leaves out, the tenth what is left of it at its end.
+        late = max(late, (lasting / (AT_END * limits.lasting)) ** ((STAGES + 1) / (2 * STAGES)))
+        return _Done(dt, solved, stop, late)
+    found = slab_error(system, kernels, motion, solved.weights, run.error, scale)
+    found = with_end(found, system, kernels, ending, scale)
+    allowed = IN_SPACE * limits.lasting * _fair(dt, limits)
     stop = replace(stop, weights=solved.weights[-1])
     factor = float(np.clip(SAFE * max(late, 1e-300) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
     idle = run.idle + 1 if found.local < IDLE * allowed else 0
@@ -218,8 +241,18 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     following = Run(stop, dt * factor, found.weights, scale, idle, run.taken + 1, pace, before)
     error = found.total + late * IN_TIME * limits.tol
     slab = Slab(motion, run.now.kernels)
-    step = Step(slab, solved.weights, following, error, 0, stop.mixture, v, 0.0)
+    mark = _mark(motion.times, run, found.growth, solved.weights @ table.T, scale)
+    step = Step(slab, solved.weights, following, error, 0, stop.mixture, v, 0.0, mark)
     return _Done(dt, solved, stop, late, found.local / allowed, step)
+
+
+def _mark(times: tuple[float, float], run: Run, growth: float, values: Host, scale: Host) -> Mark:
+    """Return what a step shows, from its values at all stages, (STAGES + 1, m, n)."""
+    sizes = np.abs(values).max(axis=2)
+    slower = float((run.scale / scale).max())
+    share = float((sizes[0] / run.scale).max())
+    stated = len(run.now.system.problem.unknowns)
+    return Mark(*times, growth * slower, share, float(sizes[-1, :stated].max()))
 
 
 def _fair(dt: float, limits: Limits) -> float:
@@ -254,27 +287,15 @@ def _fitted(t: float, dt: float, limits: Limits) -> float:
     return 0.5 * left if dt > 0.5 * left else dt
 
 
-def _solve(run: Run, motion: Motion, limits: Limits) -> Solved:
+def _solve(run: Run, stages: Stages, limits: Limits) -> Solved:
     now = run.now
     guess = np.repeat(now.weights[None], STAGES, axis=0)
     if run.before is not None and run.before[0].shape[1:] == now.weights.shape:
-        ahead = 1.0 + motion.dt / run.before[1] * stage_nodes(STAGES)
+        ahead = 1.0 + stages.motion.dt / run.before[1] * stage_nodes(STAGES)
         drawn = np.einsum("sj,jmk->smk", interpolation(ahead), run.before[0])
         if np.abs(drawn - now.weights).max() < np.abs(now.weights).max():
             guess = drawn
-    stages = stages_of(now.system, room_of(now.system, now.kernels), motion, STAGES)
-    return solve_slab(stages, now.weights, guess, IN_NEWTON * limits.tol, run.scale)
-
-
-def _late(weights: Host, table: Host, scale: Host) -> float:
-    """Return what the polynomials in time leave out: the sum of the coefficients not there.
-
-    They fall like powers; how fast is seen in the last two that are there.
-    """
-    last = np.einsum("cj,jmk->cmk", legendre(STAGES)[-2:], weights)
-    fourth, fifth = np.abs(last @ table.T).max(axis=2) / scale
-    fall = np.clip(fifth / np.maximum(fourth, 1e-300), LEAST_FALL, MOST_FALL)
-    return float(np.max(fifth * fall / (1.0 - fall)))
+    return solve_slab(stages, now.weights, guess, IN_NEWTON * limits.lasting, run.scale)
 
 
 def _richer(run: Run, limits: Limits, excess: float) -> Run:
@@ -284,7 +305,7 @@ def _richer(run: Run, limits: Limits, excess: float) -> Run:
         return placed
     kernels = run.now.kernels
     if kernels >= limits.max_kernels:
-        raise StuckError(f"{kernels} kernels do not resolve it")
+        raise _too_few(run)
     share = float(np.clip(0.12 * math.log10(excess) + 0.05, 0.08, 0.5))
     wanted = min(limits.max_kernels, math.ceil(kernels * (1.0 + share)))
     return exchanged(run, limits, wanted, better=0.8) or with_kernels(run, wanted)
@@ -297,7 +318,7 @@ def _tended(run: Run, limits: Limits) -> Run:
     if run.idle >= PATIENCE and run.now.kernels > LEAST_KERNELS:
         fewer = max(LEAST_KERNELS, int(0.88 * run.now.kernels))
         trial = with_kernels(run, fewer)
-        if transfer_error(run.now, trial.now, run.scale) < LOST * IN_SPACE * limits.tol:
+        if transfer_error(run.now, trial.now, run.scale) < LOST * IN_SPACE * limits.lasting:
             return replace(trial, idle=0)
         return replace(run, idle=0)
     return run

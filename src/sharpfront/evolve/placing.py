@@ -11,6 +11,7 @@ from sharpfront.evolve.agenda import Agenda
 from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.room import finer_room, more_kernels
 from sharpfront.evolve.tracking import Shape, searched, speeds, trial_error
+from sharpfront.evolve.trail import EVEN, Profile
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.slabs import kernels_of
 
@@ -22,10 +23,6 @@ BETTER = 0.3
 USUAL = (Shape(2.0, 0.4, 0.1), Shape(5.0, 1.0, 0.3))
 # What an exchange may lose, as a share of what kernels may add.
 LOST = 0.2
-
-
-class StuckError(Exception):
-    """No step could be taken; the words say why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +85,10 @@ class Limits:
         Of the mixture, at most.
     agenda
         What happens when.
+    profile
+        Where steps must leave less behind, for it grows.
+    share
+        What a step may leave behind, as a share of what it may leave where errors do not grow.
     """
 
     tol: float
@@ -96,11 +97,38 @@ class Limits:
     max_kernels: int
     components: int
     agenda: Agenda
+    profile: Profile = EVEN
+    share: float = 1.0
+
+    def at(self, t: float) -> Limits:
+        """Return the limits of a moment."""
+        return replace(self, share=self.profile.at(t))
+
+    @property
+    def lasting(self) -> float:
+        """The tolerance for errors that stay: of space, of the ends of steps, of a start."""
+        return self.tol * self.share
+
+    @property
+    def strict(self) -> Limits:
+        """The limits with that tolerance for everything."""
+        return replace(self, tol=self.lasting, share=1.0)
 
     @property
     def span(self) -> float:
         """The length of the span."""
         return self.stop - self.start
+
+
+def is_flat(run: Run, limits: Limits) -> bool:
+    """Tell whether what varies in space is too little to place kernels by: noise, for example."""
+    least = IN_SPACE * limits.lasting * run.scale
+    return bool(np.all(np.ptp(run.now.profile.values, axis=1) <= least))
+
+
+def stays(now: Moment, dt: float) -> tuple[Host, Moment]:
+    """Return what `moved` does for components that stay where they are."""
+    return np.zeros(now.mixture.components), replace(now, t=now.t + dt)
 
 
 def moved(now: Moment, dt: float, relax: float) -> tuple[Host, Moment]:
@@ -160,7 +188,7 @@ def exchanged(
     if missed[i] > better * trial_error(now.still, now.values, now.kernels):
         return None
     trial = now.placed(tried[i].mixture, tried[i].shape, kernels or now.kernels)
-    if transfer_error(now, trial, run.scale) > LOST * IN_SPACE * limits.tol:
+    if transfer_error(now, trial, run.scale) > LOST * IN_SPACE * limits.lasting:
         return None
     return _carried(run, trial)
 

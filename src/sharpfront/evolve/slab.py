@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
@@ -106,11 +107,14 @@ class Solved:
         Newton steps.
     converged
         Whether the last update was below the tolerance.
+    factor
+        The last tangent, factored.
     """
 
     weights: Host
     iterations: int
     converged: bool
+    factor: Any = None
 
 
 def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float, scale: Host) -> Solved:
@@ -135,7 +139,7 @@ def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float, scale
     for step in range(1, MOST_STEPS + 1):
         try:
             leaves, rows = _about(stages, start, levels)
-            residual = _residual(stages, leaves, rows, forces)
+            residual = residual_of(stages, leaves, rows, forces)
             if factor is None:
                 matrix = tangent_matrix(stages, leaves, rows)
                 factor = sl.lu_factor(matrix, check_finite=False, overwrite_a=True)
@@ -151,7 +155,7 @@ def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float, scale
         if not np.isfinite(size) or size > 1e3 * max(last, 1.0) or (step > 3 and size > 2 * last):
             return Solved(_all(start, levels), step, converged=False)
         if size < tolerance or (stages.system.is_linear and step == 1):
-            return Solved(_all(start, levels), step, converged=True)
+            return Solved(_all(start, levels), step, converged=True, factor=factor)
         if size > KEEP * last:
             factor = None
         last = size
@@ -171,7 +175,7 @@ def _all(start: Host, levels: Host) -> Host:
     return np.concatenate([start[None], levels])
 
 
-def _residual(
+def residual_of(
     stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow], forces: Host
 ) -> Host:
     """Return what the equations and conditions of all stages leave, (stages, m K + conditions)."""

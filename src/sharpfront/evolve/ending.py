@@ -1,0 +1,76 @@
+"""How a run in time ended: the part of it that can be trusted, and what is said about the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.evolve.trail import Mark, blow_up_time
+from sharpfront.history import TimeStep
+
+# An estimate above this says that the solution has been lost: the error equation is linear.
+LOST = 0.1
+
+
+class StuckError(Exception):
+    """No further step is taken; the words say why, and the kind what it is called."""
+
+    def __init__(self, words: str, kind: OutcomeKind = OutcomeKind.STOPPED) -> None:
+        super().__init__(words)
+        self.kind = kind
+
+
+class Part(NamedTuple):
+    """Steps whose estimates are below the tolerance: from the first one to before the last."""
+
+    first: int
+    last: int
+
+
+def trusted(records: Sequence[TimeStep], tol: float, fading: bool) -> Part:
+    """Return the steps that can be trusted.
+
+    Parameters
+    ----------
+    fading
+        Whether errors of the start fade: the initial state was rounded. Then the part may begin
+        after the start, and is the last one whose estimates are below the tolerance.
+    """
+    below = [r.error_estimate <= tol for r in records]
+    if not fading:
+        last = below.index(False) if False in below else len(below)
+        return Part(0, last)
+    last = len(below) - below[::-1].index(True) if True in below else 0
+    first = last
+    while first > 0 and below[first - 1]:
+        first -= 1
+    return Part(first, last)
+
+
+def stopped(stuck: StuckError, marks: Sequence[Mark], reached: float, stop: float) -> Outcome:
+    """Return the outcome of a run that ended before its time."""
+    when = blow_up_time(marks)
+    if when is not None:
+        size = marks[-1].size
+        words = f"max|u| reaches {size:.2g} at t = {reached:.6g} and grows without bound towards"
+        return Outcome(OutcomeKind.BLOW_UP, f"{words} t = {when:.4g}.")
+    return Outcome(stuck.kind, f"At t = {reached:.6g} of {stop:.6g}: {stuck}.")
+
+
+def finished(records: Sequence[TimeStep], part: Part, estimate: float, tol: float) -> Outcome:
+    """Return the outcome of a run that reached the end of time."""
+    if estimate <= tol:
+        return Outcome(OutcomeKind.CONVERGED)
+    words = f"Over the whole span the estimate is {estimate:.1e}, above {tol:.1e}"
+    until = f"; up to t = {records[part.last - 1].time:.4g} it is below" if part.last else ""
+    return Outcome(OutcomeKind.ERROR_GROWTH, f"{words}{until}.")
+
+
+def returned(records: Sequence[TimeStep]) -> str:
+    """Say how far a solution is returned, from the records of what can be trusted."""
+    if not records:
+        return "No part of it has an estimate below tol."
+    return (
+        f"Returned is the part up to t = {records[-1].time:.6g}, where the estimate is below tol."
+    )

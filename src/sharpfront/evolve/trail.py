@@ -1,0 +1,125 @@
+"""What a run shows of its problem: how errors grow on the way, and whether it ends in a blow-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sharpfront.arrays import Host
+
+# No step is asked for more digits of the solution than this.
+TIGHTEST = 1e-11
+# A blow-up is told from the steps in which the solution grew by the last such factor, by the second
+# one in each of so many at least; they lie off a straight line by so much of its range at most, and
+# it is as near as that part of their length.
+LAST_GROWTH, STEP_GROWTH, LEAST_STEPS, OFF, NEAR = 30.0, 1.2, 4, 0.2, 0.5
+
+
+class Mark(NamedTuple):
+    """What a step leaves behind.
+
+    Parameters
+    ----------
+    start, stop
+        Its ends.
+    growth
+        By how much the error of before grew in it, relative to max(1, max|u|).
+    share
+        The size of the solution at its beginning as a share of max(1, max|u|) so far.
+    size
+        max|u| at its end.
+    """
+
+    start: float
+    stop: float
+    growth: float
+    share: float
+    size: float
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What steps may leave behind over time, as a share of what they may where errors do not grow.
+
+    Parameters
+    ----------
+    times, shares
+        Where it is known; in between its logarithm is drawn straight.
+    """
+
+    times: Host
+    shares: Host
+
+    def at(self, t: float) -> float:
+        """Return the share at a moment."""
+        return float(np.exp(np.interp(t, self.times, np.log(self.shares))))
+
+    def tightened(self, marks: Sequence[Mark], by: float, tol: float) -> Profile:
+        """Return the profile for another run, after one whose estimate was too large.
+
+        At first by how much errors grow from each moment on, then everywhere by one factor.
+
+        Parameters
+        ----------
+        by
+            The factor by which errors must be smaller at least.
+        tol
+            The tolerance that was asked for.
+        """
+        starts = np.array([m.start for m in marks])
+        shares = by * np.array([self.at(t) for t in starts])
+        if self is EVEN:
+            needed = 0.5 / growth_ahead([m.growth for m in marks])
+            shares = needed * min(1.0, by / needed[0])
+        floor = TIGHTEST * np.array([m.share for m in marks]) / tol
+        return Profile(starts, np.maximum(shares, np.minimum(floor, 1.0)))
+
+
+def growth_ahead(growths: Sequence[float]) -> Host:
+    """Return by how much errors made at the start of each step, or after it, grow at most, (n,)."""
+    found, most = np.ones(len(growths)), 1.0
+    longest = 1.0
+    for n in reversed(range(len(growths))):
+        longest = growths[n] * max(1.0, longest)
+        most = max(most, longest)
+        found[n] = most
+    return found
+
+
+EVEN = Profile(np.zeros(1), np.ones(1))
+
+
+def blow_up_time(marks: Sequence[Mark]) -> float | None:
+    """Return when a solution ceases to exist, None where nothing says that it does.
+
+    A blow-up goes like (T - t)^(-p), so that size / rate of growth = (T - t) / p falls to zero on a
+    straight line; for growth without end like exp(r t) it stays what it is.
+    """
+    times, sizes = _last_growth(marks)
+    if len(sizes) <= LEAST_STEPS:
+        return None
+    slowness = np.diff(times) / np.diff(np.log(sizes))
+    before = 0.5 * (times[1:] + times[:-1]) - times[-1]
+    slope, offset = np.polyfit(before, slowness, 1)
+    off = float(np.abs(slowness - slope * before - offset).max())
+    if slope >= 0 or off > OFF * np.ptp(slowness):
+        return None
+    left = -float(offset / slope)
+    return float(times[-1]) + max(left, 0.0) if abs(left) < NEAR * np.ptp(times) else None
+
+
+def _last_growth(marks: Sequence[Mark]) -> tuple[Host, Host]:
+    """Return moments and sizes over the last growth by LAST_GROWTH; none if there is none."""
+    times: list[float] = []
+    sizes: list[float] = []
+    for mark in reversed(marks):
+        if sizes and mark.size > sizes[-1] / STEP_GROWTH:
+            continue
+        times.append(mark.stop)
+        sizes.append(mark.size)
+        if mark.size < sizes[0] / LAST_GROWTH:
+            return np.array(times[::-1]), np.array(sizes[::-1])
+    return np.zeros(0), np.zeros(0)

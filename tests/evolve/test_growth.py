@@ -1,0 +1,108 @@
+"""Growth on the way: estimates carry what was missed while the solution was small."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.evolve.trail import EVEN, Mark, blow_up_time, growth_ahead
+
+
+def growing(rate, size, end, waves=1):
+    """Return a problem whose solution grows from a small size, and its solution."""
+    net = rate - (waves * np.pi) ** 2
+
+    def exact(x, t):
+        return size * np.sin(waves * np.pi * x) * np.exp(net * t)
+
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - u.dxx - rate * u,
+        boundary=lambda u, x, t: u,
+        initial=lambda x: exact(x, 0.0),
+        time=(0, end),
+    )
+    return problem, exact
+
+
+def largest_error(solution, exact):
+    """Return the largest error relative to max(1, max|u|) so far, at many moments."""
+    x = np.linspace(*solution.domain.bounds[:, 0], 81)
+    t = np.linspace(*solution.domain.time, 61)[:, None]
+    scale = np.maximum.accumulate(np.maximum(1.0, np.abs(exact(x, t)).max(axis=1)))
+    return float((np.abs(solution(x, t) - exact(x, t)).max(axis=1) / scale).max())
+
+
+@pytest.mark.parametrize(
+    ("rate", "size", "end", "waves", "tol"),
+    [
+        (30.0, 1e-6, 1.0, 1, 1e-6),
+        (25.0, 1e-9, 1.5, 1, 1e-6),
+        (40.0, 3e-8, 0.5, 1, 1e-4),
+        (70.0, 1e-5, 0.4, 2, 1e-6),
+    ],
+)
+def test_growth_from_a_small_start_is_solved_with_an_honest_estimate(rate, size, end, waves, tol):
+    problem, exact = growing(rate, size, end, waves)
+    found = sf.solve(problem, tol=tol)
+    error = largest_error(found, exact)
+    assert found.converged
+    assert error < 3 * found.error_estimate
+    assert error < tol
+
+
+@pytest.mark.parametrize(
+    ("power", "size", "diffusion"), [(2, 2.0, 0.3), (3, 1.5, 1.0), (2.5, 3.0, 0.1)]
+)
+def test_a_blow_up_is_named_with_its_time(power, size, diffusion):
+    problem = sf.Problem(
+        sf.Interval(0, 2),
+        lambda u, x, t: u.dt - diffusion * u.dxx - u**power,
+        boundary=lambda u, x, t: u.dn,
+        initial=lambda x: size + 0 * x,
+        time=(0, 2),
+    )
+    end = size ** (1 - power) / (power - 1)
+    found = sf.solve(problem, tol=1e-3)
+    assert found.outcome.kind == "blow-up" and not found.converged
+    told = float(found.outcome.detail.split("towards t = ")[1].split(". ")[0])
+    assert abs(told - end) < 2e-3 * end
+    # What is returned ends before it, and holds.
+    reached = found.domain.time[1]
+    assert 0.9 * end < reached < end
+    t = np.linspace(0, reached, 40)
+    exact = ((power - 1) * (end - t)) ** (-1 / (power - 1))
+    assert found.error_estimate <= found.tol
+    assert np.max(np.abs(found(1.0, t) - exact) / exact) < found.tol
+
+
+@pytest.mark.parametrize("rate", [0.3, 5.0])
+def test_growth_without_end_is_no_blow_up(rate):
+    times = np.linspace(0, 20 / rate, 60)
+    marks = [Mark(a, b, 1.0, 1.0, float(np.exp(rate * b))) for a, b in itertools.pairwise(times)]
+    assert blow_up_time(marks) is None
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.5])
+@pytest.mark.parametrize("end", [1e-3, 7.0])
+def test_blow_ups_of_any_power_are_seen_before_they_happen(power, end):
+    times = end * (1 - np.geomspace(1, 1e-6, 80))
+    marks = [
+        Mark(a, b, 1.0, 1.0, float((1 - b / end) ** -power)) for a, b in itertools.pairwise(times)
+    ]
+    assert blow_up_time(marks) == pytest.approx(end, rel=1e-4)
+    assert blow_up_time(marks[:4]) is None
+
+
+def test_what_grows_later_must_be_smaller_before():
+    assert np.allclose(growth_ahead([0.1, 4.0, 0.5, 3.0, 0.2]), [6, 6, 3, 3, 1])
+    marks = [Mark(t, t + 1, g, 1e-6, 1e-6) for t, g in enumerate([10.0, 10.0, 1.0, 0.5])]
+    profile = EVEN.tightened(marks, by=0.1, tol=1e-6)
+    assert np.allclose(profile.shares, [0.005, 0.05, 0.5, 0.5])
+    # Where growth does not explain the estimate, all of it becomes tighter.
+    calm = [m._replace(growth=0.9) for m in marks]
+    assert np.allclose(EVEN.tightened(calm, by=0.1, tol=1e-6).shares, 0.1)
+    # No step is asked for more digits than rounding leaves of the solution.
+    marks = [m._replace(growth=1e8) for m in marks]
+    assert np.all(EVEN.tightened(marks, by=1e-9, tol=1e-6).shares >= 1e-11)
