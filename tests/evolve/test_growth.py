@@ -106,3 +106,26 @@ def test_what_grows_later_must_be_smaller_before():
     # No step is asked for more digits than rounding leaves of the solution.
     marks = [m._replace(growth=1e8) for m in marks]
     assert np.all(EVEN.tightened(marks, by=1e-9, tol=1e-6).shares >= 1e-11)
+
+
+@pytest.mark.parametrize("place", [0.3, 0.55])
+def test_the_time_from_which_an_estimate_holds_is_a_number(place, tmp_path):
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 0.01 * u.dxx,
+        boundary=lambda u, x, t: u.dn,
+        initial=lambda x: np.where(x < place, 1.0, 0.0),
+        time=(0, 0.2),
+    )
+    found = sf.solve(problem, tol=1e-4)
+    since = found.error_estimate_since
+    assert found.converged and 0 < since < 0.2
+    assert since == sf.load(found.save(tmp_path / "jump")).estimate.since
+    # Before it the estimates are larger than the one that is told, after it none is.
+    ends = np.array([r.time for r in found.history])
+    errors = np.array([r.error_estimate for r in found.history])
+    assert errors[ends <= since].max() > found.tol >= found.error_estimate
+    assert errors[ends > since].max() == found.error_estimate
+    assert f"{since:.3g}" in str(found)
+    smooth, _ = growing(0.0, 1.0, 0.1)
+    assert sf.solve(smooth, tol=1e-4).error_estimate_since is None

@@ -67,6 +67,7 @@ class Facts:
             "advice": outcome.advice,
             "error_estimate": solution.error_estimate,
             "estimate_meaning": solution.estimate.meaning,
+            "error_estimate_since": solution.error_estimate_since,
             "tol": solution.tol,
             "true_error": dict(self.errors) or None,
             "kernels": solution.kernels,
@@ -90,7 +91,9 @@ class Facts:
     def _rows(self) -> list[tuple[str, str]]:
         solution, parameters = self.solution, self.statement.parameters
         rows = [("Outcome", str(solution.outcome))]
-        rows += [("Estimate", f"{solution.error_estimate:.1e}, asked for {solution.tol:.1e}")]
+        since = solution.error_estimate_since
+        held = f", from t = {since:.3g} on" if since is not None else ""
+        rows += [("Estimate", f"{solution.error_estimate:.1e}{held}, asked for {solution.tol:.1e}")]
         for unknown, error in self.errors.items():
             rows.append(("True error", f"{error:.1e}, the largest |{unknown} - exact|"))
         rounds = len(solution.history)

@@ -31,8 +31,8 @@ def fingerprint(problem: Problem, until: float) -> dict[str, Any]:
     space = problem.domain.sample(PLACES)
     rows = [_folded(problem.domain.distance(space)), _folded(space.ravel())]
     rows += [_folded(problem.initial.values(n, space)) for n in problem.initial.states]
-    draw = np.random.default_rng(1)
-    t = draw.uniform(problem.time[0], until, (PLACES, 1))
+    begin = problem.time[0]
+    t = begin + (until - begin) * np.random.default_rng(1).random((PLACES, 1))
     points = np.concatenate([space, t], axis=1)
     rows += [_formula(e, problem.coordinates, points, None) for e in problem.equations]
     for condition in problem.conditions:

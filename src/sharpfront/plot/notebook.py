@@ -19,7 +19,8 @@ def headline(solution: Any) -> str:
     where = ", ".join(solution.approximation.coordinates)
     return (
         f"Solution for {names} of ({where}){_span(solution)}: {solution.outcome.kind}, estimated "
-        f"error {solution.error_estimate:.1e} (tol {solution.tol:.0e}), {solution.kernels} "
+        f"error {solution.error_estimate:.1e}{_since(solution)} (tol {solution.tol:.0e}), "
+        f"{solution.kernels} "
         f"kernels, {turns(solution)}"
     )
 
@@ -36,6 +37,11 @@ def _span(solution: Any) -> str:
     return f", t from {time[0]:g} to {time[1]:g}" if time is not None else ""
 
 
+def _since(solution: Any) -> str:
+    since = solution.error_estimate_since
+    return f" from t = {since:.3g} on" if since is not None else ""
+
+
 def card(solution: Any) -> str:
     """Return HTML that needs nothing but itself: a table and a picture."""
     seconds = sum(record.seconds for record in solution.history)
@@ -44,7 +50,8 @@ def card(solution: Any) -> str:
         "unknowns": ", ".join(solution.unknowns),
         "domain": repr(solution.domain),
         "outcome": outcome if solution.converged else f"{outcome}: {solution.outcome.advice}",
-        "estimated error": f"{solution.error_estimate:.1e} (asked for {solution.tol:.0e})",
+        "estimated error": f"{solution.error_estimate:.1e}{_since(solution)} (asked for "
+        f"{solution.tol:.0e})",
         "kernels": str(solution.kernels),
         "work": f"{turns(solution)} in {seconds:.3g} s",
     }

@@ -12,10 +12,13 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.evolve.ending import StuckError, finished, returned, stopped, trusted
+from sharpfront.evolve.fingerprint import fingerprint, require_same
 from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
 from sharpfront.evolve.plane.grow import Limits, begun, fewest_kernels, grown, too_large
-from sharpfront.evolve.plane.march import Aim, March, Slab, StuckError, attempt
+from sharpfront.evolve.plane.march import Aim, March, Slab, attempt
 from sharpfront.evolve.plane.statement import statement
+from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
 from sharpfront.mixture import Mixture
@@ -41,14 +44,32 @@ _MEANING = (
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """What a run has left behind: the march, its slabs and records, and how it ended."""
+    """What a run has left behind: the march, its slabs and records, and how it ended.
+
+    `good` is the march after the last step that can be trusted.
+    """
 
     march: March
     pieces: tuple[Piece, ...] = ()
     states: tuple[Host, ...] = ()
     records: tuple[TimeStep, ...] = ()
     limited: bool = False
+    marks: tuple[Mark, ...] = ()
+    good: March | None = None
     ended: Outcome | None = None
+
+    def cut(self, count: int) -> _Way:
+        """Return the way up to some of its steps, if it is known how to go on from there."""
+        if self.good is None or not count or self.good.t != self.records[count - 1].time:
+            return self
+        return replace(
+            self,
+            march=self.good,
+            pieces=self.pieces[:count],
+            states=self.states[:count],
+            records=self.records[:count],
+            marks=self.marks[:count],
+        )
 
 
 def evolve_plane(
@@ -107,18 +128,22 @@ def _begin(
         return _Way(begun(problem.domain, aim, lambda p: _initial(problem, p), limits))
     basis = next(iter(resume.approximation.bases.values()))
     saved = resume.checkpoint
-    if not saved or not isinstance(basis, PlaneInTime) or resume.unknowns != problem.unknowns:
-        raise ProblemError(
-            "resume= takes a solution of the same problem in time that was interrupted or stopped, "
-            "as solve returned it or as load read it."
-        )
+    require_same(problem, saved)
+    assert saved is not None and isinstance(basis, PlaneInTime)
     march = unpacked(saved["march"], statements)
+    if march.t > aim.span[1]:
+        raise ProblemError(
+            f"The solution to resume has reached t = {march.t:.6g} already, beyond the end of "
+            f"time, {aim.span[1]:.6g}."
+        )
     records = tuple(r for r in resume.history if isinstance(r, TimeStep))
     if not records:
         return _Way(march)
     weights = resume.approximation.weights[problem.unknowns[0]]
     states = tuple(basis.states(weights, n) for n in range(len(basis.pieces)))
-    return _Way(march, basis.pieces, states, records, bool(saved["limited"]))
+    marks = tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"]))
+    way = _Way(march, basis.pieces, states, records, bool(saved["limited"]), marks)
+    return replace(way, good=march)
 
 
 def _marched(
@@ -140,8 +165,7 @@ def _marched(
         detail = f"Interrupted at t = {way.march.t:.6g} of {aim.span[1]:.6g}."
         return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
     except StuckError as stuck:
-        detail = f"At t = {way.march.t:.6g} of {aim.span[1]:.6g}: {stuck}."
-        return replace(way, ended=Outcome(OutcomeKind.STOPPED, detail))
+        return replace(way, ended=stopped(stuck, way.marks, way.march.t, aim.span[1]))
     return way
 
 
@@ -173,13 +197,19 @@ def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
         *_components(after.layout.maps, square.axes),
     )
     piece = Piece(slab.galerkin.start, after.t, square.axes, square.maps, square.product)
-    return _Way(
-        after,
-        (*way.pieces, piece),
-        (*way.states, slab.stages.states),
-        (*way.records, record),
-        way.limited,
+    states = slab.stages.states
+    sizes = [square.largest(states[0]), square.largest(states[-1], slab.dt)]
+    mark = Mark(slab.galerkin.start, after.t, 1.0, sizes[0] / aim.scale, sizes[1])
+    way = replace(
+        way,
+        march=after,
+        pieces=(*way.pieces, piece),
+        states=(*way.states, states),
+        records=(*way.records, record),
+        marks=(*way.marks, mark),
     )
+    part = trusted(way.records, aim.tol, fading=False)
+    return replace(way, good=after) if part.last == len(way.records) else way
 
 
 def _components(
@@ -216,6 +246,11 @@ def _components(
 
 
 def _solution(problem: Problem, tol: float, way: _Way, aim: Aim) -> Solution:
+    outcome = way.ended or _outcome(way, tol)
+    if way.ended and way.ended.kind is not OutcomeKind.INTERRUPTED:
+        count = trusted(way.records, tol, fading=False).last
+        words = returned(way.records[:count])
+        way, outcome = way.cut(count), replace(outcome, detail=f"{outcome.detail} {words}")
     pieces, states = way.pieces, way.states
     if not pieces:
         # A run that took no step: the initial state stands still.
@@ -233,7 +268,7 @@ def _solution(problem: Problem, tol: float, way: _Way, aim: Aim) -> Solution:
         ),
         SpaceTime(problem.domain, (aim.span[0], pieces[-1].stop)),
         Estimate(estimate, _MEANING),
-        way.ended or _outcome(way, estimate, tol),
+        outcome,
         tol,
         way.records,
         {
@@ -241,12 +276,18 @@ def _solution(problem: Problem, tol: float, way: _Way, aim: Aim) -> Solution:
             "newton_iterations": float(sum(r.iterations for r in way.records)),
         },
         problem,
-        checkpoint={"march": packed(way.march), "limited": way.limited},
+        checkpoint={
+            "problem": fingerprint(problem, way.march.t),
+            "march": packed(way.march),
+            "limited": way.limited,
+            "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
+        },
     )
 
 
-def _outcome(way: _Way, estimate: float, tol: float) -> Outcome:
-    if estimate <= tol:
-        return Outcome(OutcomeKind.CONVERGED)
-    detail = f"The estimate ends at {estimate:.1e}, above {tol:.1e}."
-    return Outcome(OutcomeKind.KERNEL_LIMIT if way.limited else OutcomeKind.STALLED, detail)
+def _outcome(way: _Way, tol: float) -> Outcome:
+    estimate = max((r.error_estimate for r in way.records), default=float("inf"))
+    found = finished(way.records, trusted(way.records, tol, fading=False), estimate, tol)
+    if way.limited and found.kind is OutcomeKind.ERROR_GROWTH:
+        return replace(found, kind=OutcomeKind.KERNEL_LIMIT)
+    return found

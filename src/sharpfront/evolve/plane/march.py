@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.errors import SharpfrontError
+from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
 from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
 from sharpfront.evolve.plane.galerkin import Galerkin
@@ -38,10 +38,6 @@ SHORTEST, GROW, SHRINK, UNSOLVED = 1e-7, 2.0, 0.2, 0.3
 KEEP = (0.95, 1.4)
 # Systems of a slab before are used again while Newton's updates fall by this factor.
 GOOD = 0.2
-
-
-class StuckError(SharpfrontError):
-    """No slab can be solved, however short."""
 
 
 @dataclass(frozen=True, eq=False)
