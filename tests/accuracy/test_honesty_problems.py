@@ -20,6 +20,7 @@ import pytest
 from sharpfront.equation.expression import derivatives_in, evaluate
 from sharpfront.equation.values import environment
 
+pytest.importorskip("resource", reason="limits of processor time are those of Unix")
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import honesty
