@@ -254,9 +254,11 @@ def stimulus(rng: Rng) -> Drawn:
     breaks = (low, high) if kind == "hard" else ()
     thin = min(wide, float(np.sqrt(nu * min(long, 0.1))))
     features = [(b, thin) for b in breaks] or [(place, wide)]
+    # Where the source does not vanish at an end, a layer grows there while it lasts.
+    ends = [(end, 0.1 * thin) for end in (0.0, 1.0)]
     words = f"stimulus {kind}, {wide:.0e} x {long:.0e} at ({place:.2f}, {at:.2f}), nu {nu:.0e}"
     truth: Any = lambda: reference.marched(  # noqa: E731
-        stated, (2,), features, moments, breaks
+        stated, (2,), [*features, *ends], moments, breaks
     )
     if kind == "whole line":
         rate = nu * np.pi**2 + k
