@@ -12,7 +12,7 @@ from sharpfront.geometry import Box, Polygon
 
 PI = math.pi
 SQUARE = Box((0, 1), (0, 1))
-few = settings(max_examples=3, derandomize=True, deadline=None, database=None)
+few = settings(max_examples=2, derandomize=True, deadline=None, database=None)
 
 
 def largest_error(solution, exact, points):
@@ -172,7 +172,7 @@ def test_a_body_pinned_at_one_point_can_turn(pin, second, nu, pull):
 
 @few
 @given(
-    waves=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    waves=st.tuples(st.integers(1, 2), st.integers(1, 3)),
     coupling=st.floats(-5, 5),
     beside=st.sampled_from([-0.05, 0.05]),
 )
@@ -188,7 +188,7 @@ def test_a_resonance_of_two_unknowns_is_seen(waves, coupling, beside):
             boundary=lambda u, v, x, y: (u, v),
         )
 
-    solution = sf.solve(coupled(0.0), tol=1e-4, max_kernels=1200)
+    solution = sf.solve(coupled(0.0), tol=1e-4, max_kernels=900)
     assert solution.outcome.kind == "near-singular"
     assert "u and v" in solution.outcome.detail
     assert sf.solve(coupled(beside), tol=1e-2, max_kernels=500).outcome.kind != "near-singular"
@@ -227,7 +227,7 @@ def test_two_unknowns_at_a_reentrant_corner(power, phase, coupling):
         ),
         boundary=lambda u, v, x, y: (u - u_exact(x, y), v - v_exact(x, y)),
     )
-    solution = sf.solve(problem, tol=1e-2, max_kernels=500)
+    solution = sf.solve(problem, tol=1e-2, max_kernels=400)
     assert_honest(solution, {"u": u_exact, "v": v_exact}, near_the_corner())
 
 

@@ -434,6 +434,20 @@ def test_a_move_larger_than_the_estimates_doubts_them():
     assert assessed(1.0).estimate.value == 1e-6
 
 
+def test_a_residual_that_does_not_fall_raises_an_estimate():
+    shares = [0.0, 0.4, 0.6, 0.9, 0.99, 1.0, 3.0]
+    values = [questions.raised(1e-3, questions.unfallen(share)) for share in shares]
+    assert values == pytest.approx([1e-3, 1e-3, 1.5e-3, 9e-3, 0.099, 1.0, 1.0])
+    assert questions.raised(7.0, math.inf) == 7.0
+
+
+def test_nothing_that_was_compared_ranks_behind_what_was_not():
+    state = state_with((8, 8), 1e-2, 1e-6, lambda basis: np.ones(basis.shape))
+    alone = replace(state.last, raw=math.inf, estimate=Estimate(1e-9, ""))
+    assert state.last.rank < alone.rank
+    assert module._noted(replace(state, best=(state.trial, alone)), state.last).answer is state.last
+
+
 @pytest.mark.parametrize("most", [30, 100, 333])
 def test_a_trial_is_cut_down_to_the_most_kernels(most):
     problem = sf.Problem(SQUARE, poisson, boundary=given)

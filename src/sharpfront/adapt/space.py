@@ -158,7 +158,8 @@ class ResolveSpace:
             return True
         # Widths are chosen by it: the change from one to the other ranks neither.
         widths = found.approximation.kernels == state.last.approximation.kernels
-        return widths or found.estimate.value <= state.tol
+        # Growth that brings nothing may be a mode that only now is resolved, and is free.
+        return widths or state.idle % 2 == 1 or found.estimate.value <= state.tol
 
     def looked_at(
         self, problem: Problem, found: SpaceAssessment, seed: int, before: SecondLook | None = None
