@@ -91,7 +91,7 @@ def value(function: Function, x: Host) -> Host | float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Evaluated:
+class Evaluated:
     """An expression of the coordinate as a function of points."""
 
     expression: Expression
@@ -100,6 +100,7 @@ class _Evaluated:
     sign: float = 1.0
 
     def __call__(self, x: Host) -> Host:
+        """Return the values at positions, (n,)."""
         leaves = environment((self.coordinate,), x[:, None])
         return self.sign * at_points(self.expression, leaves, len(x), self.what)
 
@@ -124,7 +125,7 @@ def ordinary(problem: Problem) -> OrdinaryProblem:
 def _function(expression: Expression, name: str, what: str, sign: float = 1.0) -> Function:
     if isinstance(expression, Constant):
         return sign * expression.value
-    return _Evaluated(expression, name, f"{what} of the equation", sign)
+    return Evaluated(expression, name, f"{what} of the equation", sign)
 
 
 def _boundary(problem: Problem) -> list[LinearCondition]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharpfront.adapt.cuts import SURVEY, find_cuts, survey
+from sharpfront.adapt.cuts import SURVEY, survey
 from sharpfront.ordinary import OrdinaryProblem
 
 PLACES = st.floats(-1.99, 2.99)
@@ -17,7 +17,7 @@ def problem(source=0.0, coefficients=(1.0, 0.0, -1.0), interval=(-2.0, 3.0)):
 
 def cuts(*args, **options):
     stated = problem(*args, **options)
-    return find_cuts(stated, survey(stated))
+    return survey(stated).cuts
 
 
 def test_the_survey_is_even_and_inside():

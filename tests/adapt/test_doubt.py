@@ -5,7 +5,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt import Resolve
-from sharpfront.adapt.cuts import find_cuts, survey
+from sharpfront.adapt.cuts import survey
 from sharpfront.adapt.discover import discover
 from sharpfront.adapt.doubt import (
     UNKNOWABLE,
@@ -99,7 +99,7 @@ def test_conditions_are_counted():
 def vanishes(leading, coefficients=(1.0, 0.0)):
     problem = stated((*coefficients, leading), interval=(-1.0, 1.0))
     seen = survey(problem)
-    return vanished(problem, seen, find_cuts(problem, seen))
+    return vanished(problem, seen, seen.cuts)
 
 
 @pytest.mark.parametrize(

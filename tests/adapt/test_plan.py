@@ -308,7 +308,7 @@ def test_a_second_look_at_too_few_cells_changes_nothing():
 
 def test_features_are_added_where_places_are():
     plan = even(2)
-    out = with_features(plan, np.array([0.7]), 1e-4, 1e-8, 8)
+    out = with_features(plan, np.array([0.7]), np.array([1e-4]), 1e-8, 8)
     assert out.parts[0] is plan.parts[0]
     assert abs(out.parts[1].mixture.means[0, 0] - 0.7) < 1e-3
     assert out.pieces[1].kernels >= 60

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.equation import function
-from sharpfront.equation.edges import edges_along, places_along, switches
+from sharpfront.equation.edges import edges_along, places_along, switches, tells_all
 from sharpfront.equation.expression import Coordinate, Derivative
 
 NAMES = ("x", "y", "t")
@@ -102,3 +102,9 @@ def test_the_two_floats_of_an_edge_lie_on_its_two_sides():
 def test_switches_on_unknowns_are_listed_and_passed_over():
     assert len(switches(np.where(u > 0.5, x, 0))) == 1
     assert len(along(np.where(u > 0.5, x, 0))) == 0
+
+
+def test_what_is_opaque_may_have_more_edges():
+    assert tells_all(np.where(x < 0.3, np.exp(x), abs(y)))
+    assert not tells_all(1 + OPAQUE(x) * y)
+    assert not tells_all(np.arctan2(y, x))

@@ -83,6 +83,8 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
         The survey of the problem's functions.
     """
     points = _with_fixed(np.linspace(*problem.interval, FIRST + 1), fixed)
+    dense = len(seen.x) > len(seen.even)
+    small: list[Host] = []
     cells, limit, followed = CELLS, FIRST_JUMP, np.zeros(0, dtype=bool)
     for turn in range(ROUNDS):
         data = problem.sample(points.middles)
@@ -90,8 +92,15 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
         u = system.solve(data[-1], problem.values)
         watched = [*data, *(weight(points.middles) for weight in problem.weights)]
         change = _variations(points, watched, u, cuts)
+        if turn == 0 or dense:
+            # What is narrower than the cells is lost between their middles.
+            told = _surveyed(points, seen.x, seen.rows, cuts)
+            change[len(u) :] = told if turn == 0 else np.maximum(told, change[len(u) :])
         if turn == 0:
-            change[len(u) :] = _surveyed(points, seen, cuts)
+            seldom = zip(seen.narrow, told.max(axis=1), strict=True)
+            small = [off for off, most in seldom if off is not None and most <= limit]
+        # And what is small beside the rest of its function.
+        change = np.concatenate([change, _surveyed(points, seen.x, small, cuts)])
         jumping = change.max(axis=1) > limit
         followed = jumping if turn == 0 else followed | jumping
         if not followed.any():
@@ -111,7 +120,9 @@ def _monitor(change: Host, followed: Host, derivatives: int) -> Host:
     functions = len(change) - derivatives
     weights = np.concatenate([0.5 ** np.arange(derivatives), np.ones(functions)])[followed]
     masses = change[followed]
-    return np.asarray(np.sum(masses / masses.sum(axis=1, keepdims=True) * weights[:, None], axis=0))
+    # What was seen in the survey may lie between the middles of a grid.
+    total = np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
+    return np.asarray(np.sum(masses / total * weights[:, None], axis=0))
 
 
 def _variations(points: Grid, data: Sequence[Host], u: Host, cuts: Host) -> Host:
@@ -151,23 +162,21 @@ def changes_between(q: Host, breaks: NDArray[np.int64] | None = None) -> Host:
     return out
 
 
-def _surveyed(points: Grid, seen: Survey, cuts: Host) -> Host:
+def _surveyed(points: Grid, x: Host, rows: Sequence[Host | None], cuts: Host) -> Host:
     """Return the variation of each function within each cell over its range, from the survey.
 
     A spike between two middles of the grid still moves the total variation of its cell.
     """
-    out = np.zeros((len(seen.rows), len(points.steps)))
-    if all(y is None for y in seen.rows):
+    out = np.zeros((len(rows), len(points.steps)))
+    if all(y is None for y in rows):
         return out
-    first = np.searchsorted(seen.x, points.nodes)
-    for row, y in zip(out, seen.rows, strict=True):
+    for row, y in zip(out, rows, strict=True):
         if y is not None:
             step = np.abs(np.diff(y)) / np.ptp(y)
             if len(cuts):
-                step[np.clip(np.searchsorted(seen.x, cuts), 1, len(step)) - 1] = 0.0
-            total = np.concatenate([[0.0], np.cumsum(step), [0.0]])
-            total[-1] = total[-2]
-            row[:] = np.diff(total[first])
+                step[np.clip(np.searchsorted(x, cuts), 1, len(step)) - 1] = 0.0
+            # A step between two places is shared by the cells that lie between them.
+            row[:] = np.diff(np.interp(points.nodes, x, np.append(0.0, np.cumsum(step))))
     return out
 
 

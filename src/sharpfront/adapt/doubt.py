@@ -144,15 +144,16 @@ def _vanishing(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> f
     y = problem.coefficients[-1]
     if not callable(y):
         return seen.x[0] if y == 0.0 else None
-    row = y(seen.x)
+    x = seen.x[seen.even]
+    row = y(x)
     size = np.abs(row)
     zero = np.append(row[1:] * row[:-1] <= 0.0, False)
     # Where it only touches zero it is tiny, and three places on it is not.
     around = np.minimum(size[6:], size[:-6])
     zero[3:-3] |= size[3:-3] < np.minimum(0.2 * around, 1e-6 * size.max())
     for i in np.flatnonzero(zero):
-        if not any(seen.x[i] <= cut.above <= seen.x[i + 1] for cut in cuts):
-            return float(seen.x[i])
+        if not any(x[i] <= cut.above <= x[i + 1] for cut in cuts):
+            return float(x[i])
     return None
 
 
@@ -225,11 +226,13 @@ def _largest(
 ) -> tuple[Host, Host, Host]:
     """Return the most surprising place of each gap, its cell, and the share of such places."""
     places, cells, shares = [], [], []
+    reach = np.gradient(x) if len(x) > 1 else np.ones(len(x))
     starts = np.concatenate([[0], np.cumsum(counts)])
     for i in np.unique(home[excess > 1.0]):
         own = np.arange(starts[i], starts[i + 1])
         top = own[np.argmax(excess[own])]
         places.append(x[top])
         cells.append(i + int(part[top] > 0.5))
-        shares.append(np.sum(excess[own] > 0.5 * excess[top]) / max(int(counts[i]), 1))
+        far = excess[own] > 0.5 * excess[top]
+        shares.append(reach[own][far].sum() / reach[own].sum())
     return np.array(places), np.array(cells, dtype=int), np.array(shares)

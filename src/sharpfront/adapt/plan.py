@@ -173,14 +173,14 @@ def _refitted(part: Part, stretch: Stretch, components: int) -> Part:
     return Part(stretch, mixture, replace(part.piece, coordinate=coordinate_of(stretch, mixture)))
 
 
-def with_features(plan: Plan, places: Host, width: float, tol: float, components: int) -> Plan:
+def with_features(plan: Plan, places: Host, widths: Host, tol: float, components: int) -> Plan:
     """Return the plan with features at places that the mixtures know nothing of."""
     parts = []
     for part in plan.parts:
         stretch = part.stretch
-        own = places[(places >= stretch.low) & (places <= stretch.high)]
-        if len(own):
-            part = _refitted(part, with_places(stretch, own, width), components)
+        own = (places >= stretch.low) & (places <= stretch.high)
+        if own.any():
+            part = _refitted(part, with_places(stretch, places[own], widths[own]), components)
             least = start_number(part.stretch, part.piece.coordinate, tol)
             part = _resized(part, max(part.piece.kernels, least))
         parts.append(part)

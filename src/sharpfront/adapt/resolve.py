@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.cuts import Cut, Survey, find_cuts, survey
+from sharpfront.adapt.cuts import Cut, Survey, survey
 from sharpfront.adapt.discover import Discovery, discover, special_points
 from sharpfront.adapt.doubt import (
     GROWN,
@@ -190,7 +190,7 @@ class Resolve:
         if refusal:
             return ResolveState(name, plain, tol, None, blind, refusal)
         seen = survey(plain)
-        cuts = find_cuts(plain, seen)
+        cuts = seen.cuts
         try:
             found, amplified = _discovered(plain, cuts, seen)
         except SingularCellsError:
@@ -293,8 +293,9 @@ class Resolve:
         places, error = unseen(state.problem, state.seen, state.cuts, check, best.approximation)
         if SAFETY * error / max(1.0, check.size) <= max(state.tol, 3.0 * best.estimate.value):
             return state, outcome
-        width = float(state.seen.x[1] - state.seen.x[0])
-        plan = with_features(state.plan, places, width, state.tol, self.components)
+        plan = with_features(
+            state.plan, places, state.seen.spacing(places), state.tol, self.components
+        )
         if state.attempts < ATTEMPTS and plan.kernels <= self.max_kernels:
             # What was best so far is best for another problem.
             return replace(state, plan=plan, answer=None, attempts=state.attempts + 1), None

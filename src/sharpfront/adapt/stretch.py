@@ -224,9 +224,9 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
     return Stretch(part.low, part.high, part.inside, edges, mass, swings)
 
 
-def with_places(stretch: Stretch, places: Host, width: float) -> Stretch:
-    """Return the stretch with cells of some width about places, holding half of the monitor."""
-    inner = np.concatenate([places - width / 2, places + width / 2])
+def with_places(stretch: Stretch, places: Host, widths: Host) -> Stretch:
+    """Return the stretch with cells of some widths about places, holding half of the monitor."""
+    inner = np.concatenate([places - widths / 2, places + widths / 2])
     inner = inner[(inner > stretch.low) & (inner < stretch.high)]
     edges = np.union1d(stretch.edges, inner)
     mass = _carried(stretch.mass, stretch.edges, edges)

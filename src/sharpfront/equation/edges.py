@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.equation.expression import Apply, Constant, Expression, Values, apply
+from sharpfront.equation.expression import Apply, Constant, Expression, Values, apply, ordered
 from sharpfront.equation.inverse import Along, levels, places
 
 _COMPARISONS = frozenset((np.less, np.less_equal, np.greater, np.greater_equal))
@@ -66,6 +66,15 @@ class Edge:
     below: float
     above: float
     jumps: bool
+
+
+def tells_all(expression: Expression) -> bool:
+    """Tell whether the edges of a function are all in its graph: nothing in it is opaque."""
+    functions = (n.function.evaluate for n in ordered(expression) if isinstance(n, Apply))
+    # The angle jumps where one argument vanishes and the other is negative.
+    return all(
+        f is np.where or (isinstance(f, np.ufunc) and f is not np.arctan2) for f in functions
+    )
 
 
 def switches(expression: Expression) -> tuple[Switch, ...]:

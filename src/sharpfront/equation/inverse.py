@@ -276,6 +276,34 @@ def _sampled(node: Expression, value: float, along: Along) -> list[float]:
     return [*map(float, exact), *map(float, found)]
 
 
+def turns(node: Expression, along: Along) -> list[float]:
+    """Return the places at which a node has a largest or smallest value, ends included."""
+    x = along.even
+    y = along.values(node, x)
+    found = []
+    for sign in (1.0, -1.0):
+        z = np.where(np.isfinite(y), sign * y, np.inf)
+        edge = np.concatenate([[np.inf], z, [np.inf]])
+        lowest = (z <= edge[:-2]) & (z <= edge[2:]) & ((z < edge[:-2]) | (z < edge[2:]))
+        for k in np.flatnonzero(lowest & np.isfinite(z))[:TURNS]:
+            inner = 0 < k < LOOK - 1
+            found.append(_lowest(node, sign, along, x[k - 1], x[k + 1]) if inner else float(x[k]))
+    return found
+
+
+def _lowest(node: Expression, sign: float, along: Along, low: float, high: float) -> float:
+    """Return the place of the smallest value of a node times a sign between two places.
+
+    Values about a smooth turn are equal to rounding within 1e-8 of it.
+    """
+    while high - low > 1e-9 * (along.high - along.low):
+        x = np.linspace(low, high, ZOOM + 1)
+        y = sign * along.values(node, x)
+        i = int(np.argmin(np.where(np.isfinite(y), y, np.inf)))
+        low, high = float(x[max(i - 1, 0)]), float(x[min(i + 1, ZOOM)])
+    return 0.5 * (low + high)
+
+
 def _across(f: Callable[[Values], Values], low: float, high: float, sign: float) -> float | None:
     """Return a place at which a function turns out to have the other sign, if there is one."""
     for _ in range(STEPS):

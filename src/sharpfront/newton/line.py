@@ -17,7 +17,7 @@ import numpy as np
 
 from sharpfront.adapt import Resolve
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.cuts import Cut, Survey, find_cuts, survey
+from sharpfront.adapt.cuts import Survey, survey
 from sharpfront.adapt.discover import special_points
 from sharpfront.adapt.doubt import GROWN, amplification, growth, miscounted, near_singular
 from sharpfront.adapt.plan import even_plan, first_plan, within
@@ -149,11 +149,11 @@ class NewtonLine:
             )
         data = _data(tangent, guesses[-1])
         fixed = special_points(plain, data.cuts)
-        cells = approach(tangent, guesses, First(data.seen, fixed, self.start_from.nodes))
+        cells = approach(tangent, guesses, First(data, fixed, self.start_from.nodes))
         state = self._planned(name, cells, data, tol)
         return LineState(tangent, state, cells.table, cells, explicit=data.explicit)
 
-    def _planned(self, name: str, cells: Cells, data: _Data, tol: float) -> ResolveState:
+    def _planned(self, name: str, cells: Cells, data: Survey, tol: float) -> ResolveState:
         plain, found, most = cells.linear, cells.found, self.inner.max_kernels
         amplified = _amplification(plain, cells)
         refusal = explained(near_singular(amplified))
@@ -169,7 +169,7 @@ class NewtonLine:
             refusal = refusal or Outcome(OutcomeKind.KERNEL_LIMIT, detail)
             plan = even_plan(plain.interval, plain.order, most)
         return ResolveState(
-            name, plain, tol, found, plan, refusal, amplified, seen=data.seen, cuts=data.cuts
+            name, plain, tol, found, plan, refusal, amplified, seen=data, cuts=data.cuts
         )
 
     def propose(self, state: LineState) -> Proposal:
@@ -237,33 +237,18 @@ class NewtonLine:
         return another(state.tangent, state.cells)
 
 
-@dataclass(frozen=True, eq=False)
-class _Data:
-    """What varies with the coordinate alone: the survey of it, and where it jumps."""
-
-    seen: Survey
-    cuts: tuple[Cut, ...]
-
-    @property
-    def explicit(self) -> bool:
-        return any(row is not None for row in self.seen.rows)
-
-
-def _data(tangent: LineTangent, guess: Iterate) -> _Data:
+def _data(tangent: LineTangent, guess: Iterate) -> Survey:
     """Return the data of an equation about numbers, since the solution is smooth between jumps.
 
     Ones leave no coefficient out; where they are not finite, what a guess is in the middle.
     """
     count = max(tangent.order, 2)
     try:
-        still = tangent.frozen(np.ones(count))
-        seen = survey(still)
+        return survey(tangent.frozen(np.ones(count)))
     except EquationError:
         middle = np.array([[0.5 * sum(tangent.interval)]])
         about = [float(guess.values(tangent.name, middle, (j,))[0]) for j in range(count)]
-        still = tangent.frozen(np.array(about))
-        seen = survey(still)
-    return _Data(seen, find_cuts(still, seen))
+        return survey(tangent.frozen(np.array(about)))
 
 
 def _seen(state: LineState, seen: Survey, last: Relinearised) -> Survey:
@@ -274,7 +259,7 @@ def _seen(state: LineState, seen: Survey, last: Relinearised) -> Survey:
     table = Interpolated.of(state.iterate, tangent.name, tangent.order, middles)
     rows = tangent.sample(table, 1.0, seen.x)
     kept = [None if old is None else new for old, new in zip(seen.rows, rows, strict=False)]
-    return Survey(seen.x, (*kept, *seen.rows[len(kept) :]))
+    return replace(seen, rows=(*kept, *seen.rows[len(kept) :]))
 
 
 def _amplification(plain: OrdinaryProblem, cells: Cells) -> float:

@@ -1,0 +1,124 @@
+"""Where a function may have something narrow, read from its graph.
+
+A spike exp(-((x - c) / w)^2) is invisible to samples that are farther apart than w, but what stands
+inside it is not: its argument is smooth, and the narrower the spike the faster it varies. A
+function that is steep only where its argument is small or largest is therefore looked for in the
+arguments: the zeros and turns of each that samples do not resolve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import scipy.special as sp
+
+from sharpfront.equation.expression import Apply, Expression, Values, ordered
+from sharpfront.equation.inverse import Along, places, turns
+
+# Functions that change by their range, or by e, while their argument changes by about one.
+_BY_DIFFERENCE = frozenset(
+    (
+        np.exp,
+        np.exp2,
+        np.expm1,
+        np.tanh,
+        np.sinh,
+        np.cosh,
+        np.arctan,
+        np.arcsinh,
+        np.logaddexp,
+        sp.erf,
+        sp.erfc,
+        sp.erfcx,
+        sp.ndtr,
+        sp.expit,
+    )
+)
+# Functions that change by as much where their argument changes by as much as it is.
+_BY_RATIO = frozenset((np.reciprocal, np.log, np.log2, np.log10, np.arctan2, np.hypot, np.sqrt))
+# Functions of one argument that carry its zeros on, or are as narrow as it is.
+_BROAD = frozenset((np.negative, np.positive, np.add, np.subtract, np.deg2rad, np.radians))
+# The change between neighbouring samples up to which a function is resolved by them.
+RESOLVED = 0.5
+# Places at most: a function with more is not narrow anywhere but rough everywhere.
+MOST = 64
+
+
+def foci(
+    expression: Expression,
+    coordinate: str,
+    low: float,
+    high: float,
+    others: Mapping[str, float] | None = None,
+) -> Values:
+    """Return the places along a coordinate at which a function may be narrow, sorted, (n,).
+
+    Parameters
+    ----------
+    expression
+        The function; parts with unknowns in them are passed over.
+    coordinate, low, high
+        The coordinate that varies, and the ends of its segment.
+    others
+        Values of the other coordinates by name.
+    """
+    along = Along(expression, coordinate, low, high, others or {})
+    found: set[float] = set()
+    for node in ordered(expression):
+        for argument in _unresolved(node, along):
+            found.update(places(argument, 0.0, along)[:MOST])
+            found.update(turns(argument, along)[:MOST])
+            for inner in _inside(argument, along):
+                found.update(places(inner, 0.0, along)[:MOST])
+    return _thinned(np.array(sorted(found)), low, high)
+
+
+def _unresolved(node: Expression, along: Along) -> Iterator[Expression]:
+    """Return the arguments of a node that vary too fast for the samples."""
+    if not isinstance(node, Apply) or not along.varies(node):
+        return
+    ufunc = node.function.evaluate
+    by_ratio = ufunc in _BY_RATIO or (ufunc in (np.power, np.float_power))
+    if ufunc is np.true_divide:
+        watched, by_ratio = node.arguments[1:], True
+    elif by_ratio or ufunc in _BY_DIFFERENCE:
+        watched = node.arguments
+    else:
+        return
+    for argument in watched:
+        if along.varies(argument) and along.known(argument):
+            y = along.values(argument, along.even)
+            with np.errstate(all="ignore"):
+                step = np.abs(np.diff(y))
+                if by_ratio:
+                    step = step / np.minimum(np.abs(y[1:]), np.abs(y[:-1]))
+            if not np.nanmax(step, initial=0.0) <= RESOLVED:
+                yield argument
+
+
+def _inside(argument: Expression, along: Along) -> Iterator[Expression]:
+    """Return what stands inside further functions: the zero of x - c is the turn of its square."""
+    for node in ordered(argument):
+        if isinstance(node, Apply) and node.function.evaluate not in _BROAD:
+            for inner in node.arguments:
+                if along.varies(inner) and along.known(inner):
+                    yield inner
+
+
+def _thinned(found: Values, low: float, high: float) -> Values:
+    """Return places that differ, not more than MOST; the ends are places like others."""
+    if not len(found):
+        return found
+    apart = np.append(True, np.diff(found) > 1e-13 * (high - low))
+    return np.asarray(found[apart][:: max(1, int(np.ceil(apart.sum() / MOST)))])
+
+
+def around(centres: Values, low: float, high: float) -> Values:
+    """Return places ever denser towards each centre, down to rounding, sorted, (n,)."""
+    length = high - low
+    reach = length * 0.5 ** np.arange(1, 50)
+    every = (centres[:, None] + np.concatenate([-reach, [0.0], reach])).ravel()
+    every = np.unique(every[(every > low) & (every < high)])
+    apart = np.diff(every, prepend=-np.inf) > 1e-15 * length
+    return np.asarray(every[apart], dtype=float)
