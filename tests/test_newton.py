@@ -48,7 +48,7 @@ def scalar(f, slope):
     return Rules(
         lambda u: u - f(u) / slope(u),
         lambda old, new, share: old + share * (new - old),
-        lambda old, new: abs(new - old),
+        lambda old, new, scale: abs(new - old),
     )
 
 

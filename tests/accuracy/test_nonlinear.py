@@ -12,7 +12,7 @@ from sharpfront.catalog import nonlinear_plane as plane
 TOL = 1e-8
 # Newton steps on kernels, and linear solves on cells, that each problem may take.
 MOST = {
-    "burgers-source": (6, 80),
+    "burgers-source": (6, 100),
     "pinned-shock": (5, 50),
     "reaction-layer": (4, 20),
     "twin-reaction": (4, 25),

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sharpfront as sf
@@ -358,6 +358,7 @@ def test_layers_of_any_width_height_and_place(width, amplitude, scale, shift, le
     place=st.floats(0.02, 0.98),
     convection=st.booleans(),
 )
+@example(width=-6.0, amplitude=-6.0, scale=0.02, place=0.02, convection=True)
 def test_fronts_of_any_width_height_and_place(width, amplitude, scale, place, convection):
     length, size = 10.0**scale, 10.0**amplitude
     w, centre = 10.0**width * length, place * length

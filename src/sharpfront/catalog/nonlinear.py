@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import ellipkinc, ellipkm1
 
 from sharpfront.arrays import Host
 from sharpfront.catalog.entry import Entry, Feature
@@ -155,7 +156,7 @@ def tangent_amplitude(u: Any, complement: float) -> Any:
     """
     a, b, steps = 1.0, np.sqrt(complement), []
     # It converges quadratically.
-    while abs(a - b) > 1e-8 * a:
+    while abs(a - b) > 1e-15 * a:
         a, b, c = 0.5 * (a + b), np.sqrt(a * b), 0.5 * (a - b)
         steps.append((a, c))
     phi = 2.0 ** len(steps) * a * np.asarray(u, dtype=float)
@@ -164,25 +165,44 @@ def tangent_amplitude(u: Any, complement: float) -> Any:
     return np.tan(phi)
 
 
+def _troesch_pole(mu: float) -> tuple[float, float]:
+    """Return u'(0) / 2 of Troesch's problem and mu times how far behind 1 its pole lies.
+
+    u = 2 / mu asinh(k sc(mu x | 1 - k^2)) with k = u'(0) / 2 has its pole at mu x = K, and
+    k sc(K - w) = 1 / sc(w), so that u(1) = 1 says where the pole is, up to k's little influence.
+    """
+    # tan am(w) = sc(w) = 1 / sinh(mu / 2).
+    angle = float(np.arctan(1.0 / np.sinh(mu / 2)))
+
+    def behind(k: float) -> float:
+        return float(ellipkinc(angle, 1.0 - k * k))
+
+    def miss(log_k: float) -> float:
+        k = float(np.exp(log_k))
+        return float(ellipkm1(k * k)) - mu - behind(k)
+
+    # K lies between log(4 / k) and log(4 / k) + 1 for k < 1.
+    low, high = np.log(1e-3) - mu, np.log(1.0 - 1e-12)
+    k = float(np.exp(brentq(miss, low, high, xtol=1e-15, rtol=1e-15)))
+    return k, behind(k)
+
+
 def troesch_slope(mu: float) -> float:
     """Return u'(0) of Troesch's problem."""
-
-    def miss(log_slope: float) -> float:
-        half = np.exp(log_slope) / 2
-        # At the pole of sc the tangent turns negative: beyond it the slope is too large.
-        value = half * float(tangent_amplitude(mu, half**2))
-        return float(np.arcsinh(value) - mu / 2) if value > 0 else 1.0
-
-    # u'(0) tends to 8 exp(-mu) for large mu, and is below sinh's bound for every mu.
-    low, high = np.log(4 * np.exp(-mu)), np.log(min(8.2 * np.exp(-mu), 1.9))
-    return float(np.exp(brentq(miss, low, high, xtol=1e-15, rtol=1e-15)))
+    return 2.0 * _troesch_pole(mu)[0]
 
 
 def _troesch_exact(mu: float) -> Callable[..., Any]:
-    slope = troesch_slope(mu)
-    return lambda x: (
-        2 / mu * np.arcsinh(slope / 2 * tangent_amplitude(mu * np.asarray(x), slope**2 / 4))
-    )
+    k, behind = _troesch_pole(mu)
+
+    def exact(x: Any) -> Any:
+        x = np.asarray(x, dtype=float)
+        # Each half is measured from its own side: beside the pole sc knows few digits of u.
+        left = k * tangent_amplitude(mu * np.minimum(x, 0.5), k * k)
+        right = 1.0 / tangent_amplitude(behind + mu * (1.0 - np.maximum(x, 0.5)), k * k)
+        return 2 / mu * np.arcsinh(np.where(x < 0.5, left, right))
+
+    return exact
 
 
 def _beam_exact(load: float) -> Callable[..., Any]:

@@ -140,7 +140,9 @@ def approach(tangent: LineTangent, guesses: Sequence[Iterate], given: First) -> 
     for guess in guesses:
         start, tried = _tabulated(guess, tangent, first), len(search.history)
         table = search.settled(start, 1.0)
-        if table is None and search.history[tried][1].changes:
+        # About u = 0 the condition u_n + u^4 = 1 is one on the slope alone, on the way it is not.
+        easier = not tangent.steady and guess is guesses[-1]
+        if table is None and (search.history[tried][1].changes or easier):
             table = continued(start, search.settled, lambda: search.exhausted)
             break
         if table is not None:
@@ -224,8 +226,8 @@ def _blend(old: LineTable, new: LineTable, share: float) -> LineTable:
     return LineTable(new.nodes, old.levels + share * (new.levels - old.levels))
 
 
-def _distance(old: LineTable, new: LineTable) -> float:
-    size = max(float(np.abs(new.levels[0]).max()), 1e-300)
+def _distance(old: LineTable, new: LineTable, scale: LineTable) -> float:
+    size = max(float(np.abs(scale.levels[0]).max()), 1e-300)
     return float(np.abs(new.levels[0] - old.levels[0]).max()) / size
 
 

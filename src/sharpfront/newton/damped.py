@@ -17,8 +17,10 @@ P = TypeVar("P")
 # Shorter steps are given up.
 SHORTEST = 0.05
 # A step must shrink the correction at least by this share of its length.
-SHARE = 0.25
-# Factors on the highest derivatives that are tried, and how near one goes to the next.
+SHARE = 0.1
+# A correction by more than this share of the solution has changed everything.
+ALL = 0.5
+# Factors that are tried, and how near one goes to the next.
 LARGEST, FINEST = 1e8, 1.02
 
 
@@ -58,12 +60,12 @@ class Rules(Generic[P]):
     blend
         ``blend(old, new, share)`` returns old + share * (new - old).
     distance
-        The size of the difference of two iterates, relative to the second.
+        ``distance(a, b, c)`` returns the size of b - a, relative to that of c.
     """
 
     correct: Callable[[P], P | None]
     blend: Callable[[P, P, float], P]
-    distance: Callable[[P, P], float]
+    distance: Callable[[P, P, P], float]
 
 
 def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
@@ -71,22 +73,39 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
     old, new, solves = start, rules.correct(start), 1
     if new is None:
         return Newton(start, (), (), 1, False)
-    changes, length = [rules.distance(old, new)], 1.0
+    changes, length = [rules.distance(old, new, new)], 1.0
     lengths: list[float] = []
     while solves < most and length >= SHORTEST:
-        if changes[-1] <= small:
+        if _settled(changes, lengths, small):
             return Newton(new, tuple(changes), tuple(lengths), solves, True)
         middle = rules.blend(old, new, length)
         following, solves = rules.correct(middle), solves + 1
-        change = float("inf") if following is None else rules.distance(middle, following)
+        change = float("inf")
+        if following is not None:
+            # In the units of the last one or its own: from far above, each step to u^4 = 1 takes a
+            # quarter off u, and what grows is compared with what it has grown to.
+            change = min(rules.distance(middle, following, s) for s in (new, following))
         if following is None or not change <= (1.0 - SHARE * length) * changes[-1]:
             length *= 0.25 if following is None else 0.5 * max(0.2, min(1.0, changes[-1] / change))
             continue
+        longer = 4.0 if change < 0.5 * changes[-1] else 2.0
         old, new = middle, following
-        changes.append(change)
+        changes.append(rules.distance(old, new, new))
         lengths.append(length)
-        length = min(1.0, 4.0 * length if change < 0.5 * changes[-2] else 2.0 * length)
-    return Newton(new, tuple(changes), tuple(lengths), solves, changes[-1] <= small)
+        length = min(1.0, longer * length)
+    settled = _settled(changes, lengths, small)
+    return Newton(new, tuple(changes), tuple(lengths), solves, settled)
+
+
+def _settled(changes: list[float], lengths: list[float], small: float) -> bool:
+    """Tell whether the last correction is the last one that counts.
+
+    Behind a short step, or one that has changed everything, a small correction may be one of many:
+    far above, those of exp(u) = 1 are all -1.
+    """
+    if changes[-1] > small or not lengths:
+        return changes[-1] <= small
+    return lengths[-1] == 1.0 and changes[-2] <= ALL
 
 
 def continued(

@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.equation.expression import Constant, Key, derivatives_in
-from sharpfront.equation.linearise import tangent_terms
+from sharpfront.equation.linearise import is_linear, tangent_terms
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.newton.program import Program
@@ -80,6 +80,8 @@ class LineTangent:
         self._constant = {
             t.orders[0]: t.coefficient.value for t in terms if isinstance(t.coefficient, Constant)
         }
+        self._about, self._eased = about, {1.0: self._general}
+        self._linear = is_linear(equation)
         self._program = Program([equation, *(t.coefficient for t in terms)])
         inside = {leaf.orders[0] for t in terms for leaf in derivatives_in(t.coefficient)}
         # What the equation is linear in cancels from the source.
@@ -103,15 +105,19 @@ class LineTangent:
         iterate
             The iterate.
         stiffness
-            Factor on the derivative of the highest order: above one an easier problem.
+            Factor on the derivative of the highest order of an equation that is not linear, and
+            how far conditions that are not are led back to the guess: above one an easier problem.
         """
+        conditions = self._conditions
+        if not self._steady:
+            conditions = self._conditions_about(iterate, stiffness)
+        stiffness = 1.0 if self._linear else stiffness
         sampled = _Sampled(self, iterate, stiffness)
         coefficients: list[Function] = [0.0] * (self.order + 1)
         for j in self._orders:
             factor = stiffness if j == self.order else 1.0
             known = self._constant.get(j)
             coefficients[j] = _Row(sampled, j) if known is None else factor * known
-        conditions = self._conditions if self._steady else self._conditions_about(iterate)
         return OrdinaryProblem(
             self.interval, tuple(coefficients), _Row(sampled, self.order + 1), conditions
         )
@@ -145,8 +151,15 @@ class LineTangent:
                 out[-1] += out[j] * put[j]
         return out
 
-    def _conditions_about(self, iterate: Iterate) -> tuple[LinearCondition, ...]:
-        return ordinary(self._general.at(iterate)).conditions
+    @property
+    def steady(self) -> bool:
+        """Whether all conditions are linear."""
+        return self._steady
+
+    def _conditions_about(self, iterate: Iterate, factor: float) -> tuple[LinearCondition, ...]:
+        if factor not in self._eased:
+            self._eased[factor] = Tangent(self.problem, factor, self._about)
+        return ordinary(self._eased[factor].at(iterate)).conditions
 
 
 def _not_finite(values: Host, x: Host) -> str:

@@ -103,8 +103,8 @@ class Found:
 class _Search:
     """Attempts on one problem."""
 
-    def __init__(self, problem: Problem, inner: ResolveSpace, seed: int) -> None:
-        self.problem, self.inner, self.seed = problem, inner, seed
+    def __init__(self, problem: Problem, guess: Iterate, inner: ResolveSpace, seed: int) -> None:
+        self.problem, self.guess, self.inner, self.seed = problem, guess, inner, seed
         self.history: list[tuple[float, Newton[Iterate]]] = []
         self.points = problem.domain.sample(COMPARED, "quasi", seed)
         # Kernels in the place of elements, once it is known that these cannot be built.
@@ -115,7 +115,7 @@ class _Search:
         return sum(attempt.solves for _, attempt in self.history) > MOST
 
     def settled(self, start: Iterate, stiffness: float) -> Iterate | None:
-        tangent = Tangent(self.problem, stiffness)
+        tangent = Tangent(self.problem, stiffness, self.guess)
         rules = Rules(lambda p: self._corrected(tangent, p), blended, self._distance)
         attempt = newton(start, rules, SMALL, ATTEMPT)
         self.history.append((stiffness, attempt))
@@ -146,19 +146,28 @@ class _Search:
         own = split_weights(weights, proposal.bases)
         return Remembered(Approximation(linear.coordinates, proposal.bases, own))
 
-    def _distance(self, old: Iterate, new: Iterate) -> float:
-        return distance(self.problem, old, new, self.points)
+    def _distance(self, old: Iterate, new: Iterate, scale: Iterate) -> float:
+        return distance(self.problem, old, new, self.points, scale=scale)
 
 
 def distance(
-    problem: Problem, old: Iterate, new: Iterate, points: Host, least: float = 0.0
+    problem: Problem,
+    old: Iterate,
+    new: Iterate,
+    points: Host,
+    least: float = 0.0,
+    scale: Iterate | None = None,
 ) -> float:
-    """Return the largest change of an unknown relative to its size, or to `least` if larger."""
+    """Return the largest change of an unknown relative to its size, or to `least` if larger.
+
+    The size is that of the new iterate, or of `scale`.
+    """
     zero = (0,) * points.shape[1]
     largest = 0.0
     for unknown in problem.unknowns:
         values = new.values(unknown, points, zero)
-        size = max(float(np.abs(values).max()), least, 1e-300)
+        whole = values if scale is None else scale.values(unknown, points, zero)
+        size = max(float(np.abs(whole).max()), least, 1e-300)
         change = float(np.abs(values - old.values(unknown, points, zero)).max())
         largest = max(largest, change / size)
     return largest
@@ -166,7 +175,7 @@ def distance(
 
 def approach(problem: Problem, guesses: Sequence[Iterate], inner: ResolveSpace, seed: int) -> Found:
     """Solve the problem roughly, from the first of some guesses that has a linearisation."""
-    search = _Search(problem, inner, seed)
+    search = _Search(problem, guesses[-1], inner, seed)
     found = None
     for guess in guesses:
         tried = len(search.history)

@@ -18,7 +18,7 @@ def not_converged(history: Sequence[tuple[float, Newton[Any]]], solves: int) -> 
 
 
 def _where(factor: float) -> str:
-    return "" if factor == 1.0 else f"with the highest derivatives times {factor:.3g} "
+    return "" if factor == 1.0 else f"on the way (factor {factor:.3g}) "
 
 
 def _changes(attempt: Newton[Any]) -> str:

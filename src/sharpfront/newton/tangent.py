@@ -25,6 +25,7 @@ from sharpfront.equation.expression import (
     Function,
     Key,
     Leaf,
+    Normal,
     apply_function,
     derivatives_in,
 )
@@ -126,19 +127,32 @@ class Tangent:
     problem
         Its equation or a condition is not linear.
     stiffness
-        Factor on the derivatives of the highest order in the equations: above one an easier
-        problem, on the way to the one that was stated.
+        Factor on the derivatives of the highest order in equations that are not linear: above one
+        an easier problem, on the way to the one that was stated. Conditions that are not linear
+        count for one part in so many, the others hold the unknown at its guess.
+    about
+        The guess, needed with a stiffness.
     """
 
-    def __init__(self, problem: Problem, stiffness: float = 1.0) -> None:
+    def __init__(
+        self, problem: Problem, stiffness: float = 1.0, about: Iterate | None = None
+    ) -> None:
         self.problem = problem
         self.stiffness = stiffness
         equations = problem.equations
+        conditions = [c.residuals for c in problem.conditions]
+        further = [c.residuals for c in problem.further]
         if stiffness != 1.0:
-            equations = tuple(_stiffer(e, self.order, stiffness) for e in equations)
+            equations = tuple(
+                e if is_linear(e) else _stiffer(e, self.order, stiffness) for e in equations
+            )
+            insert = _Insertion(about or Constants(), problem.coordinates)
+            ease = _Ease(insert, stiffness, float(np.ptp(problem.domain.bounds, axis=0).max()))
+            conditions = [tuple(ease(r, True) for r in residuals) for residuals in conditions]
+            further = [tuple(ease(r, False) for r in residuals) for residuals in further]
         self._equations = tuple(_residual(e) for e in equations)
-        self._conditions = tuple(_read(c) for c in problem.conditions)
-        self._further = tuple(_read(c) for c in problem.further)
+        self._conditions = tuple(_read(c) for c in conditions)
+        self._further = tuple(_read(c) for c in further)
 
     @cached_property
     def order(self) -> int:
@@ -158,8 +172,37 @@ class Tangent:
         return linear
 
 
-def _read(condition: Stated) -> tuple[_Residual, ...]:
-    return tuple(_residual(r) for r in condition.residuals)
+@dataclass(frozen=True, eq=False)
+class _Ease:
+    """Leads a condition from the guess to what was stated: (1 - s) a (u - guess) + s B(u) = 0.
+
+    With a the factor of the outward slope in B, over the size of the domain, a condition
+    u_n + g(u) = 0 that takes up more the larger u is has one solution for every s.
+    """
+
+    insert: _Insertion
+    factor: float
+    length: float
+
+    def __call__(self, residual: Expression, outside: bool) -> Expression:
+        """Return the residual on the way; `outside` where there is a normal."""
+        terms = tangent_terms(residual)
+        if not any(derivatives_in(t.coefficient) for t in terms):
+            return residual
+        name = max(terms, key=lambda t: t.order).unknown
+        leaf = next(d for d in derivatives_in(residual) if d.unknown == name)
+        value = replace(leaf, orders=(0,) * len(leaf.orders))
+        slopes = [t for t in terms if t.order == 1 and t.unknown == name and outside]
+        weight: Expression = Constant(0.0 if slopes else 1.0)
+        for term in slopes:
+            along = Normal(leaf.coordinates[term.orders.index(1)])
+            weight = weight + substitute(term.coefficient, self.insert) * along * (1 / self.length)
+        share = 1.0 / self.factor
+        return share * residual + (1.0 - share) * weight * (value - self.insert(value))
+
+
+def _read(residuals: Sequence[Expression]) -> tuple[_Residual, ...]:
+    return tuple(_residual(r) for r in residuals)
 
 
 def _stated(
@@ -168,7 +211,9 @@ def _stated(
     """Return conditions with the nonlinear ones linearised."""
     out = []
     for condition, residuals in zip(conditions, read, strict=True):
-        if all(r.linear for r in residuals):
+        if all(
+            r.expression is stated for r, stated in zip(residuals, condition.residuals, strict=True)
+        ) and all(r.linear for r in residuals):
             out.append(condition)
         else:
             out.append(replace(condition, residuals=tuple(r.about(insert) for r in residuals)))
