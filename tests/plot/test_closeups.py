@@ -90,6 +90,12 @@ def test_what_is_seen_on_the_whole_is_not_magnified(k):
     )
 
 
+@pytest.mark.parametrize("phase", np.linspace(0, 3, 7))
+@pytest.mark.parametrize("k", [30, 50])
+def test_a_wave_is_not_magnified_where_the_interval_cuts_it(k, phase):
+    assert windows(lambda x: np.cos(k * x + phase), lambda x: k * np.sin(k * x + phase)) == []
+
+
 def test_nothing_varies():
     assert steep_windows(np.zeros(0), np.zeros(0), np.zeros(0)) == []
     assert steep_windows(np.linspace(0, 1, 9), np.zeros(9), np.zeros(8)) == []

@@ -32,7 +32,7 @@ _WIDTHS = 8.0
 # Steep places that are looked at one after the other; kinks and noise are among them.
 _TRIED = 64
 # Moments among which the one with the steepest slope is looked for.
-_MOMENTS = 13
+_MOMENTS = 10
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,10 @@ def steep_windows(x: Host, slopes: Host, jumps: Host) -> list[Window]:
         low, high = _reach(~free | (slopes < _FOOT * slopes[peak]), peak)
         free[low : high + 1] = False
         wide = 2.0 * (x[high] - x[low])
-        if jumps[low:high].sum() >= _LEAST_JUMP and wide * _LEAST_FACTOR <= length:
+        if wide * _LEAST_FACTOR > length:
+            # It is seen on the whole, and so is what is less steep: a part of a wave at an end.
+            break
+        if jumps[low:high].sum() >= _LEAST_JUMP:
             first = max(x[low] - 0.25 * wide, x[0])
             last = min(x[high] + 0.25 * wide, x[-1])
             ends = ((float(first), float(last)),)
@@ -236,7 +239,8 @@ def _looked_at(wish: Wish, unknown: str, where: Section) -> Host:
 def _steepest_moment(wish: Wish, where: Section) -> tuple[Wish, Window] | None:
     """Return the moment with the steepest slope, and a window around that."""
     best: tuple[float, Wish, list[Window]] | None = None
-    for t in even(where.window[:, -1], _MOMENTS):
+    # Not the first: what jumps there is the state that was given.
+    for t in even(where.window[:, -1], _MOMENTS + 1)[1:]:
         now = still(wish, t)
         along = section(now.solution.domain, now.names, now.where)
         x, slopes, jumps = _slopes(now, along)

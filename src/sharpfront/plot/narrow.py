@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # A window is narrow where its places begin with so many times its width: labels would differ in
 # their last digits only.
 _FAR = 50.0
+# Below this width labels have so many digits that there is room for few of them.
+_SMALL = 1e-2
 
 
 def round_place(low: float, high: float) -> float:
@@ -30,6 +32,8 @@ def label_narrow(axis: Axis, name: str, low: float, high: float) -> None:
     """Label an axis of a narrow window far from zero by the distance from a round place."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    if high - low < _SMALL:
+        axis.set_major_locator(MaxNLocator(4))
     if max(abs(low), abs(high)) <= _FAR * (high - low):
         return
     place, digits = round_place(low, high), 6 - math.floor(math.log10(high - low))

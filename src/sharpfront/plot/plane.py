@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ELLIPSES = 1500
 _NARROW = ", narrower than a dot of the picture"
+_TOO_THIN = "it has parts narrower than a dot"
 # No colour of the maps, so that the outline is not taken for a layer.
 _EDGE = "0.6"
 
@@ -203,7 +204,7 @@ def map_title(solution: Any, label: str, picture: Raster, kernels: Kernels, brie
     """Return what is seen, how the solve ended unless brief, and whether dots are too wide."""
     thin = thinness(picture, kernels)
     first = [picture.where.title or label] if brief else [picture.where.title, summary(solution)]
-    return "\n".join(filter(None, [*first, thin if _NARROW in thin else ""]))
+    return "\n".join(filter(None, [*first, _TOO_THIN if _NARROW in thin else ""]))
 
 
 def ellipses_title(picture: Raster, kernels: Kernels, mixture: Kernels | None, brief: bool) -> str:
