@@ -209,6 +209,8 @@ def test_interrupt_gives_130_and_leaves_nothing(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Under nohup or in the background of a script, where the tests may run, it is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while not out.exists() and time.monotonic() < deadline:

@@ -229,6 +229,8 @@ def interrupted(source, folder, seconds):
         text=True,
         cwd=folder,
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        # Under nohup or in the background of a script, where the tests may run, it is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while not (folder / "out").exists() and time.monotonic() < deadline:
@@ -315,10 +317,49 @@ def test_a_figure_is_whole_or_not_there(folder, monkeypatch, error):
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", broken)
     result = invoke("layer.toml", "--plot")
-    assert result.exit_code == (130 if error is KeyboardInterrupt else 1)
-    assert ("Interrupted" if error is KeyboardInterrupt else "disk full") in result.stderr
+    assert result.exit_code == (130 if error is KeyboardInterrupt else 0)
+    assert ("Interrupted" if error is KeyboardInterrupt else "disk full") in result.output
     assert names(folder) == ["layer.npz", "layer.toml"]
     assert sf.load("layer.npz").converged
+
+
+@pytest.mark.parametrize("options", [(), ("--tol", "1e-14")], ids=["converged", "stalled"])
+@pytest.mark.parametrize("failure", [ValueError("no"), KeyError("x"), sf.SharpfrontError("odd")])
+def test_a_report_that_fails_changes_no_verdict(folder, monkeypatch, failure, options):
+    def broken(*args, **named):
+        raise failure
+
+    before = invoke("layer.toml", "--json", *options)
+    monkeypatch.setattr("sharpfront.report.solve_report", broken)
+    after = invoke("layer.toml", "--json", "--report", *options)
+    facts = [json.loads(r.stdout) for r in (before, after)]
+    assert before.exit_code == after.exit_code
+    assert facts[0]["outcome"] == facts[1]["outcome"]
+    assert facts[0]["converged"] == facts[1]["converged"]
+    assert "No report was written" in facts[1]["notes"][0]
+
+
+def test_an_exact_solution_that_cannot_be_evaluated_is_a_note(folder):
+    source = Path("layer.toml").read_text().replace("expm1(-1/nu)", "0*x")
+    Path("broken.toml").write_text(source)
+    done = invoke("broken.toml", "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["true_error"] in (None, {"u": None})
+
+
+@pytest.mark.parametrize(
+    "escape", ["\x1b[31m", "\x1b]0;t\x07", "\x9b2J", "\x7f", "\u202e"], ids=ascii
+)
+def test_no_control_character_reaches_the_terminal(folder, escape):
+    wanted = "".join(f"\\u{ord(c):04x}" for c in escape)
+    good = LAYER.replace("A layer", f"A {wanted} layer")
+    Path("good.toml").write_text(good)
+    Path("bad.toml").write_text(good.replace("u_xx", f"{wanted}u_xx"))
+    Path(f"{escape}.toml").write_text("equation =")
+    for arguments in (("good.toml",), ("bad.toml",), (f"{escape}.toml",), ("no" + escape,)):
+        for more in ((), ("--json",)):
+            shown = invoke(*arguments, *more)
+            assert not set(escape) & set(shown.output) & set("\x1b\x07\x9b\x7f\u202e")
 
 
 def test_json_has_no_number_that_is_none():

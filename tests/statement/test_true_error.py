@@ -39,7 +39,22 @@ def test_a_narrow_error_is_found_from_far_away():
         away = x - 0.30012345
         return solution(x) + 0.5 * np.exp(-(away**2)) + 1 / (1 + away**2 / 1e-12)
 
-    assert true_errors(solution, {"u": exact})["u"] == pytest.approx(1.5, rel=1e-3)
+    size = np.max(np.abs(exact(np.linspace(0, 1, 1001))))
+    assert true_errors(solution, {"u": exact})["u"] == pytest.approx(1.5 / size, rel=1e-3)
+
+
+@pytest.mark.parametrize("height", [1e-3, 1.0, 40.0, 1e6])
+def test_error_and_estimate_are_on_one_scale(height):
+    problem = sf.Problem(
+        sf.Interval(0, 1), "-0.01*u_xx + u_x = 0", left="u = 0", right=f"u = {height}"
+    )
+    solution = sf.solve(problem, tol=1e-6)
+
+    def exact(x):
+        return height * (np.exp((x - 1) / 0.01) * np.expm1(-x / 0.01) / np.expm1(-100.0) + 1e-4)
+
+    found = true_errors(solution, {"u": exact})["u"]
+    assert found == pytest.approx(1e-4 * min(height, 1), rel=0.02)
 
 
 def test_not_a_number_is_an_infinite_error():

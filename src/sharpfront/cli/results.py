@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ from sharpfront.files import replacing, write_text
 from sharpfront.solution import Solution
 from sharpfront.statement import Statement
 
+# Of estimate, tolerance and true error alike.
+_SCALE = "relative to max(1, max|u|)"
 _COLOURS = {"converged": "green", "interrupted": "yellow"}
 
 
@@ -70,6 +73,7 @@ class Facts:
             "error_estimate_since": solution.error_estimate_since,
             "tol": solution.tol,
             "true_error": dict(self.errors) or None,
+            "relative_to": "max(1, max|u|)",
             "kernels": solution.kernels,
             "solves": len(solution.history),
             "seconds": self.seconds,
@@ -93,9 +97,11 @@ class Facts:
         rows = [("Outcome", str(solution.outcome))]
         since = solution.error_estimate_since
         held = f", from t = {since:.3g} on" if since is not None else ""
-        rows += [("Estimate", f"{solution.error_estimate:.1e}{held}, asked for {solution.tol:.1e}")]
+        asked = f"asked for {solution.tol:.1e}, {_SCALE}"
+        rows += [("Estimate", f"{solution.error_estimate:.1e}{held}, {asked}")]
         for unknown, error in self.errors.items():
-            rows.append(("True error", f"{error:.1e}, the largest |{unknown} - exact|"))
+            what = f"the largest |{unknown} - exact|, {_SCALE}"
+            rows.append(("True error", f"{error:.1e}, {what}"))
         rounds = len(solution.history)
         what = "step" if self.statement.problem.time else "solve"
         rows.append(("Kernels", f"{solution.kernels}, after {rounds} {what}{'s' * (rounds != 1)}"))
@@ -132,18 +138,29 @@ def written(
     """Write what is asked for; return the files, and notes on what could not be drawn."""
     files = {"solution": solution.save(wanted.out / f"{statement.name}.npz")}
     notes = [_bare(statement)] if statement.bare_parts else []
-    if wanted.plot:
-        path = wanted.out / f"{statement.name}.png"
+    extras = (
+        ("figure", wanted.plot, ".png", _draw),
+        ("report", wanted.report, ".html", functools.partial(_report, statement)),
+    )
+    for kind, asked, suffix, write in extras:
+        path = wanted.out / f"{statement.name}{suffix}"
+        if not asked:
+            continue
         try:
-            _draw(solution, path)
-            files["figure"] = path
-        except SharpfrontError as error:
-            notes.append(f"No figure was drawn: {error}")
-    if wanted.report:
-        path = wanted.out / f"{statement.name}.html"
-        write_text(path, _page(statement, solution))
-        files["report"] = path
+            write(solution, path)
+            files[kind] = path
+        except Exception as error:
+            # The solution is there and its verdict stands, whatever becomes of its picture.
+            notes.append(f"No {kind} was written: {error or type(error).__name__}")
     return files, tuple(notes)
+
+
+def measured(statement: Statement, solution: Solution) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return the true errors, and a note where they cannot be measured."""
+    try:
+        return statement.true_errors(solution), ()
+    except (SharpfrontError, ArithmeticError, ValueError) as error:
+        return {}, (f"The true error was not measured: {error}",)
 
 
 def _bare(statement: Statement) -> str:
@@ -161,6 +178,10 @@ def _draw(solution: Solution, path: Path) -> None:
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150, bbox_inches="tight")
     plt.close(figure)
+
+
+def _report(statement: Statement, solution: Solution, path: Path) -> None:
+    write_text(path, _page(statement, solution))
 
 
 def _page(statement: Statement, solution: Solution) -> str:

@@ -93,7 +93,7 @@ def carry_out(statement: Statement, wanted: Wanted) -> None:
 
 def _solved(statement: Statement, wanted: Wanted) -> Facts:
     from sharpfront.cli.progress import progress
-    from sharpfront.cli.results import Facts, written
+    from sharpfront.cli.results import Facts, measured, written
 
     started = time.perf_counter()
     with progress(statement, wanted) as (say, on_step):
@@ -102,10 +102,10 @@ def _solved(statement: Statement, wanted: Wanted) -> Facts:
         )
         seconds = time.perf_counter() - started
         say("measuring the error" if statement.exact else "writing")
-        errors = statement.true_errors(solution)
+        errors, unmeasured = measured(statement, solution)
         say("writing")
         files, notes = written(statement, solution, wanted)
-    return Facts(statement, solution, seconds, errors, files, notes)
+    return Facts(statement, solution, seconds, errors, files, (*unmeasured, *notes))
 
 
 def _refuse(error: StatementError, wanted: Wanted) -> None:

@@ -31,7 +31,7 @@ class Formula:
             return self.expression
         arrays = np.broadcast_arrays(*(np.asarray(c, dtype=float) for c in coordinates))
         leaves = {("coordinate", n): a for n, a in zip(self.coordinates, arrays, strict=True)}
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(all="ignore"):
             values = evaluate(self.expression, leaves)
         return np.broadcast_to(np.asarray(values, dtype=float), arrays[0].shape)[()]
 

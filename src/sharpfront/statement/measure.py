@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
 from sharpfront.catalog import cloud
@@ -32,6 +33,8 @@ _CHUNK = 20_000
 def true_errors(solution: Solution, exact: Exact, points: Host | None = None) -> dict[str, float]:
     """Return the largest error of each unknown whose exact solution is known.
 
+    Like the estimate it is relative to max(1, max|u|), so that the two can be compared.
+
     Parameters
     ----------
     solution
@@ -47,10 +50,24 @@ def true_errors(solution: Solution, exact: Exact, points: Host | None = None) ->
         start = following_points(solution, unknown) if points is None else points
         columns = start[:, None] if start.ndim == 1 else start
         # A problem in time may have been left before its end.
-        columns = columns[solution.domain.contains(columns)]
+        columns = columns[_held(solution, columns)]
         rounds = _ROUNDS if points is None else 0
-        found[unknown] = _largest(solution, unknown, function, columns, rounds)
+        size = _size(function, columns)
+        found[unknown] = _largest(solution, unknown, function, columns, rounds) / size
     return found
+
+
+def _held(solution: Solution, points: Host) -> NDArray[np.bool_]:
+    """Tell where the solution has a meaning and its estimate holds."""
+    inside = np.asarray(solution.domain.contains(points))
+    since = solution.error_estimate_since
+    return inside if since is None else inside & (points[:, -1] >= since)
+
+
+def _size(exact: Callable[..., Any], points: Host) -> float:
+    """Return max(1, max|u|), the scale of errors and estimates."""
+    values = np.abs(np.asarray(exact(*points.T), dtype=float))
+    return max(1.0, float(np.max(values, initial=0.0, where=np.isfinite(values))))
 
 
 def following_points(solution: Solution, unknown: str) -> Host:
@@ -120,7 +137,7 @@ def _largest(
         offsets = draw.normal(size=(_NEAR, 1, points.shape[1])) * reach
         near = (worst + offsets).reshape(-1, points.shape[1])
         near = np.clip(near, *solution.domain.bounds)
-        near = near[solution.domain.contains(near)]
+        near = near[_held(solution, near)]
         points = np.concatenate([worst, near])
         errors = _errors(solution, unknown, exact, points)
     return float(np.max(errors))
