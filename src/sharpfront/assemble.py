@@ -44,7 +44,8 @@ class RowSet:
 class Block:
     """Labelled rows ``weight * (matrix @ w - rhs)``: least squares, or zero if exact.
 
-    The matrix covers the columns from `start` on; all others are zero.
+    The matrix covers the columns from `start` on; all others are zero. Rows that were divided by
+    their norms remember these.
     """
 
     label: str
@@ -53,6 +54,7 @@ class Block:
     weight: float = 1.0
     exact: bool = False
     start: int = 0
+    norms: Array | None = None
 
     @property
     def rows(self) -> int:
@@ -144,7 +146,7 @@ def _unit_rows(block: Block, negligible: float) -> Block:
         noise = (norms > 0) & (norms < negligible * largest)
         norms = xp.where(noise, xp.ones_like(norms) * largest, norms)
     norms = xp.where(norms > 0, norms, xp.ones_like(norms))
-    return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms)
+    return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms, norms=norms)
 
 
 def assemble(

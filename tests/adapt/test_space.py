@@ -290,7 +290,7 @@ def test_problems_with_many_solutions_are_near_singular(name):
     solution = sf.solve(SINGULAR[name], tol=1e-6)
     assert solution.outcome.kind == "near-singular"
     assert not solution.converged
-    assert "many solutions" in solution.outcome.detail
+    assert "amplified" in solution.outcome.detail or "no unique" in solution.outcome.detail
 
 
 @pytest.mark.parametrize("shift", [-4.0, 4.0])
@@ -375,7 +375,7 @@ def test_a_layer_gets_a_mixture_and_more_functions_across_than_along():
 def state_with(functions, estimate, tol, weights):
     """A state whose best solution has given weights for an even basis."""
     problem = sf.Problem(SQUARE, poisson, boundary=given)
-    state = SpaceState(problem, tol, 0, None, (None, None), True, Trial(functions))
+    state = SpaceState(problem, tol, 0, None, (None, None), False, Trial(functions))
     basis = basis_of(state)
     approximation = Approximation(
         problem.coordinates, {"u": basis}, {"u": weights(basis).ravel()[basis.kept]}

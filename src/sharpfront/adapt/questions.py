@@ -6,15 +6,21 @@ import math
 from copy import copy
 from dataclasses import fields, replace
 
+import numpy as np
+
+from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.embedded import even_mesh
 from sharpfront.adapt.reweighed import SecondLook
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
+from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import Host
 from sharpfront.equation.expression import Derivative
+from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.check import change, fall
 from sharpfront.estimate.elements import can_be_built
+from sharpfront.leastsquares import LeastSquares
 from sharpfront.problem import Condition, Problem
 from sharpfront.solution import Estimate
 
@@ -33,6 +39,7 @@ SURPRISE = 2.0
 # Comparison of solutions counts on no faster convergence than this from one to the next.
 LEAST_RATIO = 0.1
 _COMPARED = 3000
+_INVERSE_STEPS = 3
 
 
 def doubted(state: SpaceState, found: Assessment) -> SpaceAssessment:
@@ -106,6 +113,37 @@ def extrapolated(before: float, change: float) -> float:
     if not 0 < change < before < math.inf:
         return change
     return change * min(1.0, 3.0 * max(change / before, LEAST_RATIO))
+
+
+def amplification(problem: Problem, proposal: Proposal, method: LeastSquares) -> float:
+    """Return how many times kernels amplify a change of the equation, max|u| / max|v|.
+
+    L u = s v with no data and s = sum_j |c_j| / l^j for a domain of size l, a few times with v the
+    last u: as on an interval it is of order one for problems with a maximum principle, and beyond
+    all bounds at a resonance or where a condition is missing. Kernels that resolve the waves tell
+    these from a problem beside them, which no mesh does.
+    """
+    rows, system = proposal.rows[0], proposal.system
+    points, state = np.asarray(rows.points), method.factor(system)
+    size = float(np.ptp(problem.domain.bounds, axis=0).max())
+    values, _ = form_values(
+        rows.forms[0], environment(problem.coordinates, points), len(points), "equation"
+    )
+    terms = zip(rows.forms[0].terms, values, strict=True)
+    strength = np.sum([np.abs(v) / size**term.order for term, v in terms], axis=0)
+    u, largest = 1.0 + np.random.default_rng(0).random(len(points)), 0.0
+    for _ in range(_INVERSE_STEPS):
+        source = strength * u / np.abs(u).max() / np.asarray(system.blocks[0].norms)
+        rest = [np.zeros(block.rows) for block in system.blocks[1:]]
+        weights, _, _ = method.solve(state, np.concatenate([source, *rest]))
+        found = Approximation(
+            problem.coordinates, proposal.bases, split_weights(weights, proposal.bases)
+        )
+        u = found.values(problem.unknowns[0], points, (0,) * points.shape[1])
+        if not np.all(np.isfinite(u)) or not np.any(u):
+            return math.inf
+        largest = max(largest, float(np.abs(u).max()))
+    return largest
 
 
 def _as_space(found: Assessment, value: float, raw: float, doubt: float) -> SpaceAssessment:

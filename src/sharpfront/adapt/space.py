@@ -16,6 +16,7 @@ import numpy as np
 
 from sharpfront.adapt.alone import system_mixtures
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.doubt import near_singular
 from sharpfront.adapt.embedded import (
     FIRST,
     GROWTH,
@@ -30,6 +31,7 @@ from sharpfront.adapt.growth import grown, largest, smaller, wanted, work
 from sharpfront.adapt.marginals import discover
 from sharpfront.adapt.product_rows import product_system
 from sharpfront.adapt.questions import (
+    amplification,
     compared,
     confirmed,
     doubted,
@@ -70,7 +72,8 @@ SCALES = (0.6, 1.6)
 PROGRESS, PATIENCE, FLOOR = 0.7, 2, 1e-6
 # Other weights of the rows are asked about the first solves, and about any that may be the last.
 LOOKED = 2
-# Below this many squared cell sizes a problem on a mesh cannot be told from a singular one.
+# Below this many squared cell sizes a problem on a mesh cannot be told from a singular one, and the
+# kernels are asked.
 SINGULAR = 5.0
 
 
@@ -104,22 +107,23 @@ class ResolveSpace:
         Budget(self.max_kernels).kernels(
             self.max_kernels, len(problem.unknowns) * product_count(least)
         )
-        found, regular, finished = None, True, None
+        found, suspect, finished = None, False, None
         try:
             found = discover(problem, self.components)
             cells = len(found.elements.mesh.points) ** (1 / d)
-            regular = found.elements.singular_measure() > SINGULAR / cells**2
+            blur = SINGULAR / cells**2 + found.elements.blurred()
+            suspect = found.elements.singular_measure() < blur
         except UnsuitableError:
             finished = left_open(problem) or left_free(problem)
         except LinearSystemError:
-            regular = False
+            suspect = True
         mixtures = found.mixtures if found else (None,) * d
         if len(problem.unknowns) > 1:
             mixtures = system_mixtures(problem, self.components)
         narrow = [m is not None for m in mixtures]
         trial = Trial(tuple(START.get(d, MANY)[n] for n in narrow))
         fitted = self._within(problem, trial, least) or Trial(least)
-        return SpaceState(problem, tol, seed, found, mixtures, regular, fitted, missing=finished)
+        return SpaceState(problem, tol, seed, found, mixtures, suspect, fitted, missing=finished)
 
     def propose(self, state: SpaceState) -> Proposal:
         """Return kernels and rows of the state's trial."""
@@ -131,6 +135,14 @@ class ResolveSpace:
         return Proposal(bases, *product_system(state.problem, bases, basis, state.seed))
 
     def assess(self, state: SpaceState, approximation: Approximation) -> SpaceAssessment:
+        """Return the assessment, with what the kernels say of a problem that elements suspect."""
+        assessment = self._assessed(state, approximation)
+        if not state.suspect:
+            return assessment
+        amplified = amplification(state.problem, self.propose(state), self.leastsquares)
+        return replace(assessment, amplified=amplified)
+
+    def _assessed(self, state: SpaceState, approximation: Approximation) -> SpaceAssessment:
         """Return the assessment by the error equation, or by comparison where it cannot be."""
         problem = state.problem
         if state.found is None:
@@ -175,17 +187,19 @@ class ResolveSpace:
 
     def observe(self, state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
         """Return what to try next, or why to stop."""
+        settled = _settled(state, assessment)
         state = _noted(state, assessment)
         assert state.best is not None
         if state.missing is not None:
             return replace(state, finished=state.missing)
         if many := many_solutions(assessment):
             return replace(state, finished=many)
-        if len(state.estimates) > 1 and (
-            state.answer.estimate.value <= state.tol or not state.regular
-        ):
-            return replace(state, finished=_verdict(state))
-        if state.found and state.answer.estimate.value <= state.tol:
+        if len(state.estimates) > 1:
+            if singular := near_singular(assessment.amplified):
+                return replace(state, finished=singular)
+            if settled and state.answer.estimate.value <= state.tol:
+                return replace(state, finished=Outcome(OutcomeKind.CONVERGED, _reached(state)))
+        if state.found and settled and state.answer.estimate.value <= state.tol:
             return replace(state, trial=smaller(state.trial))
         if state.pending:
             return replace(state, trial=state.pending[0], pending=state.pending[1:])
@@ -275,14 +289,14 @@ def _noted(state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
     )
 
 
-def _verdict(state: SpaceState) -> Outcome:
-    if state.regular:
-        return Outcome(OutcomeKind.CONVERGED, _reached(state))
-    return Outcome(
-        OutcomeKind.NEAR_SINGULAR,
-        f"{_reached(state)} But on its mesh the problem cannot be told from one with many "
-        "solutions.",
-    )
+def _settled(state: SpaceState, assessment: SpaceAssessment) -> bool:
+    """Tell whether a suspect problem is as far from a singular one as it was found before.
+
+    At a resonance kernels shift the eigenvalue too, less with each solve.
+    """
+    if not state.suspect or state.last is None:
+        return True
+    return 0.5 < assessment.amplified / max(state.last.amplified, 1e-300) < 2.0
 
 
 def _reached(state: SpaceState) -> str:

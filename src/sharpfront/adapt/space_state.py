@@ -43,12 +43,15 @@ class SpaceAssessment(Assessment):
         What other weights of the rows say, where they were asked.
     rests_on
         What the estimate rests on where there is no error equation, in words.
+    amplified
+        How many times the kernels' equations amplify changes; 0 where that was not asked.
     """
 
     raw: float
     doubt: float
     look: SecondLook | None = None
     rests_on: str = ""
+    amplified: float = 0.0
 
     @property
     def checked(self) -> bool:
@@ -73,8 +76,8 @@ class SpaceState:
         What elements found; None where they cannot be built.
     mixtures
         Along each axis; None where nothing is narrow.
-    regular
-        Whether the problem has one solution, as far as elements can tell.
+    suspect
+        Whether elements cannot tell the problem from one with many solutions.
     trial, pending
         What is proposed next, and what is to be tried after it at the same size.
     tuned
@@ -100,7 +103,7 @@ class SpaceState:
     seed: int
     found: Marginals | None
     mixtures: tuple[Mixture | None, ...]
-    regular: bool
+    suspect: bool
     trial: Trial | FrontTrial
     pending: tuple[Trial, ...] = ()
     tuned: bool = False
