@@ -1,5 +1,6 @@
 """Nonlinear problems at tol = 1e-8 on the line, and at 1e-6 in the plane, from default guesses."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
@@ -45,6 +46,40 @@ def test_troesch_slopes_are_the_known_ones():
     assert line.troesch_slope(10.0) == pytest.approx(3.583377846307e-4, rel=1e-11)
     solution = sf.solve(line.TROESCH.problem(5.0), tol=1e-10)
     assert solution.d("x")(0.0) == pytest.approx(4.57504614063e-2, abs=1e-8)
+
+
+@pytest.mark.parametrize("mu", [0.5, 3.0, 5.0, 10.0, 15.0])
+def test_troesch_is_known_to_rounding(mu):
+    """By quadrature of dx = du / sqrt(s^2 + 4 sinh(mu u / 2)^2), to 30 digits."""
+    with mpmath.workdps(30):
+
+        def place(u, s):
+            end = mpmath.asinh(2 * mpmath.sinh(mu * u / 2) / s)
+            cuts = mpmath.linspace(0, end, 7)
+            return mpmath.quad(
+                lambda t: 1 / (mu * mpmath.sqrt(1 + (s / 2 * mpmath.sinh(t)) ** 2)), cuts
+            )
+
+        slope = mpmath.mpf(line.troesch_slope(mu))
+        s = mpmath.exp(mpmath.findroot(lambda v: place(1, mpmath.exp(v)) - 1, mpmath.log(slope)))
+        assert abs(slope / s - 1) < 1e-14
+        exact = line.TROESCH.exact(mu)
+        for x in (0.3, 0.49, 0.7, 0.99, 1.0):
+            u = mpmath.mpf(float(exact(x)))
+            steep = mpmath.sqrt(s**2 + 4 * mpmath.sinh(mu * u / 2) ** 2)
+            assert abs((place(u, s) - x) * steep) < 1e-14
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("strength", [0.1, 1.0, 3.5])
+def test_bratu_is_known_to_rounding(strength, upper):
+    entry = line.BRATU_UPPER if upper else line.BRATU
+    with mpmath.workdps(30):
+        start = line.bratu_parameter(strength, upper)
+        t = mpmath.findroot(lambda t: t - mpmath.sqrt(2 * strength) * mpmath.cosh(t / 4), start)
+        for x in (0.0, 0.1, 0.5, 0.77):
+            cosh = mpmath.cosh((mpmath.mpf(x) - 0.5) * t / 2) / mpmath.cosh(t / 4)
+            assert abs(float(entry.exact(strength)(x)) + 2 * mpmath.log(cosh)) < 1e-14
 
 
 def friction(nu):

@@ -1,8 +1,8 @@
-"""Guesses as users give them: a function, a number, an array, an earlier solution."""
+"""Guesses as users give them: all that `initial=` takes, an array, an earlier solution."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,11 @@ import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
 from sharpfront.arrays import Host
+from sharpfront.equation.expression import Expression, evaluate
 from sharpfront.equation.formula import from_sympy
 from sharpfront.equation.symbolic import is_symbolic
+from sharpfront.equation.text import parse
+from sharpfront.equation.trace import Symbols
 from sharpfront.errors import ProblemError
 from sharpfront.newton.iterate import (
     Constants,
@@ -31,9 +34,10 @@ class Start:
     Parameters
     ----------
     given
-        A number; a function of the coordinates; an array of values on an even grid over the
+        A number; a text; a function of the coordinates; an array of values on an even grid over the
         domain's bounds, ends included, one axis for each coordinate; an earlier `Solution`; or,
-        for several unknowns, a mapping from names to these.
+        for several unknowns, a tuple of these or a mapping from names to them, or a function that
+        returns a tuple.
     """
 
     given: Any = None
@@ -63,12 +67,7 @@ class Start:
             return _from_solution(self.given, problem)
         given = self.given
         if not isinstance(given, Mapping):
-            if len(problem.unknowns) > 1:
-                raise ProblemError(
-                    f"The problem has the unknowns {', '.join(problem.unknowns)}: give a guess for "
-                    "each, guess={'u': ..., 'v': ...}."
-                )
-            given = {problem.unknowns[0]: given}
+            given = _by_name(given, problem.unknowns)
         unknown = [name for name in given if name not in problem.unknowns]
         if unknown:
             raise ProblemError(
@@ -76,6 +75,52 @@ class Start:
                 f"{', '.join(problem.unknowns)}."
             )
         return _from_parts(given, problem)
+
+
+def _by_name(given: Any, unknowns: Sequence[str]) -> Mapping[str, Any]:
+    """Return a guess without names as one for each unknown."""
+    if len(unknowns) == 1:
+        return {unknowns[0]: given}
+    if isinstance(given, tuple | list) and len(given) == len(unknowns):
+        return dict(zip(unknowns, given, strict=True))
+    if callable(given):
+        return {name: _Part(given, i, len(unknowns)) for i, name in enumerate(unknowns)}
+    raise ProblemError(
+        f"The problem has the unknowns {', '.join(unknowns)}: give a guess for each, as a tuple in "
+        "this order or by name, guess={'u': ..., 'v': ...}."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One of the guesses that a single function returns as a tuple."""
+
+    whole: Callable[..., Any]
+    index: int
+    count: int
+
+    def __call__(self, *coordinates: Any) -> Any:
+        found = self.whole(*coordinates)
+        if not isinstance(found, tuple | list) or len(found) != self.count:
+            raise ProblemError(
+                f"The guess is one function for {self.count} unknowns; it must return a tuple with "
+                f"a value for each, got {type(found).__name__}."
+            )
+        return found[self.index]
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """A guess written as a text: an expression of the coordinates."""
+
+    expression: Expression
+    coordinates: tuple[str, ...]
+
+    def __call__(self, *values: Any) -> Any:
+        if any(isinstance(v, Expression) for v in values):
+            return self.expression
+        leaves = {("coordinate", c): v for c, v in zip(self.coordinates, values, strict=True)}
+        return evaluate(self.expression, leaves)
 
 
 def _from_solution(solution: Solution, problem: Problem) -> Iterate:
@@ -94,6 +139,9 @@ def _from_parts(given: Mapping[str, Any], problem: Problem) -> Iterate:
     functions = {}
     for name in problem.unknowns:
         part = given.get(name, 0.0)
+        if isinstance(part, str):
+            symbols = Symbols((), problem.coordinates)
+            part = _Text(parse(part, symbols, dict(problem.parameters)), problem.coordinates)
         if is_symbolic(part):
             part = from_sympy(part, problem.coordinates, problem.parameters)
         functions[name] = part if callable(part) else _function(name, part, problem)
@@ -106,8 +154,8 @@ def _function(name: str, values: Any, problem: Problem) -> Any:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise ProblemError(
-            f"The guess for {name} is {values!r}; give a function of the coordinates, a number, "
-            "an array of values on an even grid, or an earlier solution."
+            f"The guess for {name} is {values!r}; give a function of the coordinates, a text, a "
+            "number, an array of values on an even grid, or an earlier solution."
         ) from None
     if not np.isfinite(array).all():
         raise ProblemError(f"The guess for {name} holds values that are not finite.")
