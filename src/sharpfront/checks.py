@@ -252,7 +252,9 @@ def numbers_in(
     error: type[SharpfrontError] = ProblemError,
 ) -> tuple[float, ...]:
     """Return a tuple, list or array of finite numbers, one or more."""
-    is_row = isinstance(value, Iterable) and not isinstance(value, str | Mapping | np.ndarray)
+    is_row = isinstance(value, Iterable) and not isinstance(
+        value, str | bytes | Mapping | np.ndarray
+    )
     if is_row or (isinstance(value, np.ndarray) and value.ndim == 1):
         items = tuple(value)
         if items and all(is_number(i) and math.isfinite(i) for i in items):
@@ -262,8 +264,15 @@ def numbers_in(
 
 def listed(value: Any) -> tuple[Any, ...]:
     """Return the items of a row, or a single value, as a text is, as the only item."""
-    single = isinstance(value, str) or not isinstance(value, Iterable)
+    single = isinstance(value, str | bytes) or not isinstance(value, Iterable)
     return (value,) if single else tuple(value)
+
+
+def solution_like(value: Any, name: str = "solution") -> Any:
+    """Return a solution, which rooms below it know by what it has."""
+    if hasattr(value, "approximation") and hasattr(value, "outcome"):
+        return value
+    raise refusal(name, "a Solution, as solve returns it or sf.load reads it", value)
 
 
 def file_path(value: Any, name: str, error: type[SharpfrontError] = ProblemError) -> Path:

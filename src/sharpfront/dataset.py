@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.checks import listed, numbers_in
 from sharpfront.errors import MissingExtraError, ProblemError
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ def _places(solution: Any, axis: int, given: Any) -> Host:
         if given is not None and given < 2:
             raise ProblemError(f"{name}= is an array or a number of 2 or more, got {given}.")
         return _default(solution, axis, None if given is None else int(given))
-    places = np.atleast_1d(np.asarray(given, dtype=float))
-    if places.ndim != 1 or not len(places) or np.any(np.diff(places) <= 0):
+    expected = "an array of increasing numbers, or how many places there are"
+    places = np.array(numbers_in(listed(given), name, expected, f"{name}=100"))
+    if np.any(np.diff(places) <= 0):
         raise ProblemError(f"{name}= is an array of increasing numbers, got {given!r}.")
     if places[0] < low or places[-1] > high:
         raise ProblemError(

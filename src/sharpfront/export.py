@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
+from sharpfront.checks import file_path, solution_like, whole
 from sharpfront.dataset import to_xarray
 from sharpfront.errors import DomainError, MissingExtraError, ProblemError
 from sharpfront.estimate.check import graded_mesh
@@ -56,7 +57,10 @@ def export(solution: Solution, path: str | Path, *, resolution: int | None = Non
         Nodes along each side of a box; a shape gets as many as a box around it would have inside
         it. By default 1000, 120 or 24 in one, two or three dimensions.
     """
-    target = Path(path)
+    solution_like(solution)
+    target = file_path(path, "path")
+    if resolution is not None:
+        whole(resolution, "resolution", 2, "resolution=100")
     if target.suffix == _GRID:
         return _export_grid(solution, target, resolution)
     if target.suffix not in _FORMATS:

@@ -174,7 +174,7 @@ class Solution:
         points, shape = as_points(self.approximation.coordinates, coordinates)
         _require_inside(self.domain, points)
         values = self.approximation.residuals(self.problem, points)
-        return values.reshape(-1, *shape)[0 if len(values) == 1 else slice(None)][()]
+        return values.reshape(len(values), *shape)[0 if len(values) == 1 else slice(None)][()]
 
     def save(self, path: str | Path) -> Path:
         """Write everything needed to evaluate the solution into one ``.npz`` file."""

@@ -55,7 +55,7 @@ def test_moments_go_evenly_or_as_the_steps_went():
     part = film_times(shock(), {"t": (0.2, 0.4)}, 7, "steps")
     assert (part[0], part[-1]) == (0.2, 0.4)
     assert np.all(np.diff(part) > 0)
-    with pytest.raises(ProblemError, match="'even' or 'steps'"):
+    with pytest.raises(ProblemError, match="one of 'even', 'steps'"):
         film_times(shock(), {}, 5, "odd")
 
 
@@ -166,7 +166,7 @@ def test_what_fails_leaves_nothing_behind(tmp_path):
         ("front.gif", {"fps": 100}, "50 frames per second"),
         ("front.gif", {"t": 0.5}, "takes ranges"),
         ("front.gif", {"z": (0, 1)}, "not a coordinate"),
-        ("front.gif", {"moments": "odd"}, "'even' or 'steps'"),
+        ("front.gif", {"moments": "odd"}, "one of 'even', 'steps'"),
     ],
 )
 def test_impossible_films(tmp_path, name, options, words):

@@ -185,7 +185,7 @@ def _face(bounds: Points, axis: int, upper: int) -> Piece:
 
 def _axes(periodic: Iterable[str], coordinates: tuple[str, ...]) -> tuple[bool, ...]:
     names = listed(periodic)
-    if not all(name in coordinates for name in names):
+    if not all(isinstance(name, str) and name in coordinates for name in names):
         raise refusal(
             "periodic",
             f"names of coordinates along which a box can be periodic, {', '.join(coordinates)}",

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.checks import file_path, finite, one_of, solution_like, whole
 from sharpfront.errors import ProblemError
 from sharpfront.files import replacing
 from sharpfront.plot.moment import in_time
@@ -23,6 +24,7 @@ Moments = Literal["even", "steps"]
 _FPS, _SECONDS = 15.0, 4.0
 # A GIF counts hundredths of a second, and viewers slow down frames of less than two.
 _FASTEST_GIF = 50.0
+_USUAL = {"fps": _FPS, "seconds": _SECONDS, "frames": _FPS * _SECONDS}
 _COLOURS = 256
 # Colours brighter than this are the paper's.
 _PAPER = 248
@@ -83,7 +85,9 @@ def animate(
     Path
         The file.
     """
-    target = Path(path)
+    solution_like(solution)
+    target = file_path(path, "path")
+    whole(resolution, "resolution", 2, "resolution=160")
     timing = timing_of(fps, seconds, frames)
     write = _writer(target, timing)
     wish = replace(_wish(solution, unknown, resolution, where), kernels=kernels)
@@ -98,8 +102,9 @@ def animate(
 def timing_of(fps: float | None, seconds: float | None, frames: int | None) -> Timing:
     """Return frames and frames per second from any of the three."""
     for name, value in (("fps", fps), ("seconds", seconds), ("frames", frames)):
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise ProblemError(f"Expected {name} greater than zero, got {value!r}.")
+        if value is not None:
+            expected, good = "a number greater than zero", lambda n: n > 0
+            finite(value, name, expected, f"{name}={_USUAL[name]:g}", within=good)
     if fps is not None and seconds is not None and frames is not None:
         raise ProblemError(
             f"fps={fps:g}, seconds={seconds:g} and frames={frames} are one too many: give two."
@@ -114,8 +119,7 @@ def timing_of(fps: float | None, seconds: float | None, frames: int | None) -> T
 
 def film_times(solution: Any, where: dict[str, Any], count: int, moments: str) -> Host:
     """Return the moments of the frames, (count,), increasing."""
-    if moments not in ("even", "steps"):
-        raise ProblemError(f"moments= takes 'even' or 'steps', got {moments!r}.")
+    one_of(moments, "moments", ("even", "steps"))
     names = solution.approximation.coordinates
     start, stop = section(solution.domain, names, where).window[:, -1]
     if moments == "even":

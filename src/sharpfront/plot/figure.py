@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sharpfront.checks import is_number, listed, numbers_in, refusal, shown, whole
 from sharpfront.errors import ProblemError
 from sharpfront.plot.closeup import closeup_panels
 from sharpfront.plot.moment import in_time
@@ -44,9 +45,10 @@ def plot_solution(
         what, axes = "solution", what
     if what not in KINDS:
         raise ProblemError(f"plot() draws {', '.join(KINDS)}; got {what!r}.")
-    if unknown is not None and unknown not in solution.unknowns:
+    _check(axes, resolution, moments, where)
+    if unknown is not None and (not isinstance(unknown, str) or unknown not in solution.unknowns):
         raise ProblemError(
-            f"There is no unknown {unknown!r}; they are {', '.join(solution.unknowns)}."
+            f"There is no unknown {shown(unknown)}; they are {', '.join(solution.unknowns)}."
         )
     unknowns = (unknown,) if unknown else tuple(solution.unknowns)
     wish = Wish(solution, unknowns, where, resolution, moments=moments, kernels=kernels)
@@ -63,6 +65,20 @@ def plot_solution(
     if what == "film" or moments is not None:
         raise ProblemError("Only a solution in time has moments; this one does not change.")
     return _drawn(wish, panels(wish, what), axes)
+
+
+def _check(axes: Any, resolution: Any, moments: Any, where: Mapping[str, Any]) -> None:
+    """Refuse options of the wrong kind."""
+    whole(resolution, "resolution", 2, "resolution=240")
+    if axes is not None and not all(
+        hasattr(each, "plot") for each in np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    ):
+        raise refusal("axes", "axes of matplotlib", axes, "axes=plt.gca()")
+    if moments is not None and not (is_number(moments) and float(moments).is_integer()):
+        numbers_in(moments, "moments", "a number of moments, or the moments", "moments=4")
+    for name, value in where.items():
+        expected = "a number that cuts, or a range (low, high)"
+        numbers_in(listed(value), name, expected, f"{name}=0.5")
 
 
 def _drawn(wish: Wish, rows: list[list[Panel]], axes: Any) -> Any:

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.checks import function, refusal, solution_like
+from sharpfront.equation import from_sympy
+from sharpfront.equation.symbolic import is_symbolic
 from sharpfront.errors import OutcomeKind
 from sharpfront.plot.notebook import turns
 from sharpfront.report.encode import to_json
@@ -59,6 +62,12 @@ def solve_report(
     settings
         What the solve was called with beyond its tolerance, by name; shown as they are.
     """
+    solution_like(solution)
+    if not isinstance(title, str):
+        raise refusal("title", "a text", title)
+    if settings is not None and not isinstance(settings, Mapping):
+        raise refusal("settings", "a mapping from names", settings, 'settings={"nu": 1e-3}')
+    exact = _functions(solution, exact)
     data, points = _data(solution, exact)
     error = largest_error(solution, exact, points)
     page = HtmlPage(title, style=asset("report.css"))
@@ -97,6 +106,18 @@ def _data(solution: Any, exact: Exact | None) -> tuple[dict[str, Any], Host]:
         "inTime": in_time,
         "convergence": convergence_data(solution),
     }, np.concatenate(points)
+
+
+def _functions(solution: Any, exact: Any) -> Any:
+    """Return exact solutions as functions; expressions of SymPy become such."""
+    if exact is None:
+        return None
+    if isinstance(exact, Mapping):
+        return {name: _functions(solution, one) for name, one in exact.items()}
+    if is_symbolic(exact):
+        values = solution.problem.parameters if solution.problem else None
+        return from_sympy(exact, solution.approximation.coordinates, values)
+    return function(exact, "exact", "exact=lambda x: np.exp(x)")
 
 
 def _opening(page: HtmlPage, solution: Any, error: tuple[float, int] | None) -> None:
