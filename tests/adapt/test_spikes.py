@@ -126,3 +126,25 @@ def test_smooth_systems_have_no_layers():
         boundary=lambda u, v, x, y: (u, v),
     )
     assert system_mixtures(problem, 4) == (None, None)
+
+
+@pytest.mark.parametrize("side", [1e-3, 1e-5, 1e-7])
+@pytest.mark.parametrize("place", [(0.3, 0.4), (0.71234, 0.05)])
+@pytest.mark.parametrize("shape", ["square", "disk", "on a slope"])
+def test_a_small_patch_of_source_is_read_from_its_formula(shape, place, side):
+    a, b = place
+
+    def patch(x, y):
+        if shape == "disk":
+            return np.where((x - a) ** 2 + (y - b) ** 2 < side**2 / 4, 1 / side**2, 0.0)
+        inside = (abs(x - a) < side / 2) & (abs(y - b) < side / 2)
+        slope = 3 * np.sin(5 * x * y) if shape == "on a slope" else 0.0
+        return slope + np.where(inside, 1 / side**2, 0.0)
+
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) - patch(x, y),
+        boundary=lambda u, x, y: u,
+    )
+    spikes = find_spikes(problem, 1.0)
+    assert any(np.abs(spike.points - place).max() < side for spike in spikes)

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from sharpfront.arrays import Host
+from sharpfront.equation.focus import axis_places
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem
@@ -84,7 +85,7 @@ def mark(change: Host, edges: Host, axis: int, spikes: tuple[Spike, ...]) -> Non
 def _inside(problem: Problem) -> list[Spike]:
     domain = problem.domain
     low, high = domain.bounds
-    points = low + (high - low) * _spread(domain.dimension)
+    points = np.concatenate([low + (high - low) * _spread(domain.dimension), _crossings(problem)])
     points = points[domain.contains(points)]
     spacing = (float(np.prod(high - low)) / SURVEY) ** (1 / domain.dimension)
     found: list[Spike] = []
@@ -104,6 +105,20 @@ def _inside(problem: Problem) -> list[Spike]:
             own = out[group][values[out[group]] > SHARE * peak]
             found.append(Spike(np.concatenate([cloud, points[own]])))
     return found
+
+
+def _crossings(problem: Problem) -> Host:
+    """Return where places along the axes that the formulas tell of cross, (n, d)."""
+    bounds, found = problem.domain.bounds.T, [np.zeros((0, problem.domain.dimension))]
+    (form, *_) = problem.forms
+    for expression in (form.source, *(term.coefficient for term in form.terms)):
+        axes = [
+            axis_places(expression, name, float(low), float(high))
+            for name, (low, high) in zip(problem.coordinates, bounds, strict=True)
+        ]
+        if np.prod([float(len(axis)) for axis in axes]) <= SURVEY:
+            found.append(np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, len(axes)))
+    return np.concatenate(found)
 
 
 def _spread(dimension: int) -> Host:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import scipy.special as sp
 
+from sharpfront.equation.edges import places_along
 from sharpfront.equation.expression import Apply, Expression, Values, ordered
 from sharpfront.equation.inverse import Along, places, turns
 
@@ -72,6 +73,21 @@ def foci(
             for inner in _inside(argument, along):
                 found.update(places(inner, 0.0, along)[:MOST])
     return _thinned(np.array(sorted(found)), low, high)
+
+
+def axis_places(expression: Expression, coordinate: str, low: float, high: float) -> Values:
+    """Return places along an axis that a function of several coordinates tells of, sorted, (n,).
+
+    They are edges, and zeros of what stands inside further functions, as far as these depend on
+    that coordinate alone: the centre of (x - a)^2 + (y - b)^2 < r^2 is where two of them cross.
+    Between two neighbouring ones lies their middle.
+    """
+    along = Along(expression, coordinate, low, high)
+    found = {float(x) for x in places_along(expression, coordinate, low, high)}
+    for inner in _inside(expression, along):
+        found.update(places(inner, 0.0, along)[:MOST])
+    told = _thinned(np.array(sorted(found)), low, high)
+    return np.sort(np.concatenate([told, 0.5 * (told[1:] + told[:-1])]))
 
 
 def _unresolved(node: Expression, along: Along) -> Iterator[Expression]:
