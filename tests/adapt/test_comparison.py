@@ -278,6 +278,26 @@ def test_a_plate_with_layers_of_any_width(digits):
     assert_honest(solution, {"u": lambda x, y: 8 * profile(x) * profile(y)}, points)
 
 
+@settings(few, max_examples=4)
+@given(place=st.floats(0.1, 0.9), digits=st.floats(3.5, 6), which=st.booleans())
+def test_a_window_between_all_points_is_not_overlooked(place, digits, which):
+    width = 10**-digits
+
+    def window(x):
+        return np.where(np.abs(x - place) < width / 2, 1 / width, 0.0)
+
+    def sources(x):
+        return (window(x), 1.0) if which else (1.0, window(x))
+
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, v, x: (-u.dxx + v - sources(x)[0], -v.dxx + u - sources(x)[1]),
+        boundary=lambda u, v, x: (u, v),
+    )
+    solution = sf.solve(problem, tol=1e-4, max_kernels=200)
+    assert not solution.converged
+
+
 # --- Newton's method -----------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from scipy.spatial import cKDTree
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
+from sharpfront.equation.edges import places_along
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.mesh import Mesh, box_mesh
 from sharpfront.estimate.residual import Assessment, assess, remainder, rounding
@@ -39,6 +40,8 @@ _BY_ELEMENTS = (
     "largest |e| from the error equation L e = -R, solved by linear elements on a finer mesh, "
     "times 1.5, relative to max(1, max|u|)"
 )
+# Lines along each axis on which formulas are asked for their windows.
+_LINES = 4
 _BY_COMPARISON = (
     "there is no error equation for this kind of problem, and the largest of three is said: the "
     "change from the solution with fewer kernels before it, times three times the ratio of the "
@@ -138,7 +141,8 @@ def check_by_comparison(
     Without one before, the estimate is infinite: nothing is known yet.
     """
     found = assess(problem, approximation, seed)
-    points = np.concatenate([found.points, points_like_kernels(problem, approximation, seed)])
+    likely = points_like_kernels(problem, approximation, seed)
+    points = np.concatenate([found.points, likely, between_edges(problem)])
     value = math.inf if before is None else change(problem, approximation, before, points)
     return replace(found, estimate=Estimate(value, _BY_COMPARISON)), points
 
@@ -154,6 +158,30 @@ def points_like_kernels(problem: Problem, approximation: Approximation, seed: in
     unit = unit_sample(basis.size + 500, basis.dimension, "quasi", seed)
     places = [a.coordinate.invert(unit[:, i]).x for i, a in enumerate(basis.axes)]
     points = np.stack(places, axis=1)
+    return np.asarray(points[problem.domain.contains(points)])
+
+
+def between_edges(problem: Problem) -> Host:
+    """Return the middles of windows that the formulas of the equations open, (m, d).
+
+    A window may lie between all other points, however many there are.
+    """
+    low, high = problem.domain.bounds
+    data = [
+        e for form in problem.forms for e in (form.source, *(t.coefficient for t in form.terms))
+    ]
+    found = [np.zeros((0, len(low)))]
+    for base in problem.domain.sample(_LINES if len(low) > 1 else 1, "quasi"):
+        for axis, name in enumerate(problem.coordinates):
+            others = dict(zip(problem.coordinates, base.tolist(), strict=True))
+            others.pop(name)
+            ends = (float(low[axis]), float(high[axis]))
+            for expression in data:
+                edges = places_along(expression, name, *ends, others)
+                middles = np.repeat(base[None], max(len(edges) - 1, 0), axis=0)
+                middles[:, axis] = 0.5 * (edges[1:] + edges[:-1])
+                found.append(middles)
+    points = np.concatenate(found)
     return np.asarray(points[problem.domain.contains(points)])
 
 
