@@ -100,6 +100,9 @@ def test_what_grows_later_must_be_smaller_before():
     marks = [Mark(t, t + 1, g, 1e-6, 1e-6) for t, g in enumerate([10.0, 10.0, 1.0, 0.5])]
     profile = EVEN.tightened(marks, by=0.1, tol=1e-6)
     assert np.allclose(profile.shares, [0.005, 0.05, 0.5, 0.5])
+    # Together errors have not grown to more than the estimate, five times the tolerance here.
+    added = EVEN.tightened([m._replace(added=1e-6) for m in marks], by=0.1, tol=1e-6)
+    assert np.isclose(added.shares[0], 0.1) and np.all(added.shares[1:] > 0.4)
     # Where growth does not explain the estimate, all of it becomes tighter.
     calm = [m._replace(growth=0.9) for m in marks]
     assert np.allclose(EVEN.tightened(calm, by=0.1, tol=1e-6).shares, 0.1)

@@ -50,6 +50,9 @@ LEAST_KERNELS = 16
 NEAR = 50.0
 # A step that misses by more is halved, so many times, before kernels are added.
 FAR, HALVED = 8.0, 2
+# A step in which the polynomials in time leave out more than was to be expected is tried with
+# components at rest: it may be they that go too fast, not the solution.
+FAST = 3.0
 # Else the step is cut, so many times; and so many if no more kernels may be taken.
 CUTS, LAST_CUTS = 12, 2
 # Steps shorter than this part of the span are not taken for want of kernels.
@@ -134,6 +137,10 @@ class _Try:
         How often the step was cut because kernels did not help.
     halved
         How often it was halved because many more kernels would be needed.
+    still
+        Whether components stay where they are.
+    moving
+        What the polynomials in time left out while they moved, as a share of what is allowed.
     """
 
     run: Run
@@ -144,11 +151,14 @@ class _Try:
     origin: Run | None = None
     cuts: int = 0
     halved: int = 0
+    still: bool = False
+    moving: float = 0.0
 
     def shorter(self, dt: float, share: float) -> _Try:
         """Return a try with a shorter step."""
         run, relax = replace(self.run, dt=share * dt), self.relax * share
-        return _Try(run, relax, cuts=self.cuts, halved=self.halved)
+        moving = self.moving
+        return _Try(run, relax, cuts=self.cuts, halved=self.halved, still=self.still, moving=moving)
 
     def with_more(self, limits: Limits, excess: float, dt: float) -> _Try:
         """Return a try with more kernels, or better placed ones; or a much shorter step.
@@ -209,8 +219,8 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     """Solve one slab and see whether it is good."""
     run = now.run
     dt = _fitted(run.now.t, run.dt, limits)
-    flat = is_flat(run, limits)
-    v, stop = stays(run.now, dt) if flat else moved(run.now, dt, now.relax)
+    rests = now.still or is_flat(run, limits)
+    v, stop = stays(run.now, dt) if rests else moved(run.now, dt, now.relax)
     if now.ahead is not None:
         stop = replace(now.ahead, t=stop.t)
     motion = run.now.motion(stop, stop.t)
@@ -237,11 +247,12 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     factor = float(np.clip(SAFE * max(late, 1e-300) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
     idle = run.idle + 1 if found.local < IDLE * allowed else 0
     before = (solved.weights, dt)
-    pace = now.relax / dt
+    pace = run.pace if rests else now.relax / dt
     following = Run(stop, dt * factor, found.weights, scale, idle, run.taken + 1, pace, before)
     error = found.total + late * IN_TIME * limits.tol
     slab = Slab(motion, run.now.kernels)
     mark = _mark(motion.times, run, found.growth, solved.weights @ table.T, scale)
+    mark = mark._replace(added=max(found.local, lasting))
     step = Step(slab, solved.weights, following, error, 0, stop.mixture, v, 0.0, mark)
     return _Done(dt, solved, stop, late, found.local / allowed, step)
 
@@ -271,8 +282,13 @@ def _next_try(now: _Try, done: _Done, limits: Limits) -> _Try:
     if not done.solved.converged:
         shorter = now.shorter(done.dt, 0.25)
         return replace(shorter, run=replace(shorter.run, before=None))
+    if done.late > FAST and not now.moving:
+        return replace(now, still=True, moving=done.late)
     if done.late > 1.0:
-        share = float(np.clip(SAFE * done.late ** (-1.0 / (STAGES + 1)), SHRINK, 0.8))
+        if now.still and done.late > now.moving:
+            now = replace(now, still=False)
+        late = min(done.late, now.moving or done.late)
+        share = float(np.clip(SAFE * late ** (-1.0 / (STAGES + 1)), SHRINK, 0.8))
         return now.shorter(done.dt, share)
     if now.ahead is None:
         return replace(now, ahead=looked_ahead(done.stop), excess=done.excess)

@@ -31,6 +31,8 @@ class Mark(NamedTuple):
         The size of the solution at its beginning as a share of max(1, max|u|) so far.
     size
         max|u| at its end.
+    added
+        What the step adds to the error, relative to max(1, max|u|).
     """
 
     start: float
@@ -38,6 +40,7 @@ class Mark(NamedTuple):
     growth: float
     share: float
     size: float
+    added: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +75,10 @@ class Profile:
         starts = np.array([m.start for m in marks])
         shares = by * np.array([self.at(t) for t in starts])
         if self is EVEN:
-            needed = 0.5 / growth_ahead([m.growth for m in marks])
+            ahead = growth_ahead([m.growth for m in marks])
+            # Together errors have not grown to more than the estimate.
+            explained = by * float(np.dot(ahead, [m.added for m in marks])) / (0.5 * tol)
+            needed = 0.5 / np.maximum(ahead / max(explained, 1.0), 1.0)
             shares = needed * min(1.0, by / needed[0])
         floor = TIGHTEST * np.array([m.share for m in marks]) / tol
         return Profile(starts, np.maximum(shares, np.minimum(floor, 1.0)))
