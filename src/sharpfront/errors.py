@@ -66,6 +66,8 @@ class OutcomeKind(StrEnum):
     UNRESOLVED = "unresolved"
     NEAR_SINGULAR = "near-singular"
     ILL_POSED = "ill-posed"
+    CONTRADICTION = "contradicting data"
+    SINGULAR_CORNER = "singular at a corner"
     NEWTON = "newton did not converge"
     SEVERAL_SOLUTIONS = "several solutions possible"
     INTERRUPTED = "interrupted"
@@ -99,6 +101,16 @@ _ADVICE = {
         "The conditions do not determine one solution. "
         "An equation of order m on an interval needs m independent conditions, an elliptic one "
         "in space a condition on every part of the boundary."
+    ),
+    OutcomeKind.CONTRADICTION: (
+        "The solution jumps where these conditions meet, and no number of kernels resolves that. "
+        "Let the data agree there, or lead one value to the other over a short stretch of the "
+        "boundary."
+    ),
+    OutcomeKind.SINGULAR_CORNER: (
+        "At a re-entrant corner the derivatives of the solution are unbounded, and more kernels "
+        "do not help. Round the corner, loosen tol to the estimate, or use finite elements graded "
+        "into it."
     ),
     OutcomeKind.NEWTON: (
         "Newton's method found no solution, and there may be none. Give a guess=, or lead a "

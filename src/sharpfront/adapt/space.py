@@ -16,6 +16,7 @@ import numpy as np
 
 from sharpfront.adapt.alone import system_mixtures
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.corners import at_a_corner, contradiction
 from sharpfront.adapt.doubt import near_singular
 from sharpfront.adapt.embedded import (
     FIRST,
@@ -113,6 +114,7 @@ class ResolveSpace:
             cells = len(found.elements.mesh.points) ** (1 / d)
             blur = SINGULAR / cells**2 + found.elements.blurred()
             suspect = found.elements.singular_measure() < blur
+            finished = contradiction(found.elements, tol)
         except UnsuitableError:
             finished = left_open(problem) or left_free(problem)
         except LinearSystemError:
@@ -216,7 +218,8 @@ class ResolveSpace:
             state = replace(state, best=(trial, answer))
             if many := many_solutions(answer):
                 return replace(state, finished=many)
-        return replace(state, finished=Outcome(kind, _reached(state)))
+        corner = at_a_corner(state, _reached(state))
+        return replace(state, finished=corner or Outcome(kind, _reached(state)))
 
     def _next(self, state: SpaceState) -> SpaceState | None:
         """Return the state with the next trial; None if more kernels are not allowed."""

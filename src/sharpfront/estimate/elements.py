@@ -138,6 +138,12 @@ class Elements:
         known[self._free] = self._solve_free(np.concatenate([rhs, -extra - self._rows @ known]))
         return known[self._numbers]
 
+    def data_of(self, index: int) -> Host:
+        """Return the data of a condition on the boundary at its places, (n,)."""
+        place, condition = self.places[index], self.problem.conditions[index]
+        nothing = _Nothing(self.problem.coordinates)
+        return nothing.insert(condition.residuals[0], place.points, place.normals)
+
     def solution(self) -> Host:
         """Return the problem's own solution on the mesh, (m,)."""
         return self.error(_Nothing(self.problem.coordinates))
