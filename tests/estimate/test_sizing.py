@@ -80,6 +80,14 @@ def test_a_short_part_of_a_straight_side_has_facets_and_no_more_than_its_own():
     assert inlet == pytest.approx(2e-3, rel=0.3)
 
 
+def test_no_cell_is_left_of_nodes_on_one_straight_side_across_the_axes():
+    domain = Polygon([(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (0.5, -0.5)])
+    layer = Mixture(np.ones(1), np.array([[0.0]]), np.array([[[1e-3]]]))
+    mesh = graded_mesh(domain, [coordinate(-1.0, 1.0, layer)] * 2, 4000)
+    assert np.all(np.isfinite(mesh.gradients))
+    assert mesh.volumes.sum() == pytest.approx(domain.measure)
+
+
 @pytest.mark.parametrize("radius", [0.02, 1e-3])
 def test_a_mesh_graded_along_the_axes_knows_holes_too(radius):
     domain = SQUARE - Disk((0.3, 0.6), radius)

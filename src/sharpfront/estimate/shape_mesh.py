@@ -111,7 +111,10 @@ def _refined(
     sizes = sizing(flat)
     flat += _JITTER * sizes[:, None] * np.random.default_rng(seed).uniform(-1, 1, flat.shape)
     near, _ = cKDTree(np.concatenate([chart.forward(edge), coarse[kept]])).query(flat)
-    points = chart.inverse(flat[near > _MARGIN * sizes])
+    # A chart ends with the box around the domain, and would put what lies beyond on its faces.
+    low, high = chart.forward(domain.bounds)
+    within = np.all((flat > low) & (flat < high), axis=1)
+    points = chart.inverse(flat[within & (near > _MARGIN * sizes)])
     return np.concatenate([inside, points[domain.contains(points)]])
 
 
@@ -162,6 +165,10 @@ def _kept(
     # A cell of boundary points only may be flat because the boundary is; any other cell is kept
     # unless nothing of it is left in floating point.
     outer = np.all(cells < rim, axis=1)
+    # Nodes on a straight side across the axes lie on a curve in the chart.
+    here = points[cells]
+    box = np.prod(np.ptp(here, axis=1), axis=1)
+    keep &= np.abs(np.linalg.det(here[:, 1:] - here[:, :1])) > 1e-10 * box
     return np.asarray(keep & ~(flat & outer) & (volumes > 1e-14 * spans**domain.dimension))
 
 
