@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sharpfront.checks import did_you_mean, explained, function, is_number, refusal, shown
+from sharpfront.checks import did_you_mean, explained, function, is_number, refusal
 from sharpfront.errors import DomainError, MissingExtraError
 from sharpfront.geometry.curves import Curve, Piece, Pieces
 from sharpfront.geometry.domain import BoundaryPoints, Points, Sampling, State
@@ -198,7 +198,7 @@ class Shape(ABC):
         """Return the smooth pieces of one part of the boundary."""
         if not isinstance(part, str) or part not in self.parts:
             raise DomainError(
-                f"{shown(part)} is not a part of this boundary; its parts are "
+                f"{part!r} is not a part of this boundary; its parts are "
                 f"{', '.join(self.parts) or 'none'}.{did_you_mean(part, self.parts)}"
             )
         return self._own_pieces[part]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.checks import is_number, listed, numbers_in, refusal, shown, whole
+from sharpfront.checks import is_number, listed, numbers_in, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.plot.closeup import closeup_panels
 from sharpfront.plot.moment import in_time
@@ -48,7 +48,7 @@ def plot_solution(
     _check(axes, resolution, moments, where)
     if unknown is not None and (not isinstance(unknown, str) or unknown not in solution.unknowns):
         raise ProblemError(
-            f"There is no unknown {shown(unknown)}; they are {', '.join(solution.unknowns)}."
+            f"There is no unknown {unknown!r}; they are {', '.join(solution.unknowns)}."
         )
     unknowns = (unknown,) if unknown else tuple(solution.unknowns)
     wish = Wish(solution, unknowns, where, resolution, moments=moments, kernels=kernels)
