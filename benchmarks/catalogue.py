@@ -2,7 +2,7 @@
 
     python benchmarks/catalogue.py [NAME ...]
 
-Prints CPU seconds, the outcome, the estimate, and the true error, NaN where no exact solution is known.
+Prints CPU seconds, the outcome, the estimate and the true error (NaN: no exact solution known).
 """
 
 from __future__ import annotations
