@@ -340,10 +340,15 @@ def evaluate(expression: Expression, environment: Mapping[Key, Values]) -> Value
     ndarray
         Of the broadcast shape of the leaves that occur; 0-d for a constant.
     """
+    return evaluate_nodes(expression, environment)[id(expression)]
+
+
+def evaluate_nodes(expression: Expression, environment: Mapping[Key, Values]) -> dict[int, Values]:
+    """Return the values of every node of the graph, by the node's id."""
     values: dict[int, Values] = {}
     for node in ordered(expression):
         values[id(node)] = _value(node, values, environment)
-    return values[id(expression)]
+    return values
 
 
 def _value(

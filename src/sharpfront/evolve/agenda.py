@@ -1,30 +1,52 @@
 """When something happens: the explicit dependence of equations and conditions on time, looked at.
 
 A step of a polynomial method does not see what lies between its stages. What the user's formulas
-do with t is therefore sampled before the march: where it jumps or bends a step must end, and no
-step is longer than a part of what varies.
+do with t is therefore looked at before the march: where it jumps or bends a step must end, and no
+step is longer than a part of what varies. Edges are read from the formulas; what varies is sampled,
+every part of a formula by itself, at places spread over the domain and at those where something
+stands out for a short time (`events`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.equation.expression import Coordinate, Expression, Key, ordered
-from sharpfront.errors import EquationError
+from sharpfront.equation.edges import Switch, edges_along, switches
+from sharpfront.equation.expression import (
+    TIME,
+    Apply,
+    Constant,
+    Coordinate,
+    Derivative,
+    Expression,
+    Leaf,
+    Normal,
+    ordered,
+)
+from sharpfront.equation.linearise import substitute
 from sharpfront.evolve.breaks import breaks_of
-from sharpfront.evolve.equations import Residual, TimeSystem
+from sharpfront.evolve.data import Formula, dependence, formula, hints, is_opaque
+from sharpfront.evolve.equations import TimeSystem
+from sharpfront.evolve.events import Event, appearances, events
 from sharpfront.evolve.sampling import sampled
 
 # A step sees at most this share of the range of what depends on time.
 MOST = 0.5
-# Positions at which equations are looked at; off even shares, where waves have their nodes.
-PLACES = (0.0, 0.0831, 0.2173, 0.3417, 0.4679, 0.5903, 0.7129, 0.8391, 0.9477, 1.0)
+# What a step may be longer for the sake of one less.
+STRETCH = 1.5
+# Places at which what depends on place and time is looked at over time, and those of them at which
+# breaks are looked for in what can only be sampled; places of interest along an axis.
+PLACES, BROKEN, SPECIAL = 64, 10, 10
+# Moments closer than this share of the span are one.
+SAME = 1e-9
+# Points spread over the domain for the look at place and time together.
+SPREAD = 4096
 
-Function = Callable[[Host], Host]
+Span = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,102 +59,207 @@ class Agenda:
         Moments, increasing, and how much has varied up to each, increasing.
     stops
         Moments at which a step must end.
+    events
+        What stands out inside, in a small part of place and time.
     """
 
     moments: Host
     passed: Host
     stops: Host
+    events: tuple[Event, ...] = ()
 
     def longest(self, t: float) -> float:
-        """Return how long a step from a moment may be."""
-        ahead = self.stops[self.stops > t]
-        until = float(ahead[0]) if len(ahead) else float("inf")
-        if len(self.moments) > 1:
-            here = float(np.interp(t, self.moments, self.passed))
-            if here + MOST < self.passed[-1]:
-                until = min(until, float(np.interp(here + MOST, self.passed, self.moments)))
-        return until - t
+        """Return how long a step from a moment may be.
+
+        A little more may vary in one that leaves no short step before a stop or the end.
+        """
+        if not len(self.moments):
+            return float("inf")
+        ahead = np.append(self.stops[self.stops > t], self.moments[-1])
+        here = float(np.interp(t, self.moments, self.passed))
+        until = float(np.interp(here + MOST, self.passed, self.moments)) - t
+        last = float(ahead[0]) - t
+        return until if STRETCH * until < last else last
 
     def is_stop(self, t: float) -> bool:
         """Tell whether a step had to end at a moment."""
         return bool(np.any(self.stops == t))
 
 
-def agenda_of(system: TimeSystem) -> Agenda:
+def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
+    """Return the equations and the conditions of a problem on an interval as formulas."""
+    problem = system.problem
+    inside = problem.domain.sample(SPREAD)
+    equations = [formula(e.expression, problem, inside, system.names) for e in system.equations]
+    conditions = []
+    for condition in system.conditions:
+        end = (system.low, system.high)[condition.side]
+        stated = substitute(condition.expression, _held_at(problem.coordinates[0], end))
+        at = np.array([[end]])
+        conditions.append(formula(stated, problem, at, system.names, on_boundary=True))
+    return equations, conditions
+
+
+def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:
+    """Return the replacement of a coordinate by a number."""
+
+    def number(leaf: Leaf) -> Expression:
+        held = isinstance(leaf, Coordinate) and leaf.name == name
+        return Constant(value) if held else leaf
+
+    return number
+
+
+def agenda_of(formulas: Sequence[Formula], span: Span) -> Agenda:
     """Return what the formulas of a problem do with time."""
-    span = system.problem.time
-    assert span is not None
-    watched = [f for f in _watched(system) if _finite(f, span)]
-    if not watched:
-        return Agenda(np.zeros(0), np.zeros(0), np.zeros(0))
-    stops = _stops(watched, span)
-    moments, values = sampled(watched, *span, hints=[t for t in stops if span[0] < t < span[1]])
+    watched = [_watched(f, span) for f in formulas if f.parts or f.local_parts]
+    found = tuple(e for w in watched if not w.formula.on_boundary for e in w.found)
+    if not any(w.formula.parts for w in watched):
+        none = np.zeros(0)
+        return Agenda(none, none, none, found)
+    stops = _merged([t for w in watched for t in w.stops], span)
+    near = sorted({*map(float, stops), *(float(t) for w in watched for t in w.hints)})
+    inside = [t for t in near if span[0] < t < span[1]]
+    watched = [w for w in watched if w.formula.parts]
+
+    def every(t: Host) -> Host:
+        return np.concatenate([w.rows(t) for w in watched])
+
+    # What a choice leaves out may be anything.
+    usable = np.isfinite(every(np.union1d(np.linspace(*span, 257), inside))).all(axis=1)
+
+    def rows(t: Host) -> Host:
+        return np.nan_to_num(every(t)[usable], posinf=0.0, neginf=0.0)
+
+    moments, values = sampled(rows, *span, hints=inside)
+    return Agenda(moments, _passed(moments, values, stops), stops, found)
+
+
+def _passed(moments: Host, values: Host, stops: Host) -> Host:
+    """Return how much the rows have varied up to each moment, in units of their ranges.
+
+    What jumps at a stop is not counted: a step ends there.
+    """
     spread = np.ptp(values, axis=1)
-    varies = spread > 1e-10 * np.maximum(np.abs(values).max(axis=1), 1.0)
+    varies = spread > 1e-10 * np.maximum(np.abs(values).max(axis=1, initial=0.0), 1.0)
     change = np.abs(np.diff(values[varies], axis=1)) / spread[varies][:, None]
     most = change.max(axis=0, initial=0.0)
-    passed = np.concatenate([[0.0], np.cumsum(most)])
+    close = SAME * (moments[-1] - moments[0])
+    first = np.searchsorted(moments[1:], stops, side="left")
+    last = np.searchsorted(moments[:-1], stops + close, side="right")
+    for i, j in zip(first, last, strict=True):
+        most[i:j] = 0.0
     even = 1e-9 * (moments - moments[0]) / (moments[-1] - moments[0])
-    return Agenda(moments, passed + even, stops)
+    return np.asarray(np.concatenate([[0.0], np.cumsum(most)]) + even)
 
 
-def _stops(functions: list[Function], span: tuple[float, float]) -> Host:
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """A formula with the places and moments at which it is looked at."""
+
+    formula: Formula
+    places: Host
+    stops: list[float]
+    hints: list[float]
+    found: list[Event]
+    tops: int
+
+    def rows(self, t: Host) -> Host:
+        """Return every part over time, (m, n).
+
+        Of one that depends on the place, its largest and its smallest value, which stay what they
+        are while it travels, and what it is at the tops of events.
+        """
+        formula = self.formula
+        values = formula.values(formula.parts, self.places[:, None, :], t[None, :])
+        each = [
+            self._summed(np.broadcast_to(v, (len(self.places), len(t)))) if formula.local(p) else v
+            for p, v in zip(formula.parts, values, strict=True)
+        ]
+        wide = [np.broadcast_to(v, (v.shape[0] if v.ndim == 2 else 1, len(t))) for v in each]
+        return np.concatenate(wide)
+
+    def _summed(self, values: Host) -> Host:
+        tops = values[len(values) - self.tops :]
+        return np.concatenate([values.max(axis=0)[None], values.min(axis=0)[None], tops])
+
+
+def _watched(formula: Formula, span: Span) -> _Watched:
+    near = hints(formula, TIME, *span)
+    special = _interesting(formula)
+    found = events(formula, span, special, near)
+    brief = [e.place for e in found if e.brief]
+    tops = np.array(brief).reshape(-1, len(formula.names))
+    places = np.concatenate([formula.points[:PLACES], special, tops])
+    stops = _stops(formula, span, places, near)
+    moments = [*map(float, near), *(e.t for e in found)]
+    return _Watched(formula, places, stops, moments, found, len(tops))
+
+
+def _interesting(formula: Formula) -> Host:
+    """Return places at which something narrow may stand, (n, d), not too many."""
+    low, high = formula.bounds
+    axes = []
+    for i, name in enumerate(formula.names):
+        near = hints(formula, name, float(low[i]), float(high[i]))
+        few = near[:: max(1, -(-len(near) // SPECIAL))]
+        axes.append(few if len(few) else np.array([0.5 * (low[i] + high[i])]))
+    if all(len(a) == 1 for a in axes):
+        return np.array([[a[0] for a in axes]])
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def _stops(formula: Formula, span: Span, places: Host, near: Host) -> list[float]:
     """Return the moments just before something jumps, and those at which something bends."""
-    found: set[float] = set()
-    for f in functions:
-        for broken in breaks_of(f, *span, periodic=False, size=1.0):
-            jumps = abs(broken.jump) > 1e-12
-            before = broken.x - 4.0 * float(np.spacing(broken.x)) if jumps else broken.x
-            if all(abs(before - t) > 1e-9 * (span[1] - span[0]) for t in found):
-                found.add(before)
-    return np.array(sorted(found))
-
-
-def _finite(f: Function, span: tuple[float, float]) -> bool:
-    try:
-        f(np.linspace(*span, 5))
-    except EquationError:
-        return False
-    return True
-
-
-def _watched(system: TimeSystem) -> list[Function]:
-    """Return what depends on time explicitly, as functions of it, at several places."""
-    low, length = system.low, system.high - system.low
-    found = []
-    for equation in system.equations:
-        if depends(equation.expression, "t"):
-            found += [_at(system, equation, low + share * length) for share in PLACES]
-    for condition in system.conditions:
-        if depends(condition.expression, "t"):
-            found.append(_at(system, condition, (system.low, system.high)[condition.side]))
+    found = [_before(e.below, e.jumps) for e in edges_along(formula.stated, TIME, *span)]
+    for switch in _moving(formula):
+        found += [_before(t, True) for t in appearances(formula, switch, span, places, near)]
+    for node in _sampled_only(formula):
+        at = places[:BROKEN] if formula.local(node) else places[:1]
+        for place in at:
+            found += _broken(formula, node, place, span)
     return found
 
 
-def depends(expression: Expression, coordinate: str) -> bool:
-    """Tell whether a coordinate itself stands in an expression."""
-    return any(isinstance(n, Coordinate) and n.name == coordinate for n in ordered(expression))
+def _moving(formula: Formula) -> list[Switch]:
+    """Return the switches on place and time, whose edges are lines in both."""
+    found = []
+    for switch in switches(formula.stated):
+        where = dependence(switch.argument)[id(switch.argument)]
+        known = not any(isinstance(n, Derivative | Normal) for n in ordered(switch.argument))
+        if TIME in where and len(where) > 1 and known and not switch.period:
+            found.append(switch)
+    return found
 
 
-def _at(system: TimeSystem, residual: Residual, x: float) -> Function:
-    """Return a residual at one place as a function of time, with the unknowns as they start."""
+def _sampled_only(formula: Formula) -> list[Apply]:
+    """Return what may have edges that no graph shows, and what depends on time alone as a whole."""
+    timed = [p for p in formula.parts if not formula.local(p)]
+    inner = {id(a) for p in timed for a in p.arguments}
+    local = [p for p in formula.parts if formula.local(p) and is_opaque(p)]
+    return [p for p in timed if id(p) not in inner] + local
 
+
+def _broken(formula: Formula, node: Apply, place: Host, span: Span) -> list[float]:
     def of_time(t: Host) -> Host:
-        return explicit(system, residual, np.full(len(t), x), t)
+        return formula.value(node, place[None, :], t)
 
-    return of_time
+    if not np.isfinite(of_time(np.linspace(*span, 257))).all():
+        return []
+    broken = breaks_of(of_time, *span, periodic=False, size=1.0)
+    return [_before(b.x, abs(b.jump) > 1e-12) for b in broken]
 
 
-def explicit(system: TimeSystem, residual: Residual, x: Host, t: Host) -> Host:
-    """Return a residual at points with the unknowns as they start and their derivatives zero."""
-    leaves: dict[Key, Host] = {
-        ("coordinate", system.problem.coordinates[0]): x,
-        ("coordinate", "t"): t,
-    }
-    nothing = np.zeros(len(x))
-    for name in system.names:
-        start = system.initial(name)(x[:1])[0] if np.ptp(x) == 0 else system.initial(name)(x)
-        leaves["derivative", name, (0, 0)] = nothing + start
-        for orders in ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1)):
-            leaves["derivative", name, orders] = nothing
-    return residual.at(leaves, len(x))
+def _before(t: float, jumps: bool) -> float:
+    """Return the end of a step that must not see what comes after a jump."""
+    return t - 4.0 * float(np.spacing(t)) if jumps else t
+
+
+def _merged(stops: list[float], span: Span) -> Host:
+    """Return stops inside the span, sorted; of those that all but coincide the first."""
+    found: list[float] = []
+    least = SAME * (span[1] - span[0])
+    for t in sorted(stops):
+        if span[0] + least < t < span[1] - least and (not found or t - found[-1] > least):
+            found.append(t)
+    return np.array(found)

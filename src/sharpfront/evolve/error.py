@@ -36,7 +36,7 @@ GROWTH, HALVINGS = 2.0, 4
 
 
 @lru_cache(maxsize=32)
-def _tables(kernels: int, more: int, order: int, periodic: bool) -> tuple[Host, Host]:
+def tables_on(kernels: int, more: int, order: int, periodic: bool) -> tuple[Host, Host]:
     """Return the functions of fewer kernels at the points and ends of a room of more."""
     functions = kernels_of(kernels, periodic)
     finer = room(more, order, periodic)
@@ -86,7 +86,7 @@ def slab_error(
         Of each unknown, (m,).
     """
     finer = finer_room(system, kernels)
-    tables, ends = _tables(kernels, finer.kernels, system.order, system.periodic)
+    tables, ends = tables_on(kernels, finer.kernels, system.order, system.periodic)
     line = _forcing(system, finer, motion, tables, levels)
     whole = _Part(system, finer, motion, tables, ends, levels, line, scale)
     return _part_error(whole, before, 0)
@@ -155,7 +155,7 @@ def with_end(
 ) -> SlabError:
     """Return the error of a slab with more of it at its end, on its own kernels, (m, K)."""
     finer = finer_room(system, kernels)
-    tables, _ = _tables(kernels, finer.kernels, system.order, system.periodic)
+    tables, _ = tables_on(kernels, finer.kernels, system.order, system.periodic)
     weights = found.weights + ending @ tables[0].T @ finer.projector.T
     last = np.abs((weights / scale[:, None]) @ finer.inner[0].T).max(axis=1)
     stated = float(last[: len(system.problem.unknowns)].max())

@@ -11,11 +11,12 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind
-from sharpfront.evolve.agenda import agenda_of
+from sharpfront.evolve.agenda import agenda_of, line_formulas
 from sharpfront.evolve.checkpoint import March, packed_run, resumed
 from sharpfront.evolve.ending import LOST, StuckError, finished, returned, stopped
 from sharpfront.evolve.equations import TimeSystem, time_system
 from sharpfront.evolve.march import Step, steps
+from sharpfront.evolve.narrow import Watch
 from sharpfront.evolve.placing import Limits, Run
 from sharpfront.evolve.start import first_run
 from sharpfront.evolve.tracking import COMPONENTS
@@ -65,7 +66,11 @@ def evolve_line(
     # On a circle there is an odd number of kernels.
     kernels -= system.periodic and kernels % 2 == 0
     parts = budget.parts(COMPONENTS)
-    limits = Limits(tol, *problem.time, kernels, parts, agenda_of(system))
+    equations, conditions = line_formulas(system)
+    agenda = agenda_of([*equations, *conditions], problem.time)
+    places = np.array([e.place[0] for e in agenda.events])
+    watches = tuple(Watch(e, places) for e in equations if e.local_parts)
+    limits = Limits(tol, *problem.time, kernels, parts, agenda, watches=watches)
     # What overflows on the way to a blow-up is noticed by what comes of it.
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         march = resumed(system, limits, resume) if resume else _begun(system, limits, EVEN, 1)

@@ -30,8 +30,9 @@ from sharpfront.evolve.placing import (
 )
 from sharpfront.evolve.room import room_of
 from sharpfront.evolve.slab import Solved, Stages, solve_slab, stages_of
-from sharpfront.evolve.start import restarted
+from sharpfront.evolve.start import attentive, restarted
 from sharpfront.evolve.trail import Mark
+from sharpfront.evolve.unseen import unseen
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.radau import STAGES, interpolation, stage_nodes
 from sharpfront.pieces.slabs import Slab
@@ -102,6 +103,8 @@ def steps(run: Run, limits: Limits) -> Iterator[Step]:
         present = limits.at(run.now.t)
         if limits.agenda.is_stop(run.now.t):
             run, words = restarted(run, present.strict)
+        if limits.watches:
+            run = attentive(run, present.strict)
         if run.unresolved:
             raise StuckError(run.unresolved, OutcomeKind.KERNEL_LIMIT)
         step = replace(_step(run, present), words=tuple(words))
@@ -240,6 +243,10 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
         # The sixth power of a step is what it leaves out, the tenth what is left of it at its end.
         late = max(late, (lasting / (AT_END * limits.lasting)) ** ((STAGES + 1) / (2 * STAGES)))
         return _Done(dt, solved, stop, late)
+    missed = unseen(system, kernels, motion, solved.weights, scale, limits.times)
+    late = max(late, missed.largest / (IN_TIME * limits.lasting))
+    if late > 1.0:
+        return _Done(dt, solved, stop, late)
     found = slab_error(system, kernels, motion, solved.weights, run.error, scale)
     found = with_end(found, system, kernels, ending, scale)
     allowed = IN_SPACE * limits.lasting * _fair(dt, limits)
@@ -248,7 +255,8 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     idle = run.idle + 1 if found.local < IDLE * allowed else 0
     before = (solved.weights, dt)
     pace = run.pace if rests else now.relax / dt
-    following = Run(stop, dt * factor, found.weights, scale, idle, run.taken + 1, pace, before)
+    wrong = found.weights + missed.weights
+    following = Run(stop, dt * factor, wrong, scale, idle, run.taken + 1, pace, before)
     error = found.total + late * IN_TIME * limits.tol
     slab = Slab(motion, run.now.kernels)
     mark = _mark(motion.times, run, found.growth, solved.weights @ table.T, scale)

@@ -9,6 +9,7 @@ import numpy as np
 from sharpfront.arrays import Host
 from sharpfront.evolve.agenda import Agenda
 from sharpfront.evolve.moment import Moment
+from sharpfront.evolve.narrow import Watch
 from sharpfront.evolve.room import finer_room, more_kernels
 from sharpfront.evolve.tracking import Shape, searched, speeds, trial_error
 from sharpfront.evolve.trail import EVEN, Profile
@@ -89,6 +90,8 @@ class Limits:
         Where steps must leave less behind, for it grows.
     share
         What a step may leave behind, as a share of what it may leave where errors do not grow.
+    watches
+        Equations whose data may be narrow.
     """
 
     tol: float
@@ -99,6 +102,7 @@ class Limits:
     agenda: Agenda
     profile: Profile = EVEN
     share: float = 1.0
+    watches: tuple[Watch, ...] = ()
 
     def at(self, t: float) -> Limits:
         """Return the limits of a moment."""
@@ -113,6 +117,11 @@ class Limits:
     def strict(self) -> Limits:
         """The limits with that tolerance for everything."""
         return replace(self, tol=self.lasting, share=1.0)
+
+    @property
+    def times(self) -> tuple[float, float]:
+        """Start and stop."""
+        return self.start, self.stop
 
     @property
     def span(self) -> float:

@@ -9,30 +9,36 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
 
-# Points of the first look, halvings of a cell across which something changes, points at most.
-LOOK, HALVINGS, MOST = 4001, 40, 100_000
+# Points of the first look, halvings of a cell across which something changes, points at most, and
+# values at most where there are many functions.
+LOOK, HALVINGS, MOST, MOST_VALUES = 4001, 40, 100_000, 4_000_000
 # A cell is halved where a quantity changes by more than this share of its range.
 JUMP = 0.02
 
 Function = Callable[[Host], Host]
 
 
+def stacked(functions: Sequence[Function]) -> Function:
+    """Return several functions as one with values (m, n)."""
+    return lambda x: np.stack([f(x) for f in functions])
+
+
 def sampled(
-    functions: Sequence[Function], low: float, high: float, hints: Sequence[float] = ()
+    functions: Function, low: float, high: float, hints: Sequence[float] = ()
 ) -> tuple[Host, Host]:
-    """Return positions and values of functions, dense where they or their slopes change fast."""
+    """Return positions (n,) and values (m, n), dense where a row or its slope changes fast."""
     x = np.linspace(low, high, LOOK)
     if len(hints):
-        x = _with_hints(x, np.asarray(hints))
-    u = np.stack([f(x) for f in functions])
+        x = with_hints(x, np.asarray(hints))
+    u = functions(x)
+    most = min(MOST, MOST_VALUES // max(len(u), 1))
     for _ in range(HALVINGS):
         wide = _changes(x, u) & (np.diff(x) > 1e-13 * (high - low))
-        if not wide.any() or len(x) > MOST:
+        if not wide.any() or len(x) > most:
             break
         middle = 0.5 * (x[1:] + x[:-1])[wide]
-        new = np.stack([f(middle) for f in functions])
         at = np.flatnonzero(wide) + 1
-        x, u = np.insert(x, at, middle), np.insert(u, at, new, axis=1)
+        x, u = np.insert(x, at, middle), np.insert(u, at, functions(middle), axis=1)
     return x, u
 
 
@@ -51,7 +57,7 @@ def _changes(x: Host, u: Host) -> NDArray[np.bool_]:
     return np.asarray(jump.any(axis=0))
 
 
-def _with_hints(x: Host, hints: Host) -> Host:
+def with_hints(x: Host, hints: Host) -> Host:
     """Return positions with more of them around places where something narrow was seen."""
     reach = (x[1] - x[0]) * 0.5 ** np.arange(15)
     around = (hints[:, None] + np.concatenate([-reach, [0.0], reach])).ravel()

@@ -179,17 +179,24 @@ def residual_of(
     stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow], forces: Host
 ) -> Host:
     """Return what the equations and conditions of all stages leave, (stages, m K + conditions)."""
-    system, room = stages.system, stages.room
-    measure = room.weights / stages.inside.slope
-    split = len(system.names) * room.size
+    split = len(stages.system.names) * stages.room.size
     residual = np.zeros((stages.count, split + len(rows)))
-    for i, equation in enumerate(system.equations):
-        values = equation.at(leaves, measure.size).reshape(measure.shape) * measure
-        residual[:, i * room.size : (i + 1) * room.size] = values @ room.inner[0]
+    residual[:, :split] = tested_residual(stages, leaves)
     for i, row in enumerate(rows):
         residual[:, split + i] = row.values
         residual[:, :split] += forces[:, i, None] * row.now
     return residual
+
+
+def tested_residual(stages: Stages, leaves: dict[Key, Host]) -> Host:
+    """Return the equations of all stages tested with every function, (stages, m K)."""
+    room = stages.room
+    measure = room.weights / stages.inside.slope
+    tested = [
+        (equation.at(leaves, measure.size).reshape(measure.shape) * measure) @ room.inner[0]
+        for equation in stages.system.equations
+    ]
+    return np.concatenate(tested, axis=1)
 
 
 def tangent_matrix(stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow]) -> Host:

@@ -9,13 +9,15 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.evolve.agenda import depends, explicit
+from sharpfront.equation.expression import Coordinate, Expression, Key, ordered
+from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.breaks import Function, Rounded, met, rounded
+from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.equations import Residual, TimeSystem
 from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.placing import Limits, Run
 from sharpfront.evolve.room import finer_room, room_of
-from sharpfront.evolve.sampling import sampled
+from sharpfront.evolve.sampling import sampled, stacked
 from sharpfront.evolve.tracking import Profile, Shape, all_shapes, searched, trial_error
 from sharpfront.mixture import Mixture
 
@@ -23,6 +25,8 @@ from sharpfront.mixture import Mixture
 FIT = 0.02
 # A first fit that misses by more tolerances than this is not worth a step.
 UNRESOLVED = 10.0
+# Shares of the coming step at which its data are compared with what its points see.
+AHEAD = (1e-9, 0.5, 1.0)
 # First kernels.
 FIRST = 32
 
@@ -42,11 +46,36 @@ def restarted(run: Run, limits: Limits) -> tuple[Run, list[str]]:
     if functions == plain:
         return replace(run, dt=min(run.dt, _first_step(now, limits)), before=None), []
     new = _begun(system, functions, now.t, limits)
-    finer = finer_room(system, new.now.kernels)
+    return _carried(run, new), words
+
+
+def _carried(run: Run, new: Run) -> Run:
+    """Return a run that was begun anew with the error of the one before it."""
+    finer = finer_room(new.now.system, new.now.kernels)
     x = new.now.where.invert(finer.points).x
-    carried = run.error_at(x) @ finer.projector.T
+    error = new.error + run.error_at(x) @ finer.projector.T
     scale = np.maximum(run.scale, new.scale)
-    return replace(new, error=new.error + carried, scale=scale, taken=run.taken), words
+    return replace(new, error=error, scale=scale, taken=run.taken)
+
+
+def attentive(run: Run, limits: Limits) -> Run:
+    """Return a run whose kernels see the data of the coming step, placed anew if need be."""
+    now = run.now
+    ahead = min(run.dt, limits.agenda.longest(now.t), limits.stop - now.t)
+    moments = [now.t + share * ahead for share in AHEAD]
+    missed = [f for w in limits.watches for f in w.missed(now, moments)]
+    if not missed:
+        return run
+    functions = [_of_moment(now, i) for i in range(len(now.system.names))]
+    begun = _begun(now.system, functions, now.t, limits, missed)
+    new = replace(_carried(run, begun), dt=run.dt)
+    again = [f for w in limits.watches for f in w.missed(new.now, moments)]
+    if again:
+        x = np.linspace(now.system.low, now.system.high, 20_001)
+        where = float(x[int(np.argmax(np.abs(np.diff(again[0](x)))))])
+        words = f"{new.now.kernels} kernels do not see data that vary near x = {where:.4g}"
+        raise StuckError(words, OutcomeKind.KERNEL_LIMIT)
+    return new
 
 
 def _of_moment(now: Moment, index: int) -> Rounded:
@@ -57,12 +86,19 @@ def _of_moment(now: Moment, index: int) -> Rounded:
     return Rounded(values, system.low, system.high, system.periodic)
 
 
-def _begun(system: TimeSystem, functions: Sequence[Rounded], t: float, limits: Limits) -> Run:
-    """Return a run that starts from given functions."""
+def _begun(
+    system: TimeSystem,
+    functions: Sequence[Rounded],
+    t: float,
+    limits: Limits,
+    data: Sequence[Function] = (),
+) -> Run:
+    """Return a run that starts from given functions, on kernels that see given data too."""
     low, length = _seam(functions, system), system.high - system.low
     hints = [x for f in functions for x in f.needles]
-    watched: list[Function] = [*functions, *_sources(system, t, limits)]
-    x, u = sampled(watched, low, low + length, hints)
+    hints += [float(x) for w in limits.watches for x in w.near]
+    watched: list[Function] = [*functions, *_sources(system, t, limits), *data]
+    x, u = sampled(stacked(watched), low, low + length, hints)
     slopes = np.stack([np.gradient(row, x) for row in u])
     profile = Profile(x, u, slopes, np.zeros_like(u), length, system.periodic)
     scale = np.maximum(1.0, np.abs(u[: len(functions)]).max(axis=1))
@@ -107,19 +143,37 @@ def _sources(system: TimeSystem, t: float, limits: Limits) -> list[Function]:
         def of_x(x: Host) -> Host:
             length = system.high - system.low
             at = system.low + np.mod(x - system.low, length) if system.periodic else x
-            return explicit(system, equation, np.clip(at, system.low, system.high), 0 * x + when)
+            return _explicit(system, equation, np.clip(at, system.low, system.high), 0 * x + when)
 
         return of_x
 
     found = []
     middle = 0.5 * (t + limits.stop)
     for equation in system.equations:
-        if depends(equation.expression, system.problem.coordinates[0]):
+        if _depends(equation.expression, system.problem.coordinates[0]):
             found.append(source(equation, t))
             later, last = source(equation, middle), source(equation, limits.stop)
-            if depends(equation.expression, "t") and _stays(later, last, system):
+            if _depends(equation.expression, "t") and _stays(later, last, system):
                 found.append(later)
     return found
+
+
+def _depends(expression: Expression, coordinate: str) -> bool:
+    """Tell whether a coordinate itself stands in an expression."""
+    return any(isinstance(n, Coordinate) and n.name == coordinate for n in ordered(expression))
+
+
+def _explicit(system: TimeSystem, residual: Residual, x: Host, t: Host) -> Host:
+    """Return a residual at points with the unknowns as they start and their derivatives zero."""
+    leaves: dict[Key, Host] = {
+        ("coordinate", system.problem.coordinates[0]): x,
+        ("coordinate", "t"): t,
+    }
+    for name in system.names:
+        leaves["derivative", name, (0, 0)] = system.initial(name)(x)
+        for orders in ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1)):
+            leaves["derivative", name, orders] = np.zeros(len(x))
+    return residual.at(leaves, len(x))
 
 
 def _stays(one: Function, other: Function, system: TimeSystem) -> bool:
@@ -133,7 +187,7 @@ def _seam(functions: Sequence[Function], system: TimeSystem) -> float:
     """Return where a circle is cut open: far from what varies."""
     if not system.periodic:
         return system.low
-    x, u = sampled(functions, system.low, system.high)
+    x, u = sampled(stacked(functions), system.low, system.high)
     spread = np.maximum(np.ptp(u, axis=1), 1e-300)[:, None]
     slope = np.diff(u, axis=1) / np.diff(x)
     busy = (np.abs(slope) / spread).sum(axis=0)

@@ -18,7 +18,9 @@ from scipy.linalg import lu_factor, lu_solve
 from sharpfront.arrays import Host
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
 from sharpfront.evolve.plane.modes import moments, quadrature, rates_of
+from sharpfront.evolve.unseen import Unseen, left_over, shares
 from sharpfront.pieces.plane.product import Orders, Product, line
+from sharpfront.pieces.radau import interpolation, interpolation_rate, stage_nodes
 
 # More functions along each axis: this part of those that are there, and so many at least.
 RICHER, LEAST = 0.125, 4
@@ -73,6 +75,21 @@ class ErrorSystem:
         for state, rate, tau, weight in every:
             total = total - self.dt * weight * galerkin.tested(state, rate, tau, self.tangent)
         return galerkin.space.extended(lu_solve(self.system, total, check_finite=False))
+
+    def unseen(self, galerkin: Galerkin, states: Host, s: Host) -> Unseen:
+        """Return what the stages of a slab do not see at shares s of it between them."""
+        every = np.concatenate([stage_nodes(), s])
+        now, rates = interpolation(every) @ states, interpolation_rate(every) @ states / self.dt
+        tested = [
+            galerkin.tested(u, rate, tau, self.tangent)
+            for u, rate, tau in zip(now, rates, every * self.dt, strict=True)
+        ]
+        forcing = -self.dt * shares(s)[:, None] * left_over(every, np.stack(tested))
+        found = lu_solve(self.system, forcing.T, check_finite=False).T
+        errors = galerkin.space.extended(found)
+        on_grid = np.stack([galerkin.square.product.on_grid(e).ravel() for e in errors])
+        sizes = np.abs(on_grid).sum(axis=0)[galerkin.square.grid(self.dt).inside]
+        return Unseen(float(np.max(sizes)), errors.sum(axis=0))
 
 
 def error_system(galerkin: Galerkin, states: Host, dt: float) -> ErrorSystem:

@@ -12,10 +12,20 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.evolve.agenda import SPREAD, agenda_of
+from sharpfront.evolve.data import Formula, formula
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped, trusted
 from sharpfront.evolve.fingerprint import fingerprint, require_same
 from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
-from sharpfront.evolve.plane.grow import Limits, begun, fewest_kernels, grown, too_large
+from sharpfront.evolve.plane.grow import (
+    Limits,
+    begun,
+    enlarged,
+    fewest_kernels,
+    grown,
+    sees_events,
+    too_large,
+)
 from sharpfront.evolve.plane.march import Aim, March, Slab, attempt
 from sharpfront.evolve.plane.statement import statement
 from sharpfront.evolve.trail import Mark
@@ -35,6 +45,8 @@ COMPONENTS = 2
 MOST_STEPS = 1000
 # Points along each side on which the size of the initial state is taken.
 _SIZED = 60
+# Points of each part of the boundary at which its condition is looked at.
+ON_PART = 256
 _MEANING = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
     "right, stepped along in richer products of kernels; what the initial state and each new "
@@ -113,7 +125,18 @@ def _aim(problem: Problem, tol: float) -> Aim:
     grid = np.stack(np.meshgrid(even, even), axis=-1).reshape(-1, 2)
     points = low + grid * (high - low)
     size = float(np.max(np.abs(_initial(problem, points[problem.domain.contains(points)]))))
-    return Aim(tol, max(1.0, size), problem.time)
+    return Aim(tol, max(1.0, size), problem.time, agenda_of(_formulas(problem), problem.time))
+
+
+def _formulas(problem: Problem) -> list[Formula]:
+    """Return the equation and the conditions as functions of place and time."""
+    domain, names = problem.domain, problem.unknowns
+    found = [formula(problem.equations[0], problem, domain.sample(SPREAD), names)]
+    for condition in problem.conditions:
+        points = domain.boundary(condition.part, ON_PART).points
+        stated = condition.residuals[0]
+        found.append(formula(stated, problem, points, names, on_boundary=True))
+    return found
 
 
 def _initial(problem: Problem, points: Host) -> Host:
@@ -178,9 +201,14 @@ def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
             march = replace(march, dt=slab)
             continue
         updates += slab.stages.updates
-        if way.limited or not too_large(march, slab, aim):
+        blind = not sees_events(slab, aim)
+        if way.limited or not (blind or too_large(march, slab, aim)):
             break
-        more = grown(statements[march.layout.axes].problem.domain, march, slab, aim, limits)
+        domain = statements[march.layout.axes].problem.domain
+        more = enlarged(march, limits) if blind else grown(domain, march, slab, aim, limits)
+        if more is None and blind:
+            words = f"{march.product.size} kernels do not see all data that stand out"
+            raise StuckError(words, OutcomeKind.KERNEL_LIMIT)
         if more is None:
             way = replace(way, limited=True)
             break

@@ -102,6 +102,24 @@ def too_large(march: March, slab: Slab, aim: Aim) -> bool:
     return slab.largest > allowed and slab.largest - before > fresh
 
 
+def sees_events(slab: Slab, aim: Aim) -> bool:
+    """Tell whether the points of a slab see what stands out in its time."""
+    square, start = slab.galerkin.square, slab.galerkin.start
+    for event in aim.agenda.events:
+        if start <= event.t <= start + slab.dt:
+            grid = square.grid(event.t - start)
+            if not event.seen_from(grid.points[grid.inside]):
+                return False
+    return True
+
+
+def enlarged(march: March, limits: Limits) -> March | None:
+    """Return the march with more products along both axes; None at the limit."""
+    first, second = march.product.shape
+    product = Product((larger(first), larger(second)))
+    return _with_more(march, product) if product.size <= limits.kernels else None
+
+
 def grown(domain: Domain, march: March, slab: Slab, aim: Aim, limits: Limits) -> March | None:
     """Return the march with more products for a slab that needs them; None at the limit.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.evolve.agenda import Agenda
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
 from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
@@ -20,6 +21,7 @@ from sharpfront.evolve.plane.slab import Factors, Stages, factored, solve_slab
 from sharpfront.evolve.plane.space import Space, space_of
 from sharpfront.evolve.plane.square import Square
 from sharpfront.evolve.plane.statement import Statement
+from sharpfront.evolve.unseen import between
 from sharpfront.geometry import Domain
 from sharpfront.pieces.plane.product import Product
 from sharpfront.pieces.radau import STAGES, interpolation_rate, legendre, stage_nodes
@@ -42,11 +44,12 @@ GOOD = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """What a march goes for: the tolerance, the size of the solution, the span of time."""
+    """What a march goes for: tolerance, size of the solution, span of time, what happens when."""
 
     tol: float
     scale: float
     span: tuple[float, float]
+    agenda: Agenda
 
     @property
     def size(self) -> float:
@@ -128,7 +131,9 @@ def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
     factor = _factor(in_time, aim)
     if in_time > TAKEN * aim.size:
         return dt * min(factor, 0.9)
-    march, largest = _estimated(galerkin, march, stages.states, dt)
+    march, largest, missed = _estimated(galerkin, march, stages.states, dt, aim)
+    if missed > TAKEN * aim.size:
+        return dt * min(_factor(missed, aim), 0.9)
     after = replace(
         march,
         t=aim.span[1] if dt >= aim.span[1] - march.t else march.t + dt,
@@ -143,8 +148,8 @@ def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
 
 
 def _length(march: March, aim: Aim) -> float:
-    """Return the slab's length: not past the end, and no short slab left over for the last."""
-    left = aim.span[1] - march.t
+    """Return the slab's length: not past what must not be jumped over, and leaving no short one."""
+    left = min(aim.span[1] - march.t, aim.agenda.longest(march.t))
     if march.dt >= left * (1.0 - 1e-9):
         return left
     if march.dt < SHORTEST * (aim.span[1] - aim.span[0]):
@@ -194,8 +199,10 @@ def _factor(in_time: float, aim: Aim) -> float:
     return float(np.clip(0.9 * best, SHRINK, GROW))
 
 
-def _estimated(galerkin: Galerkin, march: March, states: Host, dt: float) -> tuple[March, float]:
-    """Return the march with the error at the end of the slab, and how large it may be."""
+def _estimated(
+    galerkin: Galerkin, march: March, states: Host, dt: float, aim: Aim
+) -> tuple[March, float, float]:
+    """Return the march with its error at a slab's end, that one's bound, and its unseen part."""
     product = richer(galerkin.square.product)
     wide_states = lifted(states, galerkin.square.product, product)
     if march.errors is not None and not galerkin.square.moves:
@@ -205,8 +212,10 @@ def _estimated(galerkin: Galerkin, march: March, states: Host, dt: float) -> tup
         space = functions_of(square.domain, Layout(square.axes, square.maps), product)
     wide = Galerkin(galerkin.statement, space, galerkin.start)
     errors = march.errors or error_system(wide, wide_states, dt)
-    error = errors.step(wide, wide_states, march.error)
-    return replace(march, errors=errors, error=error), BEYOND * space.square.largest(error, dt)
+    missed = errors.unseen(wide, wide_states, between(march.t, march.t + dt, aim.span))
+    error = errors.step(wide, wide_states, march.error) + missed.weights
+    largest = BEYOND * space.square.largest(error, dt)
+    return replace(march, errors=errors, error=error), largest, missed.largest
 
 
 NO_RATES = Rates(np.zeros(0), np.zeros(0), np.zeros(0))

@@ -1,0 +1,196 @@
+"""Data that depend on time: what happens between stages, or in a small part of the domain, counts.
+
+Each test draws places, moments, widths and heights: no step and no rule is made for them.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sharpfront as sf
+from sharpfront.evolve.agenda import agenda_of, line_formulas
+from sharpfront.evolve.equations import time_system
+from sharpfront.evolve.unseen import MOMENTS, moments_between
+
+FEW = settings(max_examples=3, deadline=None, derandomize=True, database=None)
+MANY = settings(max_examples=10, deadline=None, derandomize=True, database=None)
+X = np.linspace(0, 1, 101)
+
+
+def on_line(equation, **stated):
+    given = {"boundary": lambda u, x, t: u.dn, "initial": 0.0, "time": (0, 1)} | stated
+    return sf.Problem(stated.pop("domain", sf.Interval(0, 1)), equation, **given)
+
+
+def agenda(problem):
+    equations, conditions = line_formulas(time_system(problem))
+    return agenda_of([*equations, *conditions], problem.time)
+
+
+def pulse(t, at, width, height):
+    return height * np.exp(-(((t - at) / width) ** 2))
+
+
+def window(t, at, width, height):
+    return np.where(np.abs(t - at) < width, height, 0.0)
+
+
+def decayed(solution, strength, moments):
+    """Return the error against exp(-pi^2 strength(t)) sin(pi x), strength the integral of D."""
+    exact = [np.exp(-(np.pi**2) * strength(t)) * np.sin(np.pi * X) for t in moments]
+    return max(np.abs(solution(X, t) - e).max() for t, e in zip(moments, exact, strict=True))
+
+
+def diffusing(coefficient):
+    return sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - coefficient(t) * u.dxx,
+        boundary=lambda u, x, t: u,
+        initial=lambda x: np.sin(np.pi * x),
+        time=(0, 1),
+    )
+
+
+@FEW
+@given(st.floats(0.02, 0.98), st.floats(0.02, 0.3))
+def test_a_diffusivity_that_is_switched(at, after):
+    solution = sf.solve(diffusing(lambda t: np.where(t < at, 0.01, after)), tol=1e-6)
+    assert solution.converged
+
+    def strength(t):
+        return 0.01 * min(t, at) + after * max(t - at, 0.0)
+
+    moments = np.append(np.linspace(0.1, 1, 7), min(at + 0.01, 1.0))
+    assert decayed(solution, strength, moments) < 1e-6
+
+
+@FEW
+@given(st.floats(0.05, 0.95), st.floats(-4, -2), st.sampled_from([pulse, window]))
+def test_a_pulse_in_the_diffusivity(at, width, shape):
+    width = 10**width
+    solution = sf.solve(diffusing(lambda t: 0.01 + shape(t, at, width, 0.05 / width)), tol=1e-6)
+    assert solution.converged
+    area = 0.05 * (np.sqrt(np.pi) if shape is pulse else 2.0)
+    assert decayed(solution, lambda t: 0.01 * t + area, [1.0]) < 1e-6
+
+
+@pytest.mark.parametrize("which", ["u_x", "u", "u^2", "second unknown"])
+def test_a_pulse_in_any_coefficient(which):
+    def beat(t):
+        return pulse(t, 0.6137, 1e-3, 300.0)
+
+    area = 0.3 * np.sqrt(np.pi)
+    circle = sf.Interval(0, 1, periodic=True)
+    start = {"initial": 0.5, "time": (0, 1)}
+    if which == "u_x":
+        problem = sf.Problem(
+            circle,
+            lambda u, x, t: u.dt + beat(t) * u.dx - 1e-3 * u.dxx,
+            initial=lambda x: np.sin(2 * np.pi * x),
+            time=(0, 1),
+        )
+        exact = np.exp(-4e-3 * np.pi**2) * np.sin(2 * np.pi * (X - area))
+    elif which == "u":
+        problem = sf.Problem(circle, lambda u, x, t: u.dt + beat(t) * u - 0.1 * u.dxx, **start)
+        exact = 0.5 * np.exp(-area) + 0 * X
+    elif which == "u^2":
+        problem = sf.Problem(circle, lambda u, x, t: u.dt + beat(t) * u**2 - 0.1 * u.dxx, **start)
+        exact = 1 / (2 + area) + 0 * X
+    else:
+        problem = sf.Problem(
+            circle,
+            lambda u, v, x, t: (v.dt - 0.1 * v.dxx, u.dt + beat(t) * u - 0.1 * u.dxx - 0 * v),
+            initial=(0.5, 0.3),
+            time=(0, 1),
+        )
+        exact = 0.5 * np.exp(-area) + 0 * X
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged
+    found = solution.u(X, 1.0) if which == "second unknown" else solution(X, 1.0)
+    assert np.abs(found - exact).max() < 1e-5
+
+
+@MANY
+@given(
+    st.floats(0.05, 0.95),
+    st.floats(0.05, 0.95),
+    st.floats(-5, -2),
+    st.floats(-5, -3),
+    st.booleans(),
+    st.booleans(),
+)
+def test_what_is_local_in_place_and_time_is_on_the_agenda(x0, t0, w, d, smooth, rate):
+    w, d = 10**w, 10**d
+
+    def stimulus(x, t):
+        if smooth:
+            return np.exp(-(((x - x0) / w) ** 2) - ((t - t0) / d) ** 2)
+        return np.where((np.abs(x - x0) < w) & (np.abs(t - t0) < d), 1.0, 0.0)
+
+    found = agenda(
+        on_line(lambda u, x, t: u.dt - 0.01 * u.dxx - stimulus(x, t) * (u if rate else 1.0))
+    )
+    t, steps = 0.0, []
+    while t < 1.0:
+        t = min(1.0, t + found.longest(t))
+        steps.append(t)
+    assert any(abs(s - t0) < 2 * d for s in steps) and len(steps) < 60
+
+
+@pytest.mark.parametrize("speed", [0.5, 0.9])
+def test_what_travels_is_no_event(speed):
+    def source(x, t):
+        return np.exp(-(((x - 0.05 - speed * t) / 1e-2) ** 2))
+
+    found = agenda(on_line(lambda u, x, t: u.dt - 0.01 * u.dxx - source(x, t)))
+    assert len(found.stops) == 0 and not any(e.brief for e in found.events)
+
+
+@MANY
+@given(st.floats(0.1, 0.9), st.floats(0.1, 0.9))
+def test_moving_edges_stop_where_they_come_and_go(opens, at):
+    def source(x, t):
+        return np.where(np.abs(x - at) < 0.05 * (t - opens), 1.0, 0.0)
+
+    found = agenda(on_line(lambda u, x, t: u.dt - 0.01 * u.dxx - source(x, t)))
+    assert any(abs(s - opens) < 1e-3 for s in found.stops)
+
+
+@FEW
+@given(st.floats(0.1, 0.9), st.floats(0.1, 0.9), st.floats(-3, -2))
+def test_a_stimulus_for_a_moment_at_a_place(x0, t0, d):
+    d = 10**d
+
+    def stimulus(x, t):
+        return 0.1 / d * np.exp(-(((x - x0) / 0.02) ** 2) - ((t - t0) / d) ** 2)
+
+    solution = sf.solve(on_line(lambda u, x, t: u.dt - 0.01 * u.dxx - stimulus(x, t)), tol=1e-4)
+    assert solution.converged
+    x, w = np.polynomial.legendre.leggauss(200)
+    total = 0.5 * w @ solution(0.5 + 0.5 * x, 1.0)
+    assert abs(total - 0.1 * np.pi * 0.02) < 1e-4
+
+
+def test_a_state_that_crosses_an_edge_is_seen_by_the_residual_between_stages():
+    """No look beforehand sees it: the edge is where the solution is 0.52."""
+
+    def equation(u, x, t):
+        return u.dt - 0.1 * u.dxx - np.where(u < 0.52, 1.0, 0.0)
+
+    solution = sf.solve(on_line(equation), tol=1e-6)
+    moments = np.linspace(0.01, 1, 100)
+    off = np.abs(solution(0.5, moments) - np.minimum(moments, 0.52)).max()
+    assert off < max(1e-6, 2 * solution.error_estimate)
+
+
+@MANY
+@given(st.floats(0, 0.9), st.floats(1e-9, 0.1))
+def test_moments_of_a_step_are_those_of_longer_steps_over_it(begin, length):
+    end = begin + length
+    found = moments_between(begin, end)
+    assert len(found) == MOMENTS and np.all((found > begin) & (found < end))
+    longer = moments_between(begin - 0.5 * length, end + 0.5 * length)
+    inside = longer[(longer > begin) & (longer < end)]
+    assert np.isin(np.round(inside, 13), np.round(found, 13)).all()
+    assert np.diff(np.concatenate([[begin], found, [end]])).max() < 0.5 * length

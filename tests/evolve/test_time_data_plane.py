@@ -1,0 +1,65 @@
+"""Data in time in the plane: switches, pulses and what stands out in a small part of the domain."""
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.evolve.plane.evolve import _aim
+
+SQUARE = sf.Box((0, 1), (0, 1))
+GRID = np.meshgrid(np.linspace(0.03, 0.97, 21), np.linspace(0.03, 0.97, 21))
+MODE = np.sin(np.pi * GRID[0]) * np.sin(np.pi * GRID[1])
+
+
+def decaying(coefficient):
+    return sf.Problem(
+        SQUARE,
+        lambda u, x, y, t: u.dt - coefficient(t) * sf.laplacian(u),
+        boundary=lambda u, x, y, t: u,
+        initial=lambda x, y: np.sin(np.pi * x) * np.sin(np.pi * y),
+        time=(0, 1),
+    )
+
+
+@pytest.mark.parametrize("at", [0.2718, 0.6137])
+def test_a_diffusivity_that_is_switched(at):
+    solution = sf.solve(decaying(lambda t: np.where(t < at, 0.01, 0.1)), tol=1e-4)
+    strength = 0.01 * at + 0.1 * (1 - at)
+    assert solution.converged
+    assert np.abs(solution(*GRID, 1.0) - MODE * np.exp(-2 * np.pi**2 * strength)).max() < 1e-6
+
+
+@pytest.mark.parametrize(("at", "width"), [(0.413, 3e-3), (0.8231, 3e-4)])
+def test_a_pulse_in_the_diffusivity(at, width):
+    def coefficient(t):
+        return 0.01 + 0.02 / width * np.exp(-(((t - at) / width) ** 2))
+
+    solution = sf.solve(decaying(coefficient), tol=1e-3)
+    strength = 0.01 + 0.02 * np.sqrt(np.pi)
+    assert solution.converged
+    assert np.abs(solution(*GRID, 1.0) - MODE * np.exp(-2 * np.pi**2 * strength)).max() < 1e-4
+
+
+@pytest.mark.parametrize("width", [1e-1, 1e-3])
+@pytest.mark.parametrize(("x0", "y0", "t0"), [(0.31, 0.62, 0.7), (0.83, 0.11, 0.2345)])
+def test_a_stimulus_at_a_place_is_on_the_agenda(x0, y0, t0, width):
+    def stimulus(x, y, t):
+        place = ((x - x0) / width) ** 2 + ((y - y0) / width) ** 2
+        return np.exp(-place - ((t - t0) / 1e-3) ** 2)
+
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y, t: u.dt - 0.05 * sf.laplacian(u) - stimulus(x, y, t),
+        boundary=lambda u, x, y, t: u.dn,
+        initial=0.0,
+        time=(0, 1),
+    )
+    agenda = _aim(problem, 1e-3).agenda
+    ends = [0.0]
+    while ends[-1] < 1.0:
+        ends.append(min(1.0, ends[-1] + agenda.longest(ends[-1])))
+    assert min(abs(t - t0) for t in ends) < 2e-3 and len(ends) < 60
+    tops = [e for e in agenda.events if e.brief]
+    assert any(np.abs(e.place - (x0, y0)).max() < width for e in tops)
+    coarse = np.stack(np.meshgrid(np.linspace(0, 1, 15), np.linspace(0, 1, 15)), axis=-1)
+    assert all(e.seen_from(coarse.reshape(-1, 2)) == (width > 1e-2) for e in tops)
