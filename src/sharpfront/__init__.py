@@ -1,6 +1,6 @@
 """Stiff differential equations without a mesh, by adaptive-kernel least squares."""
 
-from sharpfront.adapt import Paper, Resolve, Uniform
+from sharpfront.adapt import Paper, Patches, Resolve, Uniform
 from sharpfront.equation import div, from_sympy, function, grad, laplacian
 from sharpfront.errors import Outcome, SharpfrontError
 from sharpfront.export import export
@@ -33,6 +33,7 @@ __all__ = [
     "Interval",
     "Outcome",
     "Paper",
+    "Patches",
     "Polygon",
     "Problem",
     "Resolve",

@@ -12,6 +12,7 @@ import numpy as np
 
 from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import Host
+from sharpfront.bases.patchwork import restore_patchwork
 from sharpfront.basis import Basis, restore
 from sharpfront.checks import explained, file_path, one_of, whole
 from sharpfront.equation.names import reserve
@@ -378,6 +379,7 @@ def _unpacked(arrays: dict[str, Host], meta: dict[str, Any]) -> Solution:
 
 _RESTORERS: dict[str, Callable[[dict[str, Any]], Basis]] = {
     "pieces": restore_pieces,
+    "patchwork": restore_patchwork,
     "tensor": restore_tensor,
     "embedded": restore_embedded,
     "slabs": restore_slabs,

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sharpfront.adapt import Adaptor, Resolve, ResolveSpace
+from sharpfront.adapt import Adaptor, Patches, Resolve, ResolveSpace
 from sharpfront.adapt.contract import State
+from sharpfront.adapt.patchwork import needs_patches
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
@@ -77,7 +78,7 @@ def solve(
     max_kernels
         Stop rather than use more kernels than this.
     components
-        The most components of a mixture.
+        The most components of a mixture, where one is fitted.
     seed
         All randomness comes from it: the same seed gives the same bits. The default adaptor in
         one dimension uses none.
@@ -218,6 +219,9 @@ def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adapto
         return adaptor
     if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
         return replace(Resolve(), **given)
+    if needs_patches(problem):
+        given.pop("components", None)
+        return replace(Patches(), **given)
     return replace(ResolveSpace(), **given)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpfront as sf
+from sharpfront.adapt import ResolveSpace
 from sharpfront.geometry import Box, Polygon
 
 PI = math.pi
@@ -100,7 +101,7 @@ def test_soft_modes_of_slender_beams_are_determined(length, nu, scale):
     load = scale / (4 * length**3)
     exact = timoshenko(length, nu, load)
     problem = cantilever(length, nu, load, (exact["u"], exact["v"]))
-    solution = sf.solve(problem, tol=1e-4)
+    solution = sf.solve(problem, tol=1e-4, adaptor=ResolveSpace())
     assert solution.converged, solution.outcome
     assert_honest(solution, exact, everywhere(problem.domain))
 
@@ -111,7 +112,11 @@ def test_a_beam_between_clamped_corners_is_not_claimed_to_be_solved(length, nu, 
     """The stresses are infinite at the clamped corners; solutions agree and are off by half."""
     load = 1 / (4 * length**3)
     clamped = (lambda x, y: 0.0, lambda x, y: 0.0)
-    solution = sf.solve(cantilever(length, nu, load, clamped), tol=10**-digits, max_kernels=700)
+    solution = sf.solve(
+        cantilever(length, nu, load, clamped),
+        tol=10**-digits,
+        adaptor=ResolveSpace(max_kernels=700),
+    )
     assert not solution.converged
     tip = float(solution.v(length, 0.0))
     bending = -1.0 - 0.25 * (8 + 5 * nu) / (4 * length**2)
@@ -155,11 +160,11 @@ def test_a_body_pinned_at_one_point_can_turn(pin, second, nu, pull):
             ],
         )
 
-    turning = sf.solve(body(), tol=1e-4)
+    turning = sf.solve(body(), tol=1e-4, adaptor=ResolveSpace())
     assert turning.outcome.kind == "ill-posed"
     assert "u and v can turn" in turning.outcome.detail
     if abs(second[0] - pin[0]) > 0.2:
-        held = sf.solve(body(sf.at(second, lambda u, v, x, y: v)), tol=1e-4)
+        held = sf.solve(body(sf.at(second, lambda u, v, x, y: v)), tol=1e-4, adaptor=ResolveSpace())
         assert held.converged, held.outcome
         exact = {
             "u": lambda x, y: pull * (x - pin[0]),
@@ -188,10 +193,13 @@ def test_a_resonance_of_two_unknowns_is_seen(waves, coupling, beside):
             boundary=lambda u, v, x, y: (u, v),
         )
 
-    solution = sf.solve(coupled(0.0), tol=1e-4, max_kernels=900)
+    solution = sf.solve(coupled(0.0), tol=1e-4, adaptor=ResolveSpace(max_kernels=900))
     assert solution.outcome.kind == "near-singular"
     assert "u and v" in solution.outcome.detail
-    assert sf.solve(coupled(beside), tol=1e-2, max_kernels=500).outcome.kind != "near-singular"
+    assert (
+        sf.solve(coupled(beside), tol=1e-2, adaptor=ResolveSpace(max_kernels=500)).outcome.kind
+        != "near-singular"
+    )
 
 
 # --- two solutions that are wrong in the same way ------------------------------------------------
@@ -227,7 +235,7 @@ def test_two_unknowns_at_a_reentrant_corner(power, phase, coupling):
         ),
         boundary=lambda u, v, x, y: (u - u_exact(x, y), v - v_exact(x, y)),
     )
-    solution = sf.solve(problem, tol=1e-2, max_kernels=400)
+    solution = sf.solve(problem, tol=1e-2, adaptor=ResolveSpace(max_kernels=400))
     assert_honest(solution, {"u": u_exact, "v": v_exact}, near_the_corner())
 
 
@@ -243,7 +251,7 @@ def test_a_plate_at_a_reentrant_corner(power, phase):
         lambda u, x, y: sf.laplacian(sf.laplacian(u)),
         boundary=lambda u, x, y: (u - exact(x, y), u.dn - exact(x, y).dn),
     )
-    solution = sf.solve(problem, tol=3e-3, max_kernels=450)
+    solution = sf.solve(problem, tol=3e-3, adaptor=ResolveSpace(max_kernels=450))
     assert_honest(solution, {"u": exact}, near_the_corner())
 
 
@@ -272,7 +280,7 @@ def test_a_plate_with_layers_of_any_width(digits):
         ),
         boundary=lambda u, x, y: (u, u.dn),
     )
-    solution = sf.solve(problem, tol=1e-2, max_kernels=600)
+    solution = sf.solve(problem, tol=1e-2, adaptor=ResolveSpace(max_kernels=600))
     line = np.concatenate([np.geomspace(1e-3 * e, 0.5, 30), 1 - np.geomspace(1e-3 * e, 0.5, 30)])
     points = np.stack([axis.ravel() for axis in np.meshgrid(line, line)], axis=1)
     assert_honest(solution, {"u": lambda x, y: 8 * profile(x) * profile(y)}, points)
@@ -294,7 +302,7 @@ def test_a_window_between_all_points_is_not_overlooked(place, digits, which):
         lambda u, v, x: (-u.dxx + v - sources(x)[0], -v.dxx + u - sources(x)[1]),
         boundary=lambda u, v, x: (u, v),
     )
-    solution = sf.solve(problem, tol=1e-4, max_kernels=200)
+    solution = sf.solve(problem, tol=1e-4, adaptor=ResolveSpace(max_kernels=200))
     assert not solution.converged
 
 
@@ -316,7 +324,7 @@ def test_a_heated_cavity_is_not_believed_before_it_was_compared():
         right=lambda u, v, p, T, x, y: (u, v, T),
         conditions=[sf.at((0.5, 0.5), lambda u, v, p, T, x, y: p)],
     )
-    solution = sf.solve(problem, tol=1e-3, max_kernels=700)
+    solution = sf.solve(problem, tol=1e-3, adaptor=ResolveSpace(max_kernels=700))
     y = np.linspace(0, 1, 401)
     nusselt = -np.trapezoid(solution.T.d("x")(0 * y, y), y)
     assert not solution.converged
@@ -339,7 +347,7 @@ def test_the_words_say_what_the_estimate_rests_on(shift):
         ),
         boundary=lambda u, v, x, y: (u - u_exact(x, y), v),
     )
-    solution = sf.solve(problem, tol=1e-6)
+    solution = sf.solve(problem, tol=1e-6, adaptor=ResolveSpace())
     assert solution.converged
     assert len(solution.history) > 1
     assert "no error equation" in solution.estimate.meaning

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt import ResolveSpace
 from sharpfront.adapt.corners import reentrant
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -57,7 +58,7 @@ def test_a_convex_region_has_none():
 def test_a_singular_corner_is_not_answered_with_more_kernels(width):
     domain = SQUARE - sf.Box((width, 1), (1 - width, 1))
     problem = sf.Problem(domain, poisson, boundary=lambda u, x, y: u)
-    solution = sf.solve(problem, tol=1e-6, max_kernels=500)
+    solution = sf.solve(problem, tol=1e-6, adaptor=ResolveSpace(max_kernels=500))
     assert solution.outcome.kind == "singular at a corner"
     assert f"({width:.4g}, {1 - width:.4g})" in solution.outcome.detail
     assert "max_kernels" not in str(solution.outcome)

@@ -150,7 +150,7 @@ def test_variable_coefficients_and_a_cross_derivative():
 
 
 def assert_compared(problem, truth, tol=1e-7):
-    solution = assert_solved(problem, truth, tol)
+    solution = assert_solved(problem, truth, tol, adaptor=ResolveSpace())
     assert "change from the solution with fewer kernels" in solution.estimate.meaning
     assert len(solution.history) >= 2
     return solution

@@ -12,6 +12,7 @@ from sharpfront.basis import Basis
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.leastsquares import LeastSquares
+from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
 
@@ -31,7 +32,7 @@ class Proposal:
     """
 
     bases: Mapping[str, Basis]
-    system: LinearSystem
+    system: LinearSystem | TraceSystem
     rows: tuple[RowSet, ...] = ()
 
 

@@ -14,6 +14,7 @@ from sharpfront.adapt.reweighed import SecondLook
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import Host
+from sharpfront.assemble import LinearSystem
 from sharpfront.equation.expression import Derivative
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
@@ -124,6 +125,7 @@ def amplification(problem: Problem, proposal: Proposal, method: LeastSquares) ->
     these from a problem beside them, which no mesh does.
     """
     rows, system = proposal.rows[0], proposal.system
+    assert isinstance(system, LinearSystem)
     points, state = np.asarray(rows.points), method.factor(system)
     size = float(np.ptp(problem.domain.bounds, axis=0).max())
     values, _ = form_values(

@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.evolve.equations import TimeSystem
-from sharpfront.pieces.coordinate import chain
+from sharpfront.maps import chain
 from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.slabs import kernels_of
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sharpfront.arrays import Array
-from sharpfront.assemble import LinearSystem
 from sharpfront.errors import Outcome
 
 
@@ -36,7 +35,7 @@ class Facts:
 class LeastSquares(Protocol):
     """Two functions; the method itself holds only its settings."""
 
-    def factor(self, system: LinearSystem) -> Any:
+    def factor(self, system: Any) -> Any:
         """Return whatever `solve` needs of the matrix."""
 
     def solve(self, state: Any, rhs: Array) -> tuple[Array, Outcome, Facts]:

@@ -20,8 +20,8 @@ from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.equation.expression import evaluate as evaluate_expression
 from sharpfront.equation.values import environment
 from sharpfront.errors import EquationError, ProblemError
+from sharpfront.maps import chain
 from sharpfront.pieces import PiecewiseBasis
-from sharpfront.pieces.coordinate import chain
 from sharpfront.pieces.piece import Piece
 from sharpfront.pieces.tables import even_kernels
 

@@ -13,9 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.maps import chain
 from sharpfront.ordinary import IntegralTerm, OrdinaryProblem, Term, value
 from sharpfront.pieces import tables
-from sharpfront.pieces.coordinate import Coordinate, Points, chain
+from sharpfront.pieces.coordinate import Coordinate, Points
 from sharpfront.pieces.tables import Table
 
 

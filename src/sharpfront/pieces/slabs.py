@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
 from sharpfront.errors import BasisError
-from sharpfront.pieces.coordinate import Points, chain
+from sharpfront.maps import chain
+from sharpfront.pieces.coordinate import Points
 from sharpfront.pieces.motion import Motion, unpacked
 from sharpfront.pieces.radau import STAGES, differentiation, interpolation, interpolation_rate
 from sharpfront.pieces.ring import PeriodicKernels, periodic_kernels

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
 from sharpfront.errors import BasisError
+from sharpfront.maps import chain
 from sharpfront.pieces import tables
-from sharpfront.pieces.coordinate import Coordinate, Points, chain
+from sharpfront.pieces.coordinate import Coordinate, Points
 
 # The highest derivative along one axis that the coordinate's formulas carry.
 HIGHEST_DERIVATIVE = 4

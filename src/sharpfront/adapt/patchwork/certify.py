@@ -1,0 +1,144 @@
+"""How large the error of a solution on patches is.
+
+Three looks, of which each sees what the others do not:
+
+- the same patches with two more functions along every axis: exact to a few percent where patches
+  are right, blind where a singularity or a layer is not resolved;
+- the same functions in another norm, the equation's rows much heavier: a resolved solution hardly
+  depends on the weights of its rows, an unresolved one is a compromise between them;
+- what the weights to come add up to on patches with a singularity.
+
+A probe, smooth data of size one, says how well the problem determines its solution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.refine import Cell, richer
+from sharpfront.adapt.patchwork.settings import PatchSettings
+from sharpfront.adapt.patchwork.system import patch_system
+from sharpfront.adapt.patchwork.tails import Tails
+from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.approximation import Approximation, split_weights
+from sharpfront.arrays import Host
+from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.leastsquares.traces import Tree
+from sharpfront.rows.patch_rows import PatchRows
+
+# Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
+COMPARED = -np.cos(np.pi * np.arange(8) / 7)
+
+MEANING = (
+    "largest of three, relative to max(1, max|u|): the change with two more functions along every "
+    "axis of every patch, the change in another norm, and what the weights to come add up to on "
+    "patches with a singularity"
+)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What the looks found, each relative to max(1, max|u|).
+
+    Parameters
+    ----------
+    change
+        With two more functions along every axis.
+    norm
+        In another norm.
+    singular
+        Tails on patches where weights do not fall geometrically.
+    trusted
+        What the change in another norm is divided by.
+    amplification
+        What smooth data of size one grow to.
+    """
+
+    change: float
+    norm: float
+    singular: float
+    trusted: float
+    amplification: float
+
+    @property
+    def value(self) -> float:
+        """The estimated error."""
+        return max(self.change, self.norm / self.trusted, self.singular)
+
+
+@dataclass(frozen=True, eq=False)
+class Certifier:
+    """Takes the looks.
+
+    Parameters
+    ----------
+    rows, tiling
+        The problem on its domain.
+    method
+        Solves along the tree.
+    settings
+        The constants.
+    """
+
+    rows: PatchRows
+    tiling: Tiling
+    method: Tree
+    settings: PatchSettings
+
+    def certificate(
+        self,
+        cells: Sequence[Cell],
+        approximation: Approximation,
+        scales: Sequence[float],
+        tails: Tails,
+    ) -> Certificate:
+        """Return what the looks find for a solution on cells."""
+        more, probe = self._solved([c.patch for c in richer(cells)], 1.0)
+        heavier = self.settings.heavier ** (0.5 * self.rows.order)
+        other, _ = self._solved([c.patch for c in cells], heavier)
+        points = compared_points([c.patch for c in cells])
+        zero = (0,) * points.shape[1]
+        own = [approximation.values(u, points, zero) for u in self.rows.unknowns]
+
+        def change(from_it: Approximation) -> float:
+            found = [from_it.values(u, points, zero) for u in self.rows.unknowns]
+            gaps = [np.abs(a - b).max() / s for a, b, s in zip(own, found, scales, strict=True)]
+            return _finite(max(gaps))
+
+        grown = [np.abs(probe.values(u, points, zero)).max() for u in self.rows.unknowns]
+        # Only tails that matter beside the answer speak against geometric convergence.
+        step = change(more)
+        rough = tails.tail[~tails.analytic]
+        singular = float(rough.max(initial=0.0))
+        geometric = singular <= step
+        trusted = self.settings.trusted if geometric else 1.0
+        return Certificate(step, change(other), singular, trusted, _finite(max(grown)))
+
+    def _solved(
+        self, patches: Sequence[Patch], heavier: float
+    ) -> tuple[Approximation, Approximation]:
+        """Return the solution on patches, and the answer to the probe."""
+        system = patch_system(self.rows, self.tiling, patches, heavier)
+        _, found = self.method.factor(system)
+        weights = system.arranged(found.columns)
+        bases = dict.fromkeys(self.rows.unknowns, PatchworkBasis(tuple(patches)))
+        coordinates = self.rows.problem.coordinates
+        own, probe = (
+            Approximation(coordinates, bases, split_weights(weights[:, k], bases)) for k in (0, 1)
+        )
+        return own, probe
+
+
+def compared_points(patches: Sequence[Patch]) -> Host:
+    """Return points of every patch at which solutions are compared, (m, d)."""
+    return np.concatenate(
+        [product_points([m.points(COMPARED) for m in patch.maps]) for patch in patches]
+    )
+
+
+def _finite(value: float) -> float:
+    return float(value) if np.isfinite(value) else float("inf")

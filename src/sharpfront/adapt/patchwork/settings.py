@@ -1,0 +1,49 @@
+"""The constants of the adaptor on patches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PatchSettings:
+    """Constants of the adaptation, with the reason for each.
+
+    Parameters
+    ----------
+    base
+        A patch begins with one function along an axis for every digit asked for and so many
+        more: the cheapest number at a corner, where no number is enough.
+    reach
+        How many functions more a patch may take along every axis before it is split. A patch
+        costs the third power of its functions, two halves the same each.
+    depth
+        Layers are cut off at ln(1/tol) + depth widths, where e^-depth of the tolerance is left.
+    disturbed
+        Tails shorter than this share of the longest one may be that one's doing, and wait.
+    heavier
+        Factor on the equation's rows, for order two, of the norm that a solution is checked in.
+    trusted
+        What the change in that norm is divided by where all weights fall geometrically: there it
+        is 1 to 120 times the error.
+    """
+
+    base: int = 4
+    reach: int = 10
+    depth: float = 4.0
+    disturbed: float = 3e-3
+    heavier: float = 100.0
+    trusted: float = 30.0
+
+    def functions(self, tol: float) -> int:
+        """Return how many functions along an axis a patch begins with."""
+        return self.base + max(2, math.ceil(-math.log10(tol) - 0.01))
+
+    def most(self, tol: float) -> int:
+        """Return how many functions along every axis a patch may have."""
+        return self.functions(tol) + self.reach
+
+    def layer(self, tol: float) -> float:
+        """Return the depth of a layer's patch in widths."""
+        return math.log(1.0 / tol) + self.depth

@@ -1,0 +1,70 @@
+"""The system of a linear problem on patches."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.arrays import Host
+from sharpfront.bases.patch import Patch
+from sharpfront.leastsquares.traces import TraceSystem
+from sharpfront.rows.faces import faces_of
+from sharpfront.rows.patch_rows import PatchRows
+
+
+def patch_system(
+    rows: PatchRows, tiling: Tiling, patches: Sequence[Patch], heavier: float = 1.0
+) -> TraceSystem:
+    """Return the least-squares system on patches.
+
+    Parameters
+    ----------
+    rows
+        The problem's rows.
+    tiling
+        The domain's walls.
+    patches
+        Boxes that tile the domain.
+    heavier
+        Factor on the rows of the equation: another norm.
+    """
+    faces, bare = faces_of(patches, tiling.periods)
+    sides = tiling.parts(patches, bare)
+    around: list[list[tuple[int, int]]] = [[] for _ in patches]
+    for k, face in enumerate(faces):
+        around[face.below].append((k, face.above))
+        around[face.above].append((k, face.below))
+    walls: dict[int, list[Hashable]] = defaultdict(list)
+    for side, part in sides.items():
+        walls[side.patch].append((side.axis, side.end, part))
+    keys: list[Hashable] = []
+    for i, patch in enumerate(patches):
+        ties = tuple(
+            (faces[k].axis, faces[k].below == i, faces[k].low, faces[k].high, patches[j])
+            for k, j in around[i]
+        )
+        # The rows' own identity: another problem has other rows on the same patches.
+        keys.append((rows, heavier, patch, tuple(walls[i]), ties))
+
+    def arranged(columns: Sequence[Host]) -> Host:
+        count = len(rows.unknowns)
+        blocks = [c.reshape(count, -1, c.shape[1]) for c in columns]
+        return np.concatenate([b[j] for j in range(count) for b in blocks])
+
+    return TraceSystem(
+        keys,
+        lambda which: rows.leaves(patches, faces, sides, heavier, which),
+        [[k for k, _ in own] for own in around],
+        np.array([(f.below, f.above) for f in faces], dtype=np.int64).reshape(-1, 2),
+        np.array([rows.trace_size(f, patches) for f in faces], dtype=np.int64),
+        np.vstack(
+            [
+                np.stack([p.low + p.high for p in patches], axis=1),
+                np.log([float(np.prod(p.sides)) for p in patches]),
+            ]
+        ),
+        arranged,
+    )

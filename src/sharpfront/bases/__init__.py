@@ -1,0 +1,1 @@
+"""Functions on reference cells, and patches: functions o map."""

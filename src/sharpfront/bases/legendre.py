@@ -1,0 +1,47 @@
+"""Legendre polynomials, orthonormal in the mean over [-1, 1]: sqrt(2k + 1) P_k."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from sharpfront.arrays import Host
+
+
+def legendre_table(z: Host, count: int, order: int = 0) -> Host:
+    """Return the first polynomials and their derivatives at z, (order + 1, n, count).
+
+    P_(k+1) from the three-term recurrence, P^(m)_(k+1) = (2k + 1) P^(m-1)_k + P^(m)_(k-1).
+    """
+    out = np.zeros((order + 1, count, len(z)))
+    out[0, 0] = 1.0
+    if count > 1:
+        out[0, 1] = z
+        if order:
+            out[1, 1] = 1.0
+    for k in range(1, count - 1):
+        out[0, k + 1] = ((2 * k + 1) * z * out[0, k] - k * out[0, k - 1]) / (k + 1)
+        for m in range(1, order + 1):
+            out[m, k + 1] = (2 * k + 1) * out[m - 1, k] + out[m, k - 1]
+    out *= np.sqrt(2.0 * np.arange(count) + 1.0)[:, None]
+    return np.ascontiguousarray(out.transpose(0, 2, 1))
+
+
+@lru_cache(maxsize=256)
+def gauss(count: int) -> tuple[Host, Host]:
+    """Return Gauss-Legendre points in [-1, 1] and weights that sum to one."""
+    z, w = np.polynomial.legendre.leggauss(count)
+    return z, 0.5 * w
+
+
+@lru_cache(maxsize=512)
+def gauss_table(points: int, count: int, order: int) -> Host:
+    """Return `legendre_table` at Gauss points, (order + 1, points, count)."""
+    return legendre_table(gauss(points)[0], count, order)
+
+
+@lru_cache(maxsize=256)
+def end_table(count: int, order: int) -> Host:
+    """Return the polynomials and derivatives at -1 and 1, (order + 1, 2, count)."""
+    return legendre_table(np.array([-1.0, 1.0]), count, order)

@@ -1,0 +1,110 @@
+"""A patch: products of Legendre polynomials on a box, each axis with a map of its own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.legendre import end_table, gauss, gauss_table, legendre_table
+from sharpfront.maps import AxisMap, chain
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Functions prod_a P_ka(z_a(x_a)) on a box.
+
+    Parameters
+    ----------
+    maps
+        The map of each axis.
+    functions
+        How many polynomials along each axis.
+    """
+
+    maps: tuple[AxisMap, ...]
+    functions: tuple[int, ...]
+
+    @property
+    def dimension(self) -> int:
+        """The number of axes."""
+        return len(self.maps)
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return math.prod(self.functions)
+
+    @cached_property
+    def low(self) -> Host:
+        """The lower corner."""
+        return np.array([m.low for m in self.maps])
+
+    @cached_property
+    def high(self) -> Host:
+        """The upper corner."""
+        return np.array([m.high for m in self.maps])
+
+    @cached_property
+    def sides(self) -> Host:
+        """The lengths of the sides."""
+        return self.high - self.low
+
+    def gauss_points(self, counts: tuple[int, ...]) -> tuple[Host, Host]:
+        """Return product Gauss points in space, (m, d), and weights that sum to one, (m,)."""
+        rules = [gauss(n) for n in counts]
+        axes = [m.points(z) for m, (z, _) in zip(self.maps, rules, strict=True)]
+        return product_points(axes), reduce(np.multiply.outer, [w for _, w in rules]).ravel()
+
+    def gauss_tables(self, counts: tuple[int, ...], order: int) -> list[Host]:
+        """Return for each axis d^k of its functions at Gauss points, (order + 1, n, functions)."""
+        return [
+            _in_space(m, gauss(n)[0], gauss_table(n, p, order))
+            for m, n, p in zip(self.maps, counts, self.functions, strict=True)
+        ]
+
+    def end_tables(self, axis: int, order: int) -> Host:
+        """Return d^k of the functions of an axis at its two ends, (order + 1, 2, functions)."""
+        table = end_table(self.functions[axis], order)
+        return _in_space(self.maps[axis], np.array([-1.0, 1.0]), table)
+
+    def axis_table(self, axis: int, x: Host, order: int) -> Host:
+        """Return d^k of the functions of an axis at positions, (order + 1, n, functions)."""
+        z = self.maps[axis].inverse(x)
+        return _in_space(self.maps[axis], z, legendre_table(z, self.functions[axis], order))
+
+
+def _in_space(axis: AxisMap, z: Host, table: Host) -> Host:
+    """Return derivatives along x from derivatives along z, (order + 1, n, functions)."""
+    order = len(table) - 1
+    if not order:
+        return table
+    if not axis.strength:
+        scale = (2.0 / axis.length) ** np.arange(order + 1)
+        return np.asarray(table * scale[:, None, None])
+    slopes = axis.slopes(z, order)
+    out = np.zeros_like(table)
+    for k in range(order + 1):
+        unit = np.zeros((order + 1, len(z)))
+        unit[k] = 1.0
+        out[k] = np.einsum("jn,jnp->np", chain(slopes, unit), table)
+    return out
+
+
+def product_points(axes: list[Host]) -> Host:
+    """Return all combinations of positions along the axes, the last axis fastest, (m, d)."""
+    grids = np.meshgrid(*axes, indexing="ij")
+    return np.stack([g.ravel() for g in grids], axis=1)
+
+
+def product_matrix(tables: list[Host]) -> Host:
+    """Return the Kronecker product of tables (n_a, p_a), (prod n_a, prod p_a)."""
+    out = tables[0]
+    for table in tables[1:]:
+        m, p = out.shape
+        n, q = table.shape
+        out = (out[:, None, :, None] * table[None, :, None, :]).reshape(m * n, p * q)
+    return out

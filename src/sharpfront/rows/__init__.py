@@ -1,0 +1,1 @@
+"""Equations, traces and conditions as rows over patches."""

@@ -1,0 +1,338 @@
+"""The rows of patches: the equation at Gauss points, ties to traces, conditions on the boundary.
+
+Each row group has two right-hand sides: the problem's own, and a probe, smooth data of a size that
+would make a solution of size one on a well-posed problem. What the probe's solution grows to says
+how well the problem determines its solution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.legendre import gauss, legendre_table
+from sharpfront.bases.patch import Patch, product_matrix, product_points
+from sharpfront.equation.expression import Constant
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import environment, form_values
+from sharpfront.leastsquares.tree import LeafRows, Tie
+from sharpfront.problem import PointCondition, Problem
+from sharpfront.rows.faces import Face, Side
+from sharpfront.rows.norm import roughness, size_of_terms
+
+# Equation rows weigh this power of the number of functions less than ties and conditions, for
+# order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
+LIGHTER = 1.5
+# Traces have so many moments fewer along an axis than the richer neighbour has functions; with one
+# more the count of rows and unknowns is even, with three fewer rough solutions go unnoticed.
+FEWER_MOMENTS = 2
+_TINY = 1e-300
+
+Rows = tuple[Host, Host]
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """A form at the points of one patch: coefficients, and both right-hand sides (m, 2)."""
+
+    coefficients: Sequence[Host]
+    rhs: Host
+
+
+class PatchRows:
+    """Assembles the rows of patches for a linear problem.
+
+    Parameters
+    ----------
+    problem
+        What is to hold.
+    seed
+        Of the probe.
+    """
+
+    def __init__(self, problem: Problem, seed: int = 0) -> None:
+        self.problem = problem
+        self.unknowns = problem.unknowns
+        self.rough = roughness(problem.forms, problem.unknowns)
+        self.order = max(form.order for form in problem.forms)
+        d = problem.domain.dimension
+        self.along = {u: self._orders(u, d) for u in problem.unknowns}
+        self.constant = all(
+            isinstance(t.coefficient, Constant) for f in problem.forms for t in f.terms
+        )
+        # Equal votes of the rings about a corner: h^(d/2 - m) for order 2m.
+        self.vote = 0.5 * d - 0.5 * self.order
+        low, high = problem.domain.bounds
+        self._extent = high - low
+        random = np.random.default_rng(seed)
+        self._wave = random.uniform(1.0, 2.0, d) / self._extent
+        self._phase = random.uniform(0.0, 2 * math.pi)
+        self._shared: dict[tuple[object, ...], Host] = {}
+
+    def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
+        """Return the highest derivative of an unknown along each axis."""
+        own = [t.orders for f in self.problem.forms for t in f.terms if t.unknown == unknown]
+        return tuple(max((o[a] for o in own), default=0) for a in range(dimension))
+
+    def trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
+        """Return the number of moments of a face's traces."""
+        data = sum(self.along[u][face.axis] for u in self.unknowns)
+        return data * math.prod(self._moments(face, patches))
+
+    def _moments(self, face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:
+        a, b = patches[face.below], patches[face.above]
+        rest = [i for i in range(a.dimension) if i != face.axis]
+        return tuple(max(1, max(a.functions[i], b.functions[i]) - FEWER_MOMENTS) for i in rest)
+
+    def leaves(
+        self,
+        patches: Sequence[Patch],
+        faces: Sequence[Face],
+        sides: Mapping[Side, str],
+        heavier: float,
+        which: Sequence[int],
+    ) -> list[LeafRows]:
+        """Return the rows of some patches; traces are numbered like the faces.
+
+        Parameters
+        ----------
+        patches, faces, sides
+            All of them, with the part of the boundary of each side.
+        heavier
+            Factor on the equation's rows.
+        which
+            The patches whose rows are wanted.
+        """
+        ties: dict[int, list[Tie]] = {i: [] for i in which}
+        for k, face in enumerate(faces):
+            for patch, end in ((face.below, 1), (face.above, 0)):
+                if patch in ties:
+                    ties[patch].append(Tie(k, self._tie(face, patches, patch, end)))
+        further = self._conditions(patches, sides, ties)
+        for i, rows in self._points(patches, ties).items():
+            further[i] += rows
+        out = []
+        own = self._equations([patches[i] for i in which], heavier)
+        for i, (matrix, rhs) in zip(which, own, strict=True):
+            if further[i]:
+                matrix = np.concatenate([matrix, *(m for m, _ in further[i])])
+                rhs = np.concatenate([rhs, *(r for _, r in further[i])])
+            out.append(LeafRows(matrix, rhs, tuple(ties[i])))
+        return out
+
+    def _equations(self, patches: Sequence[Patch], heavier: float) -> list[Rows]:
+        if not patches:
+            return []
+        counts = [tuple(p + 1 for p in patch.functions) for patch in patches]
+        rules = [patch.gauss_points(n) for patch, n in zip(patches, counts, strict=True)]
+        points = np.concatenate([x for x, _ in rules])
+        ends = np.cumsum([len(x) for x, _ in rules])[:-1]
+        values = [self._values(form, points, None, ends) for form in self.problem.forms]
+        return [
+            self._equation(patch, counts[i], rules[i][1], [v[i] for v in values], heavier)
+            for i, patch in enumerate(patches)
+        ]
+
+    def _values(
+        self, form: LinearForm, points: Host, normals: Host | None, ends: Host
+    ) -> list[_Values]:
+        """Return a form at points, cut before the indices `ends`."""
+        leaves = environment(self.problem.coordinates, points, normals)
+        what = "equation" if normals is None else "condition"
+        coefficients, source = form_values(form, leaves, len(points), what)
+        size = size_of_terms(form, coefficients, self._extent, dict.fromkeys(self.unknowns, 0))
+        probe = size * np.cos(points @ self._wave + self._phase)
+        rhs = np.split(np.stack([-source, probe], axis=1), ends)
+        parts = [np.split(c, ends) for c in coefficients]
+        return [_Values([p[i] for p in parts], r) for i, r in enumerate(rhs)]
+
+    def _equation(
+        self,
+        patch: Patch,
+        counts: tuple[int, ...],
+        weights: Host,
+        values: Sequence[_Values],
+        heavier: float,
+    ) -> Rows:
+        local = local_sides(patch, [gauss(n)[0] for n in counts])
+        mean = math.prod(patch.functions) ** (1.0 / patch.dimension)
+        factor = heavier * mean ** (-LIGHTER * self.order / 2)
+        factor *= float(patch.sides.max()) ** self.vote
+        scales = [
+            factor * np.sqrt(weights) / np.maximum(self._size(f, v, local), _TINY)
+            for f, v in zip(self.problem.forms, values, strict=True)
+        ]
+        rhs = np.concatenate([v.rhs * k[:, None] for v, k in zip(values, scales, strict=True)])
+        key = (patch.functions, patch.sides.tobytes(), _strengths(patch), heavier)
+        if self.constant and key in self._shared:
+            return self._shared[key], rhs
+        tables = patch.gauss_tables(counts, self.order)
+        blocks = [
+            self._form_matrix(f, [k * c for c in v.coefficients], tables)
+            for f, v, k in zip(self.problem.forms, values, scales, strict=True)
+        ]
+        matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        if self.constant:
+            self._shared[key] = matrix
+        return matrix, rhs
+
+    def _size(self, form: LinearForm, values: _Values, sides: Host) -> Host:
+        return size_of_terms(form, values.coefficients, sides, self.rough)
+
+    def _form_matrix(
+        self, form: LinearForm, coefficients: Sequence[Host], tables: Sequence[Host]
+    ) -> Host:
+        """Return a form applied to the functions of all unknowns at product points."""
+        parts = []
+        shape = math.prod(t.shape[1] for t in tables), math.prod(t.shape[2] for t in tables)
+        for unknown in self.unknowns:
+            part = np.zeros(shape)
+            for term, c in zip(form.terms, coefficients, strict=True):
+                if term.unknown == unknown:
+                    part += c[:, None] * product_matrix(
+                        [t[k] for t, k in zip(tables, term.orders, strict=True)]
+                    )
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def _conditions(
+        self, patches: Sequence[Patch], sides: Mapping[Side, str], which: Collection[int]
+    ) -> dict[int, list[Rows]]:
+        out: dict[int, list[Rows]] = {i: [] for i in which}
+        stated = {c.part: c for c in self.problem.conditions}
+        for side, part in sides.items():
+            if part in stated and side.patch in out:
+                for form in stated[part].forms:
+                    out[side.patch].append(self._condition(patches[side.patch], side, form))
+        return out
+
+    def _condition(self, patch: Patch, side: Side, form: LinearForm) -> Rows:
+        """Return the rows of a condition on a side of a patch, at Gauss points of the side."""
+        z, weights = side_rule(patch, side)
+        axes = [m.points(s) for m, s in zip(patch.maps, z, strict=True)]
+        points = product_points(axes)
+        normals = np.zeros_like(points)
+        normals[:, side.axis] = 1.0 if side.end else -1.0
+        (values,) = self._values(form, points, normals, np.zeros(0, dtype=np.int64))
+        size = np.maximum(self._size(form, values, local_sides(patch, z)), _TINY)
+        scale = float(patch.sides.max()) ** self.vote * np.sqrt(weights) / size
+        tables = [patch.axis_table(a, axes[a], form.order) for a in range(patch.dimension)]
+        matrix = self._form_matrix(form, [scale * c for c in values.coefficients], tables)
+        return matrix, values.rhs * scale[:, None]
+
+    def _points(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
+        """Return the rows of conditions at points, each in one patch that has the point."""
+        out: dict[int, list[Rows]] = {}
+        for condition in self.problem.further:
+            assert isinstance(condition, PointCondition)
+            point = np.array(condition.point)
+            inside = (np.all((p.low <= point) & (point <= p.high)) for p in patches)
+            owner = next(i for i, found in enumerate(inside) if found)
+            if owner not in which:
+                continue
+            patch = patches[owner]
+            for form in condition.forms:
+                (values,) = self._values(form, point[None], None, np.zeros(0, dtype=np.int64))
+                size = np.maximum(self._size(form, values, patch.sides), _TINY)
+                scale = float(patch.sides.max()) ** self.vote / size
+                tables = [
+                    patch.axis_table(a, point[a : a + 1], form.order)
+                    for a in range(patch.dimension)
+                ]
+                rows = self._form_matrix(form, [scale * c for c in values.coefficients], tables)
+                out.setdefault(owner, []).append((rows, values.rhs * scale))
+        return out
+
+    def _tie(self, face: Face, patches: Sequence[Patch], which: int, end: int) -> Host:
+        """Return the moments of the Cauchy data of a patch on a face, (size, columns)."""
+        patch, a, b = patches[which], patches[face.below], patches[face.above]
+        normal = min(_end_size(a, face.axis, 1), _end_size(b, face.axis, 0))
+        least = min(float(a.sides.min()), float(b.sides.min()), normal)
+        vote = min(float(a.sides.max()), float(b.sides.max())) ** self.vote
+        counts = self._moments(face, patches)
+        rest = [i for i in range(patch.dimension) if i != face.axis]
+        # Relative to the patch, so that equal patches share the matrix wherever they are.
+        start = patch.low[rest]
+        place = tuple(face.low - start), tuple(face.high - start)
+        sides = tuple(patch.sides.tolist())
+        shape = (patch.functions, sides, _strengths(patch))
+        key = (face.axis, end, shape, counts, normal, least, vote, place)
+        if key not in self._shared:
+            moments = [
+                _moment_matrix(patch, i, lo, hi, q)
+                for i, lo, hi, q in zip(rest, face.low, face.high, counts, strict=True)
+            ]
+            self._shared[key] = (
+                self._cauchy_data(patch, face.axis, end, moments, normal, least) * vote
+            )
+        return self._shared[key]
+
+    def _cauchy_data(
+        self,
+        patch: Patch,
+        axis: int,
+        end: int,
+        moments: Sequence[Host],
+        normal: float,
+        least: float,
+    ) -> Host:
+        """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
+        orders = {u: self.along[u][axis] for u in self.unknowns}
+        ends = patch.end_tables(axis, max(max(orders.values()) - 1, 0))[:, end]
+        rows = [np.zeros((0, len(self.unknowns) * patch.size))]
+        for j, unknown in enumerate(self.unknowns):
+            for k in range(orders[unknown]):
+                scale = normal**k * least ** self.rough[unknown]
+                block = product_matrix([*moments[:axis], scale * ends[k][None], *moments[axis:]])
+                full = np.zeros((len(block), len(self.unknowns) * patch.size))
+                full[:, j * patch.size : (j + 1) * patch.size] = block
+                rows.append(full)
+        return np.concatenate(rows)
+
+
+def side_rule(patch: Patch, side: Side) -> tuple[list[Host], Host]:
+    """Return Gauss points of a side along each axis of the reference cell, and their weights."""
+    z, weights = [], np.ones(1)
+    for a, p in enumerate(patch.functions):
+        if a == side.axis:
+            z.append(np.array([1.0 if side.end else -1.0]))
+        else:
+            nodes, w = gauss(p)
+            z.append(nodes)
+            weights = np.multiply.outer(weights, w).ravel()
+    return z, weights
+
+
+def _strengths(patch: Patch) -> tuple[float, ...]:
+    return tuple(m.strength for m in patch.maps)
+
+
+def _end_size(patch: Patch, axis: int, end: int) -> float:
+    """Return the size of a patch along an axis as seen from one of its ends."""
+    at = np.array([1.0 if end else -1.0])
+    return 2.0 / float(patch.maps[axis].slopes(at, 1)[0, 0])
+
+
+def local_sides(patch: Patch, at: Sequence[Host]) -> Host:
+    """Return the sizes 2 dx/dz along the axes at product points, (m, d), or (d,) if even.
+
+    A map is a continuum of patches, each with an equal vote.
+    """
+    if not any(m.strength for m in patch.maps):
+        return patch.sides
+    axes = [2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)]
+    return product_points(axes)
+
+
+def _moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) -> Host:
+    """Return the mean over [low, high] of its Legendre polynomials times the axis' functions."""
+    # Exact for the product of both; a map is no polynomial and gets more.
+    exact = (patch.functions[axis] + count) // 2 + 1
+    z, w = gauss(exact if not patch.maps[axis].strength else exact + 12)
+    x = 0.5 * (low * (1 - z) + high * (1 + z))
+    table = patch.axis_table(axis, x, 0)[0]
+    return np.asarray((legendre_table(z, count)[0] * w[:, None]).T @ table)

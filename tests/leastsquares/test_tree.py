@@ -1,0 +1,121 @@
+"""Elimination along a tree gives what a dense least-squares solve gives."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sharpfront.leastsquares.dissection import MergeTree, last_merge, nested_dissection
+from sharpfront.leastsquares.traces import TraceSystem, Tree
+from sharpfront.leastsquares.tree import LeafRows, Tie, TreeElimination, factor_leaves
+
+
+def leaf_system(seed, leaves, extra=0.5):
+    """Leaves in a random connected graph, with random rows."""
+    random = np.random.default_rng(seed)
+    pairs = [(int(random.integers(i)), i) for i in range(1, leaves)]
+    pairs += [
+        p for p in itertools.combinations(range(leaves), 2) if random.random() < extra / leaves
+    ]
+    pairs = sorted(set(pairs))
+    sizes = random.integers(1, 4, len(pairs))
+    rows = []
+    for i in range(leaves):
+        n = int(random.integers(2, 6))
+        own = [k for k, pair in enumerate(pairs) if i in pair]
+        ties = tuple(Tie(k, random.standard_normal((sizes[k], n))) for k in own)
+        m = n + int(random.integers(0, 4))
+        rows.append(LeafRows(random.standard_normal((m, n)), random.standard_normal((m, 2)), ties))
+    keys = random.standard_normal((2, leaves))
+    return rows, np.array(pairs, dtype=np.int64).reshape(-1, 2), sizes.astype(np.int64), keys
+
+
+def dense(rows, sizes):
+    """Return the columns of all leaves and the residual norm from one dense solve."""
+    starts = np.concatenate([[0], np.cumsum([r.matrix.shape[1] for r in rows])])
+    offset = starts[-1] + np.concatenate([[0], np.cumsum(sizes)])
+    blocks, rhs = [], []
+    for i, leaf in enumerate(rows):
+        own = slice(starts[i], starts[i + 1])
+        block = np.zeros((len(leaf.matrix), offset[-1]))
+        block[:, own] = leaf.matrix
+        blocks.append(block)
+        rhs.append(leaf.rhs)
+        for tie in leaf.ties:
+            block = np.zeros((len(tie.matrix), offset[-1]))
+            block[:, own] = tie.matrix
+            block[:, offset[tie.trace] : offset[tie.trace + 1]] = -np.eye(len(tie.matrix))
+            blocks.append(block)
+            rhs.append(np.zeros((len(tie.matrix), leaf.rhs.shape[1])))
+    a, b = np.concatenate(blocks), np.concatenate(rhs)
+    x = np.linalg.lstsq(a, b, rcond=None)[0]
+    return [x[s:e] for s, e in itertools.pairwise(starts)], np.linalg.norm((a @ x - b)[:, 0])
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_a_tree_solves_what_a_dense_method_solves(seed, leaves):
+    rows, pairs, sizes, keys = leaf_system(seed, leaves)
+    tree = nested_dissection(keys, pairs, sizes.astype(float))
+    elimination = TreeElimination(tree, pairs, sizes)
+    found = elimination.solve(factor_leaves(rows, elimination.order))
+    wanted, norm = dense(rows, sizes)
+    for a, b in zip(found.columns, wanted, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9 * max(1.0, np.abs(b).max()))
+    assert found.residual_norm == pytest.approx(norm, abs=1e-9)
+
+
+def as_system(rows, pairs, sizes, keys):
+    def arranged(columns):
+        return np.concatenate(columns)
+
+    return TraceSystem(
+        [(id(rows), i) for i in range(len(rows))],
+        lambda which: [rows[i] for i in which],
+        [[t.trace for t in r.ties] for r in rows],
+        pairs,
+        sizes,
+        keys,
+        arranged,
+    )
+
+
+def test_leaves_that_come_again_are_not_assembled_again_and_give_the_same():
+    rows, pairs, sizes, keys = leaf_system(5, 9)
+    method = Tree()
+    first = method.factor(as_system(rows, pairs, sizes, keys))[1]
+
+    def refuse(which):
+        assert not list(which)
+        return []
+
+    again = as_system(rows, pairs, sizes, -keys[::-1])
+    again = type(again)(**{**vars(again), "rows": refuse})
+    second = method.factor(again)[1]
+    for a, b in zip(first.columns, second.columns, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9 * max(1.0, np.abs(a).max()))
+
+
+def test_equal_leaves_share_a_factorisation():
+    rows, *_ = leaf_system(3, 2, extra=0)
+    other = LeafRows(rows[0].matrix, rows[0].rhs + 1.0, rows[0].ties)
+    one, two = factor_leaves([rows[0], other], {0: 0})
+    (alone,) = factor_leaves([other], {0: 0})
+    assert one.response is two.response or np.shares_memory(one.response, two.response)
+    np.testing.assert_allclose(two.start, alone.start)
+    np.testing.assert_allclose(np.abs(two.rhs), np.abs(alone.rhs))
+
+
+def test_the_last_merge_of_two_leaves():
+    tree = MergeTree(4, ((0, 1), (2, 3), (4, 5)))
+    pairs = np.array([(0, 1), (2, 3), (0, 3)])
+    assert last_merge(tree, pairs).tolist() == [4, 5, 6]
+    assert tree.depths.tolist() == [2, 2, 2, 2, 1, 1, 0]
+
+
+def test_a_chain_is_cut_in_the_middle():
+    pairs = np.array([(i, i + 1) for i in range(7)])
+    tree = nested_dissection(np.arange(8.0)[None], pairs, np.ones(7))
+    assert tree.depths.max() == 3
