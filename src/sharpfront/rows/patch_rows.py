@@ -1,7 +1,7 @@
 """The rows of patches: the equation at Gauss points, ties to traces, conditions on the boundary.
 
-Each row group has two right-hand sides: the problem's own, and a probe, smooth data of a size that
-would make a solution of size one on a well-posed problem. What the probe's solution grows to says
+Each row group has two right-hand sides: the problem's own, and a probe, white noise of size one in
+units of u. What the probe's solution grows to says
 how well the problem determines its solution.
 """
 
@@ -30,6 +30,8 @@ LIGHTER = 1.5
 # Traces have so many moments fewer along an axis than the richer neighbour has functions; with one
 # more the count of rows and unknowns is even, with three fewer rough solutions go unnoticed.
 FEWER_MOMENTS = 2
+# Numbers that the probe repeats; a prime, so that no pattern of rows meets the same ones.
+NOISE = 9973
 _TINY = 1e-300
 
 Rows = tuple[Host, Host]
@@ -37,7 +39,7 @@ Rows = tuple[Host, Host]
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    """A form at the points of one patch: coefficients, and both right-hand sides (m, 2)."""
+    """A form at the points of one patch: coefficients and right-hand side."""
 
     coefficients: Sequence[Host]
     rhs: Host
@@ -66,11 +68,8 @@ class PatchRows:
         )
         # Equal votes of the rings about a corner: h^(d/2 - m) for order 2m.
         self.vote = 0.5 * d - 0.5 * self.order
-        low, high = problem.domain.bounds
-        self._extent = high - low
         random = np.random.default_rng(seed)
-        self._wave = random.uniform(1.0, 2.0, d) / self._extent
-        self._phase = random.uniform(0.0, 2 * math.pi)
+        self._noise = random.standard_normal(NOISE)
         self._shared: dict[tuple[object, ...], Host] = {}
 
     def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
@@ -144,9 +143,7 @@ class PatchRows:
         leaves = environment(self.problem.coordinates, points, normals)
         what = "equation" if normals is None else "condition"
         coefficients, source = form_values(form, leaves, len(points), what)
-        size = size_of_terms(form, coefficients, self._extent, dict.fromkeys(self.unknowns, 0))
-        probe = size * np.cos(points @ self._wave + self._phase)
-        rhs = np.split(np.stack([-source, probe], axis=1), ends)
+        rhs = np.split(-source, ends)
         parts = [np.split(c, ends) for c in coefficients]
         return [_Values([p[i] for p in parts], r) for i, r in enumerate(rhs)]
 
@@ -166,7 +163,7 @@ class PatchRows:
             factor * np.sqrt(weights) / np.maximum(self._size(f, v, local), _TINY)
             for f, v in zip(self.problem.forms, values, strict=True)
         ]
-        rhs = np.concatenate([v.rhs * k[:, None] for v, k in zip(values, scales, strict=True)])
+        rhs = self._probed([v.rhs * k for v, k in zip(values, scales, strict=True)])
         key = (patch.functions, patch.sides.tobytes(), _strengths(patch), heavier)
         if self.constant and key in self._shared:
             return self._shared[key], rhs
@@ -179,6 +176,12 @@ class PatchRows:
         if self.constant:
             self._shared[key] = matrix
         return matrix, rhs
+
+    def _probed(self, rhs: Sequence[Host]) -> Host:
+        """Return right-hand sides of rows with the probe's beside them, (m, 2)."""
+        own = np.concatenate(rhs)
+        # The same noise again and again: only that it has a share in everything matters.
+        return np.stack([own, np.resize(self._noise, len(own)) / math.sqrt(len(own))], axis=1)
 
     def _size(self, form: LinearForm, values: _Values, sides: Host) -> Host:
         return size_of_terms(form, values.coefficients, sides, self.rough)
@@ -222,7 +225,7 @@ class PatchRows:
         scale = float(patch.sides.max()) ** self.vote * np.sqrt(weights) / size
         tables = [patch.axis_table(a, axes[a], form.order) for a in range(patch.dimension)]
         matrix = self._form_matrix(form, [scale * c for c in values.coefficients], tables)
-        return matrix, values.rhs * scale[:, None]
+        return matrix, self._probed([values.rhs * scale])
 
     def _points(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
         """Return the rows of conditions at points, each in one patch that has the point."""
@@ -244,7 +247,8 @@ class PatchRows:
                     for a in range(patch.dimension)
                 ]
                 rows = self._form_matrix(form, [scale * c for c in values.coefficients], tables)
-                out.setdefault(owner, []).append((rows, values.rhs * scale))
+                rhs = self._probed([values.rhs * scale])
+                out.setdefault(owner, []).append((rows, rhs))
         return out
 
     def _tie(self, face: Face, patches: Sequence[Patch], which: int, end: int) -> Host:

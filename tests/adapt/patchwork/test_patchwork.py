@@ -152,6 +152,50 @@ def test_a_resonance_of_two_unknowns(m, n, k):
     assert sf.solve(pair(a), tol=1e-5).outcome.kind == "near-singular"
 
 
+@pytest.mark.parametrize("tol", [1e-3, 1e-7])
+@pytest.mark.parametrize("m", [1, 3, 7])
+def test_resonances_on_the_line_whatever_the_data(m, tol):
+    def pair(near):
+        a = (np.pi * m) ** 2 * (1 + near) - 2
+
+        def op(u, v):
+            return (u.dxx + a * u + 2 * v) / 40, (v.dxx + a * v + 2 * u) / 40
+
+        def residual(u, v, x):
+            made = op(np.sin(2 * x + 1), np.cos(3 * x))
+            return tuple(p - q for p, q in zip(op(u, v), made, strict=True))
+
+        return sf.Problem(
+            sf.Interval(0, 1),
+            residual,
+            boundary=lambda u, v, x: (u - np.sin(2 * x + 1), v - np.cos(3 * x)),
+        )
+
+    assert sf.solve(pair(0.0), tol=tol).outcome.kind == "near-singular"
+    beside = sf.solve(pair(1e-2), tol=tol)
+    assert beside.converged
+    x = np.linspace(0, 1, 101)
+    assert np.abs(beside.u(x) - np.sin(2 * x + 1)).max() < 3 * beside.error_estimate + 1e-12
+
+
+@pytest.mark.parametrize(("place", "wide"), [(0.18, 1e-4), (0.6713, 3e-6)])
+def test_a_pulse_in_a_system_is_found(place, wide):
+    """u' = v, v' = pulse: v steps by its integral, and u bends."""
+
+    def pulse(x):
+        return np.exp(-(((x - place) / wide) ** 2)) / (wide * np.sqrt(np.pi))
+
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, v, x: (u.dx - v, v.dx - pulse(x)),
+        left=lambda u, v, x: (u, v),
+    )
+    solution = sf.solve(problem, tol=1e-5)
+    assert solution.converged
+    assert solution.v(1.0) == pytest.approx(1.0, abs=2e-5)
+    assert solution.u(1.0) == pytest.approx(1.0 - place, abs=2e-5)
+
+
 @pytest.mark.parametrize("wide", [0.3, 0.04])
 def test_a_plate_with_layers(wide):
     def exact(x, y):

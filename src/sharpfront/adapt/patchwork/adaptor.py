@@ -21,7 +21,7 @@ from sharpfront.adapt.freedom import left_free
 from sharpfront.adapt.patchwork.certify import MEANING, Certificate, Certifier, compared_points
 from sharpfront.adapt.patchwork.refine import Cell, Limits, functions_of, refined, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
-from sharpfront.adapt.patchwork.start import first_cells
+from sharpfront.adapt.patchwork.start import first_cells, wave_numbers
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
 from sharpfront.adapt.patchwork.tiling import Tiling, tiling_of
@@ -43,8 +43,9 @@ from sharpfront.solution import Estimate
 
 # Positions on each axis of a patch at which the residual is looked at.
 _CHECKED = np.array([-0.9, -0.4, 0.3, 0.8])
-# Data of size one that grow beyond this leave the solution undetermined.
-AMPLIFIED = 1e6
+# Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
+# 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
+AMPLIFIED = 1e9
 # So many estimates in a row that do not fall by this factor end the search.
 PATIENCE, PROGRESS = 3, 0.7
 # No weights smaller than this share of the solution are asked for: they are rounding.
@@ -74,8 +75,8 @@ class PatchState:
     ----------
     problem, tol, seed
         What is solved, how well, and the seed.
-    tiling, rows
-        Its domain in boxes, and its rows.
+    tiling, rows, waves
+        Its domain in boxes, its rows, and the wave numbers of its solutions.
     cells
         What is solved on next.
     aim
@@ -99,6 +100,7 @@ class PatchState:
     seed: int
     tiling: Tiling
     rows: PatchRows
+    waves: tuple[float, ...]
     cells: tuple[Cell, ...]
     aim: float
     missing: Outcome | None = None
@@ -160,7 +162,10 @@ class Patches:
             cells = first_cells(problem, tiling, settings, tol, most // 2)
         rows = PatchRows(problem, seed)
         missing = left_open(problem) or left_free(problem) or _contradiction(problem, tol)
-        return PatchState(problem, tol, seed, tiling, rows, tuple(cells), tol, missing=missing)
+        waves = tuple(wave_numbers(problem, tiling))
+        return PatchState(
+            problem, tol, seed, tiling, rows, waves, tuple(cells), tol, missing=missing
+        )
 
     def propose(self, state: PatchState) -> Proposal:
         """Return the patches and their system."""
@@ -175,7 +180,9 @@ class Patches:
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
         if state.final or not np.any(tails.tail > state.aim):
-            certifier = Certifier(state.rows, state.tiling, self.leastsquares, self.settings)
+            certifier = Certifier(
+                state.rows, state.tiling, self.leastsquares, self.settings, state.waves
+            )
             certificate = certifier.certificate(state.cells, approximation, scales, tails)
             value = certificate.value
         points = np.concatenate(
@@ -208,9 +215,7 @@ class Patches:
         assert found.certificate is not None
         reached = _reached(found)
         if found.certificate.amplification > AMPLIFIED:
-            detail = (
-                f"{reached} Smooth data of size one grow to {found.certificate.amplification:.0e}."
-            )
+            detail = f"{reached} Noise of size one in its data grows to {found.certificate.amplification:.0e}."
             return replace(state, finished=Outcome(OutcomeKind.NEAR_SINGULAR, detail))
         if found.estimate.value <= state.tol:
             return replace(state, finished=Outcome(OutcomeKind.CONVERGED, reached))
@@ -248,10 +253,10 @@ class Patches:
 
 
 def suits(problem: Problem) -> bool:
-    """Tell whether patches solve a problem: linear, in the plane, conditions at points or sides."""
+    """Tell whether patches solve a problem: linear, conditions on sides and at points."""
     return (
         problem.time is None
-        and problem.domain.dimension == 2
+        and problem.domain.dimension <= 2
         and problem.is_linear
         and all(isinstance(c, PointCondition) for c in problem.further)
         and max(form.order for form in problem.forms) <= 4
@@ -265,16 +270,19 @@ def needs_patches(problem: Problem) -> bool:
     Beside corners that point inwards smooth functions on the whole domain do not converge, and for
     systems and beyond order two nothing but patches says how large their error is.
     """
-    if problem.time is not None or problem.domain.dimension != 2 or not problem.is_linear:
+    if problem.time is not None or problem.domain.dimension > 2 or not problem.is_linear:
         return False
-    plain = isinstance(problem.domain, Box) and len(problem.unknowns) == 1
-    if plain and max(form.order for form in problem.forms) <= 2:
+    single = len(problem.unknowns) == 1
+    plain = isinstance(problem.domain, Box) and max(form.order for form in problem.forms) <= 2
+    if single and (plain or problem.domain.dimension == 1):
         return False
     return suits(problem)
 
 
 def _contradiction(problem: Problem, tol: float) -> Outcome | None:
     """Return where conditions that give u disagree, for one equation of second order."""
+    if len(problem.unknowns) > 1 or problem.domain.dimension == 1:
+        return None
     try:
         return contradiction(Elements.build(problem, even_mesh(problem.domain, LOOKED)), tol)
     except (UnsuitableError, LinearSystemError):

@@ -8,7 +8,8 @@ Three looks, of which each sees what the others do not:
   depends on the weights of its rows, an unresolved one is a compromise between them;
 - what the weights to come add up to on patches with a singularity.
 
-A probe, smooth data of size one, says how well the problem determines its solution.
+A probe, white noise of size one, says how well the problem determines its solution: a resonance or
+a motion that nothing holds makes it grow without bound, once the functions resolve it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from sharpfront.rows.patch_rows import PatchRows
 
 # Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
 COMPARED = -np.cos(np.pi * np.arange(8) / 7)
+# Functions that hold a wave to ten digits: so many for each unit of k h / 2, and these more.
+WAVE, DIGITS = 1.3, 14
 
 MEANING = (
     "largest of three, relative to max(1, max|u|): the change with two more functions along every "
@@ -55,7 +58,7 @@ class Certificate:
     trusted
         What the change in another norm is divided by.
     amplification
-        What smooth data of size one grow to.
+        What noise of size one grows to.
     """
 
     change: float
@@ -82,12 +85,15 @@ class Certifier:
         Solves along the tree.
     settings
         The constants.
+    waves
+        The largest wave number of solutions along each axis.
     """
 
     rows: PatchRows
     tiling: Tiling
     method: Tree
     settings: PatchSettings
+    waves: Sequence[float]
 
     def certificate(
         self,
@@ -97,7 +103,11 @@ class Certifier:
         tails: Tails,
     ) -> Certificate:
         """Return what the looks find for a solution on cells."""
-        more, probe = self._solved([c.patch for c in richer(cells)], 1.0)
+        finer = [c.patch for c in richer(cells)]
+        more, probe = self._solved(finer, 1.0)
+        resolving = [self._with_waves(patch) for patch in finer]
+        if resolving != finer:
+            _, probe = self._solved(resolving, 1.0)
         heavier = self.settings.heavier ** (0.5 * self.rows.order)
         other, _ = self._solved([c.patch for c in cells], heavier)
         points = compared_points([c.patch for c in cells])
@@ -117,6 +127,13 @@ class Certifier:
         geometric = singular <= step
         trusted = self.settings.trusted if geometric else 1.0
         return Certificate(step, change(other), singular, trusted, _finite(max(grown)))
+
+    def _with_waves(self, patch: Patch) -> Patch:
+        """Return a patch on which the modes of the operator are resolved, whatever the data are."""
+        needed = np.ceil(WAVE * np.array(self.waves) * patch.sides / 2) + DIGITS
+        least = np.where(np.array(self.waves) * patch.sides > 1.0, needed, 0)
+        functions = tuple(int(max(p, k)) for p, k in zip(patch.functions, least, strict=True))
+        return Patch(patch.maps, functions)
 
     def _solved(
         self, patches: Sequence[Patch], heavier: float

@@ -1,0 +1,174 @@
+"""Patches on which sources and coefficients are resolved, before anything is solved."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.refine import Cell, Limits, functions_of, refined
+from sharpfront.adapt.patchwork.settings import PatchSettings
+from sharpfront.adapt.patchwork.tails import Tails, tails_of_blocks
+from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.arrays import Host
+from sharpfront.bases.legendre import gauss, gauss_table, legendre_table
+from sharpfront.bases.patch import Patch, product_points
+from sharpfront.equation.focus import axis_places
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import environment, form_values
+from sharpfront.maps import AxisMap
+from sharpfront.problem import Problem
+from sharpfront.rows.norm import size_of_terms
+
+# Sources are resolved to so many tolerances, in units of u, and coefficients to this share.
+SOURCE, COEFFICIENT = 30.0, 1e-2
+# Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
+HALVINGS = 24
+# Data are also looked at on the way into each corner of a patch, four times closer each time.
+CLOSER = 0.25 ** np.arange(1, 13)
+# Places that formulas tell of, at most, along an axis.
+PLACES = 24
+
+
+def with_resolved_data(
+    problem: Problem,
+    tiling: Tiling,
+    cells: list[Cell],
+    settings: PatchSettings,
+    tol: float,
+    most: int,
+) -> list[Cell]:
+    """Return cells on which sources and coefficients are resolved, as far as that is allowed."""
+    limits = Limits(settings.functions(tol), settings.most(tol))
+    told = _told(problem, tiling)
+    cells = _cut_where_missed(problem, cells, told, tol)
+    for _ in range(HALVINGS):
+        tails = _data_tails(problem, [c.patch for c in cells], told, tol)
+        new, changed = refined(cells, tails, 1.0, 0.0, limits, tiling.periods)
+        if not changed or functions_of(new) > most:
+            break
+        cells = new
+    return cells
+
+
+def _told(problem: Problem, tiling: Tiling) -> Host:
+    """Return places of interest that formulas tell of, (m, d): where zeros along the axes cross."""
+    axes = []
+    for name, lines in zip(problem.domain.coordinates, tiling.lines, strict=True):
+        ends = float(lines[0]), float(lines[-1])
+        found = [axis_places(e, name, *ends) for e in problem.equations]
+        axes.append(np.unique(np.concatenate([[0.5 * sum(ends)], *found]))[:PLACES])
+    return product_points(axes)
+
+
+def _cut_where_missed(problem: Problem, cells: list[Cell], told: Host, tol: float) -> list[Cell]:
+    """Return the cells cut at places at which data are not what the cells' points say."""
+    missed = _data_misfits(problem, [c.patch for c in cells], told, tol)
+    out = []
+    for cell, places in zip(cells, missed, strict=True):
+        sides = []
+        for a, m in enumerate(cell.patch.maps):
+            inner = np.unique(places[:, a]) if len(places) else np.empty(0)
+            room = 1e-9 * m.length
+            inner = inner[(inner > m.low + room) & (inner < m.high - room)]
+            ends = [m.low, *inner.tolist(), m.high]
+            sides.append([AxisMap(low, high) for low, high in itertools.pairwise(ends)])
+        for maps in itertools.product(*sides):
+            out.append(replace(cell, patch=Patch(maps, cell.patch.functions)))
+    return out
+
+
+def _data_misfits(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> list[Host]:
+    """Return for each patch the told places at which data differ from what its points say."""
+    out: list[list[Host]] = [[] for _ in patches]
+    inside = [_inside(patch, told) for patch in patches]
+    for form in problem.forms:
+        for i, (patch, places) in enumerate(zip(patches, inside, strict=True)):
+            if not len(places):
+                continue
+            for block, values in _blocks(problem, form, patch, places, tol):
+                gap = np.abs(values - _interpolated(block, patch, places))
+                out[i].append(places[gap > 1.0])
+    none = np.empty((0, told.shape[1]))
+    return [np.concatenate([none, *found]) for found in out]
+
+
+def _data_tails(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> Tails:
+    """Return what of the data each patch's functions cannot hold, in units of what is allowed."""
+    tail = np.zeros((len(patches), patches[0].dimension))
+    wanted = np.zeros_like(tail)
+    for form in problem.forms:
+        for i, patch in enumerate(patches):
+            places = np.concatenate([_corners(patch), _inside(patch, told)])
+            for block, values in _blocks(problem, form, patch, places, tol):
+                t, w = _beyond(block, patch.functions)
+                gap = float(np.abs(values - _interpolated(block, patch, places)).max())
+                if gap > 1.0:
+                    t, w = np.maximum(t, gap), np.full(len(w), np.inf)
+                tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
+    return Tails(tail, wanted, np.ones_like(tail, dtype=bool))
+
+
+def _blocks(
+    problem: Problem, form: LinearForm, patch: Patch, places: Host, tol: float
+) -> list[tuple[Host, Host]]:
+    """Return the Legendre weights of a form's data on a patch, and the data at places beside.
+
+    Both in units of what is allowed to be missed; data that do not vary are left out.
+    """
+    counts = tuple(2 * p + 1 for p in patch.functions)
+    points, _ = patch.gauss_points(counts)
+    both = np.concatenate([points, places])
+    coefficients, source = form_values(form, environment(problem.coordinates, both), len(both))
+    rough = dict.fromkeys(problem.unknowns, 0)
+    size = np.maximum(size_of_terms(form, coefficients, patch.sides, rough), 1e-300)
+    data = [source / size / (SOURCE * tol)]
+    data += [c / np.abs(c).max() / COEFFICIENT for c in coefficients if np.ptp(c) > 0]
+    n = len(points)
+    return [(_projected(v[:n], counts), v[n:]) for v in data if np.ptp(v) > 0]
+
+
+def _inside(patch: Patch, places: Host) -> Host:
+    """Return the places that lie in a patch."""
+    return np.asarray(places[np.all((places >= patch.low) & (places <= patch.high), axis=1)])
+
+
+def _corners(patch: Patch) -> Host:
+    """Return points on the way into each corner of a patch."""
+    out = []
+    for corner in itertools.product((0, 1), repeat=patch.dimension):
+        ends = np.where(corner, patch.high, patch.low)
+        inwards = np.where(corner, -patch.sides, patch.sides)
+        out.append(ends + 0.5 * CLOSER[:, None] * inwards)
+    return np.concatenate(out)
+
+
+def _interpolated(block: Host, patch: Patch, points: Host) -> Host:
+    """Return a function with given Legendre weights at points of a patch."""
+    part = np.broadcast_to(block, (len(points), *block.shape))
+    for a, m in enumerate(patch.maps):
+        table = legendre_table(m.inverse(points[:, a]), block.shape[a])[0]
+        part = np.einsum("mp,mp...->m...", table, part)
+    return np.asarray(part)
+
+
+def _projected(values: Host, counts: tuple[int, ...]) -> Host:
+    """Return the Legendre weights of values at product Gauss points."""
+    block = values.reshape(counts)
+    for axis, n in enumerate(counts):
+        matrix = (gauss_table(n, n, 0)[0] * gauss(n)[1][:, None]).T
+        block = np.moveaxis(np.tensordot(matrix, block, axes=(1, axis)), 0, axis)
+    return block
+
+
+def _beyond(block: Host, functions: tuple[int, ...]) -> tuple[Host, Host]:
+    """Return the size of the weights beyond a patch's functions, and the functions they want."""
+    found = tails_of_blocks([block], 1.0)
+    tail = np.zeros(len(functions))
+    for axis, p in enumerate(functions):
+        rest = tuple(a for a in range(block.ndim) if a != axis)
+        profile = np.abs(block).max(axis=rest) if rest else np.abs(block)
+        tail[axis] = float(profile[p:].max())
+    return np.where(tail > 1.0, tail, 0.0), found.wanted[0]
