@@ -40,6 +40,47 @@ def roughness(forms: Sequence[LinearForm], unknowns: Sequence[str]) -> dict[str,
     return dict(zip(unknowns, best[1], strict=True))
 
 
+# Lengths at which a thin patch's effect is looked at, from its thickness to its length.
+LENGTHS = 12
+# A patch is thin along an axis if it is so many times longer along another.
+THIN = 4.0
+
+
+def stretched(sides: Host, extent: float) -> list[tuple[Host, float]]:
+    """Return sides with the thin axis made longer and longer, each with the factor l / h.
+
+    What a residual r in a strip of thickness h does to u is felt far beyond the strip: spread over
+    a length l it is a source r h / l, which makes an error of that over the size of the terms at
+    the length l. The row of a strip counts for the largest such error, up to the strip's length;
+    on the line, where no strip has one, up to the domain's extent.
+    """
+    out = [(sides, 1.0)]
+    axis, longest = int(np.argmin(sides)), float(sides.max()) if len(sides) > 1 else extent
+    if longest > THIN * sides[axis]:
+        for length in np.geomspace(sides[axis], longest, LENGTHS)[1:]:
+            wider = sides.copy()
+            wider[axis] = length
+            out.append((wider, float(length / sides[axis])))
+    return out
+
+
+def felt_size(
+    form: LinearForm,
+    coefficients: Sequence[Host],
+    sides: Host,
+    rough: dict[str, int],
+    extent: float,
+) -> tuple[Host, Host]:
+    """Return the least of l / h times the size of the terms at points, and the sides it is at."""
+    least, at = np.asarray(np.inf), sides
+    for wider, factor in stretched(sides, extent):
+        size = factor * size_of_terms(form, coefficients, wider, rough)
+        if np.max(size) < np.max(least):
+            at = wider
+        least = np.minimum(least, size)
+    return least, at
+
+
 def size_of_terms(
     form: LinearForm, coefficients: Sequence[Host], sides: Host, rough: dict[str, int]
 ) -> Host:

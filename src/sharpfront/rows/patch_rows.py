@@ -22,7 +22,7 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.leastsquares.tree import LeafRows, Tie
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.faces import Face, Side
-from sharpfront.rows.norm import roughness, size_of_terms
+from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
 
 # Equation rows weigh this power of the number of functions less than ties and conditions, for
 # order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
@@ -71,6 +71,8 @@ class PatchRows:
         random = np.random.default_rng(seed)
         self._noise = random.standard_normal(NOISE)
         self._shared: dict[tuple[object, ...], Host] = {}
+        self._reaches: dict[Patch, Host] = {}
+        self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
 
     def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
         """Return the highest derivative of an unknown along each axis."""
@@ -160,7 +162,7 @@ class PatchRows:
         factor = heavier * mean ** (-LIGHTER * self.order / 2)
         factor *= float(patch.sides.max()) ** self.vote
         scales = [
-            factor * np.sqrt(weights) / np.maximum(self._size(f, v, local), _TINY)
+            factor * np.sqrt(weights) / np.maximum(self._felt(f, v, patch, local), _TINY)
             for f, v in zip(self.problem.forms, values, strict=True)
         ]
         rhs = self._probed([v.rhs * k for v, k in zip(values, scales, strict=True)])
@@ -182,6 +184,27 @@ class PatchRows:
         own = np.concatenate(rhs)
         # The same noise again and again: only that it has a share in everything matters.
         return np.stack([own, np.resize(self._noise, len(own)) / math.sqrt(len(own))], axis=1)
+
+    def _felt(self, form: LinearForm, values: _Values, patch: Patch, local: Host) -> Host:
+        """Return what the rows of an equation are divided by on a patch."""
+        if local.ndim > 1:
+            return self._size(form, values, local)
+        return felt_size(form, values.coefficients, patch.sides, self.rough, self.extent)[0]
+
+    def _reach(self, patch: Patch) -> Host:
+        """Return the sides of a patch as far as its effect is felt."""
+        longest = self.extent if patch.dimension == 1 else patch.sides.max()
+        if longest < THIN * patch.sides.min():
+            return patch.sides
+        if patch not in self._reaches:
+            middle = 0.5 * (patch.low + patch.high)[None]
+            found = []
+            for form in self.problem.forms:
+                (values,) = self._values(form, middle, None, np.zeros(0, dtype=np.int64))
+                own = values.coefficients
+                found.append(felt_size(form, own, patch.sides, self.rough, self.extent)[1])
+            self._reaches[patch] = np.max(found, axis=0)
+        return self._reaches[patch]
 
     def _size(self, form: LinearForm, values: _Values, sides: Host) -> Host:
         return size_of_terms(form, values.coefficients, sides, self.rough)
@@ -255,6 +278,10 @@ class PatchRows:
         """Return the moments of the Cauchy data of a patch on a face, (size, columns)."""
         patch, a, b = patches[which], patches[face.below], patches[face.above]
         normal = min(_end_size(a, face.axis, 1), _end_size(b, face.axis, 0))
+        normal = min(
+            max(normal, float(self._reach(a)[face.axis])),
+            max(normal, float(self._reach(b)[face.axis])),
+        )
         least = min(float(a.sides.min()), float(b.sides.min()), normal)
         vote = min(float(a.sides.max()), float(b.sides.max())) ** self.vote
         counts = self._moments(face, patches)

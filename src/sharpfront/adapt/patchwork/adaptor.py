@@ -215,7 +215,8 @@ class Patches:
         assert found.certificate is not None
         reached = _reached(found)
         if found.certificate.amplification > AMPLIFIED:
-            detail = f"{reached} Noise of size one in its data grows to {found.certificate.amplification:.0e}."
+            grown = f"{found.certificate.amplification:.0e}"
+            detail = f"{reached} Noise of size one in its data grows to {grown}."
             return replace(state, finished=Outcome(OutcomeKind.NEAR_SINGULAR, detail))
         if found.estimate.value <= state.tol:
             return replace(state, finished=Outcome(OutcomeKind.CONVERGED, reached))

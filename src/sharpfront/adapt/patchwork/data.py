@@ -20,7 +20,7 @@ from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.maps import AxisMap
 from sharpfront.problem import Problem
-from sharpfront.rows.norm import size_of_terms
+from sharpfront.rows.norm import felt_size
 
 # Sources are resolved to so many tolerances, in units of u, and coefficients to this share.
 SOURCE, COEFFICIENT = 30.0, 1e-2
@@ -123,7 +123,8 @@ def _blocks(
     both = np.concatenate([points, places])
     coefficients, source = form_values(form, environment(problem.coordinates, both), len(both))
     rough = dict.fromkeys(problem.unknowns, 0)
-    size = np.maximum(size_of_terms(form, coefficients, patch.sides, rough), 1e-300)
+    extent = float(np.ptp(problem.domain.bounds, axis=0).max())
+    size = np.maximum(felt_size(form, coefficients, patch.sides, rough, extent)[0], 1e-300)
     data = [source / size / (SOURCE * tol)]
     data += [c / np.abs(c).max() / COEFFICIENT for c in coefficients if np.ptp(c) > 0]
     n = len(points)
