@@ -17,7 +17,7 @@ from sharpfront import arrays
 
 SOURCES = Path(sharpfront.__file__).parent
 # Methods that say they run on the host; every other one is written against the standard.
-HOST_ONLY = {"blocked.py", "householder.py"}
+HOST_ONLY = {"blocked.py", "dissection.py", "householder.py", "traces.py", "tree.py"}
 STANDARD_ONLY = [
     *(SOURCES / name for name in ("kernels.py", "basis.py", "assemble.py")),
     *(p for p in sorted((SOURCES / "leastsquares").glob("*.py")) if p.name not in HOST_ONLY),

@@ -152,7 +152,7 @@ class _Reader(HTMLParser):
             wants = name in {"src", "href", "srcset", "data", "action", "background", "poster"}
             if wants and not (value or "").startswith(("#", "data:")):
                 self.outside.append((tag, name, value))
-        if tag in {"script", "link", "iframe"}:
+        if tag in {"link", "iframe"}:
             self.outside.append((tag, "", ""))
 
 

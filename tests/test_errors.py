@@ -7,7 +7,13 @@ import inspect
 import pytest
 
 from sharpfront import errors
-from sharpfront.errors import MissingExtraError, Outcome, OutcomeKind, SharpfrontError
+from sharpfront.errors import (
+    ArgumentError,
+    MissingExtraError,
+    Outcome,
+    OutcomeKind,
+    SharpfrontError,
+)
 
 EXCEPTIONS = [
     value
@@ -24,7 +30,8 @@ def test_every_exception_has_the_same_root(kind):
 
 @pytest.mark.parametrize("kind", [k for k in EXCEPTIONS if k is not SharpfrontError])
 def test_every_exception_is_also_one_of_pythons(kind):
-    assert issubclass(kind, ImportError if kind is MissingExtraError else ValueError)
+    others = {MissingExtraError: ImportError, ArgumentError: TypeError}
+    assert issubclass(kind, others.get(kind, ValueError))
 
 
 def test_a_missing_extra_says_how_to_get_it():

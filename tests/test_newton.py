@@ -7,7 +7,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.approximation import Approximation, split_weights
-from sharpfront.errors import OutcomeKind, ProblemError
+from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
 from sharpfront.estimate.cells import CellSystem, grid
 from sharpfront.newton import NewtonSpace
 from sharpfront.newton.cells import refined
@@ -161,7 +161,6 @@ def test_guesses_choose_between_branches():
     [
         (np.zeros((3, 3)), "1 axis"),
         (np.array([1.0, np.nan]), "not finite"),
-        ("zero", "function of the coordinates"),
         ({"v": 0.0}, "unknowns are u"),
         (lambda x: np.zeros(7), "one real value per point"),
     ],
@@ -169,6 +168,11 @@ def test_guesses_choose_between_branches():
 def test_guesses_without_sense_are_refused(guess, message):
     with pytest.raises(ProblemError, match=message):
         sf.solve(bratu(), guess=guess)
+
+
+def test_a_guess_as_a_text_is_read_like_an_equation():
+    with pytest.raises(SharpfrontError, match="'zero' in 'zero' is not known"):
+        sf.solve(bratu(), guess="zero")
 
 
 def test_a_solution_of_other_unknowns_is_no_guess():

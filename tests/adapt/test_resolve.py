@@ -307,7 +307,7 @@ def test_derivatives_up_to_the_order(order, highest):
 
 def test_plot_follows_the_kernels_into_the_layer():
     solution = sf.solve(SINGLE_LAYER.problem(1e-6))
-    axes = solution.plot()
+    axes = solution.plot(kernels=True)
     x = axes.lines[0].get_xdata()
     assert np.sum(x > 1 - 1e-5) > 10
     assert len(axes.lines[1].get_xdata()) == solution.kernels

@@ -69,9 +69,10 @@ def _interrupting(after):
 def test_an_interrupted_run_goes_on_to_the_same_bits(name):
     entry, value, tol, *_ = CASES[name]
     problem, whole = entry.problem(value), solved(name)
-    # Between two steps of one length, where factored systems are used again.
+    # Between two steps of one length if there are any: factored systems are used again there.
     lengths = [record.dt for record in whole.history]
-    after = next(i for i in range(1, len(lengths)) if lengths[i] == lengths[i + 1])
+    equal = (i for i in range(1, len(lengths) - 1) if lengths[i] == lengths[i + 1])
+    after = next(equal, len(lengths) // 2)
     broken = evolve_plane(problem, tol, on_step=_interrupting(after))
     assert broken.outcome.kind is OutcomeKind.INTERRUPTED
     assert len(broken.history) == after + 1

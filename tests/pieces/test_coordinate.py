@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sharpfront.maps import chain
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.coordinate import (
     LOGARITHMIC,
@@ -13,7 +14,6 @@ from sharpfront.pieces.coordinate import (
     UNIFORM,
     Coordinate,
     Points,
-    chain,
     coordinate,
 )
 

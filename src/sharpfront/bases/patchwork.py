@@ -51,13 +51,14 @@ class PatchworkBasis:
 
     @cached_property
     def centres(self) -> Host:
-        """The middle of each patch, (patches, d)."""
-        return np.stack([0.5 * (p.low + p.high) for p in self.patches])
+        """Gauss points of each patch, one for each function: as dense as these, (size, d)."""
+        return np.concatenate([p.gauss_points(p.functions)[0] for p in self.patches])
 
     @cached_property
     def covariances(self) -> Host:
-        """Ellipses that fill each patch at two deviations, (patches, d, d)."""
-        return np.stack([np.diag((0.25 * p.sides) ** 2) for p in self.patches])
+        """A patch's share of each function: half the mean spacing as deviation, (size, d, d)."""
+        shapes = [np.diag((0.5 * p.sides / np.array(p.functions)) ** 2) for p in self.patches]
+        return np.repeat(np.stack(shapes), np.diff(self.starts), axis=0)
 
     def blocks(self, weights: Host) -> list[Host]:
         """Return the weights of each patch as an array over its axes."""

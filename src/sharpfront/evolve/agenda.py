@@ -36,7 +36,7 @@ from sharpfront.evolve.sampling import sampled
 
 # A step sees at most this share of the range of what depends on time.
 MOST = 0.5
-# What a step may be longer for the sake of one less.
+# How many times more may vary in a step for the sake of one less.
 STRETCH = 1.5
 # Places at which what depends on place and time is looked at over time, and those of them at which
 # breaks are looked for in what can only be sampled; places of interest along an axis.
@@ -77,9 +77,10 @@ class Agenda:
             return float("inf")
         ahead = np.append(self.stops[self.stops > t], self.moments[-1])
         here = float(np.interp(t, self.moments, self.passed))
-        until = float(np.interp(here + MOST, self.passed, self.moments)) - t
-        last = float(ahead[0]) - t
-        return until if STRETCH * until < last else last
+        last = float(ahead[0])
+        if float(np.interp(last, self.moments, self.passed)) - here <= STRETCH * MOST:
+            return last - t
+        return float(np.interp(here + MOST, self.passed, self.moments)) - t
 
     def is_stop(self, t: float) -> bool:
         """Tell whether a step had to end at a moment."""
