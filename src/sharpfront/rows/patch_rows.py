@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.bases.legendre import gauss, legendre_table
+from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch, product_matrix, product_points
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
@@ -23,6 +23,7 @@ from sharpfront.leastsquares.tree import LeafRows, Tie
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.faces import Face, Side
 from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
+from sharpfront.rows.sides import end_size, local_sides, moment_matrix, side_rule
 
 # Equation rows weigh this power of the number of functions less than ties and conditions, for
 # order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
@@ -277,7 +278,7 @@ class PatchRows:
     def _tie(self, face: Face, patches: Sequence[Patch], which: int, end: int) -> Host:
         """Return the moments of the Cauchy data of a patch on a face, (size, columns)."""
         patch, a, b = patches[which], patches[face.below], patches[face.above]
-        normal = min(_end_size(a, face.axis, 1), _end_size(b, face.axis, 0))
+        normal = min(end_size(a, face.axis, 1), end_size(b, face.axis, 0))
         normal = min(
             max(normal, float(self._reach(a)[face.axis])),
             max(normal, float(self._reach(b)[face.axis])),
@@ -294,7 +295,7 @@ class PatchRows:
         key = (face.axis, end, shape, counts, normal, least, vote, place)
         if key not in self._shared:
             moments = [
-                _moment_matrix(patch, i, lo, hi, q)
+                moment_matrix(patch, i, lo, hi, q)
                 for i, lo, hi, q in zip(rest, face.low, face.high, counts, strict=True)
             ]
             self._shared[key] = (
@@ -325,45 +326,5 @@ class PatchRows:
         return np.concatenate(rows)
 
 
-def side_rule(patch: Patch, side: Side) -> tuple[list[Host], Host]:
-    """Return Gauss points of a side along each axis of the reference cell, and their weights."""
-    z, weights = [], np.ones(1)
-    for a, p in enumerate(patch.functions):
-        if a == side.axis:
-            z.append(np.array([1.0 if side.end else -1.0]))
-        else:
-            nodes, w = gauss(p)
-            z.append(nodes)
-            weights = np.multiply.outer(weights, w).ravel()
-    return z, weights
-
-
 def _strengths(patch: Patch) -> tuple[float, ...]:
     return tuple(m.strength for m in patch.maps)
-
-
-def _end_size(patch: Patch, axis: int, end: int) -> float:
-    """Return the size of a patch along an axis as seen from one of its ends."""
-    at = np.array([1.0 if end else -1.0])
-    return 2.0 / float(patch.maps[axis].slopes(at, 1)[0, 0])
-
-
-def local_sides(patch: Patch, at: Sequence[Host]) -> Host:
-    """Return the sizes 2 dx/dz along the axes at product points, (m, d), or (d,) if even.
-
-    A map is a continuum of patches, each with an equal vote.
-    """
-    if not any(m.strength for m in patch.maps):
-        return patch.sides
-    axes = [2.0 / m.slopes(z, 1)[0] for m, z in zip(patch.maps, at, strict=True)]
-    return product_points(axes)
-
-
-def _moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) -> Host:
-    """Return the mean over [low, high] of its Legendre polynomials times the axis' functions."""
-    # Exact for the product of both; a map is no polynomial and gets more.
-    exact = (patch.functions[axis] + count) // 2 + 1
-    z, w = gauss(exact if not patch.maps[axis].strength else exact + 12)
-    x = 0.5 * (low * (1 - z) + high * (1 + z))
-    table = patch.axis_table(axis, x, 0)[0]
-    return np.asarray((legendre_table(z, count)[0] * w[:, None]).T @ table)

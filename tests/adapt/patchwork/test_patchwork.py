@@ -224,6 +224,37 @@ def test_a_plate_with_layers(wide):
     assert largest_error(solution, exact) < 1e-4
 
 
+@pytest.mark.parametrize(("place", "wide", "height"), [(0.26, 2e-2, 1.0), (0.61, 1e-3, 1e3)])
+def test_a_load_on_a_narrow_strip_is_felt_far_from_it(place, wide, height):
+    """A plate supported on two sides is a beam across times a sine."""
+    e, k = 0.2, np.pi**2
+
+    def load(x):
+        return np.where((x > place - wide / 2) & (x < place + wide / 2), height, 0.0)
+
+    beam = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: e**2 * (u.dxxxx - 2 * k * u.dxx + k**2 * u) - u.dxx + k * u - load(x),
+        boundary=lambda u, x: (u, u.dx),
+    )
+    plate = sf.Problem(
+        SQUARE,
+        lambda u, x, y: (
+            e**2 * sf.laplacian(sf.laplacian(u)) - sf.laplacian(u) - load(x) * np.sin(np.pi * y)
+        ),
+        left=lambda u, x, y: (u, u.dn),
+        right=lambda u, x, y: (u, u.dn),
+        bottom=lambda u, x, y: (u, u.dyy),
+        top=lambda u, x, y: (u, u.dyy),
+    )
+    across = sf.solve(beam, tol=1e-9)
+    solution = sf.solve(plate, tol=1e-5)
+    assert solution.converged
+    error = largest_error(solution, lambda x, y: across(x) * np.sin(np.pi * y))
+    assert error < 1e-5
+    assert error < 3 * solution.error_estimate
+
+
 @pytest.mark.parametrize(("eps", "tol"), [(1e-2, 1e-6), (1e-6, 1e-8)])
 def test_an_outflow_layer_on_patches(eps, tol):
     def exact(x, y):
