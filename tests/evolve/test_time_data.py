@@ -13,8 +13,8 @@ from sharpfront.evolve.agenda import agenda_of, line_formulas
 from sharpfront.evolve.equations import time_system
 from sharpfront.evolve.unseen import MOMENTS, moments_between
 
-FEW = settings(max_examples=3, deadline=None, derandomize=True, database=None)
-MANY = settings(max_examples=10, deadline=None, derandomize=True, database=None)
+FEW = settings(max_examples=2, deadline=None, derandomize=True, database=None)
+MANY = settings(max_examples=5, deadline=None, derandomize=True, database=None)
 X = np.linspace(0, 1, 101)
 
 

@@ -155,10 +155,8 @@ class Patches:
         while functions_of(cells) > most:
             settings = replace(settings, base=settings.base - 1)
             if settings.functions(tol) < FEWEST:
-                raise ProblemError(
-                    f"max_kernels is {self.max_kernels}; this problem needs "
-                    f"{functions_of(cells) * len(problem.unknowns)} to begin with."
-                )
+                needed = functions_of(cells) * len(problem.unknowns)
+                Budget(self.max_kernels).kernels(self.max_kernels, needed)
             cells = first_cells(problem, tiling, settings, tol, most // 2)
         rows = PatchRows(problem, seed)
         missing = left_open(problem) or left_free(problem) or _contradiction(problem, tol)
