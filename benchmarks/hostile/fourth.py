@@ -222,7 +222,7 @@ def plate_corner(rng: Rng) -> Drawn:
     smooth = rng.uniform(0, 1)
 
     def exact(x: Any, y: Any) -> Any:
-        angle = np.arctan2(y - x, -x - y) + 0.75 * np.pi
+        angle = np.arctan2(-x - y, y - x) + 0.75 * np.pi
         turned = a[0] * np.cos(power * angle) + a[1] * np.sin(power * angle)
         turned = turned + a[2] * np.cos((power - 2) * angle) + a[3] * np.sin((power - 2) * angle)
         return (x * x + y * y) ** (power / 2) * turned + smooth * (x**3 - 3 * x * y**2 + x * x)

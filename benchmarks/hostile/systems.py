@@ -290,7 +290,7 @@ def corner(rng: Rng) -> Drawn:
     domain = sf.Polygon([(0, 0), (1, 0), (1, 1), (-1, 1), (-1, -1), (0, -1)])
 
     def singular(x: Any, y: Any) -> Any:
-        angle = np.arctan2(y - x, -x - y) + 0.75 * np.pi
+        angle = np.arctan2(-x - y, y - x) + 0.75 * np.pi
         return (x * x + y * y) ** (1 / 3) * np.sin(2 / 3 * angle)
 
     def one(i: int) -> Function:

@@ -25,8 +25,8 @@ class PatchSettings:
     heavier
         Factor on the equation's rows, for order two, of the norm that a solution is checked in.
     trusted
-        What the change in that norm is divided by where all weights fall geometrically: there it
-        is 1 to 120 times the error.
+        What the change in that norm is divided by where all weights fall geometrically, up to
+        order two: there it is 1 to 120 times the error.
     """
 
     base: int = 4
