@@ -94,6 +94,9 @@ def unseen(
         Of the whole run.
     """
     s = between(*motion.times, span)
+    if not len(s):
+        # A step so short that no float lies between its stages.
+        return Unseen(0.0, np.zeros((len(scale), finer_room(system, kernels).size)))
     every = np.concatenate([stage_nodes(), s])
     inside, at_ends = _residuals(system, kernels, motion, levels, every)
     forcing = shares(s)[:, None] * left_over(every, inside), left_over(every, at_ends)
