@@ -346,9 +346,15 @@ def evaluate(expression: Expression, environment: Mapping[Key, Values]) -> Value
 def evaluate_nodes(expression: Expression, environment: Mapping[Key, Values]) -> dict[int, Values]:
     """Return the values of every node of the graph, by the node's id."""
     values: dict[int, Values] = {}
-    for node in ordered(expression):
+    for node in _sequence(expression):
         values[id(node)] = _value(node, values, environment)
     return values
+
+
+@functools.lru_cache(maxsize=512)
+def _sequence(expression: Expression) -> tuple[Expression, ...]:
+    """Return `ordered` as a tuple: a graph is walked once and evaluated often."""
+    return tuple(ordered(expression))
 
 
 def _value(

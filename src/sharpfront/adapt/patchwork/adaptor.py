@@ -151,16 +151,16 @@ class Patches:
             )
         most = self.max_kernels // len(problem.unknowns)
         settings = self.settings
-        cells = first_cells(problem, tiling, settings, tol, most // 2)
+        waves = tuple(wave_numbers(problem, tiling))
+        cells = first_cells(problem, tiling, settings, tol, most // 2, waves)
         while functions_of(cells) > most:
             settings = replace(settings, base=settings.base - 1)
             if settings.functions(tol) < FEWEST:
                 needed = functions_of(cells) * len(problem.unknowns)
                 Budget(self.max_kernels).kernels(self.max_kernels, needed)
-            cells = first_cells(problem, tiling, settings, tol, most // 2)
+            cells = first_cells(problem, tiling, settings, tol, most // 2, waves)
         rows = PatchRows(problem, seed)
         missing = left_open(problem) or left_free(problem) or _contradiction(problem, tol)
-        waves = tuple(wave_numbers(problem, tiling))
         return PatchState(
             problem, tol, seed, tiling, rows, waves, tuple(cells), tol, missing=missing
         )

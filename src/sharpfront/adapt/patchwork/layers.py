@@ -8,14 +8,11 @@ convection, reaction or bending, in single equations and systems alike.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
-from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem
 
@@ -38,54 +35,54 @@ def decay_rates(
     wave
         The wave number k along the wall.
     """
-    leaves = environment(problem.coordinates, points)
-    values = [form_values(form, leaves, len(points))[0] for form in problem.forms]
-    out = []
-    for i in range(len(points)):
-        symbol = _symbol(problem.forms, problem.unknowns, values, i, axis, wave)
-        roots = _roots(symbol)
-        inward = roots.real if end else -roots.real
-        out.append(np.sort(inward[inward > 0]))
-    return out
+    symbols, same = np.unique(_symbols(problem, points, axis, wave), axis=0, return_inverse=True)
+    inward = [r.real if end else -r.real for r in _roots(symbols)]
+    rates = [np.sort(r[r > 0]) for r in inward]
+    return [rates[i] for i in same.ravel()]
 
 
 def wave_number(problem: Problem, points: Host, axis: int) -> float:
     """Return the largest wave number with which solutions oscillate along an axis anywhere."""
+    roots = np.concatenate(_roots(np.unique(_symbols(problem, points, axis, 0.0), axis=0)))
+    waves = roots[np.abs(roots.imag) > np.abs(roots.real)]
+    return float(np.abs(waves.imag).max(initial=0.0))
+
+
+def _symbols(problem: Problem, points: Host, axis: int, wave: float) -> Complex:
+    """Return the matrices A_k of P(lambda) = sum_k A_k lambda^k at points, (m, order + 1, n, n)."""
     leaves = environment(problem.coordinates, points)
-    values = [form_values(form, leaves, len(points))[0] for form in problem.forms]
-    most = 0.0
-    for i in range(len(points)):
-        roots = _roots(_symbol(problem.forms, problem.unknowns, values, i, axis, 0.0))
-        waves = roots[np.abs(roots.imag) > np.abs(roots.real)]
-        most = max(most, float(np.abs(waves.imag).max(initial=0.0)))
-    return most
-
-
-def _symbol(
-    forms: Sequence[LinearForm],
-    unknowns: Sequence[str],
-    values: Sequence[Sequence[Host]],
-    point: int,
-    axis: int,
-    wave: float,
-) -> Complex:
-    """Return the matrices A_k of P(lambda) = sum_k A_k lambda^k at a point."""
-    order = max(form.order for form in forms)
-    n = len(unknowns)
-    out = np.zeros((order + 1, n, n), dtype=complex)
-    for i, (form, coefficients) in enumerate(zip(forms, values, strict=True)):
+    order = max(form.order for form in problem.forms)
+    n = len(problem.unknowns)
+    out = np.zeros((len(points), order + 1, n, n), dtype=complex)
+    for i, form in enumerate(problem.forms):
+        coefficients, _ = form_values(form, leaves, len(points))
         for term, c in zip(form.terms, coefficients, strict=True):
             along = sum(term.orders) - term.orders[axis]
             factor = (1j * wave) ** along if along else 1.0
-            out[term.orders[axis], i, unknowns.index(term.unknown)] += c[point] * factor
+            out[:, term.orders[axis], i, problem.unknowns.index(term.unknown)] += c * factor
     return out
 
 
-def _roots(symbol: Complex) -> Complex:
+def _roots(symbols: Complex) -> list[Complex]:
+    """Return the finite lambda with det sum_k A_k lambda^k = 0, for each of the symbols."""
+    if symbols.shape[2] > 1:
+        return [_roots_of_system(symbol) for symbol in symbols]
+    out = [np.zeros(0, dtype=complex)] * len(symbols)
+    weights = symbols[:, :, 0, 0]
+    degrees = np.max((weights != 0) * np.arange(weights.shape[1]), axis=1)
+    for degree in np.unique(degrees[degrees > 0]):
+        here = np.flatnonzero(degrees == degree)
+        companion = np.zeros((len(here), degree, degree), dtype=complex)
+        companion[:, range(1, degree), range(degree - 1)] = 1.0
+        companion[:, :, -1] = -weights[here, :degree] / weights[here, degree, None]
+        for i, roots in zip(here.tolist(), np.linalg.eigvals(companion), strict=True):
+            out[i] = roots
+    return out
+
+
+def _roots_of_system(symbol: Complex) -> Complex:
     """Return the finite lambda with det sum_k A_k lambda^k = 0."""
     order, n = len(symbol) - 1, symbol.shape[1]
-    if n == 1:
-        return np.asarray(np.roots(np.trim_zeros(symbol[::-1, 0, 0], "f")), dtype=complex)
     # Rows and columns of a system may be of any size: roots do not mind scaling.
     size = np.abs(symbol).sum(axis=0)
     rows = size.max(axis=1)

@@ -159,7 +159,9 @@ def _split(cell: Cell, tail: Host, axes: Flags, aim: float, base: int, thin: Hos
     """Return the parts of a cell, cut further towards a corner that calls for it."""
     worst = float(tail.max())
     children = _parts(cell, axes, base, worst, thin)
-    if cell.run < LOOK_AHEAD or not axes.all() or -1 in cell.corner:
+    # Cuts that keep neighbours alike say nothing of how the tail falls.
+    known = math.isfinite(cell.tail) and cell.run >= LOOK_AHEAD
+    if not known or not axes.all() or -1 in cell.corner:
         return children
     # By how much the tail fell with each cut so far, and how many cuts it will take.
     fall = min(math.log(worst / cell.tail) / cell.levels, -0.1)

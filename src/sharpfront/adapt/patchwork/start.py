@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -29,7 +30,12 @@ Strips = dict[tuple[float, float], int]
 
 
 def first_cells(
-    problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float, most: int
+    problem: Problem,
+    tiling: Tiling,
+    settings: PatchSettings,
+    tol: float,
+    most: int,
+    waves: Sequence[float],
 ) -> list[Cell]:
     """Return the cells that the first solve is made on.
 
@@ -43,8 +49,10 @@ def first_cells(
         The tolerance.
     most
         The most functions.
+    waves
+        The largest wave number of solutions along each axis.
     """
-    lines, strips = _lines(problem, tiling, settings, tol)
+    lines, strips = _lines(problem, tiling, settings, tol, waves)
     base = settings.functions(tol)
     cells = []
     for low, high in tiling.boxes(lines):
@@ -55,7 +63,11 @@ def first_cells(
 
 
 def _lines(
-    problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float
+    problem: Problem,
+    tiling: Tiling,
+    settings: PatchSettings,
+    tol: float,
+    waves: Sequence[float],
 ) -> tuple[list[Host], list[Strips]]:
     """Return where to cut along each axis, and the functions across strips that hold a layer."""
     names = problem.domain.coordinates
@@ -71,7 +83,7 @@ def _lines(
     for axis, strip in enumerate(strips):
         ends = [end for side in strip for end in side]
         lines[axis] = np.unique(np.concatenate([lines[axis], ends]))
-        lines[axis] = _with_waves(problem, tiling, lines, axis, settings.functions(tol))
+        lines[axis] = _with_waves(lines[axis], waves[axis], settings.functions(tol))
     return lines, strips
 
 
@@ -127,13 +139,10 @@ def wave_numbers(problem: Problem, tiling: Tiling) -> list[float]:
     return [wave_number(problem, points, axis) for axis in range(len(low))]
 
 
-def _with_waves(
-    problem: Problem, tiling: Tiling, lines: Sequence[Host], axis: int, base: int
-) -> Host:
+def _with_waves(lines: Host, wave: float, base: int) -> Host:
     """Return the lines of an axis with more between them where solutions oscillate."""
-    wave = wave_numbers(problem, tiling)[axis]
-    out = [lines[axis][:1]]
-    for a, b in zip(lines[axis][:-1], lines[axis][1:], strict=True):
+    out = [lines[:1]]
+    for a, b in itertools.pairwise(lines.tolist()):
         count = max(1, math.ceil(WAVE * wave * (b - a) / 2 / base))
         out.append(np.linspace(a, b, count + 1)[1:])
     return np.concatenate(out)
