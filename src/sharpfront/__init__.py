@@ -1,7 +1,7 @@
 """Stiff differential equations without a mesh, by adaptive-kernel least squares."""
 
 from sharpfront.adapt import Paper, Patches, Resolve, Uniform
-from sharpfront.equation import div, from_sympy, function, grad, laplacian
+from sharpfront.equation import delta, div, from_sympy, function, grad, laplacian
 from sharpfront.errors import Outcome, SharpfrontError
 from sharpfront.export import export
 from sharpfront.geometry import (
@@ -16,7 +16,7 @@ from sharpfront.geometry import (
     Solid,
 )
 from sharpfront.plot import animate
-from sharpfront.problem import Problem, at, integral
+from sharpfront.problem import Problem, at, integral, jump
 from sharpfront.solution import Solution, load
 from sharpfront.solve import solve
 from sharpfront.symbolic import to_sympy
@@ -44,12 +44,14 @@ __all__ = [
     "__version__",
     "animate",
     "at",
+    "delta",
     "div",
     "export",
     "from_sympy",
     "function",
     "grad",
     "integral",
+    "jump",
     "laplacian",
     "load",
     "solve",

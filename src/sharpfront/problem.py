@@ -18,12 +18,13 @@ from sharpfront.checks import (
     numbers_in,
     refusal,
 )
-from sharpfront.equation.expression import Expression
+from sharpfront.equation.expression import Constant, Expression
 from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.names import refuse_names
 from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
 from sharpfront.equation.text import parse, to_text, unknowns_in
 from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
+from sharpfront.equation.weak import is_singular
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.initial import Initial, InitialState, read_initial, time_order, velocity_name
@@ -87,6 +88,30 @@ class IntegralCondition(Stated):
     equals: float
 
 
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """A jump across a line on which a coordinate has one value; made by `jump`."""
+
+    quantity: Residual
+    equals: Residual | float
+    coordinate: str
+    place: float
+
+
+@dataclass(frozen=True, eq=False)
+class JumpCondition(Stated):
+    """Quantities that jump by given steps across a line on which a coordinate has one value."""
+
+    equals: tuple[Expression, ...]
+    coordinate: str
+    place: float
+
+    @cached_property
+    def steps(self) -> tuple[LinearForm, ...]:
+        """The linear forms of what they jump by."""
+        return tuple(linear_form(e) for e in self.equals)
+
+
 @explained("sf.at(0.3, lambda u, x: u - 1)")
 def at(point: float | tuple[float, ...], residual: Residual) -> At:
     """State a condition at a point inside the domain: ``sf.at(0.3, lambda u, x: u - 1)``."""
@@ -99,6 +124,32 @@ def at(point: float | tuple[float, ...], residual: Residual) -> At:
 def integral(integrand: Residual, equals: float = 0.0) -> Integral:
     """State an integral over the domain: ``sf.integral(lambda u, x: u, equals=1)``."""
     return Integral(integrand, finite(equals, "equals", attempt="equals=1.0"))
+
+
+@explained("sf.jump(lambda u, x: u, x=0.5, equals=1)")
+def jump(quantity: Residual, *, equals: Residual | float = 0.0, **place: float) -> Jump:
+    """State how a quantity jumps across a line: ``sf.jump(lambda u, x: u, x=0.5, equals=1)``.
+
+    From above minus from below. It stands in the place of what the equation says there: u goes on,
+    and so does the flux.
+
+    Parameters
+    ----------
+    quantity
+        The unknown, a derivative of it, or a flux such as ``lambda u, x: k(x) * u.dx``.
+    equals
+        What it jumps by: a number, or a function of the coordinates and of unknowns, as at a
+        contact with a resistance, ``equals=lambda u, x: r * u.dx``; those are taken from above.
+    **place
+        The line, by the name of the coordinate that is normal to it.
+    """
+    if len(place) != 1:
+        raise ProblemError(
+            "sf.jump needs the place of the line by the name of one coordinate, as in "
+            f"sf.jump(lambda u, x: u, x=0.5, equals=1); got {', '.join(place) or 'none'}."
+        )
+    ((name, value),) = place.items()
+    return Jump(quantity, equals, name, finite(value, name, attempt=f"{name}=0.5"))
 
 
 class Problem:
@@ -115,7 +166,7 @@ class Problem:
     boundary
         The condition on every part of the boundary that has none of its own.
     conditions
-        Further conditions, made by `sf.at` and `sf.integral`.
+        Further conditions, made by `sf.at`, `sf.integral` and `sf.jump`.
     parameters
         Values of names used in texts.
     initial
@@ -149,7 +200,7 @@ class Problem:
         equation: Residual,
         *,
         boundary: Residual | None = None,
-        conditions: Sequence[At | Integral] | At | Integral = (),
+        conditions: Sequence[At | Integral | Jump] | At | Integral | Jump = (),
         parameters: Mapping[str, float] | None = None,
         initial: Initial | None = None,
         time: tuple[float, float] | None = None,
@@ -168,7 +219,9 @@ class Problem:
             raise EquationError(_wrong_count(len(self.equations), self.symbols))
         require_unknowns(self.equations, "equation")
         self.conditions = self._read_conditions(boundary, parts)
-        self.further = tuple(self._read_further(c) for c in listed(conditions))
+        stated = listed(conditions)
+        self.further = tuple(self._read_further(c) for c in stated if not isinstance(c, Jump))
+        self.jumps = tuple(self._read_jump(c) for c in stated if isinstance(c, Jump))
         self.initial = self._read_initial(initial) if self.time else None
 
     @property
@@ -185,9 +238,15 @@ class Problem:
     def is_linear(self) -> bool:
         """Whether equation and conditions are linear in the unknowns."""
         try:
-            return all(part.forms for part in (self, *self.conditions, *self.further))
+            parts = (self, *self.conditions, *self.further, *self.jumps)
+            return all(part.forms for part in parts) and all(j.steps for j in self.jumps)
         except NonlinearError:
             return False
+
+    @cached_property
+    def is_singular(self) -> bool:
+        """Whether fluxes jump inside, loads act on lines or points, or jumps are stated."""
+        return bool(self.jumps) or any(map(is_singular, self.equations))
 
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:
@@ -199,6 +258,7 @@ class Problem:
         conditions = [
             *(f"{c.part}: {to_text(r)} = 0" for c in self.conditions for r in c.residuals),
             *(_text(c, to_text(r)) for c in self.further for r in c.residuals),
+            *(t for j in self.jumps for t in _jump_texts(j)),
         ]
         span = f"; t from {self.time[0]:g} to {self.time[1]:g}" if self.time else ""
         stated = "; ".join([equations, *conditions])
@@ -241,8 +301,33 @@ class Problem:
             if residual is not None:
                 read = self._read(residual, f"condition on {part!r}")
                 require_unknowns(read, f"condition on {part!r}")
+                _refuse_loads(read, f"condition on {part!r}")
                 conditions.append(Condition(read, part))
         return tuple(conditions)
+
+    def _read_jump(self, stated: Jump) -> JumpCondition:
+        where = f"jump across {stated.coordinate} = {stated.place:g}"
+        names = self.domain.coordinates
+        if stated.coordinate not in names:
+            raise ProblemError(
+                f"sf.jump has {stated.coordinate}={stated.place:g}; the coordinates of the domain "
+                f"are {', '.join(names)}."
+            )
+        low, high = self.domain.bounds[:, names.index(stated.coordinate)]
+        if not low < stated.place < high:
+            raise ProblemError(
+                f"The line {stated.coordinate} = {stated.place:g} of sf.jump does not lie inside "
+                f"{self.domain!r}."
+            )
+        read = self._read(stated.quantity, where)
+        require_unknowns(read, where)
+        equals = stated.equals
+        steps = (Constant(float(equals)),) if is_number(equals) else self._read(equals, where)
+        if len(steps) not in (1, len(read)):
+            raise ProblemError(f"The {where} has {len(read)} quantities and {len(steps)} steps.")
+        _refuse_loads((*read, *steps), where)
+        steps = steps * len(read) if len(steps) == 1 else steps
+        return JumpCondition(read, steps, stated.coordinate, stated.place)
 
     def _read_further(self, condition: At | Integral) -> PointCondition | IntegralCondition:
         if isinstance(condition, At):
@@ -254,15 +339,32 @@ class Problem:
                     f"The point {condition.point} of a condition does not lie in {self.domain!r}."
                 )
             require_unknowns(read, f"condition at {condition.point}")
+            _refuse_loads(read, f"condition at {condition.point}")
             return PointCondition(read, condition.point)
         if isinstance(condition, Integral):
             read = self._read(condition.integrand, "integral condition")
             require_unknowns(read, "integral condition")
+            _refuse_loads(read, "integral condition")
             return IntegralCondition(read, condition.equals)
         raise ProblemError(
-            f"conditions holds sf.at(...) and sf.integral(...), got {condition!r}. "
+            f"conditions holds sf.at(...), sf.integral(...) and sf.jump(...), got {condition!r}. "
             "Conditions on the boundary are given by its parts, left=..., or boundary=..."
         )
+
+
+def _refuse_loads(residuals: Sequence[Expression], what: str) -> None:
+    """Refuse what has a meaning in an equation only."""
+    if any(map(is_singular, residuals)):
+        raise EquationError(
+            f"The {what} has sf.delta, or the derivative of an unknown times a coefficient that "
+            "jumps; these stand in equations only."
+        )
+
+
+def _jump_texts(stated: JumpCondition) -> list[str]:
+    pairs = zip(stated.residuals, stated.equals, strict=True)
+    across = f"across {stated.coordinate} = {stated.place:g}"
+    return [f"{to_text(r)} jumps by {to_text(e)} {across}" for r, e in pairs]
 
 
 def _value_for_residual(value: object, what: str, symbols: Symbols) -> EquationError:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sharpfront.adapt import Adaptor, Patches, Resolve, ResolveSpace
 from sharpfront.adapt.contract import State
-from sharpfront.adapt.patchwork import needs_patches
+from sharpfront.adapt.patchwork import needs_patches, suits
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
@@ -114,6 +114,7 @@ def solve(
             progress=progress,
         )
     stated, tol = _check(problem, budget)
+    _refuse_singular(stated, adaptor)
     if stated.time is not None:
         _refuse("for a problem in time", guess=guess, adaptor=adaptor)
         with told(on_step, shown=progress, tol=tol, span=stated.time) as tell:
@@ -143,6 +144,20 @@ def _refuse(where: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
             raise ProblemError(f"{name}= has no meaning {where}; leave it out.")
+
+
+def _refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
+    """Refuse fluxes that jump, loads and stated jumps where no patches can hold them."""
+    if not problem.is_singular or (suits(problem) and isinstance(adaptor, Patches | None)):
+        return
+    what = "a derivative across a coefficient that jumps, sf.delta or sf.jump"
+    if suits(problem):
+        raise ProblemError(f"The problem has {what}; only sf.Patches() solves that. Leave adaptor= out.")
+    raise ProblemError(
+        f"The problem has {what}. Those are solved where it is linear, has no time=, and lies on an "
+        "interval, or on a box or polygon in the plane with sides parallel to the axes. If k is "
+        "continuous in (k * u.dx).dx, write the product rule, k * u.dxx + k_x * u.dx."
+    )
 
 
 def _solve(
@@ -217,11 +232,11 @@ def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adapto
                 f"{' and '.join(given)} cannot be combined with an adaptor: set it there."
             )
         return adaptor
-    if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
-        return replace(Resolve(), **given)
     if needs_patches(problem):
         given.pop("components", None)
         return replace(Patches(), **given)
+    if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
+        return replace(Resolve(), **given)
     return replace(ResolveSpace(), **given)
 
 

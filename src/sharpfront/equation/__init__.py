@@ -7,6 +7,7 @@ from sharpfront.equation.linearise import LinearForm, Term, is_linear, linear_fo
 from sharpfront.equation.opaque import function
 from sharpfront.equation.text import parse, to_text
 from sharpfront.equation.trace import Symbols, trace
+from sharpfront.equation.weak import delta
 
 __all__ = [
     "Expression",
@@ -14,6 +15,7 @@ __all__ = [
     "Symbols",
     "Term",
     "Vector",
+    "delta",
     "div",
     "from_sympy",
     "function",

@@ -7,12 +7,23 @@ once w is small. Functions that the graph does not look into (`sf.function`) can
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.equation.expression import Apply, Constant, Expression, Values, apply, ordered
+from sharpfront.equation.expression import (
+    Apply,
+    Constant,
+    Coordinate,
+    Derivative,
+    Expression,
+    Values,
+    apply,
+    derivatives_in,
+    ordered,
+)
 from sharpfront.equation.inverse import Along, levels, places
+from sharpfront.equation.opaque import OpaqueFunction
 
 _COMPARISONS = frozenset((np.less, np.less_equal, np.greater, np.greater_equal))
 _LARGER = frozenset((np.maximum, np.minimum, np.fmax, np.fmin))
@@ -117,6 +128,9 @@ def _own(node: Apply) -> Iterator[Switch]:
         yield Switch(arguments[0], jumps=False)
     elif ufunc in _ROOTS or _is_broken_power(node):
         yield Switch(arguments[0], jumps=False, crosses=False)
+    elif isinstance(node.function, OpaqueFunction):
+        for argument, breaks in zip(arguments, node.function.breaks, strict=False):
+            yield from (Switch(argument, first=place) for place in breaks)
 
 
 def _is_broken_power(node: Apply) -> bool:
@@ -126,6 +140,79 @@ def _is_broken_power(node: Apply) -> bool:
         and isinstance(power, Constant)
         and power.value != round(power.value)
     )
+
+
+def jumps_along(expression: Expression, coordinate: str) -> tuple[Switch, ...]:
+    """Return the switches at which a function jumps along a coordinate, or along an unknown."""
+    return tuple(
+        s
+        for s in switches(expression)
+        if s.jumps
+        and (coordinate in named_in(s.argument) or derivatives_in(s.argument))
+    )
+
+
+def parallel_parts(switch: Switch) -> tuple[Switch, ...] | None:
+    """Return switches on one coordinate each at which a switch on several switches.
+
+    x y changes its sign where x or y does, max(|x|, |y|) passes through 1 where |x| or |y| does.
+    None where that is not known: the edge is then a curve, or a line across the axes.
+    """
+    out: list[Switch] = []
+    stack = [switch]
+    while stack:
+        part = stack.pop()
+        node, first = part.argument, part.first
+        if len(named_in(node)) < 2 and not derivatives_in(node):
+            out.append(part)
+            continue
+        if _is_stepwise(node):
+            # What stands inside the steps switches on its own.
+            continue
+        if part.period or not isinstance(node, Apply):
+            return None
+        inner = _peeled(node, first)
+        if inner is None:
+            return None
+        stack += [replace(part, argument=a, first=v) for a, v in inner]
+    return tuple(out)
+
+
+def _peeled(node: Apply, value: float) -> list[tuple[Expression, float]] | None:
+    """Return equations g = w of which one holds wherever a node passes through a value."""
+    ufunc, arguments = node.function.evaluate, node.arguments
+    if ufunc in (np.negative, np.positive):
+        return [(arguments[0], -value if ufunc is np.negative else value)]
+    if ufunc in (np.absolute, np.fabs):
+        return [(arguments[0], value), (arguments[0], -value)]
+    if ufunc in _LARGER:
+        return [(a, value) for a in arguments]
+    if ufunc in (np.multiply, np.true_divide) and value == 0.0:
+        return [(a, 0.0) for a in arguments if not isinstance(a, Constant)]
+    if ufunc in (np.add, np.subtract):
+        first, second = arguments
+        sign = 1.0 if ufunc is np.add else -1.0
+        if isinstance(second, Constant):
+            return [(first, value - sign * second.value)]
+        if isinstance(first, Constant):
+            return [(second, sign * (value - first.value))]
+    return None
+
+
+def _is_stepwise(expression: Expression) -> bool:
+    """Tell whether all coordinates and unknowns of a graph stand inside functions with steps."""
+    smooth: set[int] = set()
+    for node in ordered(expression):
+        inside = isinstance(node, Apply) and any(id(a) in smooth for a in node.arguments)
+        blunt = isinstance(node, Apply) and node.function.evaluate in _BLUNT
+        if isinstance(node, Coordinate | Derivative) or (inside and not blunt):
+            smooth.add(id(node))
+    return id(expression) not in smooth
+
+
+def named_in(expression: Expression) -> set[str]:
+    """Return the names of the coordinates in a graph."""
+    return {n.name for n in ordered(expression) if isinstance(n, Coordinate)}
 
 
 def edges_along(
@@ -147,7 +234,7 @@ def edges_along(
         Values of the other coordinates by name.
     """
     found: list[Edge] = []
-    for switch in switches(expression):
+    for switch in (p for s in switches(expression) for p in parallel_parts(s) or (s,)):
         along = Along(switch.argument, coordinate, low, high, others or {})
         if not along.varies(switch.argument) or not along.known(switch.argument):
             continue

@@ -23,6 +23,7 @@ from sharpfront.equation.expression import (
     ordered,
 )
 from sharpfront.equation.rules import JUMPS, partial_derivative
+from sharpfront.equation.weak import beside
 from sharpfront.errors import NonlinearError
 
 
@@ -132,6 +133,8 @@ def _combined(function: object, parts: list[_Affine]) -> _Affine | None:
     if function is np.negative:
         return _scaled(parts[0], lambda e: apply(np.negative, e))
     (left, free), (right, other) = parts[0], parts[-1]
+    if function is beside:
+        return parts[0]
     if function is np.add:
         return _added(parts[0], parts[1], np.add)
     if function is np.subtract:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sharpfront.checks import explained
+from sharpfront.checks import explained, listed, numbers_in
 from sharpfront.equation.expression import Expression, Function, apply_function
 from sharpfront.errors import EquationError
 
@@ -18,9 +18,17 @@ class OpaqueFunction(Function):
     """A vectorised callable as one node of the graph.
 
     Called with symbols it records itself; called with arrays it computes.
+
+    Parameters
+    ----------
+    derivatives
+        Along each argument, where known.
+    breaks
+        Values of each argument at which it jumps or bends.
     """
 
     derivatives: tuple[OpaqueFunction, ...] = ()
+    breaks: tuple[tuple[float, ...], ...] = ()
 
     def __call__(self, *arguments: Any) -> Any:
         """Record the call if an argument is a symbol, compute otherwise."""
@@ -33,7 +41,9 @@ class OpaqueFunction(Function):
 
 @explained("sf.function(lambda x: np.interp(x, xs, ys))(x)")
 def function(
-    f: Callable[..., Any], derivative: Callable[..., Any] | tuple[Callable[..., Any], ...] = ()
+    f: Callable[..., Any],
+    derivative: Callable[..., Any] | tuple[Callable[..., Any], ...] = (),
+    breaks: Sequence[float] | Sequence[Sequence[float]] = (),
 ) -> OpaqueFunction:
     """Make any vectorised function usable in a residual: ``sf.function(f)(x)``.
 
@@ -45,6 +55,9 @@ def function(
         Its derivative, or one for each argument; needed only where the equation
         differentiates it, as in ``(k(x) * u.dx).dx`` or ``f(u)``. It may itself be an
         ``sf.function`` with a derivative, for higher orders.
+    breaks
+        Values of its argument at which it jumps or bends, for several arguments a sequence for
+        each. Kernels end there; where it stands in a flux, ``(k(x) * u.dx).dx``, the flux goes on.
 
     Examples
     --------
@@ -59,11 +72,31 @@ def function(
         if not callable(each):
             raise EquationError(f"sf.function expects a callable, got {each!r}.")
     name = getattr(f, "__name__", type(f).__name__)
-    return OpaqueFunction(name, _checked(f, name), tuple(_derivative(d, name) for d in given))
+    places = _places(breaks)
+    inner = tuple(_derivative(d, name, places) for d in given)
+    return OpaqueFunction(name, _checked(f, name), inner, places)
 
 
-def _derivative(f: Callable[..., Any], name: str) -> OpaqueFunction:
-    return f if isinstance(f, OpaqueFunction) else OpaqueFunction(f"{name}'", _checked(f, name))
+def _places(breaks: object) -> tuple[tuple[float, ...], ...]:
+    expected = "numbers, or for several arguments a sequence of numbers for each"
+    parts = listed(breaks)
+    if not any(isinstance(part, tuple | list | np.ndarray) for part in parts):
+        parts = (parts,)
+    return tuple(
+        tuple(sorted(numbers_in(part, "breaks of sf.function", expected, "breaks=(0.5,)")))
+        if len(part)
+        else ()
+        for part in map(listed, parts)
+    )
+
+
+def _derivative(
+    f: Callable[..., Any], name: str, breaks: tuple[tuple[float, ...], ...]
+) -> OpaqueFunction:
+    """Return a derivative as a function of its own; it breaks where the function does."""
+    if not isinstance(f, OpaqueFunction):
+        return OpaqueFunction(f"{name}'", _checked(f, name), breaks=breaks)
+    return f if any(f.breaks) else replace(f, breaks=breaks)
 
 
 def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
+from sharpfront.equation.edges import jumps_along
 from sharpfront.equation.expression import (
     Apply,
     Constant,
@@ -23,6 +24,7 @@ from sharpfront.equation.expression import (
     is_zero,
     ordered,
 )
+from sharpfront.equation.weak import is_delta, is_weak, weak_derivative
 from sharpfront.errors import EquationError
 
 Partial = Callable[..., Any]
@@ -126,8 +128,11 @@ _RULES: dict[np.ufunc, tuple[Partial, ...]] = {
 
 
 def total_derivative(expression: Expression, coordinate: str) -> Expression:
-    """Return d/d(coordinate) by the chain rule, raising the derivatives of the unknowns."""
-    _refuse_jumps(expression)
+    """Return d/d(coordinate) by the chain rule, raising the derivatives of the unknowns.
+
+    Of a product of an unknown with a function that jumps along the coordinate, as in (k(x) u')', it
+    is the derivative in the sense of distributions.
+    """
 
     def seed(leaf: Leaf) -> Expression:
         if isinstance(leaf, Derivative):
@@ -136,26 +141,32 @@ def total_derivative(expression: Expression, coordinate: str) -> Expression:
             raise EquationError("A normal has no derivative: differentiate before `.dn`.")
         return Constant(float(isinstance(leaf, Coordinate) and leaf.name == coordinate))
 
-    return differentiate(expression, seed)
+    classical = differentiate(expression, seed)
+    if not _jumps(expression, coordinate):
+        return classical
+    return weak_derivative(classical, expression, coordinate)
 
 
-def _refuse_jumps(expression: Expression) -> None:
-    """Refuse a product of an unknown with a function that jumps, as in (k(x) u')' with k = where.
+def _jumps(expression: Expression, coordinate: str) -> bool:
+    """Tell whether a derivative along a coordinate would miss what the expression jumps by.
 
-    Its derivative holds a delta where k jumps; without it the slope of u would go on there instead
-    of the flux, and the answer would be wrong without a word.
+    Without it the slope of u would go on where k jumps instead of the flux k u', and the answer
+    would be wrong without a word.
     """
+    if any(is_delta(node) for node in ordered(expression)):
+        return True
     if not derivatives_in(expression):
-        return
-    for node in ordered(expression):
-        if isinstance(node, Apply) and (
-            node.function.evaluate in JUMPS or node.function.evaluate is np.where
-        ):
+        return False
+    found = jumps_along(expression, coordinate)
+    for switch in found:
+        inside = derivatives_in(switch.argument)
+        if inside:
             raise EquationError(
-                f"The derivative of an expression with {node.function.name}(...) was asked for, as "
-                "in (k(x) * u.dx).dx. Where k jumps that is no function. If k is continuous, write "
-                "the product rule, k * u.dxx + k_x * u.dx, with your own k_x."
+                f"The derivative of an expression that jumps with {inside[0].unknown} was asked "
+                f"for: where {switch.argument!r} passes through {switch.first:g}, that is no "
+                "function. Write what jumps outside of the derivative, or make it continuous."
             )
+    return bool(found)
 
 
 def partial_derivative(expression: Expression, key: Key) -> Expression:
@@ -182,6 +193,10 @@ def _chain(node: Apply, tangents: list[Expression]) -> Expression:
         return _chosen(node.arguments[0], *tangents[1:])
     if evaluate in _CHOICES:
         return _chosen(_CHOICES[evaluate](*node.arguments), *tangents)
+    if is_weak(node):
+        return tangents[0]
+    if is_delta(node):
+        return Constant(0.0)
     total: Expression = Constant(0.0)
     for i, tangent in enumerate(tangents):
         if not is_zero(tangent):

@@ -7,8 +7,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sharpfront.equation.expression import Constant, Expression, Key, Values, evaluate
+from sharpfront.equation.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Key,
+    Values,
+    evaluate,
+    evaluate_nodes,
+    ordered,
+)
 from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.opaque import OpaqueFunction
+from sharpfront.equation.rules import JUMPS
 from sharpfront.errors import EquationError
 
 
@@ -33,6 +44,10 @@ def at_points(
         return np.full(count, expression.value)
     with np.errstate(all="ignore"):
         values = np.broadcast_to(np.asarray(evaluate(expression, leaves), dtype=float), (count,))
+    return _finite(values, leaves, what)
+
+
+def _finite(values: Values, leaves: Mapping[Key, Values], what: str) -> Values:
     finite = np.isfinite(values)
     if not finite.all():
         i = int(np.argmin(finite))
@@ -43,6 +58,71 @@ def at_points(
             "domain short of the point."
         )
     return values
+
+
+def inside_values(
+    expression: Expression,
+    leaves: Mapping[Key, Values],
+    inside: Mapping[Key, Values],
+    count: int,
+    what: str = "coefficient in the equation",
+) -> Values:
+    """Return the expression at `count` points of an edge, as a limit from one side of it.
+
+    Parameters
+    ----------
+    expression
+        The graph.
+    leaves
+        The coordinates of the points.
+    inside
+        Of points beside them with no edge in between: what steps has the step's value there.
+    count
+        The number of points.
+    what
+        How to call it in an error message.
+    """
+    values: dict[int, Values] = {}
+    with np.errstate(all="ignore"):
+        beside = evaluate_nodes(expression, inside)
+        for node in ordered(expression):
+            values[id(node)] = _limit(node, values, beside, leaves)
+    return _finite(np.broadcast_to(values[id(expression)], (count,)), leaves, what)
+
+
+def _limit(
+    node: Expression,
+    values: Mapping[int, Values],
+    beside: Mapping[int, Values],
+    leaves: Mapping[Key, Values],
+) -> Values:
+    if not isinstance(node, Apply):
+        return evaluate(node, leaves)
+    ufunc, arguments = node.function.evaluate, [values[id(a)] for a in node.arguments]
+    if ufunc is np.remainder:
+        a, b = (beside[id(n)] for n in node.arguments)
+        return np.asarray(arguments[0] - arguments[1] * np.floor_divide(a, b))
+    if ufunc in JUMPS:
+        return beside[id(node)]
+    if isinstance(node.function, OpaqueFunction):
+        breaks = (*node.function.breaks, *((),) * len(arguments))
+        arguments = [
+            _within(a, beside[id(n)], np.array(own))
+            for a, n, own in zip(arguments, node.arguments, breaks, strict=False)
+        ]
+    return np.asarray(node.function.evaluate(*arguments), dtype=float)
+
+
+def _within(values: Values, inside: Values, breaks: Values) -> Values:
+    """Return values moved into the piece between breaks in which other values lie."""
+    if not len(breaks):
+        return values
+    ends = np.concatenate([[-np.inf], breaks, [np.inf]])
+    piece = np.searchsorted(breaks, inside)
+    low, high = ends[piece], ends[piece + 1]
+    # A few floats inside: a function may round its own breaks otherwise.
+    reach = 4.0 * np.spacing(np.abs(values))
+    return np.asarray(np.clip(values, low + reach, high - reach))
 
 
 def form_values(

@@ -27,7 +27,7 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """Rows ``matrix @ c - g = 0`` that tie a leaf to a trace g.
+    """Rows ``matrix @ c - g = offset`` that tie a leaf to a trace g.
 
     Parameters
     ----------
@@ -35,10 +35,14 @@ class Tie:
         The number of the trace.
     matrix
         (size of the trace, columns of the leaf).
+    offset
+        What the leaf's side differs by, for the first right-hand side, (size of the trace,);
+        nothing if None.
     """
 
     trace: int
     matrix: Host
+    offset: Host | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +192,11 @@ def _stacked(leaves: Sequence[LeafRows]) -> tuple[Host, int, int]:
     stack[range(m, m + g), range(n, n + g)] = -1.0
     for j, leaf in enumerate(leaves):
         stack[:m, n + g + j * k : n + g + (j + 1) * k] = leaf.rhs
+        start = m
+        for tie in leaf.ties:
+            if tie.offset is not None:
+                stack[start : start + len(tie.offset), n + g + j * k] = tie.offset
+            start += len(tie.matrix)
     return stack, n, g
 
 

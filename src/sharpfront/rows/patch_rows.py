@@ -22,8 +22,9 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.leastsquares.tree import LeafRows, Tie
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.faces import Face, Side
+from sharpfront.rows.interfaces import FaceSizes, Interfaces
 from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
-from sharpfront.rows.sides import end_size, local_sides, moment_matrix, side_rule
+from sharpfront.rows.sides import end_size, form_matrix, local_sides, moment_matrix, side_rule
 
 # Equation rows weigh this power of the number of functions less than ties and conditions, for
 # order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
@@ -74,6 +75,7 @@ class PatchRows:
         self._shared: dict[tuple[object, ...], Host] = {}
         self._reaches: dict[Patch, Host] = {}
         self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
+        self.interfaces = Interfaces(problem, self.rough)
 
     def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
         """Return the highest derivative of an unknown along each axis."""
@@ -82,7 +84,8 @@ class PatchRows:
 
     def trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
         """Return the number of moments of a face's traces."""
-        data = sum(self.along[u][face.axis] for u in self.unknowns)
+        special = self.interfaces.data(face, float(patches[face.below].high[face.axis]))
+        data = len(special) or sum(self.along[u][face.axis] for u in self.unknowns)
         return data * math.prod(self._moments(face, patches))
 
     def _moments(self, face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:
@@ -113,7 +116,7 @@ class PatchRows:
         for k, face in enumerate(faces):
             for patch, end in ((face.below, 1), (face.above, 0)):
                 if patch in ties:
-                    ties[patch].append(Tie(k, self._tie(face, patches, patch, end)))
+                    ties[patch].append(self._tie(k, face, patches, end))
         further = self._conditions(patches, sides, ties)
         for i, rows in self._points(patches, ties).items():
             further[i] += rows
@@ -172,7 +175,7 @@ class PatchRows:
             return self._shared[key], rhs
         tables = patch.gauss_tables(counts, self.order)
         blocks = [
-            self._form_matrix(f, [k * c for c in v.coefficients], tables)
+            form_matrix(f, [k * c for c in v.coefficients], tables, self.unknowns)
             for f, v, k in zip(self.problem.forms, values, scales, strict=True)
         ]
         matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
@@ -210,22 +213,6 @@ class PatchRows:
     def _size(self, form: LinearForm, values: _Values, sides: Host) -> Host:
         return size_of_terms(form, values.coefficients, sides, self.rough)
 
-    def _form_matrix(
-        self, form: LinearForm, coefficients: Sequence[Host], tables: Sequence[Host]
-    ) -> Host:
-        """Return a form applied to the functions of all unknowns at product points."""
-        parts = []
-        shape = math.prod(t.shape[1] for t in tables), math.prod(t.shape[2] for t in tables)
-        for unknown in self.unknowns:
-            part = np.zeros(shape)
-            for term, c in zip(form.terms, coefficients, strict=True):
-                if term.unknown == unknown:
-                    part += c[:, None] * product_matrix(
-                        [t[k] for t, k in zip(tables, term.orders, strict=True)]
-                    )
-            parts.append(part)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-
     def _conditions(
         self, patches: Sequence[Patch], sides: Mapping[Side, str], which: Collection[int]
     ) -> dict[int, list[Rows]]:
@@ -248,7 +235,9 @@ class PatchRows:
         size = np.maximum(self._size(form, values, local_sides(patch, z)), _TINY)
         scale = float(patch.sides.max()) ** self.vote * np.sqrt(weights) / size
         tables = [patch.axis_table(a, axes[a], form.order) for a in range(patch.dimension)]
-        matrix = self._form_matrix(form, [scale * c for c in values.coefficients], tables)
+        matrix = form_matrix(
+            form, [scale * c for c in values.coefficients], tables, self.unknowns
+        )
         return matrix, self._probed([values.rhs * scale])
 
     def _points(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
@@ -270,22 +259,32 @@ class PatchRows:
                     patch.axis_table(a, point[a : a + 1], form.order)
                     for a in range(patch.dimension)
                 ]
-                rows = self._form_matrix(form, [scale * c for c in values.coefficients], tables)
+                rows = form_matrix(
+            form, [scale * c for c in values.coefficients], tables, self.unknowns
+        )
                 rhs = self._probed([values.rhs * scale])
                 out.setdefault(owner, []).append((rows, rhs))
         return out
 
-    def _tie(self, face: Face, patches: Sequence[Patch], which: int, end: int) -> Host:
-        """Return the moments of the Cauchy data of a patch on a face, (size, columns)."""
-        patch, a, b = patches[which], patches[face.below], patches[face.above]
+    def _tie(self, number: int, face: Face, patches: Sequence[Patch], end: int) -> Tie:
+        """Return the moments of a face's data as rows of the patch below (1) or above it (0)."""
+        a, b = patches[face.below], patches[face.above]
         normal = min(end_size(a, face.axis, 1), end_size(b, face.axis, 0))
         normal = min(
             max(normal, float(self._reach(a)[face.axis])),
             max(normal, float(self._reach(b)[face.axis])),
         )
-        least = min(float(a.sides.min()), float(b.sides.min()), normal)
         vote = min(float(a.sides.max()), float(b.sides.max())) ** self.vote
         counts = self._moments(face, patches)
+        special = self.interfaces.data(face, float(a.high[face.axis]))
+        if special:
+            sides = np.minimum(a.sides, b.sides)
+            sides[face.axis] = normal
+            sizes = FaceSizes(sides, vote)
+            rows, rhs = self.interfaces.moments(special, face, (a, b), end, counts, sizes)
+            return Tie(number, rows, rhs)
+        patch = a if end else b
+        least = min(float(a.sides.min()), float(b.sides.min()), normal)
         rest = [i for i in range(patch.dimension) if i != face.axis]
         # Relative to the patch, so that equal patches share the matrix wherever they are.
         start = patch.low[rest]
@@ -301,7 +300,7 @@ class PatchRows:
             self._shared[key] = (
                 self._cauchy_data(patch, face.axis, end, moments, normal, least) * vote
             )
-        return self._shared[key]
+        return Tie(number, self._shared[key])
 
     def _cauchy_data(
         self,

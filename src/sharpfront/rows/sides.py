@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.bases.legendre import gauss, legendre_table
-from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.patch import Patch, product_matrix, product_points
+from sharpfront.equation.linearise import LinearForm
 from sharpfront.rows.faces import Side
 
 
@@ -50,3 +52,33 @@ def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) 
     x = 0.5 * (low * (1 - z) + high * (1 + z))
     table = patch.axis_table(axis, x, 0)[0]
     return np.asarray((legendre_table(z, count)[0] * w[:, None]).T @ table)
+
+
+def form_matrix(
+    form: LinearForm,
+    coefficients: Sequence[Host],
+    tables: Sequence[Host],
+    unknowns: Sequence[str],
+) -> Host:
+    """Return a form applied to the functions of all unknowns at product points.
+
+    Parameters
+    ----------
+    form, coefficients
+        The form, and the coefficients of its terms at the points, (m,) each.
+    tables
+        Of each axis the derivatives of its functions at positions, (order + 1, n, functions).
+    unknowns
+        Their names, in the order of their columns.
+    """
+    parts = []
+    shape = math.prod(t.shape[1] for t in tables), math.prod(t.shape[2] for t in tables)
+    for unknown in unknowns:
+        part = np.zeros(shape)
+        for term, c in zip(form.terms, coefficients, strict=True):
+            if term.unknown == unknown:
+                part += c[:, None] * product_matrix(
+                    [t[k] for t, k in zip(tables, term.orders, strict=True)]
+                )
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)

@@ -1,5 +1,5 @@
 """Boxes joined by traces, split and enriched where it is needed."""
 
-from sharpfront.adapt.patchwork.adaptor import Patches, needs_patches
+from sharpfront.adapt.patchwork.adaptor import Patches, needs_patches, suits
 
-__all__ = ["Patches", "needs_patches"]
+__all__ = ["Patches", "needs_patches", "suits"]

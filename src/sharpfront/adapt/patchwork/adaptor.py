@@ -271,6 +271,8 @@ def needs_patches(problem: Problem) -> bool:
     """
     if problem.time is not None or problem.domain.dimension > 2 or not problem.is_linear:
         return False
+    if problem.is_singular:
+        return suits(problem)
     single = len(problem.unknowns) == 1
     plain = isinstance(problem.domain, Box) and max(form.order for form in problem.forms) <= 2
     if single and (plain or problem.domain.dimension == 1):

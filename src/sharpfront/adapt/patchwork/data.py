@@ -28,6 +28,8 @@ SOURCE, COEFFICIENT = 30.0, 1e-2
 HALVINGS = 24
 # Data are also looked at on the way into each corner of a patch, four times closer each time.
 CLOSER = 0.25 ** np.arange(1, 13)
+# A place on a side is looked at so far inside, in units of the patch.
+BESIDE = 1e-9
 # Places that formulas tell of, at most, along an axis.
 PLACES = 24
 
@@ -132,8 +134,12 @@ def _blocks(
 
 
 def _inside(patch: Patch, places: Host) -> Host:
-    """Return the places that lie in a patch."""
-    return np.asarray(places[np.all((places >= patch.low) & (places <= patch.high), axis=1)])
+    """Return the places that lie in a patch, those on its sides moved a little inwards.
+
+    On a side that is an edge of the data the values of the patch beyond it may be found.
+    """
+    own = places[np.all((places >= patch.low) & (places <= patch.high), axis=1)]
+    return np.asarray(np.clip(own, patch.low + BESIDE * patch.sides, patch.high - BESIDE * patch.sides))
 
 
 def _corners(patch: Patch) -> Host:

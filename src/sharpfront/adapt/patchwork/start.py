@@ -18,6 +18,7 @@ from sharpfront.bases.patch import Patch, product_points
 from sharpfront.equation.edges import places_along
 from sharpfront.maps import AxisMap
 from sharpfront.problem import Problem
+from sharpfront.rows.interfaces import ROUNDING, interface_lines
 
 # Places on a wall, or along an axis, at which the operator is looked at.
 LOOKED = np.array([0.02, 0.13, 0.31, 0.5, 0.69, 0.87, 0.98])
@@ -72,7 +73,7 @@ def _lines(
     """Return where to cut along each axis, and the functions across strips that hold a layer."""
     names = problem.domain.coordinates
     lines = [
-        np.unique(np.concatenate([x, _edges(problem, name, float(x[0]), float(x[-1]))]))
+        _distinct(x, _edges(problem, name, float(x[0]), float(x[-1])))
         for x, name in zip(tiling.lines, names, strict=True)
     ]
     strips: list[Strips] = [{} for _ in lines]
@@ -88,12 +89,20 @@ def _lines(
 
 
 def _edges(problem: Problem, name: str, low: float, high: float) -> Host:
-    """Return where data jump or bend on a line across the domain."""
+    """Return where data jump or bend on a line across the domain, and where loads act."""
     graphs = [*problem.equations, *(r for c in problem.conditions for r in c.residuals)]
-    found = np.concatenate([places_along(g, name, low, high) for g in graphs])
-    found = np.unique(found)
-    apart = np.diff(found, prepend=-math.inf) > 1e-12 * (high - low)
-    return found[apart]
+    graphs += [e for j in problem.jumps for e in j.equals]
+    found = [places_along(g, name, low, high) for g in graphs]
+    if problem.is_singular:
+        found.append(interface_lines(problem)[problem.domain.coordinates.index(name)])
+    return np.concatenate(found)
+
+
+def _distinct(lines: Host, further: Host) -> Host:
+    """Return lines with further ones, none of which is another but for rounding."""
+    near = ROUNDING * float(np.ptp(lines))
+    new = [x for x in np.unique(further) if np.min(np.abs(lines - x)) > near]
+    return np.unique(np.concatenate([lines, [x for i, x in enumerate(new) if not i or x - new[i - 1] > near]]))
 
 
 def _layer(

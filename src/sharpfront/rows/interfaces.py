@@ -1,0 +1,347 @@
+"""Traces on lines where coefficients jump, loads act or jumps are stated.
+
+There the Cauchy data that two patches share are those that go on: u, its derivatives as far as
+they do, and fluxes such as k u_n. Each datum is a form on either side, whose moments are divided by
+its size on the side where that is larger; loads and stated jumps are the difference of the two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.legendre import gauss, legendre_table
+from sharpfront.bases.patch import Patch, product_matrix, product_points
+from sharpfront.equation.edges import jumps_along, parallel_parts, places_along
+from sharpfront.equation.expression import Constant, Expression, derivatives_in, ordered
+from sharpfront.equation.interfaces import Flux, Load, interface_conditions
+from sharpfront.equation.inverse import Along, places
+from sharpfront.equation.linearise import LinearForm, Term, linear_form
+from sharpfront.equation.values import at_points, environment, inside_values
+from sharpfront.equation.weak import is_weak
+from sharpfront.errors import EquationError, ProblemError
+from sharpfront.problem import JumpCondition, Problem
+from sharpfront.rows.faces import Face
+from sharpfront.rows.norm import size_of_terms
+from sharpfront.rows.sides import form_matrix
+
+# Places that differ by less than this share of the domain are one.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Datum:
+    """What is the same on both sides of a line: one form from below, one from above."""
+
+    below: LinearForm
+    above: LinearForm
+
+    @property
+    def order(self) -> int:
+        """The highest order of a derivative in it."""
+        return max(self.below.order, self.above.order)
+
+
+@dataclass(frozen=True)
+class FaceSizes:
+    """Lengths in which the data on a face are measured, (d,), and the face's vote."""
+
+    sides: Host
+    vote: float
+
+
+class Interfaces:
+    """The lines of a problem on which something jumps, and what goes on there.
+
+    Parameters
+    ----------
+    problem
+        A linear one.
+    rough
+        How rough each unknown is (`rows.norm`).
+    """
+
+    def __init__(self, problem: Problem, rough: dict[str, int]) -> None:
+        self.problem, self.rough = problem, rough
+        self.low, self.high = problem.domain.bounds
+        self._data: dict[tuple[int, float], tuple[Datum, ...]] = {}
+
+    @cached_property
+    def lines(self) -> tuple[Host, ...]:
+        """Where something jumps or a load acts, along each axis."""
+        if not self.problem.is_singular:
+            return tuple(np.empty(0) for _ in self.low)
+        return tuple(self._lines(axis) for axis in range(len(self.low)))
+
+    def _lines(self, axis: int) -> Host:
+        name, low, high = self._axis(axis)
+        _refuse_slanted(self.problem)
+        found = [places_along(e, name, low, high) for e in self.problem.equations]
+        loads = [q.place for q in self._loads(axis)]
+        stated = [j.place for j in self.problem.jumps if j.coordinate == name]
+        every = np.unique(np.concatenate([*found, loads, stated]))
+        return np.asarray(every[np.diff(every, prepend=-math.inf) > ROUNDING * (high - low)])
+
+    def _axis(self, axis: int) -> tuple[str, float, float]:
+        return self.problem.coordinates[axis], float(self.low[axis]), float(self.high[axis])
+
+    @cached_property
+    def _conditions(self) -> tuple[tuple[dict[str, int], tuple[Flux, ...]], ...]:
+        """How smooth unknowns are, and which fluxes go on, for each axis."""
+        p = self.problem
+        found = [
+            interface_conditions(p.equations, p.unknowns, p.coordinates, name)
+            for name in p.coordinates
+        ]
+        return tuple((f.continuous, f.fluxes) for f in found)
+
+    def _loads(self, axis: int) -> list[_Placed]:
+        return [
+            placed
+            for flux in self._conditions[axis][1]
+            for load in flux.loads
+            for placed in _placed(load, *self._axis(axis))
+        ]
+
+    def data(self, face: Face, place: float) -> tuple[Datum, ...]:
+        """Return what two patches share on a face at a place; nothing where nothing jumps there."""
+        axis = face.axis
+        near = 4.0 * ROUNDING * (self.high[axis] - self.low[axis])
+        if not self.problem.is_singular:
+            return ()
+        on_line = np.any(np.abs(self.lines[axis] - place) <= near)
+        # On a seam the coefficients of both ends meet.
+        seam = abs(place - self.high[axis]) <= near
+        if not on_line and not seam:
+            return ()
+        key = (axis, place)
+        if key not in self._data:
+            self._data[key] = self._made(axis, place, near)
+        return self._data[key]
+
+    def _made(self, axis: int, place: float, near: float) -> tuple[Datum, ...]:
+        continuous, fluxes = self._conditions[axis]
+        dimension = len(self.low)
+        out = []
+        for unknown, count in continuous.items():
+            for k in range(count):
+                orders = tuple(k if a == axis else 0 for a in range(dimension))
+                form = LinearForm((Term(unknown, orders, Constant(1.0)),), Constant(0.0))
+                out.append(Datum(form, form))
+        for flux in fluxes:
+            loads = [q for load in flux.loads for q in _placed(load, *self._axis(axis))]
+            here = [q for q in loads if abs(q.place - place) <= near]
+            out.append(Datum(flux.form, self._loaded(flux, here, axis)))
+        for stated in self.problem.jumps:
+            if stated.coordinate == self._axis(axis)[0] and abs(stated.place - place) <= near:
+                _replace(out, stated, axis)
+        return tuple(out)
+
+    def _loaded(self, flux: Flux, loads: Sequence[_Placed], axis: int) -> LinearForm:
+        """Return a flux from above with the loads at its place."""
+        form = flux.form
+        for placed in loads:
+            own = linear_form(placed.strength)
+            for term in own.terms:
+                if term.orders[axis] >= self._conditions[axis][0][term.unknown]:
+                    raise EquationError(
+                        f"sf.delta multiplies a derivative of {term.unknown} that jumps where the "
+                        "load is; it can multiply what goes on there, such as the unknown itself."
+                    )
+            _require_one_value(self.problem, placed, axis, self.low, self.high)
+            form = LinearForm(form.terms + own.terms, form.source + own.source)
+        return form
+
+    def moments(
+        self,
+        data: Sequence[Datum],
+        face: Face,
+        patches: tuple[Patch, Patch],
+        end: int,
+        counts: Sequence[int],
+        sizes: FaceSizes,
+    ) -> tuple[Host, Host]:
+        """Return the moments of data on a face as rows of a patch, and their right-hand sides.
+
+        Parameters
+        ----------
+        data
+            What is shared there.
+        face
+            The face.
+        patches
+            The one below it and the one above.
+        end
+            1 for the rows of the one below, whose upper end the face is, else 0.
+        counts
+            Moments along the other axes.
+        sizes
+            In which the data are measured.
+        """
+        own = [_Sided(self.problem, face, patches[s], 1 - s, counts) for s in (0, 1)]
+        rows, rhs = [], []
+        for datum in data:
+            values = [own[0].values(datum.below), own[1].values(datum.above)]
+            size = max(
+                float(np.max(size_of_terms(form, c, sizes.sides, self.rough)))
+                for form, (c, _) in zip((datum.below, datum.above), values, strict=True)
+            )
+            i = 1 - end
+            form, (coefficients, source) = (datum.below, datum.above)[i], values[i]
+            scale = sizes.vote / max(size, 1e-300)
+            rows.append(scale * own[i].moments(form, coefficients, self.problem.unknowns))
+            rhs.append(-scale * (own[i].projection @ source))
+        return np.concatenate(rows), np.concatenate(rhs)
+
+
+def interface_lines(problem: Problem) -> tuple[Host, ...]:
+    """Return where something jumps or a load acts, along each axis."""
+    return Interfaces(problem, {}).lines
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """A load at a place, its strength divided by the slope of its argument there."""
+
+    place: float
+    strength: Expression
+
+
+def _placed(load: Load, name: str, low: float, high: float) -> list[_Placed]:
+    """Return a load at every place at which its argument vanishes."""
+    along = Along(load.argument, name, low, high)
+    found = sorted(set(places(load.argument, 0.0, along)))
+    inside = [x for x in found if low < x < high]
+    if not inside or len(inside) < len(found):
+        raise ProblemError(
+            f"The load sf.delta({load.argument!r}) does not lie between {low:g} and {high:g}, "
+            f"the ends of the domain along {name}. A load at an end is a condition there."
+        )
+    slope = load.argument.d(name)
+    out = []
+    for x in inside:
+        steep = abs(float(along.values(slope, np.array([x]))[0]))
+        if not 0.0 < steep < math.inf:
+            raise ProblemError(
+                f"The argument of sf.delta({load.argument!r}) has no slope at {name} = {x:g}."
+            )
+        out.append(_Placed(x, load.strength / steep))
+    return out
+
+
+class _Sided:
+    """Forms on a face as seen from the inside of one of its patches."""
+
+    def __init__(
+        self, problem: Problem, face: Face, patch: Patch, end: int, counts: Sequence[int]
+    ) -> None:
+        self.patch, self.axis, self.end = patch, face.axis, end
+        self.coordinates = problem.coordinates
+        at = [m.high if end else m.low for m in patch.maps]
+        axes = [np.array([float(c)]) for c in at]
+        moments = [np.ones((1, 1))]
+        rest = [a for a in range(patch.dimension) if a != face.axis]
+        for a, low, high, q in zip(rest, face.low, face.high, counts, strict=True):
+            # Exact for coefficients with as many functions as the patch has.
+            z, w = gauss(patch.functions[a] + q // 2 + 2)
+            axes[a] = 0.5 * (low * (1.0 - z) + high * (1.0 + z))
+            moments.append((legendre_table(z, q)[0] * w[:, None]).T)
+        self.axes = axes
+        self.points = product_points(axes)
+        self.projection = product_matrix(moments)
+        self.inside = self.points.copy()
+        self.inside[:, face.axis] = 0.5 * (patch.low + patch.high)[face.axis]
+
+    def values(self, form: LinearForm) -> tuple[list[Host], Host]:
+        """Return the coefficients and the source of a form at points of the face."""
+        here, inside = (environment(self.coordinates, p) for p in (self.points, self.inside))
+        count = len(self.points)
+        coefficients = [inside_values(t.coefficient, here, inside, count) for t in form.terms]
+        return coefficients, inside_values(form.source, here, inside, count)
+
+    def moments(
+        self, form: LinearForm, coefficients: Sequence[Host], unknowns: Sequence[str]
+    ) -> Host:
+        """Return the moments of a form over the patch's functions, (moments, columns)."""
+        tables = [
+            self.patch.end_tables(a, form.order)[:, self.end : self.end + 1]
+            if a == self.axis
+            else self.patch.axis_table(a, self.axes[a], form.order)
+            for a in range(self.patch.dimension)
+        ]
+        return np.asarray(self.projection @ form_matrix(form, coefficients, tables, unknowns))
+
+
+def _refuse_slanted(problem: Problem) -> None:
+    """Refuse fluxes that jump along anything but lines parallel to an axis."""
+    names = problem.coordinates
+    for equation in problem.equations:
+        for node in ordered(equation):
+            if not is_weak(node) or not derivatives_in(node):
+                continue
+            switches = {id(s): s for name in names for s in jumps_along(node, name)}
+            for switch in switches.values():
+                if parallel_parts(switch) is None:
+                    raise ProblemError(
+                        "A coefficient inside a derivative jumps where "
+                        f"{switch.argument!r} = {switch.first:g}. Flux conditions are known on "
+                        "lines parallel to the axes only, as np.where(x < 0.5, ...) has them; "
+                        "materials with slanted or curved edges are not solved yet."
+                    )
+
+
+def _require_one_value(
+    problem: Problem, placed: _Placed, axis: int, low: Host, high: Host
+) -> None:
+    """Refuse a load whose strength jumps where it acts."""
+    shares = np.array([0.03, 0.21, 0.37, 0.52, 0.71, 0.93])
+    points = low + (high - low) * shares[:, None]
+    near = 1e-9 * (high[axis] - low[axis])
+    sides = []
+    for step in (-near, near):
+        points[:, axis] = placed.place + step
+        leaves = environment(problem.coordinates, points)
+        form = linear_form(placed.strength)
+        parts = [form.source, *(t.coefficient for t in form.terms)]
+        sides.append(np.stack([at_points(e, leaves, len(points), "load") for e in parts]))
+    below, above = sides
+    if np.any(np.abs(above - below) > 1e-6 * (1e-300 + np.abs(above) + np.abs(below))):
+        raise ProblemError(
+            f"What multiplies sf.delta jumps at {problem.coordinates[axis]} = {placed.place:g}, "
+            "where the load is: give it one value there."
+        )
+
+
+def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:
+    """Put a stated jump in the place of what would go on otherwise."""
+    for quantity, equals in zip(stated.forms, stated.steps, strict=True):
+        lead = max(quantity.terms, key=lambda t: t.orders[axis])
+        wanted = (lead.unknown, lead.orders[axis])
+        found = [i for i, d in enumerate(data) if wanted in _leading(d.below, axis)]
+        found += [i for i, d in enumerate(data) if wanted in _all_orders(d.below, axis)]
+        if not found:
+            raise ProblemError(
+                f"sf.jump states a jump across {stated.coordinate} = {stated.place:g} of something "
+                f"with derivative {wanted[1]} of {wanted[0]} along {stated.coordinate}, which the "
+                "equation leaves to itself there."
+            )
+        above = LinearForm(
+            quantity.terms
+            + tuple(Term(t.unknown, t.orders, -t.coefficient) for t in equals.terms),
+            quantity.source - equals.source,
+        )
+        data[found[0]] = Datum(quantity, above)
+
+
+def _leading(form: LinearForm, axis: int) -> set[tuple[str, int]]:
+    most = max((t.orders[axis] for t in form.terms), default=0)
+    return {(t.unknown, most) for t in form.terms if t.orders[axis] == most}
+
+
+def _all_orders(form: LinearForm, axis: int) -> set[tuple[str, int]]:
+    return {(t.unknown, t.orders[axis]) for t in form.terms}
