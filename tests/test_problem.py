@@ -324,7 +324,7 @@ def test_conditions_at_points_and_on_integrals():
     [
         (at(1.5, lambda u, x: u), ProblemError, r"point \(1\.5,\).*Interval\(0, 1\)"),
         (at((0.5, 0.5), lambda u, x: u), ProblemError, "does not lie in"),
-        (lambda u, x: u, ProblemError, r"sf\.at\(\.\.\.\) and sf\.integral"),
+        (lambda u, x: u, ProblemError, r"sf\.at\(\.\.\.\), sf\.integral"),
         (at(0.5, lambda u, x: x - 1), EquationError, "does not contain an unknown"),
         (integral(lambda u, x: x), EquationError, "does not contain an unknown"),
     ],

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +16,20 @@ from sharpfront.checks import (
     numbers_in,
     refusal,
 )
-from sharpfront.equation.expression import Constant, Expression
+from sharpfront.conditions import (
+    At,
+    Condition,
+    Integral,
+    IntegralCondition,
+    Jump,
+    JumpCondition,
+    PointCondition,
+    Residual,
+    at,
+    integral,
+    jump,
+)
+from sharpfront.equation.expression import Expression, as_expression
 from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.names import refuse_names
 from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
@@ -29,127 +40,27 @@ from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.initial import Initial, InitialState, read_initial, time_order, velocity_name
 
+__all__ = [
+    "At",
+    "Condition",
+    "Integral",
+    "IntegralCondition",
+    "Jump",
+    "JumpCondition",
+    "PointCondition",
+    "Problem",
+    "Residual",
+    "at",
+    "integral",
+    "jump",
+]
+
 _OPTIONS = ("boundary", "conditions", "parameters", "initial", "time")
 _SYNONYMS = {
     **dict.fromkeys(("bc", "bcs"), "boundary"),
     **dict.fromkeys(("ic", "ics", "start", "u0"), "initial"),
     **dict.fromkeys(("t", "span", "interval", "t_span"), "time"),
 }
-# Any: SymPy's expressions, which are not imported for their types.
-Residual = Callable[..., Any] | str | tuple[Callable[..., Any] | str | Any, ...] | Any
-
-
-@dataclass(frozen=True, eq=False)
-class Stated:
-    """Residuals of a condition, read."""
-
-    residuals: tuple[Expression, ...]
-
-    @cached_property
-    def forms(self) -> tuple[LinearForm, ...]:
-        """The linear forms of the residuals."""
-        return tuple(linear_form(r) for r in self.residuals)
-
-
-@dataclass(frozen=True, eq=False)
-class Condition(Stated):
-    """Residuals that vanish on one part of the boundary."""
-
-    part: str
-
-
-@dataclass(frozen=True, eq=False)
-class At:
-    """A condition at a point inside the domain; made by `at`."""
-
-    point: tuple[float, ...]
-    residual: Residual
-
-
-@dataclass(frozen=True, eq=False)
-class Integral:
-    """A condition on an integral over the domain; made by `integral`."""
-
-    integrand: Residual
-    equals: float
-
-
-@dataclass(frozen=True, eq=False)
-class PointCondition(Stated):
-    """Residuals that vanish at one point of the domain."""
-
-    point: tuple[float, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class IntegralCondition(Stated):
-    """Integrands whose integrals over the domain have one given value."""
-
-    equals: float
-
-
-@dataclass(frozen=True, eq=False)
-class Jump:
-    """A jump across a line on which a coordinate has one value; made by `jump`."""
-
-    quantity: Residual
-    equals: Residual | float
-    coordinate: str
-    place: float
-
-
-@dataclass(frozen=True, eq=False)
-class JumpCondition(Stated):
-    """Quantities that jump by given steps across a line on which a coordinate has one value."""
-
-    equals: tuple[Expression, ...]
-    coordinate: str
-    place: float
-
-    @cached_property
-    def steps(self) -> tuple[LinearForm, ...]:
-        """The linear forms of what they jump by."""
-        return tuple(linear_form(e) for e in self.equals)
-
-
-@explained("sf.at(0.3, lambda u, x: u - 1)")
-def at(point: float | tuple[float, ...], residual: Residual) -> At:
-    """State a condition at a point inside the domain: ``sf.at(0.3, lambda u, x: u - 1)``."""
-    expected = "a number, or a tuple with one for each coordinate"
-    numbers = numbers_in(listed(point), "The point of sf.at", expected, "sf.at(0.3, 'u = 1')")
-    return At(numbers, residual)
-
-
-@explained("sf.integral(lambda u, x: u, equals=1)")
-def integral(integrand: Residual, equals: float = 0.0) -> Integral:
-    """State an integral over the domain: ``sf.integral(lambda u, x: u, equals=1)``."""
-    return Integral(integrand, finite(equals, "equals", attempt="equals=1.0"))
-
-
-@explained("sf.jump(lambda u, x: u, x=0.5, equals=1)")
-def jump(quantity: Residual, *, equals: Residual | float = 0.0, **place: float) -> Jump:
-    """State how a quantity jumps across a line: ``sf.jump(lambda u, x: u, x=0.5, equals=1)``.
-
-    From above minus from below. It stands in the place of what the equation says there: u goes on,
-    and so does the flux.
-
-    Parameters
-    ----------
-    quantity
-        The unknown, a derivative of it, or a flux such as ``lambda u, x: k(x) * u.dx``.
-    equals
-        What it jumps by: a number, or a function of the coordinates and of unknowns, as at a
-        contact with a resistance, ``equals=lambda u, x: r * u.dx``; those are taken from above.
-    **place
-        The line, by the name of the coordinate that is normal to it.
-    """
-    if len(place) != 1:
-        raise ProblemError(
-            "sf.jump needs the place of the line by the name of one coordinate, as in "
-            f"sf.jump(lambda u, x: u, x=0.5, equals=1); got {', '.join(place) or 'none'}."
-        )
-    ((name, value),) = place.items()
-    return Jump(quantity, equals, name, finite(value, name, attempt=f"{name}=0.5"))
 
 
 class Problem:
@@ -322,7 +233,7 @@ class Problem:
         read = self._read(stated.quantity, where)
         require_unknowns(read, where)
         equals = stated.equals
-        steps = (Constant(float(equals)),) if is_number(equals) else self._read(equals, where)
+        steps = (as_expression(equals),) if is_number(equals) else self._read(equals, where)
         if len(steps) not in (1, len(read)):
             raise ProblemError(f"The {where} has {len(read)} quantities and {len(steps)} steps.")
         _refuse_loads((*read, *steps), where)

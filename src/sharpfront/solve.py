@@ -150,13 +150,13 @@ def _refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
     """Refuse fluxes that jump, loads and stated jumps where no patches can hold them."""
     if not problem.is_singular or (suits(problem) and isinstance(adaptor, Patches | None)):
         return
-    what = "a derivative across a coefficient that jumps, sf.delta or sf.jump"
+    what = "The problem has a derivative across a coefficient that jumps, sf.delta or sf.jump"
     if suits(problem):
-        raise ProblemError(f"The problem has {what}; only sf.Patches() solves that. Leave adaptor= out.")
+        raise ProblemError(f"{what}; only sf.Patches() solves that. Leave adaptor= out.")
     raise ProblemError(
-        f"The problem has {what}. Those are solved where it is linear, has no time=, and lies on an "
-        "interval, or on a box or polygon in the plane with sides parallel to the axes. If k is "
-        "continuous in (k * u.dx).dx, write the product rule, k * u.dxx + k_x * u.dx."
+        f"{what}. Those are solved where it is linear, has no time=, and lies on an interval, or "
+        "on a box or polygon in the plane with sides parallel to the axes. If k is continuous in "
+        "(k * u.dx).dx, write the product rule, k * u.dxx + k_x * u.dx."
     )
 
 

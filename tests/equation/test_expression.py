@@ -22,6 +22,7 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.linearise import substitute
 from sharpfront.equation.rules import partial_derivative, total_derivative
 from sharpfront.equation.trace import Symbols
+from sharpfront.equation.weak import is_singular
 from sharpfront.errors import EquationError
 
 SYMBOLS = Symbols(("u", "v"), ("x", "y"))
@@ -92,12 +93,18 @@ class TestDerivativesByAttribute:
     @pytest.mark.parametrize(
         "jumping", [np.where(X > 0.3, 1, 50), np.sign(X), (X > 0.3) * 2, np.heaviside(X, 0)]
     )
-    def test_flux_form_with_a_coefficient_that_jumps_is_refused(self, jumping):
+    def test_flux_form_with_a_coefficient_that_jumps_keeps_the_flux(self, jumping):
         # The flux goes on where it jumps, the slope does not: k u'' alone would be another problem.
-        with pytest.raises(EquationError, match="write the product rule"):
-            (jumping * U.dx).dx  # noqa: B018
-        assert derivatives_in(jumping * U.dxx)
-        np.abs(X).dx  # noqa: B018
+        flux = (jumping * U.dx).dx
+        assert is_singular(flux) and not is_singular(jumping * U.dxx)
+        leaves = {X.key: POINTS, U.dx.key: np.sin(POINTS), U.dxx.key: np.cos(POINTS)}
+        beside = evaluate(jumping * U.dxx, leaves)
+        np.testing.assert_array_equal(evaluate(flux, leaves), beside)
+        assert not is_singular(np.abs(X).dx)
+
+    def test_derivative_of_what_jumps_with_the_unknown_is_refused(self):
+        with pytest.raises(EquationError, match="jumps with u"):
+            (np.where(U > 0.5, 1.0, 2.0) * U.dx).dx  # noqa: B018
 
     def test_flux_form_is_the_derivative_of_the_product(self):
         flux = ((1 + X**2) * U.dx).dx

@@ -236,7 +236,10 @@ def test_a_whole_problem_goes_both_ways():
         (lambda: sf.Problem(LINE, sympy.sin(x)), "No unknown is found"),
         (lambda: sf.Problem(LINE, ux.diff(x) - sympy.I), "not a finite real number.*two unknowns"),
         (lambda: sf.Problem(LINE, ux.diff(x) - sympy.oo), "not a finite real number"),
-        (lambda: sf.Problem(LINE, ux.diff(x) - sympy.DiracDelta(x)), "A delta is no function"),
+        (
+            lambda: sf.Problem(LINE, ux.diff(x) - sympy.DiracDelta(ux)),
+            "an expression of one",
+        ),
         (lambda: sf.Problem(LINE, ux.diff(x) - sympy.zeta(x)), "no counterpart.*Known functions"),
         (lambda: sf.Problem(LINE, ux.diff(x) - sympy.Integral(ux, x)), r"sf\.integral"),
         (lambda: sf.Problem(LINE, ux > 1), "comparison"),

@@ -147,8 +147,7 @@ def jumps_along(expression: Expression, coordinate: str) -> tuple[Switch, ...]:
     return tuple(
         s
         for s in switches(expression)
-        if s.jumps
-        and (coordinate in named_in(s.argument) or derivatives_in(s.argument))
+        if s.jumps and (coordinate in named_in(s.argument) or derivatives_in(s.argument))
     )
 
 

@@ -27,7 +27,7 @@ from sharpfront.equation.expression import (
     is_zero,
     ordered,
 )
-from sharpfront.equation.linearise import LinearForm, Term, linear_form
+from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.weak import WeakDerivative, is_delta, is_weak
 from sharpfront.errors import EquationError
 

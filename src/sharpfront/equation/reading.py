@@ -29,6 +29,7 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.repair import repaired
 from sharpfront.equation.trace import Symbols, refuse_condition
+from sharpfront.equation.weak import delta
 from sharpfront.equation.written import NORMAL
 from sharpfront.errors import EquationError
 
@@ -65,12 +66,12 @@ UFUNCS: dict[str, np.ufunc] = {
 _CONSTANTS = {"pi": float(np.pi), "e": float(np.e)}
 # Functions of expressions: derivatives of products, where u_xx has no room for them.
 _CALCULUS = ("diff", "laplacian")
-FUNCTIONS = (*UFUNCS, "where", *_CALCULUS)
+FUNCTIONS = (*UFUNCS, "where", "delta", *_CALCULUS)
 _FUNCTION_SYNONYMS = {
     **{f"a{n}": f"arc{n}" for n in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
     **{"ln": "log", "lg": "log10", "max": "maximum", "min": "minimum", "sgn": "sign"},
     **{"if": "where", "piecewise": "where", "pow": "float_power", "mod": "remainder"},
-    **{"lap": "laplacian", "delta": "laplacian", "derivative": "diff", "step": "heaviside"},
+    **{"lap": "laplacian", "derivative": "diff", "step": "heaviside"},
 }
 
 
@@ -110,7 +111,9 @@ class Reader:
         self.found = found
         # Python reads names in this normal form, so a micro sign is a mu.
         self.parameters = {unicodedata.normalize("NFKC", k): v for k, v in parameters.items()}
-        taken = (*symbols.unknowns, *symbols.coordinates, *FUNCTIONS)
+        # A parameter may be called delta, as many are; the load then has no name here.
+        functions = (f for f in FUNCTIONS if f != "delta")
+        taken = (*symbols.unknowns, *symbols.coordinates, *functions)
         for name in self.parameters:
             if name in taken or self.derivative(name) is not None:
                 raise TextError(f"The parameter name {name!r} is taken; choose another one.", name)
@@ -209,6 +212,8 @@ class Reader:
                     f"where takes (condition, a, b), got {len(arguments)} arguments.", name
                 )
             return np.where(*arguments)
+        if name == "delta" and len(arguments) == 1 and name not in self.parameters:
+            return delta(arguments[0])
         if name not in UFUNCS:
             return self.complain(
                 f"{name!r} in {short(self.text)} is not a known function."

@@ -18,6 +18,7 @@ from sharpfront.checks import shown
 from sharpfront.equation.expression import Constant, Expression, Normal, apply, as_expression
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.equation.trace import Symbols, is_coordinate_name, refuse_condition
+from sharpfront.equation.weak import delta
 from sharpfront.equation.written import NORMAL
 from sharpfront.errors import EquationError
 
@@ -57,12 +58,12 @@ _WRITTEN_OUT: dict[str, Build] = {
     "coth": lambda a: 1 / np.tanh(a),
     "frac": lambda a: a - np.floor(a),
     "ITE": np.where,
+    "DiracDelta": delta,
 }
 KNOWN = (*_UFUNCS, *_WRITTEN_OUT, "Max", "Min", "Piecewise")
 _HINTS = {
     "Integral": "State an integral over the domain as sf.integral(integrand, equals=value).",
     "Subs": "Write the condition for all x, u(x).diff(x); the part of the boundary says where.",
-    "DiracDelta": "A delta is no function of points; give a narrow source, or split the domain.",
     "ImaginaryUnit": "Write real and imaginary part as two unknowns.",
 }
 

@@ -21,6 +21,7 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.equation.trace import is_condition
+from sharpfront.equation.weak import WeakDerivative, is_delta
 from sharpfront.equation.written import NORMAL
 from sharpfront.errors import EquationError, MissingExtraError
 
@@ -70,6 +71,10 @@ def _applied(node: Apply, made: list[Any], sympy: Any, table: dict[Any, Build]) 
     if function.evaluate is np.where:
         sides = [_number(a, m, sympy) for a, m in zip(node.arguments[1:], made[1:], strict=True)]
         return _choice(sympy, _truth(node.arguments[0], made[0], sympy), *sides)
+    if isinstance(function, WeakDerivative):
+        return sympy.Derivative(made[1], sympy.Symbol(function.coordinate), evaluate=False)
+    if is_delta(node):
+        return sympy.DiracDelta(made[0])
     as_read = _truth if function.evaluate in _LOGICAL else _number
     parts = [as_read(a, m, sympy) for a, m in zip(node.arguments, made, strict=True)]
     if function.evaluate in table:

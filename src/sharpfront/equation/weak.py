@@ -86,6 +86,4 @@ def is_weak(node: Expression) -> bool:
 
 def is_singular(expression: Expression) -> bool:
     """Tell whether a graph has loads or derivatives of unknowns across jumps."""
-    return any(
-        is_delta(n) or (is_weak(n) and bool(derivatives_in(n))) for n in ordered(expression)
-    )
+    return any(is_delta(n) or (is_weak(n) and bool(derivatives_in(n))) for n in ordered(expression))

@@ -12,6 +12,7 @@ from sharpfront.equation.expression import (
     Expression,
     Normal,
 )
+from sharpfront.equation.weak import WeakDerivative
 
 NORMAL = "normal"
 _INFIX = {
@@ -67,6 +68,8 @@ def _pieces(node: Expression) -> tuple[list[_Piece], int]:
         return [(arguments[0], left), f"{space}{sign}{space}", (arguments[1], rank + 1)], rank
     if name == "negative":
         return ["-", (arguments[0], 2)], 1
+    if isinstance(node.function, WeakDerivative):
+        return ["diff(", (arguments[1], 0), f", {node.function.coordinate})"], _ATOM
     pieces: list[_Piece] = ["abs(" if name == "absolute" else f"{name}("]
     for i, argument in enumerate(arguments):
         pieces += [", ", (argument, 0)] if i else [(argument, 0)]

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.conditions import Stated
 from sharpfront.equation.expression import (
     Constant,
     Coordinate,
@@ -31,7 +32,7 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.linearise import LinearForm, Term, is_linear, substitute, tangent_terms
 from sharpfront.newton.iterate import Constants, Iterate
-from sharpfront.problem import Problem, Stated
+from sharpfront.problem import Problem
 
 _S = TypeVar("_S", bound=Stated)
 

@@ -23,6 +23,7 @@ from sharpfront.equation.expression import (
     ordered,
 )
 from sharpfront.equation.opaque import OpaqueFunction
+from sharpfront.equation.weak import WeakDerivative, is_delta
 from sharpfront.report.recorded import (
     NotRecordedError,
     Recorded,
@@ -148,6 +149,7 @@ class Code:
             wanted = function.name.replace("<lambda>", "f")
             name = self.supplied(wanted, names, "a function in the equation")
             given = f", ({', '.join(inner)},)" if inner else ""
+            given += f", breaks={function.breaks!r}" if any(function.breaks) else ""
             self.setup.append(f"{name} = sf.function({name}{given})\n")
             self._named[id(function)] = name
             self._kept.append(function)
@@ -206,6 +208,10 @@ class _Writer:
         arguments = [self.done.get(id(a)) for a in node.arguments]
         if any(a is None for a in arguments):
             return None
+        if isinstance(node.function, WeakDerivative) and arguments[1] is not None:
+            return Recorded(f"({arguments[1].code}).d{node.function.coordinate}")
+        if is_delta(node) and arguments[0] is not None:
+            return Recorded(f"sf.delta({arguments[0].code})")
         if isinstance(node.function, OpaqueFunction):
             name = self.code.opaque(node.function, len(arguments))
             return Recorded(f"{name}({', '.join(a.code for a in arguments if a is not None)})")

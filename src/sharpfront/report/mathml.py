@@ -24,6 +24,7 @@ from sharpfront.equation.expression import (
     derivatives_in,
     ordered,
 )
+from sharpfront.equation.weak import WeakDerivative, is_delta
 from sharpfront.report.terms import NormalDerivative, factors_of, terms_of
 
 # Parts that are used twice are written twice; beyond so many signs nobody reads on.
@@ -206,7 +207,11 @@ def _apply(node: Apply, names: Names) -> Piece:
     if name in _RELATIONS:
         a, b = (_fenced(write(argument), _SUM) for argument in arguments)
         return f"{a}<mo form='infix'>{_RELATIONS[name]}</mo>{b}", _SUM
-    return _function(name, [write(a)[0] for a in arguments]), _ATOM
+    if isinstance(node.function, WeakDerivative):
+        above = f"<mo>∂</mo>{_fenced(write(arguments[1]), _ATOM)}"
+        below = f"<mo>∂</mo>{name_to_mathml(node.function.coordinate)}"
+        return f"<mfrac>{_row(above)}{_row(below)}</mfrac>", _PRODUCT
+    return _function("δ" if is_delta(node) else name, [write(a)[0] for a in arguments]), _ATOM
 
 
 def _function(name: str, arguments: list[str]) -> str:

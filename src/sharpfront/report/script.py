@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sharpfront.geometry import Combination
-from sharpfront.problem import IntegralCondition, Problem
+from sharpfront.problem import IntegralCondition, JumpCondition, Problem
 from sharpfront.report.code import Code
 from sharpfront.report.domains import domain_code
 from sharpfront.report.recorded import number
@@ -92,12 +92,19 @@ def _lines(problem: Problem, code: Code) -> list[str]:
         else f"sf.at({c.point!r}, {code.residuals(c.residuals, unknowns)})"
         for c in problem.further
     ]
+    further += [_jump(j, unknowns, code) for j in problem.jumps]
     if further:
         lines.append(f"conditions=({', '.join(further)},)")
     if problem.time is not None:
         states = ", ".join(f"{n!r}: {s}" for n, s in _states(problem, code).items())
         lines += [f"initial={{{states}}}", f"time={problem.time!r}"]
     return lines
+
+
+def _jump(stated: JumpCondition, unknowns: Sequence[str], code: Code) -> str:
+    """Return a stated jump as code."""
+    quantities, steps = (code.residuals(e, unknowns) for e in (stated.residuals, stated.equals))
+    return f"sf.jump({quantities}, equals={steps}, {stated.coordinate}={number(stated.place)})"
 
 
 def _states(problem: Problem, code: Code) -> dict[str, str]:

@@ -112,6 +112,12 @@ def _further_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
                 pairs = zip(problem.domain.coordinates, condition.point, strict=True)
                 where = _listed([_named(name, value) for name, value in pairs])
                 yield _equation(residual, names), f"at {where}"
+    for jump in problem.jumps:
+        where = math(_named(jump.coordinate, jump.place))
+        for quantity, step in zip(jump.residuals, jump.equals, strict=True):
+            left = f"<mrow><mo>[</mo>{to_mathml(quantity, names)}<mo>]</mo></mrow>"
+            right = to_mathml(step, names)
+            yield math(f"{left}<mo form='infix'>=</mo>{right}"), f"across {where}"
 
 
 def _initial_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:

@@ -18,15 +18,15 @@ from sharpfront.arrays import Host
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_matrix, product_points
 from sharpfront.equation.edges import jumps_along, parallel_parts, places_along
-from sharpfront.equation.expression import Constant, Expression, derivatives_in, ordered
-from sharpfront.equation.interfaces import Flux, Load, interface_conditions
-from sharpfront.equation.inverse import Along, places
+from sharpfront.equation.expression import Constant, derivatives_in, ordered
+from sharpfront.equation.interfaces import Flux, interface_conditions
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
-from sharpfront.equation.values import at_points, environment, inside_values
+from sharpfront.equation.values import environment, inside_values
 from sharpfront.equation.weak import is_weak
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.problem import JumpCondition, Problem
 from sharpfront.rows.faces import Face
+from sharpfront.rows.loads import PlacedLoad, placed_loads, require_one_value
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import form_matrix
 
@@ -100,12 +100,12 @@ class Interfaces:
         ]
         return tuple((f.continuous, f.fluxes) for f in found)
 
-    def _loads(self, axis: int) -> list[_Placed]:
+    def _loads(self, axis: int) -> list[PlacedLoad]:
         return [
             placed
             for flux in self._conditions[axis][1]
             for load in flux.loads
-            for placed in _placed(load, *self._axis(axis))
+            for placed in placed_loads(load, *self._axis(axis))
         ]
 
     def data(self, face: Face, place: float) -> tuple[Datum, ...]:
@@ -134,7 +134,7 @@ class Interfaces:
                 form = LinearForm((Term(unknown, orders, Constant(1.0)),), Constant(0.0))
                 out.append(Datum(form, form))
         for flux in fluxes:
-            loads = [q for load in flux.loads for q in _placed(load, *self._axis(axis))]
+            loads = [q for load in flux.loads for q in placed_loads(load, *self._axis(axis))]
             here = [q for q in loads if abs(q.place - place) <= near]
             out.append(Datum(flux.form, self._loaded(flux, here, axis)))
         for stated in self.problem.jumps:
@@ -142,7 +142,7 @@ class Interfaces:
                 _replace(out, stated, axis)
         return tuple(out)
 
-    def _loaded(self, flux: Flux, loads: Sequence[_Placed], axis: int) -> LinearForm:
+    def _loaded(self, flux: Flux, loads: Sequence[PlacedLoad], axis: int) -> LinearForm:
         """Return a flux from above with the loads at its place."""
         form = flux.form
         for placed in loads:
@@ -153,7 +153,7 @@ class Interfaces:
                         f"sf.delta multiplies a derivative of {term.unknown} that jumps where the "
                         "load is; it can multiply what goes on there, such as the unknown itself."
                     )
-            _require_one_value(self.problem, placed, axis, self.low, self.high)
+            require_one_value(self.problem, placed, axis)
             form = LinearForm(form.terms + own.terms, form.source + own.source)
         return form
 
@@ -202,36 +202,6 @@ class Interfaces:
 def interface_lines(problem: Problem) -> tuple[Host, ...]:
     """Return where something jumps or a load acts, along each axis."""
     return Interfaces(problem, {}).lines
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """A load at a place, its strength divided by the slope of its argument there."""
-
-    place: float
-    strength: Expression
-
-
-def _placed(load: Load, name: str, low: float, high: float) -> list[_Placed]:
-    """Return a load at every place at which its argument vanishes."""
-    along = Along(load.argument, name, low, high)
-    found = sorted(set(places(load.argument, 0.0, along)))
-    inside = [x for x in found if low < x < high]
-    if not inside or len(inside) < len(found):
-        raise ProblemError(
-            f"The load sf.delta({load.argument!r}) does not lie between {low:g} and {high:g}, "
-            f"the ends of the domain along {name}. A load at an end is a condition there."
-        )
-    slope = load.argument.d(name)
-    out = []
-    for x in inside:
-        steep = abs(float(along.values(slope, np.array([x]))[0]))
-        if not 0.0 < steep < math.inf:
-            raise ProblemError(
-                f"The argument of sf.delta({load.argument!r}) has no slope at {name} = {x:g}."
-            )
-        out.append(_Placed(x, load.strength / steep))
-    return out
 
 
 class _Sided:
@@ -295,28 +265,6 @@ def _refuse_slanted(problem: Problem) -> None:
                     )
 
 
-def _require_one_value(
-    problem: Problem, placed: _Placed, axis: int, low: Host, high: Host
-) -> None:
-    """Refuse a load whose strength jumps where it acts."""
-    shares = np.array([0.03, 0.21, 0.37, 0.52, 0.71, 0.93])
-    points = low + (high - low) * shares[:, None]
-    near = 1e-9 * (high[axis] - low[axis])
-    sides = []
-    for step in (-near, near):
-        points[:, axis] = placed.place + step
-        leaves = environment(problem.coordinates, points)
-        form = linear_form(placed.strength)
-        parts = [form.source, *(t.coefficient for t in form.terms)]
-        sides.append(np.stack([at_points(e, leaves, len(points), "load") for e in parts]))
-    below, above = sides
-    if np.any(np.abs(above - below) > 1e-6 * (1e-300 + np.abs(above) + np.abs(below))):
-        raise ProblemError(
-            f"What multiplies sf.delta jumps at {problem.coordinates[axis]} = {placed.place:g}, "
-            "where the load is: give it one value there."
-        )
-
-
 def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:
     """Put a stated jump in the place of what would go on otherwise."""
     for quantity, equals in zip(stated.forms, stated.steps, strict=True):
@@ -331,8 +279,7 @@ def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:
                 "equation leaves to itself there."
             )
         above = LinearForm(
-            quantity.terms
-            + tuple(Term(t.unknown, t.orders, -t.coefficient) for t in equals.terms),
+            quantity.terms + tuple(Term(t.unknown, t.orders, -t.coefficient) for t in equals.terms),
             quantity.source - equals.source,
         )
         data[found[0]] = Datum(quantity, above)

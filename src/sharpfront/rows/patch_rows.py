@@ -235,9 +235,7 @@ class PatchRows:
         size = np.maximum(self._size(form, values, local_sides(patch, z)), _TINY)
         scale = float(patch.sides.max()) ** self.vote * np.sqrt(weights) / size
         tables = [patch.axis_table(a, axes[a], form.order) for a in range(patch.dimension)]
-        matrix = form_matrix(
-            form, [scale * c for c in values.coefficients], tables, self.unknowns
-        )
+        matrix = form_matrix(form, [scale * c for c in values.coefficients], tables, self.unknowns)
         return matrix, self._probed([values.rhs * scale])
 
     def _points(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
@@ -260,8 +258,8 @@ class PatchRows:
                     for a in range(patch.dimension)
                 ]
                 rows = form_matrix(
-            form, [scale * c for c in values.coefficients], tables, self.unknowns
-        )
+                    form, [scale * c for c in values.coefficients], tables, self.unknowns
+                )
                 rhs = self._probed([values.rhs * scale])
                 out.setdefault(owner, []).append((rows, rhs))
         return out
@@ -278,9 +276,9 @@ class PatchRows:
         counts = self._moments(face, patches)
         special = self.interfaces.data(face, float(a.high[face.axis]))
         if special:
-            sides = np.minimum(a.sides, b.sides)
-            sides[face.axis] = normal
-            sizes = FaceSizes(sides, vote)
+            lengths = np.minimum(a.sides, b.sides)
+            lengths[face.axis] = normal
+            sizes = FaceSizes(lengths, vote)
             rows, rhs = self.interfaces.moments(special, face, (a, b), end, counts, sizes)
             return Tie(number, rows, rhs)
         patch = a if end else b

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -178,10 +179,10 @@ class Patches:
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
         if state.final or not np.any(tails.tail > state.aim):
-            certifier = Certifier(
-                state.rows, state.tiling, self.leastsquares, self.settings, state.waves
+            certifier = self._certifier(state)
+            certificate = certifier.certificate(
+                state.cells, approximation, scales, tails, state.tol
             )
-            certificate = certifier.certificate(state.cells, approximation, scales, tails)
             value = certificate.value
         points = np.concatenate(
             [product_points([m.points(_CHECKED) for m in c.patch.maps]) for c in state.cells]
@@ -227,6 +228,10 @@ class Patches:
         if state.idle >= PATIENCE or state.aim <= SMALLEST:
             kind = OutcomeKind.STALLED if found.estimate.value < 1e-9 else OutcomeKind.UNRESOLVED
             return replace(state, finished=Outcome(kind, reached))
+        certificate = assessment.certificate
+        if certificate.vertices >= certificate.value:
+            closer = self._certifier(state).closer(state.cells, certificate.vertices / state.tol)
+            return self._within(state, closer, state.aim)
         aim = state.aim * min(0.3, max(0.01, 0.3 * state.tol / assessment.estimate.value))
         return self._next(state, assessment, max(aim, SMALLEST))
 
@@ -246,9 +251,16 @@ class Patches:
         )
         if not changed:
             cells = richer(cells)
+        return self._within(state, cells, aim)
+
+    def _within(self, state: PatchState, cells: Sequence[Cell], aim: float) -> PatchState:
+        """Return the state with other cells, or the end of the search if they are too many."""
         if functions_of(cells) * len(state.problem.unknowns) > self.max_kernels:
             return replace(state, final=True)
         return replace(state, cells=tuple(cells), aim=aim)
+
+    def _certifier(self, state: PatchState) -> Certifier:
+        return Certifier(state.rows, state.tiling, self.leastsquares, self.settings, state.waves)
 
 
 def suits(problem: Problem) -> bool:
@@ -337,8 +349,9 @@ def _reached(assessment: PatchAssessment) -> str:
     patches = f"{count} patches" if count > 1 else "one patch"
     found = assessment.certificate
     assert found is not None
+    closer = f", patches closer to the ends of interfaces by {found.vertices:.1e}"
     return (
         f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches}: two "
         f"more along every axis change it by {found.change:.1e}, other weights of the rows by "
-        f"{found.norm:.1e}."
+        f"{found.norm:.1e}{closer if found.vertices else ''}."
     )

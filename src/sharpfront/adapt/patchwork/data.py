@@ -139,7 +139,9 @@ def _inside(patch: Patch, places: Host) -> Host:
     On a side that is an edge of the data the values of the patch beyond it may be found.
     """
     own = places[np.all((places >= patch.low) & (places <= patch.high), axis=1)]
-    return np.asarray(np.clip(own, patch.low + BESIDE * patch.sides, patch.high - BESIDE * patch.sides))
+    return np.asarray(
+        np.clip(own, patch.low + BESIDE * patch.sides, patch.high - BESIDE * patch.sides)
+    )
 
 
 def _corners(patch: Patch) -> Host:

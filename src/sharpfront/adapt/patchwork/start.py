@@ -102,7 +102,9 @@ def _distinct(lines: Host, further: Host) -> Host:
     """Return lines with further ones, none of which is another but for rounding."""
     near = ROUNDING * float(np.ptp(lines))
     new = [x for x in np.unique(further) if np.min(np.abs(lines - x)) > near]
-    return np.unique(np.concatenate([lines, [x for i, x in enumerate(new) if not i or x - new[i - 1] > near]]))
+    return np.unique(
+        np.concatenate([lines, [x for i, x in enumerate(new) if not i or x - new[i - 1] > near]])
+    )
 
 
 def _layer(

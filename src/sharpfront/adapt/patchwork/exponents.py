@@ -1,0 +1,118 @@
+"""How singular a solution can be at a point where interfaces end or cross.
+
+About such a point u behaves like r^a phi(angle). With the conductivity k frozen in each sector, and
+sectors made isotropic by an affine map each, (phi, k phi') goes through a sector of opening w by
+
+    T = (cos(a w), sin(a w) / (k a); -k a sin(a w), cos(a w)),
+
+so a is where the product of all T has the eigenvalue one, or, between two walls, where one of its
+entries vanishes. It is known for one equation of second order.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.arrays import Host
+from sharpfront.equation.values import environment, form_values
+from sharpfront.problem import Problem
+
+# Exponents are looked for in this range; a larger one is seen by the weights of patches.
+RANGE = (1e-4, 0.3)
+# Places at which they are looked for, evenly in log a.
+LOOKED = 800
+# Quadrants are looked at so far beside the point, in units of the domain.
+BESIDE = 1e-7
+# The quadrants in the order of their angle, and the directions of the rays before each.
+_QUADRANTS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float)
+_RAYS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], dtype=float)
+
+
+def least_exponent(problem: Problem, tiling: Tiling, vertex: Host) -> float:
+    """Return the smallest exponent at a point, inf if beyond RANGE, zero where it is not known."""
+    if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
+        return 0.0
+    step = BESIDE * np.ptp(problem.domain.bounds, axis=0)
+    inside = problem.domain.contains(vertex + step * _QUADRANTS)
+    if not inside.any():
+        return math.inf
+    walls = [_wall(problem, tiling, vertex + step * ray) for ray in _RAYS]
+    a = np.geomspace(*RANGE, LOOKED)
+    if inside.all() and not any(walls):
+        total = _passed(problem, vertex + step * _QUADRANTS, range(4), a)
+        return _first(a, 2.0 - total[0, 0] - total[1, 1], touching=True)
+    first = next((i for i in range(4) if inside[i] and walls[i]), None)
+    if first is None:
+        return 0.0
+    sectors = [first]
+    while not walls[(sectors[-1] + 1) % 4] and len(sectors) < 4:
+        sectors.append((sectors[-1] + 1) % 4)
+    ends = walls[first], walls[(sectors[-1] + 1) % 4]
+    if not all(inside[i] for i in sectors) or "unknown" in ends:
+        return 0.0
+    total = _passed(problem, vertex + step * _QUADRANTS, sectors, a)
+    start, end = ("value" if e == "value" else "flux" for e in ends)
+    entry = total[1 if end == "flux" else 0, 1 if start == "value" else 0]
+    return _first(a, entry)
+
+
+def _wall(problem: Problem, tiling: Tiling, point: Host) -> str:
+    """Return what a wall at a point gives: a value, a flux or something unknown; empty if none."""
+    near = 1e-9 * np.ptp(problem.domain.bounds, axis=0)
+    conditions = {c.part: c for c in problem.conditions}
+    for axis, place, low, high, part in tiling.walls:
+        along = point[1 - axis]
+        if abs(point[axis] - place) <= near[axis] and low[0] <= along <= high[0]:
+            if part not in conditions or len(conditions[part].forms) != 1:
+                return "unknown"
+            return "flux" if conditions[part].forms[0].order else "value"
+    return ""
+
+
+def _passed(problem: Problem, points: Host, sectors: object, a: Host) -> Host:
+    """Return the product of the matrices of sectors, (2, 2, exponents)."""
+    assert isinstance(sectors, list | range)
+    tensors = _tensors(problem, points)
+    total = np.zeros((2, 2, len(a)))
+    total[0, 0] = total[1, 1] = 1.0
+    for i in sectors:
+        values, vectors = np.linalg.eigh(tensors[i])
+        if np.min(values) <= 0.0:
+            values = np.abs(values) + 1e-300
+        made_even = vectors / np.sqrt(values) @ vectors.T
+        rays = [made_even @ _RAYS[i], made_even @ _RAYS[(i + 1) % 4]]
+        cosine = rays[0] @ rays[1] / math.sqrt((rays[0] @ rays[0]) * (rays[1] @ rays[1]))
+        w, k = math.acos(np.clip(cosine, -1.0, 1.0)), math.sqrt(values[0] * values[1])
+        c, s = np.cos(a * w), np.sin(a * w)
+        # Fluxes over a: the entries are then of one size for all exponents.
+        step = np.array([[c, s / k], [-k * s, c]])
+        total = np.einsum("ijn,jkn->ikn", step, total)
+    return np.asarray(total)
+
+
+def _tensors(problem: Problem, points: Host) -> Host:
+    """Return the symmetric part of the conductivity at points, of positive sign, (m, 2, 2)."""
+    form = problem.forms[0]
+    values, _ = form_values(form, environment(problem.coordinates, points), len(points))
+    out = np.zeros((len(points), 2, 2))
+    for term, c in zip(form.terms, values, strict=True):
+        if term.order == 2:
+            i, j = (0, 0) if term.orders[0] == 2 else (1, 1) if term.orders[1] == 2 else (0, 1)
+            out[:, i, j] += 0.5 * c
+            out[:, j, i] += 0.5 * c
+    sign = np.where(np.trace(out, axis1=1, axis2=2) < 0.0, -1.0, 1.0)
+    return np.asarray(out * sign[:, None, None])
+
+
+def _first(a: Host, values: Host, touching: bool = False) -> float:
+    """Return the first place at which a function changes its sign or, if asked, touches zero."""
+    found = list(np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1])))
+    if touching:
+        low = np.abs(values)
+        size = 1e-4 * low.max()
+        turns = (low[1:-1] <= low[:-2]) & (low[1:-1] <= low[2:]) & (low[1:-1] < size)
+        found += list(np.flatnonzero(turns))
+    return float(a[min(found)]) if found else math.inf

@@ -1,0 +1,67 @@
+"""Loads on lines, where they act and how strong they are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.interfaces import Load
+from sharpfront.equation.inverse import Along, places
+from sharpfront.equation.linearise import linear_form
+from sharpfront.equation.values import at_points, environment
+from sharpfront.errors import ProblemError
+from sharpfront.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedLoad:
+    """A load at a place, its strength divided by the slope of its argument there."""
+
+    place: float
+    strength: Expression
+
+
+def placed_loads(load: Load, name: str, low: float, high: float) -> list[PlacedLoad]:
+    """Return a load at every place at which its argument vanishes."""
+    along = Along(load.argument, name, low, high)
+    found = sorted(set(places(load.argument, 0.0, along)))
+    inside = [x for x in found if low < x < high]
+    if not inside or len(inside) < len(found):
+        raise ProblemError(
+            f"The load sf.delta({load.argument!r}) does not lie between {low:g} and {high:g}, "
+            f"the ends of the domain along {name}. A load at an end is a condition there."
+        )
+    slope = load.argument.d(name)
+    out = []
+    for x in inside:
+        steep = abs(float(along.values(slope, np.array([x]))[0]))
+        if not 0.0 < steep < math.inf:
+            raise ProblemError(
+                f"The argument of sf.delta({load.argument!r}) has no slope at {name} = {x:g}."
+            )
+        out.append(PlacedLoad(x, load.strength / steep))
+    return out
+
+
+def require_one_value(problem: Problem, placed: PlacedLoad, axis: int) -> None:
+    """Refuse a load whose strength jumps where it acts."""
+    low, high = problem.domain.bounds
+    shares = np.array([0.03, 0.21, 0.37, 0.52, 0.71, 0.93])
+    points = low + (high - low) * shares[:, None]
+    near = 1e-9 * (high[axis] - low[axis])
+    sides = []
+    for step in (-near, near):
+        points[:, axis] = placed.place + step
+        leaves = environment(problem.coordinates, points)
+        form = linear_form(placed.strength)
+        parts = [form.source, *(t.coefficient for t in form.terms)]
+        sides.append(np.stack([at_points(e, leaves, len(points), "load") for e in parts]))
+    below, above = sides
+    if np.any(np.abs(above - below) > 1e-6 * (1e-300 + np.abs(above) + np.abs(below))):
+        raise ProblemError(
+            f"What multiplies sf.delta jumps at {problem.coordinates[axis]} = {placed.place:g}, "
+            "where the load is: give it one value there."
+        )
