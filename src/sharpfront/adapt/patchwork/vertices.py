@@ -25,10 +25,10 @@ from sharpfront.problem import Problem
 
 Point = tuple[float, float]
 
-# With A r^a at a point and patches of size h there, least squares finds A / (1 + C h^(2 a)) instead of
-# A, where C may be large. A look halves patches until h^(2 a) is so many times smaller: from C h^(2 a)
-# = 10 on, it then sees two thirds of the error.
-SMALLER = 30.0
+# With A r^a at a point and patches of size h there, least squares finds A / (1 + C h^(2 a)) instead
+# of A. A look halves patches until h^(2 a) is so many times smaller; where C h^(2 a) was as large
+# as this before, it sees 0.7 of the error.
+SMALLER, LARGE = 30.0, 10.0
 # Cuts where the exponent is not known, and at the most.
 CUTS, MOST_CUTS = 12, 48
 
@@ -41,8 +41,11 @@ def cuts_for(exponent: float, smaller: float = SMALLER) -> int:
 
 
 def share_seen(exponent: float) -> float:
-    """Return which share of a small error at a point a look sees."""
-    return 1.0 - 2.0 ** (-2.0 * exponent * cuts_for(exponent)) if exponent else 1.0
+    """Return which share of the error that a point makes a look sees, were it as large as LARGE."""
+    if not exponent:
+        return 1.0
+    after = LARGE * math.exp2(-2.0 * exponent * cuts_for(exponent))
+    return 1.0 - after / (1.0 + after) * (1.0 + LARGE) / LARGE
 
 
 def interface_vertices(
