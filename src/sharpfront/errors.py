@@ -80,18 +80,18 @@ _ADVICE = {
     OutcomeKind.CONVERGED: "The error estimate is below the tolerance.",
     OutcomeKind.ITERATION_LIMIT: (
         "The adaptor used all its iterations before the estimate reached the tolerance. "
-        "Allow it more of them, or solve with another adaptor."
+        "Leave adaptor= out: the default one finds what is narrow before it places kernels."
     ),
     OutcomeKind.KERNEL_LIMIT: (
         "More kernels are needed for this tolerance. Raise max_kernels or loosen tol."
     ),
     OutcomeKind.STALLED: (
         "More kernels no longer lower the estimate: rounding sets the floor. "
-        "Loosen tol to the floor, or rescale the problem."
+        "Loosen tol to the floor; where large terms of a formula cancel, write it without them."
     ),
     OutcomeKind.UNRESOLVED: (
-        "The solution could not be resolved. Raise max_kernels, solve on shorter intervals or on "
-        "intervals that end at a feature, and give conditions where solutions decay, not grow."
+        "The solution could not be resolved. Solve on domains that end at what is not resolved, "
+        "give conditions where solutions decay, not grow, or loosen tol."
     ),
     OutcomeKind.NEAR_SINGULAR: (
         "Small changes of the data change the solution without bound. "
@@ -151,15 +151,18 @@ class Outcome:
         One of `OutcomeKind`; compares equal to its text, e.g. ``"converged"``.
     detail
         What was seen in this very solve, with its numbers.
+    remedy
+        What to try, where this very solve says more of it than its kind does.
     """
 
     kind: OutcomeKind
     detail: str = ""
+    remedy: str = ""
 
     @property
     def advice(self) -> str:
-        """What this kind of outcome means and what to try."""
-        return _ADVICE[self.kind]
+        """What to try: as measured in this solve, or what this kind of outcome means."""
+        return self.remedy or _ADVICE[self.kind]
 
     def __str__(self) -> str:
         return " ".join(part for part in (f"{self.kind}.", self.detail, self.advice) if part)

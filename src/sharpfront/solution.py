@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -335,7 +335,7 @@ def _packed(solution: Solution) -> tuple[dict[str, Host], dict[str, Any]]:
         "domain": flattened(solution.domain.state(), "domain", arrays),
         "statement": repr(solution.problem) if solution.problem else "",
         "estimate": asdict(solution.estimate),
-        "outcome": [solution.outcome.kind.value, solution.outcome.detail],
+        "outcome": astuple(solution.outcome),
         "tol": solution.tol,
         "diagnostics": dict(solution.diagnostics),
         "checkpoint": flattened(dict(solution.checkpoint or {}), "checkpoint", arrays),
@@ -369,7 +369,7 @@ def _unpacked(arrays: dict[str, Host], meta: dict[str, Any]) -> Solution:
         Approximation(tuple(meta["coordinates"]), bases, weights),
         restore_domain(unflattened(meta["domain"], arrays)),
         Estimate(**meta["estimate"]),
-        Outcome(OutcomeKind(meta["outcome"][0]), meta["outcome"][1]),
+        Outcome(OutcomeKind(meta["outcome"][0]), *meta["outcome"][1:]),
         float(meta["tol"]),
         tuple(unpacked_record(words) for words in meta["history"]),
         meta["diagnostics"],

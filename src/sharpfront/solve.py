@@ -32,6 +32,9 @@ ON_THE_WAY = 1e-3
 TOLERANCE, SPACE_TOLERANCE = 1e-8, 1e-6
 
 
+_PATCHES = "Or try adaptor=sf.Patches(), which are as small as they need be."
+
+
 @dataclass(frozen=True, eq=False)
 class _Step:
     """One turn of the loop: what came out, and what the adaptor makes of it."""
@@ -174,7 +177,7 @@ def _solve(
             step, state = _turn(problem, adaptor, state, len(steps))
             steps.append(step)
             tell(step.record)
-    return _solution(problem, tol, steps, state)
+    return _solution(problem, tol, steps, state, adaptor)
 
 
 def _continued(
@@ -265,12 +268,16 @@ def _turn(problem: Problem, adaptor: Adaptor, state: State, iteration: int) -> t
     return _Step(assessment, facts, outcome, record), following
 
 
-def _solution(problem: Problem, tol: float, steps: list[_Step], state: State) -> Solution:
+def _solution(
+    problem: Problem, tol: float, steps: list[_Step], state: State, adaptor: Adaptor
+) -> Solution:
     answer, finished = state.answer, state.finished
     assert finished is not None
     step = next(s for s in steps if s.assessment.approximation is answer.approximation)
     if finished.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:
         finished = step.outcome
+    if finished.remedy and isinstance(adaptor, ResolveSpace) and suits(problem):
+        finished = replace(finished, remedy=f"{finished.remedy} {_PATCHES}")
     return Solution(
         answer.approximation,
         problem.domain,

@@ -44,10 +44,10 @@ def wanted(state: SpaceState) -> tuple[int, ...]:
     """
     trial, assessment = largest(state)
     digits = math.log(AIM * state.tol / max(assessment.estimate.value, 1e-300))
-    profiles = _profiles(assessment.approximation)
-    tails = [float(p[-LAST:].max()) for p in profiles]
+    along = profiles(assessment.approximation)
+    tails = [float(p[-LAST:].max()) for p in along]
     functions = []
-    for profile, tail, count in zip(profiles, tails, trial.functions, strict=True):
+    for profile, tail, count in zip(along, tails, trial.functions, strict=True):
         half = len(profile) // 2
         middle = float(profile[half - LAST // 2 : half + LAST // 2].max())
         rate = math.log(max(min(tail / max(middle, 1e-300), 0.9), 1e-300)) / half
@@ -66,7 +66,7 @@ def largest(state: SpaceState) -> tuple[Trial, SpaceAssessment]:
     return (last[0], last[1]) if larger else (best[0], best[1])
 
 
-def _profiles(approximation: Approximation) -> list[Host]:
+def profiles(approximation: Approximation) -> list[Host]:
     """Return the largest weight of each function along each axis, over all unknowns."""
     parts = []
     for unknown, basis in approximation.bases.items():

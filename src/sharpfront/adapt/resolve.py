@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sharpfront.adapt.advice import Allowance, Solved, short_of_kernels, unlowered
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.cuts import Cut, Survey, survey
 from sharpfront.adapt.discover import Discovery, discover, special_points
@@ -108,8 +109,8 @@ class ResolveState:
         The survey of the problem's functions, and where they jump.
     attempts
         Times that kernels were placed on features that the checking points had missed.
-    solves
-        Least-squares solves so far.
+    tried
+        Kernels and estimate of each solve so far.
     finished
         Why it ended.
     """
@@ -127,7 +128,7 @@ class ResolveState:
     seen: Survey | None = None
     cuts: tuple[Cut, ...] = ()
     attempts: int = 0
-    solves: int = 0
+    tried: tuple[Solved, ...] = ()
     finished: Outcome | None = None
 
     @property
@@ -202,7 +203,7 @@ class Resolve:
         refusal = near_singular(amplified)
         if plan.kernels > self.max_kernels:
             # What one even piece can do is still assessed.
-            plan, refusal = blind, refusal or _crowded(plan)
+            plan, refusal = blind, refusal or crowded(plan)
         return ResolveState(name, plain, tol, found, plan, refusal, amplified, seen=seen, cuts=cuts)
 
     def propose(self, state: ResolveState) -> Proposal:
@@ -248,7 +249,8 @@ class Resolve:
         kept = state.kept
         if best is None or error < best.estimate.value:
             best, kept = assessment, state.plan
-        state = replace(state, answer=best, kept=kept, stale=stale, solves=state.solves + 1)
+        tried = (*state.tried, Solved(state.plan.kernels, error))
+        state = replace(state, answer=best, kept=kept, stale=stale, tried=tried)
         outcome = self._verdict(state, assessment)
         if outcome and outcome.kind in _TRUSTED:
             state, outcome = self._doubted(state, outcome)
@@ -275,11 +277,14 @@ class Resolve:
         bigger = grown(base, growth, state.tol, last.check, self.components, state.stale == 1)
         plan = within(bigger, self.max_kernels)
         full = bigger.kernels > self.max_kernels and plan.kernels <= state.plan.kernels
-        used = f"{state.plan.kernels} kernels used in {state.solves} solves."
+        solves = "one solve" if len(state.tried) == 1 else f"{len(state.tried)} solves"
+        used = f"{state.plan.kernels} kernels used in {solves}."
+        reached = _reached(state.answer, used)
         if full or plan.kernels > self.max_kernels:
-            return plan, _ended(OutcomeKind.KERNEL_LIMIT, state.answer, used)
-        if state.solves >= MOST_SOLVES:
-            return plan, _ended(OutcomeKind.UNRESOLVED, state.answer, used)
+            allowed = Allowance(state.tol, self.max_kernels, type(self).max_kernels, 1)
+            return plan, short_of_kernels(reached, _estimated(state), state.tried, allowed)
+        if len(state.tried) >= MOST_SOLVES:
+            return plan, unlowered(reached, _estimated(state), state.tried, 1)
         return plan, None
 
     def _doubted(
@@ -301,7 +306,8 @@ class Resolve:
             return replace(state, plan=plan, answer=None, attempts=state.attempts + 1), None
         lost = replace(best, estimate=Estimate(np.inf, _UNSEEN))
         detail = f"A feature near x = {places[0]:.6g} lies between the checking points."
-        return replace(state, answer=lost), Outcome(OutcomeKind.UNRESOLVED, detail)
+        remedy = "Solve on intervals that end there: kernels are then placed beside it."
+        return replace(state, answer=lost), Outcome(OutcomeKind.UNRESOLVED, detail, remedy)
 
     def _verdict(self, state: ResolveState, last: Checked) -> Outcome | None:
         """Return None to go on."""
@@ -310,14 +316,15 @@ class Resolve:
             return state.refusal or near_singular(np.inf)
         error, floor = best.estimate.value, last.check.floor / max(1.0, last.check.size)
         if error <= state.tol:
-            return _ended(OutcomeKind.CONVERGED, best, "")
+            return Outcome(OutcomeKind.CONVERGED, _reached(best))
         if state.crowded:
             return state.refusal
         stalled = state.stale >= 3 and error < STALL
         if stalled or (floor > state.tol and error < 4.0 * floor):
             if error > LIMIT * max(floor, float(np.finfo(float).eps)):
-                return _ended(OutcomeKind.UNRESOLVED, best, "More kernels do not lower it.")
-            return _ended(OutcomeKind.STALLED, best, f"The floor here is about {error:.1e}.")
+                return unlowered(_reached(best), error, state.tried, 1)
+            floored = _reached(best, f"The floor here is about {error:.1e}.")
+            return Outcome(OutcomeKind.STALLED, floored)
         return None
 
 
@@ -334,9 +341,13 @@ def _discovered(
         return found, amplified
 
 
-def _ended(kind: OutcomeKind, best: Checked | None, detail: str) -> Outcome:
+def _estimated(state: ResolveState) -> float:
+    return state.answer.estimate.value if state.answer else np.inf
+
+
+def _reached(best: Checked | None, detail: str = "") -> str:
     reached = f"Estimated error {best.estimate.value:.1e}. " if best else ""
-    return Outcome(kind, f"{reached}{detail}".strip())
+    return f"{reached}{detail}".strip()
 
 
 def _check_order(problem: OrdinaryProblem) -> None:
@@ -347,10 +358,12 @@ def _check_order(problem: OrdinaryProblem) -> None:
         )
 
 
-def _crowded(plan: Plan) -> Outcome:
+def crowded(plan: Plan) -> Outcome:
+    """Return the end of a solve whose pieces alone take more kernels than are allowed."""
     count, least = len(plan.parts), plan.kernels
     detail = f"The interval falls into {count} pieces, which take {least} kernels at least."
-    return Outcome(OutcomeKind.KERNEL_LIMIT, detail)
+    remedy = f"Raise max_kernels to more than {least}, or solve on shorter intervals."
+    return Outcome(OutcomeKind.KERNEL_LIMIT, detail, remedy)
 
 
 def _explained(state: ResolveState, outcome: Outcome | None) -> Outcome | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels
 from sharpfront.adapt.alone import system_mixtures
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.corners import at_a_corner, contradiction
@@ -28,7 +29,7 @@ from sharpfront.adapt.embedded import (
     look_for_fronts,
 )
 from sharpfront.adapt.freedom import left_free
-from sharpfront.adapt.growth import grown, largest, smaller, wanted, work
+from sharpfront.adapt.growth import LAST, grown, largest, profiles, smaller, wanted, work
 from sharpfront.adapt.marginals import discover
 from sharpfront.adapt.product_rows import product_system
 from sharpfront.adapt.questions import (
@@ -155,20 +156,22 @@ class ResolveSpace:
                 earlier = state.last.look if state.last else None
                 return self.looked_at(problem, found, state.seed, earlier)
             return found
-        if isinstance(state.trial, FrontTrial):
-            even = check_by_elements(
-                problem, approximation, front_elements(problem, state.trial.count)
-            )
-            # An even mesh may miss what the mesh of discovery has found.
+        along = state.trial if isinstance(state.trial, FrontTrial) else None
+        if along is not None:
+            elements = front_elements(problem, along.count)
+        else:
+            elements = Elements.build(problem, check_mesh(problem.domain, basis_of(state)))
+        seen = check_by_elements(problem, approximation, elements)
+        if along is not None or seen.estimate.value <= state.tol:
+            # A mesh like the kernels may miss what they have missed, and discovery has found.
             graded = Elements.build(problem, state.found.elements.mesh)
             other = check_by_elements(problem, approximation, graded)
-            return doubted(state, max(even, other, key=lambda a: a.estimate.value))
-        elements = Elements.build(problem, check_mesh(problem.domain, basis_of(state)))
-        return doubted(state, check_by_elements(problem, approximation, elements))
+            seen = max(seen, other, key=lambda a: a.estimate.value)
+        return doubted(state, seen)
 
     def _needs_a_look(self, state: SpaceState, found: SpaceAssessment) -> bool:
         """Tell whether other weights of the rows are asked: they cost as much as the solve."""
-        if state.last is None or len(state.estimates) < LOOKED:
+        if state.last is None or len(state.tried) < LOOKED:
             return True
         # Widths are chosen by it: the change from one to the other ranks neither.
         widths = found.approximation.kernels == state.last.approximation.kernels
@@ -196,7 +199,7 @@ class ResolveSpace:
             return replace(state, finished=state.missing)
         if many := many_solutions(assessment):
             return replace(state, finished=many)
-        if len(state.estimates) > 1:
+        if len(state.tried) > 1:
             if singular := near_singular(assessment.amplified):
                 return replace(state, finished=singular)
             if settled and state.answer.estimate.value <= state.tol:
@@ -206,10 +209,10 @@ class ResolveSpace:
         if state.pending:
             return replace(state, trial=state.pending[0], pending=state.pending[1:])
         if _stalled(state):
-            return self._ended(state, OutcomeKind.STALLED)
-        return self._next(state) or self._ended(state, OutcomeKind.KERNEL_LIMIT)
+            return self._ended(state, _floor(state))
+        return self._next(state) or self._ended(state)
 
-    def _ended(self, state: SpaceState, kind: OutcomeKind) -> SpaceState:
+    def _ended(self, state: SpaceState, stalled: Outcome | None = None) -> SpaceState:
         """Return the end short of the tolerance, with an estimate as good as any."""
         assert state.best is not None
         trial, answer = state.best
@@ -218,24 +221,33 @@ class ResolveSpace:
             state = replace(state, best=(trial, answer))
             if many := many_solutions(answer):
                 return replace(state, finished=many)
-        corner = at_a_corner(state, _reached(state))
-        return replace(state, finished=corner or Outcome(kind, _reached(state)))
+        ended = at_a_corner(state, _reached(state)) or stalled
+        if ended is None:
+            usual = type(self).max_kernels
+            allowed = Allowance(state.tol, self.max_kernels, usual, state.problem.domain.dimension)
+            ended = short_of_kernels(
+                _reached(state), answer.estimate.value, state.tried, allowed, answer.roughest
+            )
+        return replace(state, finished=ended)
 
     def _next(self, state: SpaceState) -> SpaceState | None:
         """Return the state with the next trial; None if more kernels are not allowed."""
         assert state.best is not None
         trial, (best, found) = state.trial, state.best
         if isinstance(trial, FrontTrial):
-            if isinstance(best, FrontTrial) or state.estimates[-1] < WORTH * found.estimate.value:
+            if (
+                isinstance(best, FrontTrial)
+                or state.tried[-1].estimate < WORTH * found.estimate.value
+            ):
                 count = min(math.ceil(GROWTH * trial.count), self.max_kernels)
                 return None if count == trial.count else replace(state, trial=FrontTrial(count))
             # The fronts were none: back to where products had come.
             trial, state = best, replace(state, trial=best, last=found)
         assert isinstance(best, Trial)
-        tunable = len(state.estimates) > 1 and not state.tuned and state.mixture is not None
+        tunable = len(state.tried) > 1 and not state.tuned and state.mixture is not None
         if tunable and (state.found is None or state.found.jump < RESOLVED):
             return _tuning(state, best)
-        if len(state.estimates) > 1 and not state.looked and self._beyond(state):
+        if len(state.tried) > 1 and not state.looked and self._beyond(state):
             fronts = look_for_fronts(state.problem, state.seed)
             state = replace(state, looked=True, fronts=fronts)
             if fronts is not None:
@@ -288,7 +300,10 @@ def _noted(state: SpaceState, assessment: SpaceAssessment) -> SpaceState:
         best=best,
         last=assessment,
         idle=idle,
-        estimates=(*state.estimates, assessment.estimate.value),
+        tried=(
+            *state.tried,
+            Solved(assessment.approximation.kernels, assessment.estimate.value),
+        ),
     )
 
 
@@ -326,5 +341,13 @@ def _grounds(answer: SpaceAssessment) -> list[str]:
 
 
 def _stalled(state: SpaceState) -> bool:
-    """Tell whether rounding sets a floor: an estimate already small that growth does not lower."""
+    """Tell whether there is a floor: an estimate already small that growth does not lower."""
     return state.idle >= PATIENCE and state.answer.estimate.value < FLOOR
+
+
+def _floor(state: SpaceState) -> Outcome:
+    """Return the end at a floor, from what the last functions carry beside the largest weight."""
+    approximation, share = state.answer.approximation, 1.0
+    if all(isinstance(b, TensorBasis) for b in approximation.bases.values()):
+        share = max(float(p[-LAST:].max() / p.max()) for p in profiles(approximation))
+    return floor(_reached(state), state.answer.estimate.value, state.tried, share)

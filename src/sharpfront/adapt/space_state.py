@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sharpfront.adapt.advice import Solved
 from sharpfront.adapt.embedded import FrontTrial
 from sharpfront.adapt.fronts import Found
 from sharpfront.adapt.marginals import Marginals
@@ -92,8 +93,8 @@ class SpaceState:
         The assessment before, to compare with.
     idle
         Growths in a row that did not lower the estimate.
-    estimates
-        Of each solve.
+    tried
+        Kernels and estimate of each solve.
     finished
         Why it ended.
     """
@@ -113,7 +114,7 @@ class SpaceState:
     best: tuple[Trial | FrontTrial, SpaceAssessment] | None = None
     last: SpaceAssessment | None = None
     idle: int = 0
-    estimates: tuple[float, ...] = ()
+    tried: tuple[Solved, ...] = ()
     finished: Outcome | None = None
 
     @property

@@ -54,6 +54,11 @@ class Assessment:
     estimate: Estimate
 
     @property
+    def roughest(self) -> tuple[float, ...]:
+        """Where the equations are missed most: features that are not resolved lie there."""
+        return tuple(self.points[int(np.argmax(self.residual))].tolist())
+
+    @property
     def residual_rms(self) -> float:
         """Root mean square of the residual over the domain."""
         with np.errstate(over="ignore"):

@@ -21,7 +21,7 @@ from sharpfront.adapt.cuts import Survey, survey
 from sharpfront.adapt.discover import special_points
 from sharpfront.adapt.doubt import GROWN, amplification, growth, miscounted, near_singular
 from sharpfront.adapt.plan import even_plan, first_plan, within
-from sharpfront.adapt.resolve import Checked, ResolveState
+from sharpfront.adapt.resolve import Checked, ResolveState, crowded
 from sharpfront.adapt.stretch import between_cuts
 from sharpfront.approximation import Approximation
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
@@ -165,8 +165,7 @@ class NewtonLine:
         stretches = between_cuts(plain.interval, data.cuts, found)
         plan = within(first_plan(stretches, tol, self.inner.components, plain.order), most)
         if plan.kernels > most:
-            detail = f"{len(plan.parts)} pieces take {plan.kernels} kernels at least."
-            refusal = refusal or Outcome(OutcomeKind.KERNEL_LIMIT, detail)
+            refusal = refusal or crowded(plan)
             plan = even_plan(plain.interval, plain.order, most)
         return ResolveState(
             name, plain, tol, found, plan, refusal, amplified, seen=data, cuts=data.cuts

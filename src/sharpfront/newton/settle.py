@@ -52,10 +52,22 @@ class Progress:
             return None
         shown = ", ".join(f"{c:.1e}" for c in self.changes[-6:])
         if self.last < ROUNDING:
-            return Outcome(OutcomeKind.STALLED, f"Newton's last corrections were {shown}.")
+            return Outcome(
+                OutcomeKind.STALLED,
+                f"Newton's last corrections were {shown}.",
+                not_smaller(self.last),
+            )
         if len(self.changes) < MOST:
             return None
         return Outcome(OutcomeKind.NEWTON, f"The last corrections were {shown}.")
+
+
+def not_smaller(last: float) -> str:
+    """Return what helps where corrections no longer shrink."""
+    return (
+        f"Newton's corrections stay at {last:.0e}: that is how well these kernels determine the "
+        "solution of the equation linearised there. Loosen tol above that."
+    )
 
 
 class Move(Enum):

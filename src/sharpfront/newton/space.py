@@ -21,7 +21,7 @@ from sharpfront.mixture import Mixture
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Iterate, Remembered
 from sharpfront.newton.mesh import Found, approach, distance
-from sharpfront.newton.settle import Move, Progress, next_move
+from sharpfront.newton.settle import Move, Progress, next_move, not_smaller
 from sharpfront.newton.story import not_converged
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
@@ -202,5 +202,6 @@ def _honest(state: NewtonSpaceState) -> NewtonSpaceState:
         return state
     if state.answer.checked and state.answer.estimate.value <= state.inner.tol:
         return state
-    reached = Outcome(OutcomeKind.STALLED, f"Estimate {state.answer.estimate.value:.1e}.")
+    detail = f"Estimate {state.answer.estimate.value:.1e}, while kernels alone meet the tolerance."
+    reached = Outcome(OutcomeKind.STALLED, detail, not_smaller(state.progress.last))
     return replace(state, inner=replace(state.inner, finished=reached))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels, unlowered
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.corners import contradiction
 from sharpfront.adapt.embedded import even_mesh
@@ -49,6 +50,8 @@ _CHECKED = np.array([-0.9, -0.4, 0.3, 0.8])
 AMPLIFIED = 1e9
 # So many estimates in a row that do not fall by this factor end the search.
 PATIENCE, PROGRESS = 3, 0.7
+# Below this an estimate that does not fall may be rounding, which its weights tell.
+FLOOR = 1e-9
 # No weights smaller than this share of the solution are asked for: they are rounding.
 SMALLEST = 1e-14
 # Functions along an axis with which a patch can still be judged by its weights.
@@ -58,6 +61,10 @@ LOOKED = 400
 # A tail that after so many cuts in a row towards one corner does not fall by this factor with each
 # cut belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
 CUTS, FALLING = 8, 0.97
+_JUMPS = (
+    "The solution or its slopes jump there, and no number of patches resolves that. Let data that "
+    "meet there agree, or lead one value to the other over a short stretch."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +73,14 @@ class PatchAssessment(Assessment):
 
     tails: Tails
     certificate: Certificate | None
+
+    @property
+    def roughest(self) -> tuple[float, ...]:
+        """The middle of the patch whose weights fall least."""
+        basis = next(iter(self.approximation.bases.values()))
+        assert isinstance(basis, PatchworkBasis)
+        patch = basis.patches[int(np.argmax(self.tails.tail.max(axis=1)))]
+        return tuple(float(m.points(np.zeros(1))[0]) for m in patch.maps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +107,8 @@ class PatchState:
         The assessment with the smallest certified estimate.
     idle
         Certified estimates in a row that brought nothing.
+    tried
+        Functions and estimate of each solve.
     finished
         Why it ended.
     """
@@ -109,6 +126,7 @@ class PatchState:
     stuck: tuple[float, ...] = ()
     best: PatchAssessment | None = None
     idle: int = 0
+    tried: tuple[Solved, ...] = ()
     finished: Outcome | None = None
 
     @property
@@ -207,6 +225,7 @@ class Patches:
         """Return what to try next, or why to stop."""
         if state.missing is not None:
             return replace(state, best=assessment, finished=state.missing)
+        state = replace(state, tried=(*state.tried, _tail(assessment)))
         if assessment.certificate is None:
             return self._next(state, assessment, state.aim)
         state = _noted(state, assessment)
@@ -222,18 +241,29 @@ class Patches:
         if state.stuck:
             place = ", ".join(f"{c:.4g}" for c in state.stuck)
             detail = f"{reached} It does not settle at ({place}), however small the patches there."
-            return replace(state, finished=Outcome(OutcomeKind.UNRESOLVED, detail))
-        if state.final:
-            return replace(state, finished=Outcome(OutcomeKind.KERNEL_LIMIT, reached))
-        if state.idle >= PATIENCE or state.aim <= SMALLEST:
-            kind = OutcomeKind.STALLED if found.estimate.value < 1e-9 else OutcomeKind.UNRESOLVED
-            return replace(state, finished=Outcome(kind, reached))
+            return replace(state, finished=Outcome(OutcomeKind.UNRESOLVED, detail, _JUMPS))
+        if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
+            return replace(state, finished=self._ended(state, reached))
         certificate = assessment.certificate
         if certificate.vertices >= certificate.value:
             closer = self._certifier(state).closer(state.cells, certificate.vertices / state.tol)
             return self._within(state, closer, state.aim)
         aim = state.aim * min(0.3, max(0.01, 0.3 * state.tol / assessment.estimate.value))
         return self._next(state, assessment, max(aim, SMALLEST))
+
+    def _ended(self, state: PatchState, reached: str) -> Outcome:
+        """Return why it ended short of the tolerance, with what would help."""
+        best, dimension = state.answer, state.problem.domain.dimension
+        value, longest = best.estimate.value, _tail(best).estimate
+        # Tails fall as estimates do, which are only taken of those that may be the last.
+        share = max(1.0, value / max(longest, 1e-300))
+        tried = [Solved(s.kernels, share * s.estimate) for s in state.tried]
+        if state.final:
+            allowed = Allowance(state.tol, self.max_kernels, type(self).max_kernels, dimension)
+            return short_of_kernels(reached, value, tried, allowed, best.roughest)
+        if value < FLOOR:
+            return floor(reached, value, tried, longest)
+        return unlowered(reached, value, tried, dimension, best.roughest)
 
     def _next(self, state: PatchState, assessment: PatchAssessment, aim: float) -> PatchState:
         """Return the state with the next cells."""
@@ -321,6 +351,11 @@ def _stuck(state: PatchState, tails: Tails) -> tuple[float, ...]:
         return ()
     patch, ends = cell.patch, cell.corner
     return tuple(float(m.high if e else m.low) for m, e in zip(patch.maps, ends, strict=True))
+
+
+def _tail(assessment: PatchAssessment) -> Solved:
+    """Return the number of functions and the longest tail."""
+    return Solved(assessment.approximation.kernels, float(assessment.tails.tail.max()))
 
 
 def _scales(approximation: Approximation, state: PatchState) -> list[float]:
