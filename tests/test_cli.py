@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -62,7 +63,7 @@ BAD = Method("bad", "Bad", "Raises.", lambda case: Broken(), "#aa0000", "baselin
 def quick(tmp_path_factory) -> SimpleNamespace:
     """One quick run in a pipe, as a user would start it."""
     out = tmp_path_factory.mktemp("quick") / "report"
-    command = [*COMMAND, "paper", "--quick", "--out", str(out)]
+    command = [*COMMAND, "paper", "--quick", "--seeds", "2", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     return SimpleNamespace(
         out=out, code=done.returncode, printed=done.stdout, complaints=done.stderr
@@ -116,9 +117,9 @@ def test_medians_are_those_of_the_runs(data):
             for run in data["runs"]
             if (run["group"], run["case"], run["method"]) == ("table", cell["case"], cell["method"])
         ]
-        assert len(runs) == cell["seeds"] == 3
-        assert sorted(run["rmse"] for run in runs)[1] == cell["rmse_median"]
-        assert sorted(run["max_error"] for run in runs)[1] == cell["max_error_median"]
+        assert len(runs) == cell["seeds"] == 2
+        assert np.median([run["rmse"] for run in runs]) == cell["rmse_median"]
+        assert np.median([run["max_error"] for run in runs]) == cell["max_error_median"]
 
 
 def test_single_baseline_is_one_half(data):
@@ -163,10 +164,10 @@ def test_page_gives_the_mixture_share_of_every_method_and_seed(quick, data):
     with_mixture = [
         run for run in data["runs"] if run["group"] == "table" and run["method"].startswith("gmm")
     ]
-    assert len(with_mixture) == 2 * 2 * 3
+    assert len(with_mixture) == 2 * 2 * 2
     for run in with_mixture:
         assert f">{100 * run['mixture_share']:.1f}\u00a0%<" in shares
-    assert [f"<span>{seed}</span>" in shares for seed in (42, 43, 44)] == [True] * 3
+    assert [f"<span>{seed}</span>" in shares for seed in (42, 43)] == [True] * 2
 
 
 def test_page_tells_of_the_twin_problem_and_every_finding(quick, data):
@@ -204,7 +205,7 @@ def test_same_seed_same_bits_across_processes(data):
 def test_interrupt_gives_130_and_leaves_nothing(tmp_path):
     out = tmp_path / "report"
     process = subprocess.Popen(
-        [*COMMAND, "paper", "--quick", "--out", str(out)],
+        [*COMMAND, "paper", "--quick", "--seeds", "1", "--out", str(out)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -29,7 +29,7 @@ TABLE = [
     # The solution is 2.7 there: relative to it this is an error of 8e-6.
     (catalog.CUBE, 1.0, 3e-6, 1200, 4),
     (catalog.BALL, 1.0, 1e-5, 1200, 4),
-    (catalog.HYPERCUBE, 5, 1e-7, 4000, 7),
+    (catalog.HYPERCUBE, 5, 1e-5, 1400, 3),
 ]
 SOLID = [(catalog.ELLIPSOID, 1.0, 1e-5, 1000, 4), (catalog.TORUS, 1.0, 1e-5, 1000, 4)]
 # Errors below this are rounding's, of which no estimate knows.

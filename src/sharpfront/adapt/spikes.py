@@ -85,7 +85,9 @@ def mark(change: Host, edges: Host, axis: int, spikes: tuple[Spike, ...]) -> Non
 def _inside(problem: Problem) -> list[Spike]:
     domain = problem.domain
     low, high = domain.bounds
-    points = np.concatenate([low + (high - low) * _spread(domain.dimension), _crossings(problem)])
+    points = np.concatenate(
+        [low + (high - low) * spread(domain.dimension, SURVEY), _crossings(problem)]
+    )
     points = points[domain.contains(points)]
     spacing = (float(np.prod(high - low)) / SURVEY) ** (1 / domain.dimension)
     found: list[Spike] = []
@@ -121,13 +123,13 @@ def _crossings(problem: Problem) -> Host:
     return np.concatenate(found)
 
 
-def _spread(dimension: int) -> Host:
+def spread(dimension: int, count: int) -> Host:
     """Return points of the unit box that leave no large gap: multiples of golden ratios, mod 1."""
     ratio = 2.0
     for _ in range(50):
         ratio = (1.0 + ratio) ** (1.0 / (dimension + 1))
     steps = ratio ** -np.arange(1.0, dimension + 1)
-    return np.asarray((0.5 + np.arange(SURVEY)[:, None] * steps) % 1.0)
+    return np.asarray((0.5 + np.arange(count)[:, None] * steps) % 1.0)
 
 
 def _data(problem: Problem, points: Host) -> tuple[Host, ...]:

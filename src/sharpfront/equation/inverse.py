@@ -258,8 +258,11 @@ def _sampled(node: Expression, value: float, along: Along) -> list[float]:
     x, y = x[np.isfinite(y)], y[np.isfinite(y)]
     if len(x) < 3:
         return []
-    exact = x[y == 0.0]
-    i = np.flatnonzero(y[1:] * y[:-1] < 0.0)
+    # Where it keeps the value, as what has underflowed does, the ends of that are the places.
+    zero = np.concatenate([[False], y == 0.0, [False]])
+    alone = zero[1:-1] & ~zero[:-2] & ~zero[2:]
+    exact, kept = x[alone], zero[1:-1] & ~alone
+    i = np.flatnonzero((y[1:] * y[:-1] < 0.0) | (kept[1:] != kept[:-1]))
     low, high = [x[i]], [x[i + 1]]
     # A turn towards zero between places of one sign.
     size, sign = np.abs(y), np.sign(y)

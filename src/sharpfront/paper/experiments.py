@@ -200,7 +200,8 @@ def _collected(
     pool: ProcessPoolExecutor, tasks: Sequence[Task], on_done: Callable[[Task], None] | None
 ) -> list[Done]:
     try:
-        futures = {pool.submit(perform, task): task for task in tasks}
+        with _interrupts_held():
+            futures = {pool.submit(perform, task): task for task in tasks}
         for future in as_completed(futures):
             if on_done:
                 on_done(futures[future])
@@ -226,6 +227,19 @@ def _memory_kept() -> Iterator[None]:
     finally:
         for name in added:
             del os.environ[name]
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Start processes that no Ctrl-C reaches, not even while they import; here it waits."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _ignore_interrupt() -> None:

@@ -196,6 +196,59 @@ def test_a_pulse_in_a_system_is_found(place, wide):
     assert solution.u(1.0) == pytest.approx(1.0 - place, abs=2e-5)
 
 
+@pytest.mark.parametrize(("place", "wide"), [(0.515, 6e-3), (0.93, 1e-3)])
+def test_a_pulse_to_the_right_of_many_told_places_is_found(place, wide):
+    """Where exp has underflowed it is zero all along, which is no place of interest."""
+
+    def one(x):
+        return 1.6 / (1 + ((x - 0.1) / 7e-4) ** 2)
+
+    def two(x):
+        return np.exp(-(((x - place) / wide) ** 2)) + np.sin(2 * x)
+
+    def operator(u, v, x):
+        return -1e-6 * u.dxx + u - 0.1 * v, -3e-5 * v.dxx + v - 0.1 * x * u
+
+    def equation(u, v, x):
+        made = operator(one(x), two(x), x)
+        return tuple(a - b for a, b in zip(operator(u, v, x), made, strict=True))
+
+    problem = sf.Problem(
+        sf.Interval(0, 1), equation, boundary=lambda u, v, x: (u - one(x), v - two(x))
+    )
+    solution = sf.solve(problem, tol=1e-4)
+    assert solution.converged
+    x = np.sort(np.concatenate([np.linspace(0, 1, 301), place + wide * np.linspace(-4, 4, 99)]))
+    assert np.abs(solution.v(x) - two(x)).max() < 1e-4
+
+
+@pytest.mark.parametrize(("place", "wide"), [(0.64, 1e-4), (0.2, 3e-5)])
+def test_layers_beside_an_edge_inside(place, wide):
+    """A plate of small stiffness under a strip: u is 1e-5, and right to three digits of that."""
+    e, k = 5e-3, np.pi**2
+
+    def load(x):
+        return np.where((x > place - wide / 2) & (x < place + wide / 2), 1.0, 0.0)
+
+    def beam(u, x):
+        return e**2 * (u.dxxxx - 2 * k * u.dxx + k**2 * u) - u.dxx + k * u - load(x)
+
+    def plate(u, x, y):
+        bending = e**2 * sf.laplacian(sf.laplacian(u))
+        return bending - sf.laplacian(u) - load(x) * np.sin(np.pi * y)
+
+    clamped, hinged = lambda u, x, y: (u, u.dn), lambda u, x, y: (u, u.dyy)
+    parts = {"left": clamped, "right": clamped, "bottom": hinged, "top": hinged}
+    across = sf.solve(
+        sf.Problem(sf.Interval(0, 1), beam, boundary=lambda u, x: (u, u.dx)), tol=1e-10
+    )
+    solution = sf.solve(sf.Problem(SQUARE, plate, **parts), tol=1e-3)
+    assert across.converged and solution.converged
+    error = largest_error(solution, lambda x, y: across(x) * np.sin(np.pi * y))
+    assert error < 3 * solution.error_estimate
+    assert error < 0.05 * across(place)
+
+
 @pytest.mark.parametrize("wide", [0.3, 0.04])
 def test_a_plate_with_layers(wide):
     def exact(x, y):
@@ -248,6 +301,7 @@ def test_a_load_on_a_narrow_strip_is_felt_far_from_it(place, wide, height):
         top=lambda u, x, y: (u, u.dyy),
     )
     across = sf.solve(beam, tol=1e-9)
+    assert across.converged
     solution = sf.solve(plate, tol=1e-5)
     assert solution.converged
     error = largest_error(solution, lambda x, y: across(x) * np.sin(np.pi * y))

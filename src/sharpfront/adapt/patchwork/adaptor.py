@@ -23,7 +23,7 @@ from sharpfront.adapt.freedom import left_free
 from sharpfront.adapt.patchwork.certify import MEANING, Certificate, Certifier, compared_points
 from sharpfront.adapt.patchwork.refine import Cell, Limits, functions_of, refined, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
-from sharpfront.adapt.patchwork.start import first_cells, wave_numbers
+from sharpfront.adapt.patchwork.start import first_cells, has_edges, wave_numbers
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
 from sharpfront.adapt.patchwork.tiling import Tiling, tiling_of
@@ -36,7 +36,7 @@ from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind, ProblemEr
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.weak import UnsuitableError
-from sharpfront.geometry import Box
+from sharpfront.geometry import Box, Interval
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.mixture import Mixture
 from sharpfront.problem import PointCondition, Problem
@@ -309,15 +309,17 @@ def needs_patches(problem: Problem) -> bool:
     """Tell whether one basis on the whole domain will not do, or could not be judged.
 
     Beside corners that point inwards smooth functions on the whole domain do not converge, and for
-    systems and beyond order two nothing but patches says how large their error is.
+    systems and beyond order two nothing but patches says how large their error is. On the line one
+    equation is solved piece by piece anyway; of beams those with edges in their data need patches.
     """
     if problem.time is not None or problem.domain.dimension > 2 or not problem.is_linear:
         return False
     if problem.is_singular:
         return suits(problem)
-    single = len(problem.unknowns) == 1
-    plain = isinstance(problem.domain, Box) and max(form.order for form in problem.forms) <= 2
-    if single and (plain or problem.domain.dimension == 1):
+    plain = max(form.order for form in problem.forms) <= 2
+    if len(problem.unknowns) == 1 and isinstance(problem.domain, Interval):
+        return not plain and has_edges(problem) and suits(problem)
+    if len(problem.unknowns) == 1 and isinstance(problem.domain, Box) and plain:
         return False
     return suits(problem)
 

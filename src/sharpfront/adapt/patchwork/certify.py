@@ -69,8 +69,6 @@ class Certificate:
         In another norm.
     singular
         Tails on patches where weights do not fall geometrically.
-    trusted
-        What the change in another norm is divided by.
     amplification
         What noise of size one grows to.
     vertices
@@ -80,14 +78,13 @@ class Certificate:
     change: float
     norm: float
     singular: float
-    trusted: float
     amplification: float
     vertices: float = 0.0
 
     @property
     def value(self) -> float:
         """The estimated error."""
-        return max(self.change, self.norm / self.trusted, self.singular, self.vertices)
+        return max(self.change, self.norm, self.singular, self.vertices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +123,7 @@ class Certifier:
         resolving = [self._with_waves(patch) for patch in finer]
         if resolving != finer:
             _, probe = self._solved(resolving, 1.0)
-        heavier = self.settings.heavier ** (0.5 * self.rows.order)
-        other, _ = self._solved([c.patch for c in cells], heavier)
+        other, _ = self._solved([c.patch for c in cells], self.settings.heavier)
         points = compared_points([c.patch for c in cells])
         zero = (0,) * points.shape[1]
         own = [approximation.values(u, points, zero) for u in self.rows.unknowns]
@@ -138,19 +134,13 @@ class Certifier:
             return _finite(max(gaps))
 
         grown = [np.abs(probe.values(u, points, zero)).max() for u in self.rows.unknowns]
-        # Only tails that matter beside the answer speak against geometric convergence.
-        step = change(more)
-        rough = tails.tail[~tails.analytic]
-        singular = float(rough.max(initial=0.0))
-        # Beyond order two a corner far below the tolerance is felt far from it.
-        geometric = singular <= step and self.rows.order <= 2
-        trusted = self.settings.trusted if geometric else 1.0
+        singular = float(tails.tail[~tails.analytic].max(initial=0.0))
         norm, cut = change(other), 0.0
         closer = self.closer(cells) if norm > NEGLIGIBLE * tol else []
         if closer:
             seen = min(map(share_seen, self.singular_points.values()))
             cut = change(self._solved([c.patch for c in closer], 1.0)[0]) / seen
-        return Certificate(step, norm, singular, trusted, _finite(max(grown)), cut)
+        return Certificate(change(more), norm, singular, _finite(max(grown)), cut)
 
     @cached_property
     def singular_points(self) -> dict[Point, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from sharpfront.adapt.patchwork.refine import Cell, Limits, functions_of, refine
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.tails import Tails, tails_of_blocks
 from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.adapt.spikes import spread
 from sharpfront.arrays import Host
 from sharpfront.bases.legendre import gauss, gauss_table, legendre_table
 from sharpfront.bases.patch import Patch, product_points
@@ -30,8 +32,13 @@ HALVINGS = 24
 CLOSER = 0.25 ** np.arange(1, 13)
 # A place on a side is looked at so far inside, in units of the patch.
 BESIDE = 1e-9
-# Places that formulas tell of, at most, along an axis.
-PLACES = 24
+# Patches are cut at told places, further apart than this share of the patch: what lies closer is
+# left to halving, since patches much smaller than their neighbours cost digits.
+APART = 1e-2
+# Places that formulas tell of, about, in all; of more than these every second is looked at.
+PLACES = 2500
+# Further places, spread evenly.
+SPREAD = 500
 
 
 def with_resolved_data(
@@ -56,13 +63,20 @@ def with_resolved_data(
 
 
 def _told(problem: Problem, tiling: Tiling) -> Host:
-    """Return places of interest that formulas tell of, (m, d): where zeros along the axes cross."""
+    """Return places to look at, (m, d).
+
+    Where zeros along the axes cross that formulas tell of, and some spread all over the domain,
+    for what the formulas do not tell.
+    """
     axes = []
     for name, lines in zip(problem.domain.coordinates, tiling.lines, strict=True):
         ends = float(lines[0]), float(lines[-1])
         found = [axis_places(e, name, *ends) for e in problem.equations]
-        axes.append(np.unique(np.concatenate([[0.5 * sum(ends)], *found]))[:PLACES])
-    return product_points(axes)
+        axes.append(np.unique(np.concatenate([[0.5 * sum(ends)], *found])))
+    most = int(PLACES ** (1.0 / len(axes)))
+    crossings = product_points([x[:: math.ceil(len(x) / most)] for x in axes])
+    low, high = problem.domain.bounds
+    return np.concatenate([crossings, low + (high - low) * spread(len(axes), SPREAD)])
 
 
 def _cut_where_missed(problem: Problem, cells: list[Cell], told: Host, tol: float) -> list[Cell]:
@@ -72,29 +86,38 @@ def _cut_where_missed(problem: Problem, cells: list[Cell], told: Host, tol: floa
     for cell, places in zip(cells, missed, strict=True):
         sides = []
         for a, m in enumerate(cell.patch.maps):
-            inner = np.unique(places[:, a]) if len(places) else np.empty(0)
-            room = 1e-9 * m.length
-            inner = inner[(inner > m.low + room) & (inner < m.high - room)]
-            ends = [m.low, *inner.tolist(), m.high]
+            ends = _apart([m.low, m.high], places[:, a].tolist(), APART * m.length)
             sides.append([AxisMap(low, high) for low, high in itertools.pairwise(ends)])
         for maps in itertools.product(*sides):
             out.append(replace(cell, patch=Patch(maps, cell.patch.functions)))
     return out
 
 
+def _apart(ends: list[float], places: Sequence[float], gap: float) -> list[float]:
+    """Return ends and places between them in order, without those too close to earlier ones."""
+    chosen = list(ends)
+    for place in places:
+        if min(abs(place - c) for c in chosen) > gap:
+            chosen.append(place)
+    return sorted(chosen)
+
+
 def _data_misfits(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> list[Host]:
-    """Return for each patch the told places at which data differ from what its points say."""
-    out: list[list[Host]] = [[] for _ in patches]
+    """Return for each patch the told places at which data are not what its points say.
+
+    Those first at which they differ most.
+    """
     inside = [_inside(patch, told) for patch in patches]
+    gaps = [np.zeros(len(places)) for places in inside]
     for form in problem.forms:
         for i, (patch, places) in enumerate(zip(patches, inside, strict=True)):
             if not len(places):
                 continue
             for block, values in _blocks(problem, form, patch, places, tol):
                 gap = np.abs(values - _interpolated(block, patch, places))
-                out[i].append(places[gap > 1.0])
-    none = np.empty((0, told.shape[1]))
-    return [np.concatenate([none, *found]) for found in out]
+                gaps[i] = np.maximum(gaps[i], gap)
+    order = [np.argsort(-g, kind="stable") for g in gaps]
+    return [p[o][g[o] > 1.0] for p, o, g in zip(inside, order, gaps, strict=True)]
 
 
 def _data_tails(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> Tails:

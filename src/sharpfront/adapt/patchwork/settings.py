@@ -23,10 +23,9 @@ class PatchSettings:
     disturbed
         Tails shorter than this share of the longest one may be that one's doing, and wait.
     heavier
-        Factor on the equation's rows, for order two, of the norm that a solution is checked in.
-    trusted
-        What the change in that norm is divided by where all weights fall geometrically, up to
-        order two: there it is 1 to 120 times the error.
+        Factor on the equation's rows of the norm that a solution is checked in. Over 60 drawn
+        problems the change in it is 1e-4 to 20 times the error; with its square, for plates, 1 to
+        600 times; with its root one plate in 30 was believed that should not be.
     """
 
     base: int = 4
@@ -34,7 +33,6 @@ class PatchSettings:
     depth: float = 4.0
     disturbed: float = 3e-3
     heavier: float = 100.0
-    trusted: float = 30.0
 
     def functions(self, tol: float) -> int:
         """Return how many functions along an axis a patch begins with."""

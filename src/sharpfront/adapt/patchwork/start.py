@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -72,13 +72,15 @@ def _lines(
 ) -> tuple[list[Host], list[Strips]]:
     """Return where to cut along each axis, and the functions across strips that hold a layer."""
     names = problem.domain.coordinates
-    lines = [
-        _distinct(x, _edges(problem, name, float(x[0]), float(x[-1])))
+    edges = [
+        _edges(problem, name, float(x[0]), float(x[-1]))
         for x, name in zip(tiling.lines, names, strict=True)
     ]
+    edges = [_apart(e, x) for x, e in zip(tiling.lines, edges, strict=True)]
+    lines = [np.union1d(x, e) for x, e in zip(tiling.lines, edges, strict=True)]
     strips: list[Strips] = [{} for _ in lines]
-    for axis, place, low, high, _ in tiling.walls:
-        side = _layer(problem, tiling, axis, place, (low, high), lines[axis], settings.layer(tol))
+    for axis, end, place, extent in _sources_of_layers(tiling, edges):
+        side = _layer(problem, axis, end, place, extent, lines[axis], settings.layer(tol))
         if side is not None:
             strips[axis][side] = max(settings.functions(tol), math.ceil(settings.layer(tol)))
     for axis, strip in enumerate(strips):
@@ -86,6 +88,12 @@ def _lines(
         lines[axis] = np.unique(np.concatenate([lines[axis], ends]))
         lines[axis] = _with_waves(lines[axis], waves[axis], settings.functions(tol))
     return lines, strips
+
+
+def has_edges(problem: Problem) -> bool:
+    """Tell whether data jump or bend on a line across the domain."""
+    ends = zip(problem.domain.coordinates, *problem.domain.bounds, strict=True)
+    return any(len(_edges(problem, name, float(a), float(b))) > 0 for name, a, b in ends)
 
 
 def _edges(problem: Problem, name: str, low: float, high: float) -> Host:
@@ -98,32 +106,58 @@ def _edges(problem: Problem, name: str, low: float, high: float) -> Host:
     return np.concatenate(found)
 
 
-def _distinct(lines: Host, further: Host) -> Host:
-    """Return lines with further ones, none of which is another but for rounding."""
+def _apart(places: Host, lines: Host) -> Host:
+    """Return places without those that are another, or a line, but for rounding."""
     near = ROUNDING * float(np.ptp(lines))
-    new = [x for x in np.unique(further) if np.min(np.abs(lines - x)) > near]
-    return np.unique(
-        np.concatenate([lines, [x for i, x in enumerate(new) if not i or x - new[i - 1] > near]])
-    )
+    places = np.unique(places)
+    places = places[np.diff(places, prepend=-np.inf) > near]
+    return np.asarray(places[np.abs(places[:, None] - lines).min(axis=1) > near])
+
+
+def _sources_of_layers(
+    tiling: Tiling, edges: Sequence[Host]
+) -> Iterator[tuple[int, int, float, tuple[Host, Host]]]:
+    """Yield the axis, the end of a strip, the place and the extent of what layers begin at.
+
+    Walls, and both sides of lines on which data jump or bend: what decays beside the one decays
+    beside the other.
+    """
+    low, high = tiling.domain.bounds
+    for axis, place, first, last, _ in tiling.walls:
+        yield axis, int(not _above(tiling, axis, place, 0.5 * (first + last))), place, (first, last)
+    for axis, places in enumerate(edges):
+        rest = [a for a in range(len(edges)) if a != axis]
+        for place in places.tolist():
+            for end in (0, 1):
+                yield axis, end, place, (low[rest], high[rest])
+
+
+def _above(tiling: Tiling, axis: int, place: float, middle: Host) -> bool:
+    """Tell whether the domain is above a wall."""
+    lines = tiling.lines[axis]
+    i = int(np.searchsorted(lines, place))
+    if i + 1 >= len(lines):
+        return False
+    inside = np.insert(middle, axis, 0.5 * (place + lines[i + 1]))
+    return bool(tiling.domain.contains(inside[None])[0])
 
 
 def _layer(
     problem: Problem,
-    tiling: Tiling,
     axis: int,
+    end: int,
     place: float,
     extent: tuple[Host, Host],
     lines: Host,
     depth: float,
 ) -> tuple[float, float] | None:
-    """Return the strip beside a wall in which layers decay, if they are thin there."""
-    points = np.empty((len(LOOKED), len(tiling.lines)))
+    """Return the strip beside a place in which layers decay, if they are thin there."""
+    points = np.empty((len(LOOKED), len(extent[0]) + 1))
     rest = [a for a in range(points.shape[1]) if a != axis]
     points[:, rest] = extent[0] + (extent[1] - extent[0]) * LOOKED[:, None]
     i = int(np.searchsorted(lines, place))
-    end = 0 if _inside(tiling, points, axis, place, lines, i) else 1
     room = float(lines[i + 1] - place if end == 0 else place - lines[i - 1])
-    # Just inside, where coefficients that jump at the wall have the domain's value.
+    # Just beside it, where coefficients that jump have the strip's value.
     points[:, axis] = place + (1.0 - 2.0 * end) * 1e-9 * room
     rates = np.concatenate(decay_rates(problem, points, axis, end))
     thin = rates[rates * room > depth / ROOM]
@@ -131,15 +165,6 @@ def _layer(
         return None
     cut = depth / float(thin.min())
     return (place, place + cut) if end == 0 else (place - cut, place)
-
-
-def _inside(tiling: Tiling, points: Host, axis: int, place: float, lines: Host, i: int) -> bool:
-    """Tell whether the domain is above a wall."""
-    if i + 1 >= len(lines):
-        return False
-    middle = points[len(points) // 2].copy()
-    middle[axis] = 0.5 * (place + lines[i + 1])
-    return bool(tiling.domain.contains(middle[None])[0])
 
 
 def wave_numbers(problem: Problem, tiling: Tiling) -> list[float]:
