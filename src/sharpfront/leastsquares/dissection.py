@@ -46,6 +46,19 @@ class MergeTree:
         return depth
 
     @property
+    def order(self) -> Ints:
+        """The leaves from one side of the tree to the other: each set of leaves in one run."""
+        out: list[int] = []
+        stack = [self.leaves + len(self.children) - 1]
+        while stack:
+            node = stack.pop()
+            if node < self.leaves:
+                out.append(node)
+            else:
+                stack += self.children[node - self.leaves]
+        return sequence(out)
+
+    @property
     def parents(self) -> Ints:
         """The node that each leaf or node is merged by; -1 for the root."""
         parent = np.full(self.leaves + len(self.children), -1, dtype=np.int64)

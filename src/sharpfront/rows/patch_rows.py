@@ -22,6 +22,7 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.leastsquares.tree import LeafRows, Tie
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.faces import Face, Side
+from sharpfront.rows.integrals import Integrals, Link
 from sharpfront.rows.interfaces import FaceSizes, Interfaces
 from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
 from sharpfront.rows.sides import end_size, form_matrix, local_sides, moment_matrix, side_rule
@@ -76,6 +77,7 @@ class PatchRows:
         self._reaches: dict[Patch, Host] = {}
         self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         self.interfaces = Interfaces(problem, self.rough)
+        self.integrals = Integrals(problem, self.rough, self.vote)
 
     def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
         """Return the highest derivative of an unknown along each axis."""
@@ -100,6 +102,7 @@ class PatchRows:
         sides: Mapping[Side, str],
         heavier: float,
         which: Sequence[int],
+        links: Sequence[Link] = (),
     ) -> list[LeafRows]:
         """Return the rows of some patches; traces are numbered like the faces.
 
@@ -111,6 +114,8 @@ class PatchRows:
             Factor on the equation's rows.
         which
             The patches whose rows are wanted.
+        links
+            The place of each patch in the chain of integral conditions, if there are any.
         """
         ties: dict[int, list[Tie]] = {i: [] for i in which}
         for k, face in enumerate(faces):
@@ -126,7 +131,8 @@ class PatchRows:
             if further[i]:
                 matrix = np.concatenate([matrix, *(m for m, _ in further[i])])
                 rhs = np.concatenate([rhs, *(r for _, r in further[i])])
-            out.append(LeafRows(matrix, rhs, tuple(ties[i])))
+            leaf = LeafRows(matrix, rhs, tuple(ties[i]))
+            out.append(self.integrals.attached(leaf, patches[i], links[i]) if links else leaf)
         return out
 
     def _equations(self, patches: Sequence[Patch], heavier: float) -> list[Rows]:
@@ -162,8 +168,7 @@ class PatchRows:
         heavier: float,
     ) -> Rows:
         local = local_sides(patch, [gauss(n)[0] for n in counts])
-        mean = math.prod(patch.functions) ** (1.0 / patch.dimension)
-        factor = heavier * mean ** (-LIGHTER * self.order / 2)
+        factor = heavier * lightest([patch], self.order)
         factor *= float(patch.sides.max()) ** self.vote
         scales = [
             factor * np.sqrt(weights) / np.maximum(self._felt(f, v, patch, local), _TINY)
@@ -238,16 +243,23 @@ class PatchRows:
         matrix = form_matrix(form, [scale * c for c in values.coefficients], tables, self.unknowns)
         return matrix, self._probed([values.rhs * scale])
 
+    def point_owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
+        """Return the conditions at points, each with one patch that has the point."""
+        out: dict[int, list[PointCondition]] = {}
+        for condition in self.problem.further:
+            if isinstance(condition, PointCondition):
+                point = np.array(condition.point)
+                inside = (np.all((p.low <= point) & (point <= p.high)) for p in patches)
+                owner = next(i for i, found in enumerate(inside) if found)
+                out.setdefault(owner, []).append(condition)
+        return out
+
     def _points(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
         """Return the rows of conditions at points, each in one patch that has the point."""
         out: dict[int, list[Rows]] = {}
-        for condition in self.problem.further:
-            assert isinstance(condition, PointCondition)
+        owned = self.point_owners(patches)
+        for owner, condition in ((i, c) for i in owned if i in which for c in owned[i]):
             point = np.array(condition.point)
-            inside = (np.all((p.low <= point) & (point <= p.high)) for p in patches)
-            owner = next(i for i, found in enumerate(inside) if found)
-            if owner not in which:
-                continue
             patch = patches[owner]
             for form in condition.forms:
                 (values,) = self._values(form, point[None], None, np.zeros(0, dtype=np.int64))
@@ -321,6 +333,12 @@ class PatchRows:
                 full[:, j * patch.size : (j + 1) * patch.size] = block
                 rows.append(full)
         return np.concatenate(rows)
+
+
+def lightest(patches: Sequence[Patch], order: int) -> float:
+    """Return the smallest weight of equation rows on patches."""
+    most = max(math.prod(p.functions) ** (1.0 / p.dimension) for p in patches)
+    return float(most ** (-LIGHTER * order / 2))
 
 
 def _strengths(patch: Patch) -> tuple[float, ...]:

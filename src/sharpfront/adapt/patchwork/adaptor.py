@@ -39,7 +39,7 @@ from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.geometry import Box, Interval
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.mixture import Mixture
-from sharpfront.problem import PointCondition, Problem
+from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 
@@ -65,6 +65,12 @@ _JUMPS = (
     "The solution or its slopes jump there, and no number of patches resolves that. Let data that "
     "meet there agree, or lead one value to the other over a short stretch."
 )
+
+_UNBALANCED = (
+    "No function satisfies the equations and all conditions: more functions leave as much of them, "
+    "{:.1e}."
+)
+_BALANCE = "Where only slopes are given on the boundary, sources and slopes must balance."
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +172,7 @@ class Patches:
         if tiling is None or not suits(problem):
             raise ProblemError(
                 "sf.Patches solves linear problems on boxes and on polygons with axis-parallel "
-                "sides, without integral conditions. Leave adaptor= out."
+                "sides. Leave adaptor= out."
             )
         most = self.max_kernels // len(problem.unknowns)
         settings = self.settings
@@ -254,6 +260,10 @@ class Patches:
     def _ended(self, state: PatchState, reached: str) -> Outcome:
         """Return why it ended short of the tolerance, with what would help."""
         best, dimension = state.answer, state.problem.domain.dimension
+        assert best.certificate is not None
+        if not state.final and best.certificate.contradiction >= best.estimate.value:
+            detail = f"{reached} {_UNBALANCED.format(best.certificate.contradiction)}"
+            return Outcome(OutcomeKind.ILL_POSED, detail, _BALANCE)
         value, longest = best.estimate.value, _tail(best).estimate
         # Tails fall as estimates do, which are only taken of those that may be the last.
         share = max(1.0, value / max(longest, 1e-300))
@@ -294,12 +304,11 @@ class Patches:
 
 
 def suits(problem: Problem) -> bool:
-    """Tell whether patches solve a problem: linear, conditions on sides and at points."""
+    """Tell whether patches solve a problem: a linear one on a domain that boxes tile."""
     return (
         problem.time is None
         and problem.domain.dimension <= 2
         and problem.is_linear
-        and all(isinstance(c, PointCondition) for c in problem.further)
         and max(form.order for form in problem.forms) <= 4
         and tiling_of(problem.domain) is not None
     )

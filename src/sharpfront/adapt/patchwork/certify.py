@@ -33,13 +33,14 @@ from sharpfront.adapt.patchwork.vertices import (
     cuts_for,
     interface_vertices,
     share_seen,
+    touches,
 )
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch, product_points
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
-from sharpfront.rows.patch_rows import PatchRows
+from sharpfront.rows.patch_rows import PatchRows, lightest
 
 # Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
 COMPARED = -np.cos(np.pi * np.arange(8) / 7)
@@ -48,6 +49,9 @@ WAVE, DIGITS = 1.3, 14
 # Where another norm changes the solution by less than this share of the tolerance, no point where
 # interfaces meet is looked into: with r^0.1 at one the change was 0.09 of the error.
 NEGLIGIBLE = 0.01
+# What rows leave falls at least by this factor with two more functions along every axis, unless
+# they contradict each other or a singularity is not resolved.
+UNFALLEN = 0.5
 
 MEANING = (
     "largest of these, relative to max(1, max|u|): the change with two more functions along every "
@@ -73,6 +77,8 @@ class Certificate:
         What noise of size one grows to.
     vertices
         With patches cut towards the points where interfaces end or cross.
+    contradiction
+        What equations and integral conditions leave, if it does not fall with more functions.
     """
 
     change: float
@@ -80,11 +86,38 @@ class Certificate:
     singular: float
     amplification: float
     vertices: float = 0.0
+    contradiction: float = 0.0
 
     @property
     def value(self) -> float:
         """The estimated error."""
-        return max(self.change, self.norm, self.singular, self.vertices)
+        looks = (self.change, self.norm, self.singular, self.vertices)
+        return max(*looks, self.contradiction)
+
+
+@dataclass(frozen=True, eq=False)
+class _Change:
+    """How far other solutions are from one, relative to the size of each unknown."""
+
+    own: Approximation
+    unknowns: Sequence[str]
+    scales: Sequence[float]
+
+    def values(self, solution: Approximation, points: Host) -> list[Host]:
+        """Return a solution's unknowns at points."""
+        zero = (0,) * points.shape[1]
+        return [solution.values(u, points, zero) for u in self.unknowns]
+
+    def __call__(self, other: Approximation, points: Host) -> float:
+        """Return the largest change at points."""
+        pairs = zip(self.values(self.own, points), self.values(other, points), strict=True)
+        gaps = [np.abs(a - b).max() / s for (a, b), s in zip(pairs, self.scales, strict=True)]
+        return _finite(max(gaps))
+
+    def variation(self, points: Host) -> float:
+        """Return by how much the solution itself varies over points."""
+        own = self.values(self.own, points)
+        return _finite(max(np.ptp(v) / s for v, s in zip(own, self.scales, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,22 +158,46 @@ class Certifier:
             _, probe = self._solved(resolving, 1.0)
         other, _ = self._solved([c.patch for c in cells], self.settings.heavier)
         points = compared_points([c.patch for c in cells])
-        zero = (0,) * points.shape[1]
-        own = [approximation.values(u, points, zero) for u in self.rows.unknowns]
-
-        def change(from_it: Approximation) -> float:
-            found = [from_it.values(u, points, zero) for u in self.rows.unknowns]
-            gaps = [np.abs(a - b).max() / s for a, b, s in zip(own, found, scales, strict=True)]
-            return _finite(max(gaps))
-
-        grown = [np.abs(probe.values(u, points, zero)).max() for u in self.rows.unknowns]
+        change = _Change(approximation, self.rows.unknowns, scales)
+        grown = [np.abs(v).max() for v in change.values(probe, points)]
         singular = float(tails.tail[~tails.analytic].max(initial=0.0))
-        norm, cut = change(other), 0.0
-        closer = self.closer(cells) if norm > NEGLIGIBLE * tol else []
-        if closer:
-            seen = min(map(share_seen, self.singular_points.values()))
-            cut = change(self._solved([c.patch for c in closer], 1.0)[0]) / seen
-        return Certificate(change(more), norm, singular, _finite(max(grown)), cut)
+        norm = change(other, points)
+        cut = self._at_vertices(cells, change) if norm > NEGLIGIBLE * tol else 0.0
+        against = self._contradiction([c.patch for c in cells], finer, scales)
+        step = change(more, points)
+        return Certificate(step, norm, singular, _finite(max(grown)), cut, against)
+
+    def _contradiction(
+        self, patches: Sequence[Patch], finer: Sequence[Patch], scales: Sequence[float]
+    ) -> float:
+        """Return what rows leave on patches if no more functions make it smaller, in units of u.
+
+        With slopes all round and an integral of u, sources and slopes must balance. If they do not
+        the best compromise is smooth, and no comparison of solutions tells.
+        """
+        if not self.rows.integrals.forms:
+            return 0.0
+        left, after = (
+            self.method.factor(patch_system(self.rows, self.tiling, p))[1].residual_norm
+            for p in (patches, finer)
+        )
+        if after <= UNFALLEN * left:
+            return 0.0
+        return after / lightest(finer, self.rows.order) / max(scales)
+
+    def _at_vertices(self, cells: Sequence[Cell], change: _Change) -> float:
+        """Return what patches cut towards the points where interfaces end or cross change."""
+        closer = self.closer(cells)
+        if not closer:
+            return 0.0
+        patches = [c.patch for c in closer]
+        if len(closer) == len(cells):
+            # Patches as small as numbers allow: what varies on them is not resolved.
+            beside = [p for p in patches if touches(p, self.singular_points)]
+            return max((change.variation(compared_points([p])) for p in beside), default=0.0)
+        seen = min(map(share_seen, self.singular_points.values()))
+        # On the patches of the other solution: within those of this one, at all distances.
+        return change(self._solved(patches, 1.0)[0], compared_points(patches)) / seen
 
     @cached_property
     def singular_points(self) -> dict[Point, float]:

@@ -99,6 +99,7 @@ def has_edges(problem: Problem) -> bool:
 def _edges(problem: Problem, name: str, low: float, high: float) -> Host:
     """Return where data jump or bend on a line across the domain, and where loads act."""
     graphs = [*problem.equations, *(r for c in problem.conditions for r in c.residuals)]
+    graphs += [r for c in problem.further for r in c.residuals]
     graphs += [e for j in problem.jumps for e in j.equals]
     found = [places_along(g, name, low, high) for g in graphs]
     if problem.is_singular:

@@ -10,8 +10,10 @@ import numpy as np
 from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
+from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.rows.faces import faces_of
+from sharpfront.rows.integrals import Link
 from sharpfront.rows.patch_rows import PatchRows
 
 
@@ -40,31 +42,58 @@ def patch_system(
     walls: dict[int, list[Hashable]] = defaultdict(list)
     for side, part in sides.items():
         walls[side.patch].append((side.axis, side.end, part))
+    pairs = np.array([(f.below, f.above) for f in faces], dtype=np.int64).reshape(-1, 2)
+    sizes = np.array([rows.trace_size(f, patches) for f in faces], dtype=np.int64)
+    orderings = np.vstack(
+        [
+            np.stack([p.low + p.high for p in patches], axis=1),
+            np.log([float(np.prod(p.sides)) for p in patches]),
+        ]
+    )
+    traces = [[k for k, _ in own] for own in around]
+    links: list[Link] = []
+    if rows.integrals.forms:
+        order = nested_dissection(orderings, pairs, sizes.astype(float)).order
+        links = _chain(order, len(faces))
+        for own, link in zip(traces, links, strict=True):
+            own += [k for k in (link.before, link.after) if k is not None]
+        pairs = np.concatenate([pairs, np.stack([order[:-1], order[1:]], axis=1)])
+        sums = np.full(len(order) - 1, len(rows.integrals.forms), dtype=np.int64)
+        sizes = np.concatenate([sizes, sums])
+    owned = rows.point_owners(patches)
     keys: list[Hashable] = []
     for i, patch in enumerate(patches):
         ties = tuple(
             (faces[k].axis, faces[k].below == i, faces[k].low, faces[k].high, patches[j])
             for k, j in around[i]
         )
+        place = (links[i].before is None, links[i].after is None) if links else ()
+        points = tuple(id(c) for c in owned.get(i, ()))
         # The rows' own identity: another problem has other rows on the same patches.
-        keys.append((rows, heavier, patch, tuple(walls[i]), ties))
+        keys.append((rows, heavier, patch, tuple(walls[i]), ties, place, points))
 
     def arranged(columns: Sequence[Host]) -> Host:
         count = len(rows.unknowns)
-        blocks = [c.reshape(count, -1, c.shape[1]) for c in columns]
+        # What is handed on along a chain is no weight.
+        own = [c[: count * p.size] for c, p in zip(columns, patches, strict=True)]
+        blocks = [c.reshape(count, -1, c.shape[1]) for c in own]
         return np.concatenate([b[j] for j in range(count) for b in blocks])
 
     return TraceSystem(
         keys,
-        lambda which: rows.leaves(patches, faces, sides, heavier, which),
-        [[k for k, _ in own] for own in around],
-        np.array([(f.below, f.above) for f in faces], dtype=np.int64).reshape(-1, 2),
-        np.array([rows.trace_size(f, patches) for f in faces], dtype=np.int64),
-        np.vstack(
-            [
-                np.stack([p.low + p.high for p in patches], axis=1),
-                np.log([float(np.prod(p.sides)) for p in patches]),
-            ]
-        ),
+        lambda which: rows.leaves(patches, faces, sides, heavier, which, links),
+        traces,
+        pairs,
+        sizes,
+        orderings,
         arranged,
     )
+
+
+def _chain(order: Ints, first: int) -> list[Link]:
+    """Return the place of each patch in a chain, whose traces are numbered from `first` on."""
+    out = [Link(None, None)] * len(order)
+    for k, patch in enumerate(order.tolist()):
+        before = first + k - 1 if k else None
+        out[patch] = Link(before, first + k if k + 1 < len(order) else None)
+    return out

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +29,8 @@ Point = tuple[float, float]
 # of A. A look halves patches until h^(2 a) is so many times smaller; where C h^(2 a) was as large
 # as this before, it sees 0.7 of the error.
 SMALLER, LARGE = 30.0, 10.0
+# Patches are not cut if they are less than so many floats long.
+FLOATS = 256.0
 # Cuts where the exponent is not known, and at the most.
 CUTS, MOST_CUTS = 12, 48
 
@@ -83,6 +85,11 @@ def cut_towards(
     return balanced(parts, periods)
 
 
+def touches(patch: Patch, points: Collection[Point]) -> bool:
+    """Tell whether a corner of a patch is one of some points."""
+    return bool(_corners(patch, np.array(list(points))))
+
+
 def _cut_cell(cell: Cell, points: Host, counts: Host) -> list[Cell]:
     corners = _corners(cell.patch, points)
     if not corners:
@@ -119,6 +126,8 @@ def _graded(cell: Cell, corner: tuple[int, ...], cuts: int) -> list[Cell]:
     out: list[Cell] = []
     patch = cell.patch
     for _ in range(cuts):
+        if np.any(patch.sides < FLOATS * np.spacing(np.maximum(abs(patch.low), abs(patch.high)))):
+            break
         halves = [_halves(m) for m in patch.maps]
         for ends in itertools.product((0, 1), repeat=patch.dimension):
             part = Patch(tuple(h[e] for h, e in zip(halves, ends, strict=True)), patch.functions)

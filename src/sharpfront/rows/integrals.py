@@ -1,0 +1,114 @@
+"""Conditions on integrals over all patches: sums that are handed on from patch to patch.
+
+The integral over the patches so far, s, is a trace between two patches that follow each other in a
+chain. Each patch has s as columns of its own, ties them to the patch before, and ties s plus its
+own integral to the patch after; the last one has the condition as rows. So every row stays in one
+patch, and every trace between two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.patch import Patch
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import environment, form_values
+from sharpfront.leastsquares.tree import LeafRows, Tie
+from sharpfront.problem import IntegralCondition, Problem
+from sharpfront.rows.norm import size_of_terms
+from sharpfront.rows.sides import form_matrix
+
+
+@dataclass(frozen=True)
+class Link:
+    """The place of a patch in the chain: the traces before and after it, None at the ends."""
+
+    before: int | None
+    after: int | None
+
+
+class Integrals:
+    """The integral conditions of a problem.
+
+    Parameters
+    ----------
+    problem
+        A linear one.
+    rough
+        How rough each unknown is (`rows.norm`).
+    vote
+        The power of the domain's size that its rows are multiplied by.
+    """
+
+    def __init__(self, problem: Problem, rough: dict[str, int], vote: float) -> None:
+        self.problem = problem
+        stated = [c for c in problem.further if isinstance(c, IntegralCondition)]
+        self.forms: tuple[LinearForm, ...] = tuple(f for c in stated for f in c.forms)
+        self.equals = np.array([c.equals for c in stated for _ in c.forms])
+        self._padded: dict[int, tuple[Host, Host]] = {}
+        if self.forms:
+            self.scales = self._scales(rough, vote)
+
+    def _scales(self, rough: dict[str, int], vote: float) -> Host:
+        """Return one over the size of each integral if unknowns were one."""
+        domain = self.problem.domain
+        extent = np.ptp(domain.bounds, axis=0)
+        points = domain.sample(400, "grid")
+        leaves = environment(self.problem.coordinates, points)
+        sizes = []
+        for form in self.forms:
+            values, _ = form_values(form, leaves, len(points), "integral condition")
+            sizes.append(np.mean(size_of_terms(form, values, extent, rough)))
+        size = np.maximum(np.array(sizes) * float(np.prod(extent)), 1e-300)
+        return np.asarray(float(extent.max()) ** vote / size)
+
+    def attached(self, leaf: LeafRows, patch: Patch, link: Link) -> LeafRows:
+        """Return the rows of a patch with those of its place in the chain."""
+        own, constant = self._over(patch)
+        count, columns = own.shape
+        if link.before is not None:
+            leaf = self._with_columns(leaf, count)
+            own = np.hstack([own, np.eye(count)])
+        ties = list(leaf.ties)
+        if link.before is not None:
+            start = np.hstack([np.zeros((count, columns)), np.eye(count)])
+            ties.append(Tie(link.before, start))
+        if link.after is not None:
+            ties.append(Tie(link.after, own, -constant))
+            return LeafRows(leaf.matrix, leaf.rhs, tuple(ties))
+        # The probe's right-hand side is zero: the condition's share in all of its noise is small.
+        rhs = np.zeros((count, leaf.rhs.shape[1]))
+        rhs[:, 0] = self.scales * self.equals - constant
+        matrix = np.concatenate([leaf.matrix, own])
+        return LeafRows(matrix, np.concatenate([leaf.rhs, rhs]), tuple(ties))
+
+    def _over(self, patch: Patch) -> tuple[Host, Host]:
+        """Return the integrals over a patch as rows over its columns, and what holds no unknown."""
+        counts = tuple(p + 1 for p in patch.functions)
+        points, weights = patch.gauss_points(counts)
+        weights = weights * float(np.prod(patch.sides))
+        leaves = environment(self.problem.coordinates, points)
+        rows, constants = [], []
+        for form, scale in zip(self.forms, self.scales, strict=True):
+            values, source = form_values(form, leaves, len(points), "integral condition")
+            tables = patch.gauss_tables(counts, form.order)
+            matrix = form_matrix(form, values, tables, self.problem.unknowns)
+            rows.append(scale * (weights @ matrix))
+            constants.append(scale * float(weights @ source))
+        return np.stack(rows), np.array(constants)
+
+    def _with_columns(self, leaf: LeafRows, count: int) -> LeafRows:
+        """Return a leaf's rows with further columns of zeros."""
+        ties = tuple(Tie(t.trace, self._wider(t.matrix, count), t.offset) for t in leaf.ties)
+        return LeafRows(self._wider(leaf.matrix, count), leaf.rhs, ties)
+
+    def _wider(self, matrix: Host, count: int) -> Host:
+        # Leaves that share their matrices are factored together: they share these too.
+        known = self._padded.get(id(matrix))
+        if known is None or known[0] is not matrix:
+            wider = np.hstack([matrix, np.zeros((len(matrix), count))])
+            self._padded[id(matrix)] = known = (matrix, wider)
+        return known[1]
