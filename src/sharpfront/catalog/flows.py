@@ -1,4 +1,4 @@
-"""Steady flows of an incompressible fluid: exact solutions, and a cavity with published figures.
+"""Steady flows of an incompressible fluid: exact solutions, and cavities with published figures.
 
 The unknowns are the velocity (u, v) and the pressure p:
 
@@ -113,6 +113,11 @@ def ramped_lid(half_power: int = 16) -> Profile:
     return lambda x: 1.0 - (2.0 * x - 1.0) ** (2 * half_power)
 
 
+def classical_lid(x: Any) -> Any:
+    """Return the velocity of a lid of unit speed, which jumps at its ends."""
+    return 1.0 + 0.0 * x
+
+
 def cavity(reynolds: float, lid: Profile | None = None) -> Problem:
     """Return the flow in a square whose upper side moves; Stokes flow if `reynolds` is 0.
 
@@ -131,6 +136,45 @@ def cavity(reynolds: float, lid: Profile | None = None) -> Problem:
         top=lambda u, v, p, x, y: (u - speed(x), v),
         conditions=at(_MIDDLE, lambda u, v, p, x, y: p),
     )
+
+
+def heated_cavity(rayleigh: float, prandtl: float = 0.71) -> Problem:
+    """Return a square filled with air, warm on the left and cold on the right.
+
+    De Vahl Davis's problem in units of the heat's diffusion, T the temperature:
+
+        -Pr lap (u, v) + (u, v) . grad (u, v) + grad p = (0, Ra Pr T),  -lap T + u T_x + v T_y = 0.
+    """
+
+    def residuals(u: Any, v: Any, p: Any, T: Any, x: Any, y: Any) -> tuple[Any, ...]:
+        return (
+            -prandtl * laplacian(u) + u * u.dx + v * u.dy + p.dx,
+            -prandtl * laplacian(v) + u * v.dx + v * v.dy + p.dy - rayleigh * prandtl * T,
+            u.dx + v.dy,
+            -laplacian(T) + u * T.dx + v * T.dy,
+        )
+
+    return Problem(
+        Box(*_SQUARE),
+        residuals,
+        boundary=lambda u, v, p, T, x, y: (u, v, T.dn),
+        left=lambda u, v, p, T, x, y: (u, v, T - 1.0),
+        right=lambda u, v, p, T, x, y: (u, v, T),
+        conditions=at(_MIDDLE, lambda u, v, p, T, x, y: p),
+    )
+
+
+def nusselt(solution: Solution) -> float:
+    """Return the heat that the warm wall of the heated cavity gives off."""
+    places, weights = np.polynomial.legendre.leggauss(60)
+    y = 0.5 * (places + 1.0)
+    return float(-0.5 * weights @ solution.T.d("x")(0.0 * y, y))
+
+
+# What the warm wall gives off at a Rayleigh number: de Vahl Davis (Int. J. Numer. Methods Fluids 3
+# (1983) 249-264) extrapolated 1.118, 2.243, 4.519 and 8.800 from differences; later computations
+# agree on these.
+NUSSELT: Mapping[float, float] = {1e3: 1.1178, 1e4: 2.2448, 1e5: 4.5216, 1e6: 8.8252}
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +242,9 @@ GHIA: Mapping[int, CentreLines] = {
 # -0.33827 in other copies of the table. Differences on two grids, extrapolated, give -0.390
 # (benchmarks/flows.py).
 DOUBTFUL = 0.9063
-# Extrema at Re = 100 on which finer computations agree (Botella & Peyret 1998, by Chebyshev
-# collocation; Marchi, Suero & Araki 2009, on 1024 x 1024 cells): least u, largest v, least v.
-EXTREMA_100 = (-0.21404, 0.17957, -0.25380)
+# Least u, largest v and least v on the centre lines under the classical lid (Botella & Peyret,
+# Comput. & Fluids 27 (1998) 421-433, by Chebyshev collocation with the corners subtracted).
+EXTREMA: Mapping[int, tuple[float, float, float]] = {
+    100: (-0.2140424, 0.1795728, -0.2538030),
+    1000: (-0.3885698, 0.3769447, -0.5270771),
+}

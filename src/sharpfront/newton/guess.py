@@ -59,8 +59,7 @@ class Start:
         """
         if self.given is not None:
             return (self._iterate(problem),)
-        zero = (0,) * len(problem.coordinates)
-        return Constants(), Constants({(name, zero): 1.0 for name in problem.unknowns})
+        return constants(problem)
 
     def _iterate(self, problem: Problem) -> Iterate:
         if isinstance(self.given, Solution):
@@ -75,6 +74,12 @@ class Start:
                 f"{', '.join(problem.unknowns)}."
             )
         return _from_parts(given, problem)
+
+
+def constants(problem: Problem) -> tuple[Constants, Constants]:
+    """Return zero, and one for every unknown."""
+    zero = (0,) * len(problem.coordinates)
+    return Constants(), Constants({(name, zero): 1.0 for name in problem.unknowns})
 
 
 def _by_name(given: Any, unknowns: Sequence[str]) -> Mapping[str, Any]:

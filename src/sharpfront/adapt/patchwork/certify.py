@@ -16,11 +16,12 @@ a motion that nothing holds makes it grow without bound, once the functions reso
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.refine import Cell, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.system import patch_system
@@ -79,6 +80,8 @@ class Certificate:
         With patches cut towards the points where interfaces end or cross.
     contradiction
         What equations and integral conditions leave, if it does not fall with more functions.
+    beside
+        The largest change beside places at which the solution jumps, which the others leave out.
     """
 
     change: float
@@ -87,10 +90,11 @@ class Certificate:
     amplification: float
     vertices: float = 0.0
     contradiction: float = 0.0
+    beside: float = 0.0
 
     @property
     def value(self) -> float:
-        """The estimated error."""
+        """The estimated error away from jumps."""
         looks = (self.change, self.norm, self.singular, self.vertices)
         return max(*looks, self.contradiction)
 
@@ -134,6 +138,8 @@ class Certifier:
         The constants.
     waves
         The largest wave number of solutions along each axis.
+    jumps
+        Where the solution jumps.
     """
 
     rows: PatchRows
@@ -141,6 +147,7 @@ class Certifier:
     method: Tree
     settings: PatchSettings
     waves: Sequence[float]
+    jumps: Jumps
 
     def certificate(
         self,
@@ -159,13 +166,19 @@ class Certifier:
         other, _ = self._solved([c.patch for c in cells], self.settings.heavier)
         points = compared_points([c.patch for c in cells])
         change = _Change(approximation, self.rows.unknowns, scales)
-        grown = [np.abs(v).max() for v in change.values(probe, points)]
+        away = self.jumps.away(points)
+        here = points[away]
+        grown = [np.abs(v).max() for v in change.values(probe, here)]
         singular = float(tails.tail[~tails.analytic].max(initial=0.0))
-        norm = change(other, points)
+        norm = change(other, here)
         cut = self._at_vertices(cells, change) if norm > NEGLIGIBLE * tol else 0.0
         against = self._contradiction([c.patch for c in cells], finer, scales)
-        step = change(more, points)
-        return Certificate(step, norm, singular, _finite(max(grown)), cut, against)
+        step, beside = change(more, here), 0.0
+        if not away.all():
+            # Beside a jump an error is no less than all of the solution.
+            whole = replace(change, scales=sizes_of(approximation, points))
+            beside = max(1.0, *(whole(v, points[~away]) for v in (more, other)))
+        return Certificate(step, norm, singular, _finite(max(grown)), cut, against, beside)
 
     def _contradiction(
         self, patches: Sequence[Patch], finer: Sequence[Patch], scales: Sequence[float]
@@ -241,6 +254,13 @@ class Certifier:
             Approximation(coordinates, bases, split_weights(weights[:, k], bases)) for k in (0, 1)
         )
         return own, probe
+
+
+def sizes_of(approximation: Approximation, points: Host) -> list[float]:
+    """Return max(1, max|u|) at points of every unknown."""
+    zero = (0,) * points.shape[1]
+    sizes = [np.abs(approximation.values(u, points, zero)).max() for u in approximation.bases]
+    return [float(max(1.0, s)) for s in sizes]
 
 
 def compared_points(patches: Sequence[Patch]) -> Host:

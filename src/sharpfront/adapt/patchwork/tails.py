@@ -43,7 +43,9 @@ class Tails:
     analytic: NDArray[np.bool_]
 
 
-def tails_of(approximation: Approximation, scales: Sequence[float], aim: float) -> Tails:
+def tails_of(
+    approximation: Approximation, scales: Sequence[float], aim: float, shares: Sequence[Host]
+) -> Tails:
     """Return the tails of an approximation on patches.
 
     Parameters
@@ -54,12 +56,17 @@ def tails_of(approximation: Approximation, scales: Sequence[float], aim: float) 
         The size of each unknown.
     aim
         What tails are to become.
+    shares
+        How much each patch's counts, for each unknown.
     """
     found: list[Tails] = []
-    for scale, (unknown, basis) in zip(scales, approximation.bases.items(), strict=True):
+    for scale, share, (unknown, basis) in zip(
+        scales, shares, approximation.bases.items(), strict=True
+    ):
         assert isinstance(basis, PatchworkBasis)
-        weights = approximation.weights[unknown] / scale
-        found.append(tails_of_blocks(basis.blocks(weights), aim))
+        blocks = basis.blocks(approximation.weights[unknown] / scale)
+        own = (part * block for part, block in zip(share, blocks, strict=True))
+        found.append(tails_of_blocks(own, aim))
     return Tails(
         np.max([f.tail for f in found], axis=0),
         np.max([f.wanted for f in found], axis=0),

@@ -1,0 +1,177 @@
+"""Where the adaptation on patches stands, what was assessed, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.adapt.advice import Solved
+from sharpfront.adapt.patchwork.certify import Certificate, compared_points, sizes_of
+from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.refine import Cell
+from sharpfront.adapt.patchwork.tails import Tails, tails_of
+from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.approximation import Approximation
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.estimate import Assessment
+from sharpfront.mixture import Mixture
+from sharpfront.problem import Problem
+from sharpfront.rows.patch_rows import PatchRows
+
+# An estimate that falls by less than this factor has brought nothing.
+PROGRESS = 0.7
+_JUMPS = (
+    "The solution or its slopes jump there, and no number of patches resolves that. Let data that "
+    "meet there agree, or lead one value to the other over a short stretch."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PatchAssessment(Assessment):
+    """An assessment with how weights fall, and a certificate once they are small."""
+
+    tails: Tails
+    certificate: Certificate | None
+
+    @property
+    def roughest(self) -> tuple[float, ...]:
+        """The middle of the patch whose weights fall least."""
+        basis = next(iter(self.approximation.bases.values()))
+        assert isinstance(basis, PatchworkBasis)
+        patch = basis.patches[int(np.argmax(self.tails.tail.max(axis=1)))]
+        return tuple(float(m.points(np.zeros(1))[0]) for m in patch.maps)
+
+    @property
+    def reached(self) -> float:
+        """The estimate away from places at which the solution jumps."""
+        return self.estimate.value if self.certificate is None else self.certificate.value
+
+
+@dataclass(frozen=True, eq=False)
+class PatchState:
+    """Where the adaptation stands.
+
+    Parameters
+    ----------
+    problem, tol, seed
+        What is solved, how well, and the seed.
+    tiling, rows, waves
+        Its domain in boxes, its rows, and the wave numbers of its solutions.
+    cells
+        What is solved on next.
+    aim
+        What tails are to become.
+    missing
+        What the problem lacks, if that is plain from its statement.
+    final
+        Whether these cells are the last.
+    jumps
+        Places at which cuts do not help.
+    best
+        The assessment with the smallest certified estimate.
+    idle
+        Certified estimates in a row that brought nothing.
+    tried
+        Functions and estimate of each solve.
+    unsettled
+        Whether what the problem is linearised about still changes too much for a certificate.
+    finished
+        Why it ended.
+    """
+
+    problem: Problem
+    tol: float
+    seed: int
+    tiling: Tiling
+    rows: PatchRows
+    waves: tuple[float, ...]
+    cells: tuple[Cell, ...]
+    aim: float
+    jumps: Jumps
+    missing: Outcome | None = None
+    final: bool = False
+    best: PatchAssessment | None = None
+    idle: int = 0
+    tried: tuple[Solved, ...] = ()
+    unsettled: bool = False
+    finished: Outcome | None = None
+
+    def about(self, problem: Problem) -> PatchState:
+        """Return the state for another linearisation of the same problem."""
+        return replace(self, problem=problem, rows=PatchRows(problem, self.seed))
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """None: patches are placed by their own weights."""
+        return None
+
+    @property
+    def answer(self) -> PatchAssessment:
+        """The assessment with the smallest certified estimate."""
+        assert self.best is not None
+        return self.best
+
+
+def noted(state: PatchState, assessment: PatchAssessment) -> PatchState:
+    """Return the state with a certified assessment counted in."""
+    best = state.best
+    if best is None:
+        return replace(state, best=assessment)
+    idle = 0 if assessment.reached < PROGRESS * best.reached else state.idle + 1
+    if assessment.reached < best.reached:
+        best = assessment
+    return replace(state, best=best, idle=idle)
+
+
+def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
+    """Return the end, with what is known about the answer."""
+    found = state.answer.certificate
+    assert found is not None
+    detail = words_of(state.answer)
+    if kind is OutcomeKind.NEAR_SINGULAR:
+        detail += f" Noise of size one in its data grows to {found.amplification:.0e}."
+    elif state.jumps.places:
+        detail += (
+            f" It does not settle at {state.jumps}, however small the patches there; farther than "
+            f"{state.jumps.radius:.2g} from there the estimate is {found.value:.1e}."
+        )
+        return replace(state, finished=Outcome(OutcomeKind.UNRESOLVED, detail, _JUMPS))
+    return replace(state, finished=Outcome(kind, detail))
+
+
+def longest_tail(assessment: PatchAssessment) -> Solved:
+    """Return the number of functions and the longest tail."""
+    return Solved(assessment.approximation.kernels, float(assessment.tails.tail.max()))
+
+
+def scales_of(approximation: Approximation, state: PatchState) -> list[float]:
+    """Return max(1, max|u|) of every unknown, away from jumps."""
+    points = compared_points([c.patch for c in state.cells])
+    return sizes_of(approximation, points[state.jumps.away(points)])
+
+
+def tails_in(
+    approximation: Approximation, state: PatchState, scales: Sequence[float], aim: float
+) -> Tails:
+    """Return the tails, beside jumps as far as they are felt elsewhere."""
+    shares = state.jumps.shares([c.patch for c in state.cells], state.rows.rough)
+    return tails_of(approximation, scales, aim, list(shares.values()))
+
+
+def words_of(assessment: PatchAssessment) -> str:
+    """Return in words what was reached, and what that rests on."""
+    basis = next(iter(assessment.approximation.bases.values()))
+    assert isinstance(basis, PatchworkBasis)
+    count = len(basis.patches)
+    patches = f"{count} patches" if count > 1 else "one patch"
+    found = assessment.certificate
+    assert found is not None
+    closer = f", patches closer to the ends of interfaces by {found.vertices:.1e}"
+    return (
+        f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches}: two "
+        f"more along every axis change it by {found.change:.1e}, other weights of the rows by "
+        f"{found.norm:.1e}{closer if found.vertices else ''}."
+    )

@@ -1,0 +1,71 @@
+"""Which problems patches solve, which need them, and what a problem lacks."""
+
+from __future__ import annotations
+
+from sharpfront.adapt.corners import contradiction
+from sharpfront.adapt.embedded import even_mesh
+from sharpfront.adapt.freedom import left_free
+from sharpfront.adapt.patchwork.start import has_edges
+from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.adapt.questions import left_open
+from sharpfront.equation.expression import derivatives_in
+from sharpfront.errors import LinearSystemError, Outcome
+from sharpfront.estimate.elements import Elements
+from sharpfront.estimate.weak import UnsuitableError
+from sharpfront.geometry import Box, Interval
+from sharpfront.problem import Problem
+
+# Nodes of the mesh on which conditions are compared where they meet.
+LOOKED = 400
+
+
+def suits(problem: Problem) -> bool:
+    """Tell whether patches solve a problem: on a domain that boxes tile, order up to four."""
+    return (
+        problem.time is None
+        and problem.domain.dimension <= 2
+        and (problem.is_linear or not problem.is_singular)
+        and _order(problem) <= 4
+        and tiling_of(problem.domain) is not None
+    )
+
+
+def needs_patches(problem: Problem) -> bool:
+    """Tell whether one basis on the whole domain will not do, or could not be judged.
+
+    Beside corners that point inwards smooth functions on the whole domain do not converge, and for
+    systems and beyond order two nothing but patches says how large their error is. On the line one
+    equation is solved piece by piece anyway; of beams those with edges in their data need patches.
+    """
+    line = isinstance(problem.domain, Interval)
+    if problem.time is not None or problem.domain.dimension > 2 or (line and not problem.is_linear):
+        return False
+    if problem.is_singular:
+        return suits(problem)
+    single, plain = len(problem.unknowns) == 1, _order(problem) <= 2
+    if single and line:
+        return not plain and has_edges(problem) and suits(problem)
+    if single and isinstance(problem.domain, Box) and plain:
+        return False
+    return suits(problem)
+
+
+def _order(problem: Problem) -> int:
+    """Return the highest order of a derivative in the equations."""
+    leaves = (leaf for e in problem.equations for leaf in derivatives_in(e))
+    return max((sum(leaf.orders) for leaf in leaves), default=0)
+
+
+def lacking(problem: Problem, tol: float) -> Outcome | None:
+    """Return what a linear problem lacks, if that is plain from its statement."""
+    return left_open(problem) or left_free(problem) or _contradiction(problem, tol)
+
+
+def _contradiction(problem: Problem, tol: float) -> Outcome | None:
+    """Return where conditions that give u disagree, for one equation of second order."""
+    if len(problem.unknowns) > 1 or problem.domain.dimension == 1:
+        return None
+    try:
+        return contradiction(Elements.build(problem, even_mesh(problem.domain, LOOKED)), tol)
+    except (UnsuitableError, LinearSystemError):
+        return None

@@ -1,0 +1,183 @@
+"""Newton's method on patches: one step with each solve, the patches adapted at the same time.
+
+A first approximation comes from the first patches, refined where its weights do not fall. Then
+every solve is a Newton step on patches that were refined for the one before. Once weights and
+corrections are small the answer is certified about itself: the richer solution of the certificate
+is also what Newton's method would do next, so that its change holds what that has left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from sharpfront.adapt import Patches
+from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
+from sharpfront.adapt.patchwork.certify import compared_points
+from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
+from sharpfront.adapt.patchwork.suitable import lacking
+from sharpfront.approximation import Approximation, split_weights
+from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
+from sharpfront.leastsquares.traces import TraceSystem, Tree
+from sharpfront.newton.guess import constants
+from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
+from sharpfront.newton.rough import SMALL, distance
+from sharpfront.newton.settle import SLOW, Progress
+from sharpfront.newton.strategy import Turn
+from sharpfront.newton.tangent import Tangent
+from sharpfront.problem import Problem
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PatchRelinearised(PatchAssessment):
+    """An assessment about the new iterate.
+
+    Parameters
+    ----------
+    problem
+        The linear problem about it.
+    changed
+        The largest change from the iterate before, relative to max(1, max|u|).
+    """
+
+    problem: Problem
+    changed: float
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Smaller is better: nothing is an answer before it was certified."""
+        return self.certificate is None, self.reached
+
+
+class PatchCorrector:
+    """Patches on which the data are resolved, refined where rough solutions ask for it.
+
+    Parameters
+    ----------
+    inner
+        The strategy for linear problems.
+    first
+        The linear problem whose data are resolved.
+    tol, seed
+        As for it.
+    """
+
+    def __init__(self, inner: Patches, first: Problem, tol: float, seed: int) -> None:
+        self._inner = inner
+        self.state = replace(inner.start(first, tol, seed), aim=max(tol, SMALL))
+
+    def solved(self, linear: Problem) -> Iterate | None:
+        """Return the solution of a linear problem; None if there is none."""
+        try:
+            self.state = self.state.about(linear)
+            proposal = self._inner.propose(self.state)
+            assert isinstance(proposal.system, TraceSystem)
+            system, found = self._inner.leastsquares.factor(proposal.system)
+        except (LinearSystemError, EquationError):
+            return None
+        weights, probe = system.arranged(found.columns).T
+        # What makes noise grow without bound has no solution, whatever came out.
+        if not (np.isfinite(weights).all() and np.abs(probe).max() <= AMPLIFIED):
+            return None
+        own = split_weights(weights, proposal.bases)
+        return Remembered(Approximation(linear.coordinates, proposal.bases, own))
+
+    def refined(self, iterate: Iterate) -> bool:
+        """Go on with finer patches if the last solution asks for them; tell whether it did."""
+        assert isinstance(iterate, Remembered)
+        assert isinstance(iterate.inner, Approximation)
+        before, self.state = self.state, self._inner.refined(self.state, iterate.inner)
+        return self.state is not before
+
+
+@dataclass(frozen=True)
+class PatchStrategy:
+    """`Patches` about one iterate after the other.
+
+    Parameters
+    ----------
+    inner
+        Places patches and certifies solutions on them.
+    """
+
+    inner: Patches
+
+    @property
+    def leastsquares(self) -> Tree:
+        """The method of the inner adaptor."""
+        return self.inner.leastsquares
+
+    def corrector(
+        self, tangent: Tangent, guesses: Sequence[Iterate], tol: float, seed: int
+    ) -> PatchCorrector:
+        """Return what solves roughly, on patches that resolve the data about a guess.
+
+        About a guess that is no formula, an earlier solution or a table, they would be resolved
+        with all its errors: they are looked at about constants.
+        """
+        smooth = [g for g in guesses if isinstance(g, Constants | Traced)]
+        for guess in [*smooth, *constants(tangent.problem)]:
+            try:
+                return PatchCorrector(self.inner, tangent.at(guess), tol, seed)
+            except EquationError:
+                continue
+        return PatchCorrector(self.inner, tangent.at(guesses[0]), tol, seed)
+
+    def start(
+        self, corrector: PatchCorrector, linear: Problem, tol: float, seed: int
+    ) -> PatchState:
+        """Return the state before the first solve about a rough solution, on its patches."""
+        state = corrector.state.about(linear)
+        return replace(state, aim=tol, missing=lacking(linear, tol))
+
+    def propose(self, inner: PatchState) -> Proposal:
+        """Return patches and rows of the linear problem about the last iterate."""
+        return self.inner.propose(inner)
+
+    def assess(
+        self,
+        inner: PatchState,
+        old: Iterate,
+        about: Problem,
+        approximation: Approximation,
+        progress: Progress,
+    ) -> PatchRelinearised:
+        """Return how weights fall, and once they and the corrections are small a certificate."""
+        points = compared_points([c.patch for c in inner.cells])
+        points = points[inner.jumps.away(points)]
+        changed = distance(about, old, approximation, points, 1.0)
+        slow = bool(progress.changes) and changed > SLOW * progress.changes[-1]
+        # The next correction is about the square of this one.
+        unsettled = changed**2 > inner.tol and not slow
+        found = self.inner.assess(replace(inner.about(about), unsettled=unsettled), approximation)
+        words = {f.name: getattr(found, f.name) for f in fields(PatchAssessment)}
+        return PatchRelinearised(**words, problem=about, changed=changed)
+
+    def observe(self, inner: PatchState, assessment: PatchRelinearised, progress: Progress) -> Turn:
+        """Return the next Newton step, on the same patches if they will do, or an end."""
+        inner = inner.about(assessment.problem)
+        value = assessment.reached
+        if assessment.certificate is None:
+            waiting = inner.final or not np.any(assessment.tails.tail > inner.aim)
+        else:
+            # A correction above the estimate may be what is left of it.
+            waiting = value > inner.tol and assessment.changed > value
+        stuck = progress.stuck() if waiting else None
+        if stuck is not None and stuck.kind is OutcomeKind.NEWTON:
+            return Turn(self.refused(inner, stuck), advanced=True, renewed=False)
+        if waiting and stuck is None:
+            return Turn(inner, advanced=True, renewed=False)
+        return Turn(self.inner.observe(inner, assessment), advanced=True, renewed=True)
+
+    def ended(
+        self, inner: PatchState, answer: PatchAssessment, last: float
+    ) -> tuple[PatchState, PatchAssessment]:
+        """Return the end as it is: it was certified about its own answer."""
+        return inner, answer
+
+    def refused(self, inner: PatchState, outcome: Outcome) -> PatchState:
+        """Return the state that ended without an answer to trust."""
+        return replace(inner, finished=outcome)

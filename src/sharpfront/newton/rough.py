@@ -1,0 +1,122 @@
+"""The nonlinear problem in space, roughly: where its features are, before they are resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.newton.damped import Newton, Rules, continued, newton
+from sharpfront.newton.iterate import Iterate, blended
+from sharpfront.newton.strategy import Corrector
+from sharpfront.newton.tangent import Tangent
+from sharpfront.problem import Problem
+
+# After a correction below this share of the solution a rough one is no better.
+SMALL = 3e-2
+# Linear solves of one attempt, and of all of them together.
+ATTEMPT, MOST = 15, 60
+# Rounds of finer functions within one attempt.
+ROUNDS = 3
+# Points at which iterates are compared.
+COMPARED = 2000
+# An unknown below this share of the others is none: its own rounding is no change.
+NOTHING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A rough solution in space, or how far it came.
+
+    Parameters
+    ----------
+    iterate
+        The rough solution.
+    history
+        The attempts, with the factor on the highest derivatives of each.
+    converged
+        Whether it solves the problem that was stated.
+    """
+
+    iterate: Iterate
+    history: tuple[tuple[float, Newton[Iterate]], ...]
+    converged: bool
+
+    @property
+    def solves(self) -> int:
+        """Linear solves."""
+        return sum(attempt.solves for _, attempt in self.history)
+
+
+class _Search:
+    """Attempts on one problem."""
+
+    def __init__(self, problem: Problem, guess: Iterate, corrector: Corrector, seed: int) -> None:
+        self.problem, self.guess, self.corrector = problem, guess, corrector
+        self.history: list[tuple[float, Newton[Iterate]]] = []
+        self.points = problem.domain.sample(COMPARED, "quasi", seed)
+
+    @property
+    def exhausted(self) -> bool:
+        return sum(attempt.solves for _, attempt in self.history) > MOST
+
+    def settled(self, start: Iterate, stiffness: float) -> Iterate | None:
+        """Return the solution of the problem with a factor on its highest derivatives."""
+        tangent = Tangent(self.problem, stiffness, self.guess)
+        rules = Rules(lambda p: self.corrector.solved(tangent.at(p)), blended, self._distance)
+        iterate = start
+        for _ in range(ROUNDS):
+            attempt = newton(iterate, rules, SMALL, ATTEMPT)
+            self.history.append((stiffness, attempt))
+            if not attempt.converged:
+                return None
+            iterate = attempt.iterate
+            if self.exhausted or not self.corrector.refined(iterate):
+                break
+        return iterate
+
+    def _distance(self, old: Iterate, new: Iterate, scale: Iterate) -> float:
+        return distance(self.problem, old, new, self.points, scale=scale)
+
+
+def distance(
+    problem: Problem,
+    old: Iterate,
+    new: Iterate,
+    points: Host,
+    least: float = 0.0,
+    scale: Iterate | None = None,
+) -> float:
+    """Return the largest change of an unknown relative to its size, or to `least` if larger.
+
+    The size is that of the new iterate, or of `scale`.
+    """
+    zero = (0,) * points.shape[1]
+    changes, sizes = [], []
+    for unknown in problem.unknowns:
+        values = new.values(unknown, points, zero)
+        whole = values if scale is None else scale.values(unknown, points, zero)
+        sizes.append(max(float(np.abs(whole).max()), least, 1e-300))
+        changes.append(float(np.abs(values - old.values(unknown, points, zero)).max()))
+    floor = NOTHING * max(sizes)
+    return max(c / max(s, floor) for c, s in zip(changes, sizes, strict=True))
+
+
+def approach(
+    problem: Problem, guesses: Sequence[Iterate], corrector: Corrector, seed: int
+) -> Found:
+    """Solve the problem roughly, from the first of some guesses that has a linearisation."""
+    search = _Search(problem, guesses[-1], corrector, seed)
+    found = None
+    for guess in guesses:
+        tried = len(search.history)
+        found = search.settled(guess, 1.0)
+        if found is None and search.history[tried][1].changes:
+            found = continued(guess, search.settled, lambda: search.exhausted)
+            break
+        if found is not None:
+            break
+    iterate = search.history[-1][1].iterate if found is None else found
+    return Found(iterate, tuple(search.history), found is not None)

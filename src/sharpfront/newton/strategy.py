@@ -1,0 +1,100 @@
+"""What Newton's method asks of a strategy for linear problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sharpfront.adapt.contract import Proposal
+from sharpfront.approximation import Approximation
+from sharpfront.errors import Outcome
+from sharpfront.estimate import Assessment
+from sharpfront.leastsquares import LeastSquares
+from sharpfront.newton.iterate import Iterate
+from sharpfront.newton.settle import Progress
+from sharpfront.newton.tangent import Tangent
+from sharpfront.problem import Problem
+
+
+class Assessed(Protocol):
+    """An assessment of an iterate, with the linear problem about it."""
+
+    @property
+    def problem(self) -> Problem:
+        """The linear problem about it."""
+
+    @property
+    def changed(self) -> float:
+        """The largest change from the iterate before, relative to max(1, max|u|)."""
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Smaller is better."""
+
+
+class Corrector(Protocol):
+    """Solves linear problems roughly, on the way to a first approximation."""
+
+    def solved(self, linear: Problem) -> Iterate | None:
+        """Return the solution of a linear problem; None if there is none."""
+
+    def refined(self, iterate: Iterate) -> bool:
+        """Go on with finer functions if the last solution asks for them; tell whether it did."""
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """What comes after an assessed solve.
+
+    Parameters
+    ----------
+    inner
+        The strategy's next state.
+    advanced
+        Whether the new iterate takes the place of the old one.
+    renewed
+        Whether it goes on with other functions.
+    """
+
+    inner: Any
+    advanced: bool
+    renewed: bool
+
+
+class LinearStrategy(Protocol):
+    """A strategy for linear problems about one iterate after the other."""
+
+    @property
+    def leastsquares(self) -> LeastSquares:
+        """The method that fits its systems."""
+
+    def corrector(
+        self, tangent: Tangent, guesses: Sequence[Iterate], tol: float, seed: int
+    ) -> Corrector:
+        """Return what solves roughly, from one of some guesses."""
+
+    def start(self, corrector: Any, linear: Problem, tol: float, seed: int) -> Any:
+        """Return the state before the first solve about what a corrector has found."""
+
+    def propose(self, inner: Any) -> Proposal:
+        """Return functions and rows of the linear problem about the last iterate."""
+
+    def assess(
+        self,
+        inner: Any,
+        old: Iterate,
+        about: Problem,
+        approximation: Approximation,
+        progress: Progress,
+    ) -> Assessment:
+        """Return how good a solution is, with the linear problem about itself."""
+
+    def observe(self, inner: Any, assessment: Any, progress: Progress) -> Turn:
+        """Return what comes next."""
+
+    def ended(self, inner: Any, answer: Any, last: float) -> tuple[Any, Any]:
+        """Return the state and the answer of an end after a last correction, best estimated."""
+
+    def refused(self, inner: Any, outcome: Outcome) -> Any:
+        """Return the state that ended without an answer to trust."""
