@@ -1,8 +1,12 @@
-"""A patch: products of Legendre polynomials on a box, each axis with a map of its own."""
+"""A patch: products of Legendre polynomials on a box, each axis with a map of its own.
+
+The box lies in space, or in a chart: a map of a rectangle into the plane.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -10,7 +14,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.bases.legendre import end_table, gauss, gauss_table, legendre_table
-from sharpfront.maps import AxisMap, chain
+from sharpfront.maps import AxisMap, Quadrilateral, chain
 
 
 @dataclass(frozen=True)
@@ -23,10 +27,13 @@ class Patch:
         The map of each axis.
     functions
         How many polynomials along each axis.
+    chart
+        Where given, the box is one of the chart, and so are sides and derivatives along axes.
     """
 
     maps: tuple[AxisMap, ...]
     functions: tuple[int, ...]
+    chart: Quadrilateral | None = None
 
     @property
     def dimension(self) -> int:
@@ -53,11 +60,35 @@ class Patch:
         """The lengths of the sides."""
         return self.high - self.low
 
+    def in_space(self, positions: Host) -> Host:
+        """Return the points of space at positions in the chart, (m, d)."""
+        return positions if self.chart is None else self.chart.points(positions)
+
+    def in_chart(self, points: Host) -> Host:
+        """Return the positions in the chart of points of space, (m, d)."""
+        return points if self.chart is None else self.chart.inverse(points)
+
+    def positions(self, z: Sequence[Host]) -> Host:
+        """Return the positions in the chart of product points of the reference cell, (m, d)."""
+        return product_points([m.points(at) for m, at in zip(self.maps, z, strict=True)])
+
+    def points(self, z: Sequence[Host]) -> Host:
+        """Return product points of the reference cell in space, (m, d)."""
+        return self.in_space(self.positions(z))
+
+    def densities(self, positions: Host) -> Host:
+        """Return the area in space of a unit of area of the chart at positions, (m,)."""
+        if self.chart is None:
+            return np.ones(len(positions))
+        taylor = self.chart.taylor(positions)
+        a, b = taylor[(1, 0)], taylor[(0, 1)]
+        return np.asarray(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]))
+
     def gauss_points(self, counts: tuple[int, ...]) -> tuple[Host, Host]:
         """Return product Gauss points in space, (m, d), and weights that sum to one, (m,)."""
         rules = [gauss(n) for n in counts]
-        axes = [m.points(z) for m, (z, _) in zip(self.maps, rules, strict=True)]
-        return product_points(axes), reduce(np.multiply.outer, [w for _, w in rules]).ravel()
+        weights = reduce(np.multiply.outer, [w for _, w in rules]).ravel()
+        return self.points([z for z, _ in rules]), weights
 
     def gauss_tables(self, counts: tuple[int, ...], order: int) -> list[Host]:
         """Return for each axis d^k of its functions at Gauss points, (order + 1, n, functions)."""

@@ -14,7 +14,9 @@ from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, Quadrilateral, pulled_back
+
+_Groups = list[tuple[int, NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class PatchworkBasis:
     @cached_property
     def covariances(self) -> Host:
         """A patch's share of each function: half the mean spacing as deviation, (size, d, d)."""
-        shapes = [np.diag((0.5 * p.sides / np.array(p.functions)) ** 2) for p in self.patches]
+        shapes = [_share(p) for p in self.patches]
         return np.repeat(np.stack(shapes), np.diff(self.starts), axis=0)
 
     def blocks(self, weights: Host) -> list[Host]:
@@ -68,49 +70,30 @@ class PatchworkBasis:
         ]
 
     @cached_property
-    def _lines(self) -> list[Host]:
-        """All ends of patches along each axis."""
-        ends = [[(p.low[a], p.high[a]) for p in self.patches] for a in range(self.dimension)]
-        return [np.unique(np.array(e)) for e in ends]
-
-    @cached_property
-    def _owners(self) -> NDArray[np.int64]:
-        """The patch of each cell of the lattice of all ends; -1 outside."""
-        lines = self._lines
-        out = np.full([len(x) - 1 for x in lines], -1, dtype=np.int64)
-        for i, patch in enumerate(self.patches):
-            window = tuple(
-                slice(*np.searchsorted(x, (patch.low[a], patch.high[a])))
-                for a, x in enumerate(lines)
-            )
-            out[window] = i
-        return out
+    def _lattices(self) -> list[_Lattice]:
+        """Of the patches of each chart, in the order in which charts come up."""
+        charts = dict.fromkeys(p.chart for p in self.patches)
+        members = {
+            chart: [i for i, p in enumerate(self.patches) if p.chart == chart] for chart in charts
+        }
+        return [_Lattice(self.patches, np.array(own)) for own in members.values()]
 
     def owner(self, points: Host) -> NDArray[np.int64]:
         """Return the patch of each point, (m,); on a common side the one above it.
 
-        A point outside belongs to the patch that is nearest along the axes.
+        A point outside belongs to a patch beside it.
         """
-        index = []
-        for a, x in enumerate(self._lines):
-            found = np.searchsorted(x, points[:, a], side="right") - 1
-            index.append(np.clip(found, 0, len(x) - 2))
-        found = self._owners[tuple(index)]
-        lost = np.flatnonzero(found < 0)
-        if len(lost):
-            found[lost] = self._nearest(points[lost])
-        return found
+        if len(self._lattices) == 1:
+            return self._lattices[0].owner(points)[0]
+        out = np.zeros(len(points), dtype=np.int64)
+        least = np.full(len(points), np.inf)
+        for lattice in self._lattices:
+            found, gap = lattice.owner(points)
+            out = np.where(gap < least, found, out)
+            least = np.minimum(gap, least)
+        return out
 
-    def _nearest(self, points: Host) -> NDArray[np.int64]:
-        low = np.stack([p.low for p in self.patches])
-        high = np.stack([p.high for p in self.patches])
-        out = []
-        for x in points:
-            gap = np.maximum(np.maximum(low - x, x - high), 0.0)
-            out.append(int(np.argmin(np.sum(gap * gap, axis=1))))
-        return np.array(out, dtype=np.int64)
-
-    def _groups(self, points: Host) -> list[tuple[int, NDArray[np.int64]]]:
+    def _groups(self, points: Host) -> _Groups:
         owner = self.owner(points)
         order = np.argsort(owner, kind="stable")
         names, first = np.unique(owner[order], return_index=True)
@@ -119,13 +102,18 @@ class PatchworkBasis:
     def matrix(self, points: Host, orders: Orders) -> Host:
         """Return d^orders of each function at each point, (m, size)."""
         out = np.zeros((len(points), self.size))
-        for i, here in self._groups(points):
+        groups = self._groups(points)
+        at, (chain,) = self._along_axes(groups, points, [orders])
+        for i, here in groups:
             patch = self.patches[i]
-            rows = np.ones((len(here), 1))
-            for a, k in enumerate(orders):
-                table = patch.axis_table(a, points[here, a], k)[k]
-                rows = (rows[:, :, None] * table[:, None, :]).reshape(len(here), -1)
-            out[here, self.starts[i] : self.starts[i + 1]] = rows
+            tables = [patch.axis_table(a, at[here, a], sum(orders)) for a in range(self.dimension)]
+            block = out[here, self.starts[i] : self.starts[i + 1]]
+            for along, c in chain.items():
+                rows = c[here, None]
+                for table, k in zip(tables, along, strict=True):
+                    rows = (rows[:, :, None] * table[k][:, None, :]).reshape(len(here), -1)
+                block = block + rows
+            out[here, self.starts[i] : self.starts[i + 1]] = block
         return out
 
     def values(self, weights: Host, points: Host, orders: Orders) -> Host:
@@ -137,24 +125,115 @@ class PatchworkBasis:
         if points.ndim != 2 or points.shape[1] != self.dimension:
             raise BasisError(f"Expected points (m, {self.dimension}), got {points.shape}.")
         out = [np.zeros(len(points)) for _ in orders]
-        most = max((max(o) for o in orders), default=0)
+        most = max((sum(o) for o in orders), default=0)
         blocks = self.blocks(weights)
-        for i, here in self._groups(points):
+        groups = self._groups(points)
+        at, chains = self._along_axes(groups, points, orders)
+        for i, here in groups:
             patch, block = self.patches[i], blocks[i]
-            tables = [patch.axis_table(a, points[here, a], most) for a in range(self.dimension)]
-            for values, each in zip(out, orders, strict=True):
-                values[here] = _contracted(block, [t[k] for t, k in zip(tables, each, strict=True)])
+            tables = [patch.axis_table(a, at[here, a], most) for a in range(self.dimension)]
+            known: dict[Orders, Host] = {}
+            for values, chain in zip(out, chains, strict=True):
+                for along, c in chain.items():
+                    if along not in known:
+                        factors = [t[k] for t, k in zip(tables, along, strict=True)]
+                        known[along] = _contracted(block, factors)
+                    values[here] += c[here] * known[along]
         return out
+
+    def _along_axes(
+        self, groups: _Groups, points: Host, orders: Sequence[Orders]
+    ) -> tuple[Host, list[dict[Orders, Host]]]:
+        """Return positions in the patches' charts, and the chain rule there for each derivative.
+
+        That is, the coefficients of derivatives along the patches' axes in one along space's.
+        """
+        ones = [{each: np.ones(len(points))} for each in orders]
+        if self.patches[0].chart is None:
+            return points, ones
+        at = np.empty_like(points)
+        taylor = {b: np.empty_like(points) for b in Quadrilateral.DERIVATIVES}
+        for i, here in groups:
+            chart = self.patches[i].chart
+            assert chart is not None
+            at[here] = chart.inverse(points[here])
+            for b, x in chart.taylor(at[here]).items():
+                taylor[b][here] = x
+        return at, [pulled_back(taylor, one) for one in ones]
 
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which `restore_patchwork` makes the basis again."""
+        charts = [p.chart.corners for p in self.patches if p.chart]
         return {
             "type": "patchwork",
             "low": np.stack([p.low for p in self.patches]),
             "high": np.stack([p.high for p in self.patches]),
             "strength": np.array([[m.strength for m in p.maps] for p in self.patches]),
             "functions": np.array([p.functions for p in self.patches]),
+            **({"charts": np.array(charts)} if charts else {}),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class _Lattice:
+    """The patches of one chart on the lattice of all their ends."""
+
+    patches: Sequence[Patch]
+    members: NDArray[np.int64]
+
+    @cached_property
+    def _lines(self) -> list[Host]:
+        """All ends of patches along each axis."""
+        own = [self.patches[i] for i in self.members]
+        ends = [[(p.low[a], p.high[a]) for p in own] for a in range(own[0].dimension)]
+        return [np.unique(np.array(e)) for e in ends]
+
+    @cached_property
+    def _owners(self) -> NDArray[np.int64]:
+        """The patch of each cell of the lattice; -1 outside."""
+        lines = self._lines
+        out = np.full([len(x) - 1 for x in lines], -1, dtype=np.int64)
+        for i in self.members.tolist():
+            patch = self.patches[i]
+            window = tuple(
+                slice(*np.searchsorted(x, (patch.low[a], patch.high[a])))
+                for a, x in enumerate(lines)
+            )
+            out[window] = i
+        return out
+
+    def owner(self, points: Host) -> tuple[NDArray[np.int64], Host]:
+        """Return the patch of each point, (m,), and how far the chart ends from it, (m,)."""
+        one = self.patches[int(self.members[0])]
+        at = one.in_chart(points)
+        index = []
+        for a, x in enumerate(self._lines):
+            found = np.searchsorted(x, at[:, a], side="right") - 1
+            index.append(np.clip(found, 0, len(x) - 2))
+        owner = self._owners[tuple(index)]
+        lost = np.flatnonzero(owner < 0)
+        if len(lost):
+            owner[lost] = self._nearest(at[lost])
+        inside = np.stack([np.clip(at[:, a], x[0], x[-1]) for a, x in enumerate(self._lines)], 1)
+        return owner, np.linalg.norm(one.in_space(inside) - points, axis=1)
+
+    def _nearest(self, at: Host) -> NDArray[np.int64]:
+        low = np.stack([self.patches[i].low for i in self.members])
+        high = np.stack([self.patches[i].high for i in self.members])
+        out = []
+        for x in at:
+            gap = np.maximum(np.maximum(low - x, x - high), 0.0)
+            out.append(int(self.members[np.argmin(np.sum(gap * gap, axis=1))]))
+        return np.array(out, dtype=np.int64)
+
+
+def _share(patch: Patch) -> Host:
+    """Return the covariance of a patch's share of one function."""
+    spacing = np.diag(0.5 * patch.sides / np.array(patch.functions))
+    if patch.chart is not None:
+        taylor = patch.chart.taylor(0.5 * (patch.low + patch.high)[None])
+        spacing = np.stack([taylor[(1, 0)][0], taylor[(0, 1)][0]], axis=1) @ spacing
+    return np.asarray(spacing @ spacing.T)
 
 
 def _contracted(block: Host, tables: Sequence[Host]) -> Host:
@@ -169,9 +248,13 @@ def _contracted(block: Host, tables: Sequence[Host]) -> Host:
 def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:
     """Return the basis that `state` was taken from."""
     patches = []
-    for low, high, strength, functions in zip(
-        state["low"], state["high"], state["strength"], state["functions"], strict=True
+    charts: list[Quadrilateral | None] = [None] * len(state["low"])
+    if "charts" in state:
+        corners = np.asarray(state["charts"]).tolist()
+        charts = [Quadrilateral((tuple(a), tuple(b), tuple(c), tuple(d))) for a, b, c, d in corners]
+    for chart, low, high, strength, functions in zip(
+        charts, state["low"], state["high"], state["strength"], state["functions"], strict=True
     ):
         maps = tuple(AxisMap(*map(float, m)) for m in zip(low, high, strength, strict=True))
-        patches.append(Patch(maps, tuple(int(k) for k in functions)))
+        patches.append(Patch(maps, tuple(int(k) for k in functions), chart))
     return PatchworkBasis(tuple(patches))

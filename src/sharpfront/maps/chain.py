@@ -1,10 +1,20 @@
-"""The chain rule: derivatives along x from derivatives along a coordinate xi(x)."""
+"""The chain rule: along one axis with a coordinate xi(x), and in a chart x(s) of the plane."""
 
 from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from sharpfront.arrays import Host
+
+Orders = tuple[int, ...]
+Taylor = Mapping[Orders, Host]
+# Coefficients below this share of the largest of their order are rounding.
+ROUNDING = 1e-13
 
 
 def chain(derivatives: Host, coefficients: Host) -> Host:
@@ -35,4 +45,82 @@ def chain(derivatives: Host, coefficients: Host) -> Host:
         out[2] += c[4] * (4.0 * d[0] * d[2] + 3.0 * d[1] ** 2)
         out[3] += 6.0 * c[4] * d[0] ** 2 * d[1]
         out[4] = c[4] * d[0] ** 4
+    return out
+
+
+def pulled_back(taylor: Taylor, coefficients: Mapping[Orders, Host]) -> dict[Orders, Host]:
+    """Return the coefficients of the derivatives along s in sum_a c_a d^a u/dx^a, x = x(s).
+
+    Derivatives along s are sums of those along x, M_ba = d^b/ds^b (x - x0)^a / a!, for every order
+    a triangle of blocks; the coefficients solve the transposed system.
+
+    Parameters
+    ----------
+    taylor
+        Derivatives of x along s that do not vanish, (n, d) each.
+    coefficients
+        c_a for each multi-index a, (n,) each.
+    """
+    order = max(sum(a) for a in coefficients)
+    d = len(next(iter(taylor)))
+    plain = coefficients.get((0,) * d)
+    out = {} if plain is None else {(0,) * d: plain}
+    if order == 0:
+        return out
+    every = _multi_indices(d, order)
+    powers = _powers(taylor, every, order)
+    n = len(next(iter(taylor.values())))
+    matrix = np.zeros((n, len(every), len(every)))
+    rhs = np.zeros((n, len(every), 1))
+    for i, a in enumerate(every):
+        if a in coefficients:
+            rhs[:, i, 0] = coefficients[a]
+        for j, b in enumerate(every):
+            if b in powers[a]:
+                matrix[:, i, j] = powers[a][b] * (_factorial(b) / _factorial(a))
+    found = np.asarray(np.linalg.solve(matrix, rhs)[..., 0], dtype=np.float64)
+    orders = np.array([sum(b) for b in every])
+    for k in range(1, order + 1):
+        # What cancels is zero: a root at infinity is not to become one far away.
+        same = found[:, orders == k]
+        found[:, orders == k] = np.where(
+            np.abs(same) > ROUNDING * np.abs(same).max(axis=1, keepdims=True), same, 0.0
+        )
+    return {**out, **{b: found[:, j] for j, b in enumerate(every)}}
+
+
+@lru_cache(maxsize=16)
+def _multi_indices(dimension: int, order: int) -> tuple[Orders, ...]:
+    """Return all multi-indices of orders 1 to `order`, lowest first."""
+    found = itertools.product(range(order + 1), repeat=dimension)
+    return tuple(sorted((a for a in found if 0 < sum(a) <= order), key=lambda a: (sum(a), a)))
+
+
+def _factorial(orders: Orders) -> float:
+    return float(math.prod(math.factorial(k) for k in orders))
+
+
+def _powers(
+    taylor: Taylor, every: Sequence[Orders], order: int
+) -> dict[Orders, dict[Orders, Host]]:
+    """Return the weights of ds^b in (x - x0)^a for all multi-indices up to an order."""
+    d = len(every[0])
+    linear = [{b: x[:, k] / _factorial(b) for b, x in taylor.items()} for k in range(d)]
+    out: dict[Orders, dict[Orders, Host]] = {}
+    for a in every:
+        k = next(i for i in range(d) if a[i])
+        rest = tuple(c - (i == k) for i, c in enumerate(a))
+        out[a] = _product(linear[k], out[rest], order) if sum(rest) else linear[k]
+    return out
+
+
+def _product(
+    one: Mapping[Orders, Host], other: Mapping[Orders, Host], order: int
+) -> dict[Orders, Host]:
+    """Return the product of two polynomials in ds, up to an order."""
+    out: dict[Orders, Host] = {}
+    for (b, x), (c, y) in itertools.product(one.items(), other.items()):
+        both = tuple(i + j for i, j in zip(b, c, strict=True))
+        if sum(both) <= order:
+            out[both] = out[both] + x * y if both in out else x * y
     return out

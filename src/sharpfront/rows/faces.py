@@ -10,27 +10,61 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
+from sharpfront.maps import Quadrilateral
+
+# Patches of two charts that touch along less than this share of the shorter side do so by rounding.
+TOUCH = 1e-3
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A face as part of a side of one of its two patches.
+
+    Parameters
+    ----------
+    patch, axis, end
+        The side: normal axis, 0 for the lower and 1 for the upper end.
+    low, high
+        The face along the other axes; where two charts run against each other low is above high.
+    """
+
+    patch: int
+    axis: int
+    end: int
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    @property
+    def rest(self) -> list[int]:
+        """The axes along the face."""
+        return [a for a in range(len(self.low) + 1) if a != self.axis]
+
+    @property
+    def lengths(self) -> Host:
+        """How long the face is along these."""
+        return np.abs(np.subtract(self.high, self.low))
 
 
 @dataclass(frozen=True)
 class Face:
-    """Where two patches meet: the largest box that is part of a side of both.
+    """Where two patches meet: the largest piece that is part of a side of both.
 
     Parameters
     ----------
-    axis
-        The normal.
     below, above
-        The patch whose upper side it is, and the one whose lower side it is.
-    low, high
-        The face along the other axes.
+        The side of the one and of the other, in one chart the upper and the lower.
+    normal
+        In space, where two charts meet; None inside one, whose axes both patches have.
     """
 
-    axis: int
-    below: int
-    above: int
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    below: Contact
+    above: Contact
+    normal: tuple[float, float] | None = None
+
+    @property
+    def contacts(self) -> tuple[Contact, Contact]:
+        """Both sides."""
+        return self.below, self.above
 
 
 @dataclass(frozen=True)
@@ -50,32 +84,47 @@ def faces_of(
     Parameters
     ----------
     patches
-        Boxes that tile the domain.
+        Boxes that tile the domain, or the charts that tile it.
     joined
         The period along each axis, None where the ends are not joined.
     """
     low = np.stack([p.low for p in patches])
     high = np.stack([p.high for p in patches])
+    groups: dict[Quadrilateral | None, list[int]] = defaultdict(list)
+    for i, patch in enumerate(patches):
+        groups[patch.chart].append(i)
     faces: list[Face] = []
+    for members in groups.values():
+        faces += _in_one_chart(members, low, high, joined)
+    faces += _across_charts(groups, low, high)
     covered = np.zeros((*low.shape, 2), dtype=bool)
+    for face in faces:
+        for c in face.contacts:
+            covered[c.patch, c.axis, c.end] = True
+    bare = np.argwhere(~covered)
+    return faces, [Side(int(i), int(a), int(e)) for i, a, e in bare]
+
+
+def _in_one_chart(
+    members: Sequence[int], low: Host, high: Host, joined: Sequence[float | None]
+) -> list[Face]:
+    """Return the faces between patches of one chart."""
+    faces: list[Face] = []
     for axis, period in enumerate(joined):
         starts: dict[float, list[int]] = defaultdict(list)
         ends: dict[float, list[int]] = defaultdict(list)
-        for i in range(len(patches)):
+        for i in members:
             starts[float(low[i, axis])].append(i)
             ends[float(high[i, axis])].append(i)
         pairs = [(ends[c], starts[c]) for c in ends if c in starts]
         if period is not None:
             pairs.append((ends[max(ends)], starts[min(starts)]))
         for upper, lower in pairs:
-            faces += _meeting(axis, upper, lower, low, high, covered)
-    bare = np.argwhere(~covered)
-    return faces, [Side(int(i), int(a), int(e)) for i, a, e in bare]
+            faces += _meeting(axis, upper, lower, low, high)
+    return faces
 
 
-def _meeting(
-    axis: int, upper: list[int], lower: list[int], low: Host, high: Host, covered: Host
-) -> list[Face]:
+def _meeting(axis: int, upper: list[int], lower: list[int], low: Host, high: Host) -> list[Face]:
     """Return the faces between patches that end and patches that start at one place."""
     rest = [a for a in range(low.shape[1]) if a != axis]
     a, b = np.array(upper), np.array(lower)
@@ -83,7 +132,84 @@ def _meeting(
     stop = np.minimum(high[a][:, None, rest], high[b][None, :, rest])
     found = []
     for i, j in np.argwhere(np.all(stop > start, axis=2)):
-        covered[a[i], axis, 1] = covered[b[j], axis, 0] = True
         place = tuple(start[i, j].tolist()), tuple(stop[i, j].tolist())
-        found.append(Face(axis, int(a[i]), int(b[j]), *place))
+        found.append(Face(Contact(int(a[i]), axis, 1, *place), Contact(int(b[j]), axis, 0, *place)))
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Edge:
+    """The patches at a side of a chart, and their extent along it as shares of its length."""
+
+    axis: int
+    end: int
+    length: float
+    members: Sequence[int]
+    low: Host
+    high: Host
+    reverse: bool
+
+    def contact(self, i: int, start: float, stop: float) -> Contact:
+        """Return the face between two shares of the edge as part of a patch's side."""
+        ends = [1.0 - x if self.reverse else x for x in (start, stop)]
+        inside = [min(max(x, self.low[i]), self.high[i]) * self.length for x in ends]
+        return Contact(self.members[i], self.axis, self.end, (inside[0],), (inside[1],))
+
+    @property
+    def shares(self) -> tuple[Host, Host]:
+        """Where patches start and stop in the direction common to both charts."""
+        return (1.0 - self.high, 1.0 - self.low) if self.reverse else (self.low, self.high)
+
+
+def _across_charts(
+    groups: dict[Quadrilateral | None, list[int]], low: Host, high: Host
+) -> list[Face]:
+    """Return the faces between patches of charts that share a side."""
+    edges: dict[frozenset[tuple[float, float]], list[_Edge]] = defaultdict(list)
+    for chart, members in groups.items():
+        if chart is None:
+            continue
+        for axis in range(2):
+            for end in range(2):
+                ends = chart.edge(axis, end)
+                found = _edge(chart, axis, end, members, low, high, reverse=ends[0] > ends[1])
+                edges[frozenset(ends)].append(found)
+    faces: list[Face] = []
+    for corners, both in edges.items():
+        if len(both) == 2:
+            start, stop = np.array(sorted(corners))
+            along = (stop - start) / np.linalg.norm(stop - start)
+            faces += _along_edge(both[0], both[1], (float(along[1]), float(-along[0])))
+    return faces
+
+
+def _edge(
+    chart: Quadrilateral,
+    axis: int,
+    end: int,
+    members: Sequence[int],
+    low: Host,
+    high: Host,
+    *,
+    reverse: bool,
+) -> _Edge:
+    place = chart.size[axis] if end else 0.0
+    here = [i for i in members if (high if end else low)[i, axis] == place]
+    length = float(chart.size[1 - axis])
+    extent = low[here, 1 - axis] / length, high[here, 1 - axis] / length
+    return _Edge(axis, end, length, here, *extent, reverse)
+
+
+def _along_edge(one: _Edge, other: _Edge, normal: tuple[float, float]) -> list[Face]:
+    """Return the faces along a side that two charts share."""
+    (a, b), (c, d) = one.shares, other.shares
+    start, stop = np.maximum(a[:, None], c), np.minimum(b[:, None], d)
+    enough = TOUCH * np.minimum((b - a)[:, None], d - c)
+    return [
+        Face(
+            one.contact(int(i), float(start[i, j]), float(stop[i, j])),
+            other.contact(int(j), float(start[i, j]), float(stop[i, j])),
+            normal,
+        )
+        for i, j in np.argwhere(stop - start > enough)
+    ]

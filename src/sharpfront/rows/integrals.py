@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.equation.values import environment, form_values
 from sharpfront.leastsquares.tree import LeafRows, Tie
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import form_matrix
+from sharpfront.rows.values import form_at, taylor_of
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,10 @@ class Integrals:
         domain = self.problem.domain
         extent = np.ptp(domain.bounds, axis=0)
         points = domain.sample(400, "grid")
-        leaves = environment(self.problem.coordinates, points)
         sizes = []
         for form in self.forms:
-            values, _ = form_values(form, leaves, len(points), "integral condition")
-            sizes.append(np.mean(size_of_terms(form, values, extent, rough)))
+            found = form_at(form, self.problem.coordinates, points)
+            sizes.append(np.mean(size_of_terms(found, extent, rough)))
         size = np.maximum(np.array(sizes) * float(np.prod(extent)), 1e-300)
         return np.asarray(float(extent.max()) ** vote / size)
 
@@ -89,15 +89,16 @@ class Integrals:
         """Return the integrals over a patch as rows over its columns, and what holds no unknown."""
         counts = tuple(p + 1 for p in patch.functions)
         points, weights = patch.gauss_points(counts)
-        weights = weights * float(np.prod(patch.sides))
-        leaves = environment(self.problem.coordinates, points)
+        at = patch.positions([gauss(n)[0] for n in counts])
+        weights = weights * float(np.prod(patch.sides)) * patch.densities(at)
         rows, constants = [], []
         for form, scale in zip(self.forms, self.scales, strict=True):
-            values, source = form_values(form, leaves, len(points), "integral condition")
+            found = form_at(form, self.problem.coordinates, points, what="integral condition")
             tables = patch.gauss_tables(counts, form.order)
-            matrix = form_matrix(form, values, tables, self.problem.unknowns)
+            mapped = found.in_chart(taylor_of(patch, at))
+            matrix = form_matrix(mapped, 1.0, tables, self.problem.unknowns)
             rows.append(scale * (weights @ matrix))
-            constants.append(scale * float(weights @ source))
+            constants.append(-scale * float(weights @ found.rhs))
         return np.stack(rows), np.array(constants)
 
     def _with_columns(self, leaf: LeafRows, count: int) -> LeafRows:

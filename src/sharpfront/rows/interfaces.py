@@ -29,6 +29,7 @@ from sharpfront.rows.faces import Face
 from sharpfront.rows.loads import PlacedLoad, placed_loads, require_one_value
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import form_matrix
+from sharpfront.rows.values import FormValues
 
 # Places that differ by less than this share of the domain are one.
 ROUNDING = 1e-12
@@ -110,7 +111,7 @@ class Interfaces:
 
     def data(self, face: Face, place: float) -> tuple[Datum, ...]:
         """Return what two patches share on a face at a place; nothing where nothing jumps there."""
-        axis = face.axis
+        axis = face.below.axis
         near = 4.0 * ROUNDING * (self.high[axis] - self.low[axis])
         if not self.problem.is_singular:
             return ()
@@ -188,14 +189,12 @@ class Interfaces:
         for datum in data:
             values = [own[0].values(datum.below), own[1].values(datum.above)]
             size = max(
-                float(np.max(size_of_terms(form, c, sizes.sides, self.rough)))
-                for form, (c, _) in zip((datum.below, datum.above), values, strict=True)
+                float(np.max(size_of_terms(form, sizes.sides, self.rough))) for form in values
             )
             i = 1 - end
-            form, (coefficients, source) = (datum.below, datum.above)[i], values[i]
             scale = sizes.vote / max(size, 1e-300)
-            rows.append(scale * own[i].moments(form, coefficients, self.problem.unknowns))
-            rhs.append(-scale * (own[i].projection @ source))
+            rows.append(scale * own[i].moments(values[i], self.problem.unknowns))
+            rhs.append(scale * (own[i].projection @ values[i].rhs))
         return np.concatenate(rows), np.concatenate(rhs)
 
 
@@ -210,13 +209,13 @@ class _Sided:
     def __init__(
         self, problem: Problem, face: Face, patch: Patch, end: int, counts: Sequence[int]
     ) -> None:
-        self.patch, self.axis, self.end = patch, face.axis, end
+        at_face = face.below
+        self.patch, self.axis, self.end = patch, at_face.axis, end
         self.coordinates = problem.coordinates
         at = [m.high if end else m.low for m in patch.maps]
         axes = [np.array([float(c)]) for c in at]
         moments = [np.ones((1, 1))]
-        rest = [a for a in range(patch.dimension) if a != face.axis]
-        for a, low, high, q in zip(rest, face.low, face.high, counts, strict=True):
+        for a, low, high, q in zip(at_face.rest, at_face.low, at_face.high, counts, strict=True):
             # Exact for coefficients with as many functions as the patch has.
             z, w = gauss(patch.functions[a] + q // 2 + 2)
             axes[a] = 0.5 * (low * (1.0 - z) + high * (1.0 + z))
@@ -225,18 +224,17 @@ class _Sided:
         self.points = product_points(axes)
         self.projection = product_matrix(moments)
         self.inside = self.points.copy()
-        self.inside[:, face.axis] = 0.5 * (patch.low + patch.high)[face.axis]
+        self.inside[:, self.axis] = 0.5 * (patch.low + patch.high)[self.axis]
 
-    def values(self, form: LinearForm) -> tuple[list[Host], Host]:
-        """Return the coefficients and the source of a form at points of the face."""
+    def values(self, form: LinearForm) -> FormValues:
+        """Return a form at points of the face."""
         here, inside = (environment(self.coordinates, p) for p in (self.points, self.inside))
         count = len(self.points)
         coefficients = [inside_values(t.coefficient, here, inside, count) for t in form.terms]
-        return coefficients, inside_values(form.source, here, inside, count)
+        source = inside_values(form.source, here, inside, count)
+        return FormValues(form.terms, coefficients, -source)
 
-    def moments(
-        self, form: LinearForm, coefficients: Sequence[Host], unknowns: Sequence[str]
-    ) -> Host:
+    def moments(self, form: FormValues, unknowns: Sequence[str]) -> Host:
         """Return the moments of a form over the patch's functions, (moments, columns)."""
         tables = [
             self.patch.end_tables(a, form.order)[:, self.end : self.end + 1]
@@ -244,7 +242,7 @@ class _Sided:
             else self.patch.axis_table(a, self.axes[a], form.order)
             for a in range(self.patch.dimension)
         ]
-        return np.asarray(self.projection @ form_matrix(form, coefficients, tables, unknowns))
+        return np.asarray(self.projection @ form_matrix(form, 1.0, tables, unknowns))
 
 
 def _refuse_slanted(problem: Problem) -> None:

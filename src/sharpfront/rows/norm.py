@@ -17,6 +17,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.equation.linearise import LinearForm
+from sharpfront.rows.values import FormValues
 
 
 def roughness(forms: Sequence[LinearForm], unknowns: Sequence[str]) -> dict[str, int]:
@@ -65,29 +66,23 @@ def stretched(sides: Host, extent: float) -> list[tuple[Host, float]]:
 
 
 def felt_size(
-    form: LinearForm,
-    coefficients: Sequence[Host],
-    sides: Host,
-    rough: dict[str, int],
-    extent: float,
+    form: FormValues, sides: Host, rough: dict[str, int], extent: float
 ) -> tuple[Host, Host]:
     """Return the least of l / h times the size of the terms at points, and the sides it is at."""
     least, at = np.asarray(np.inf), sides
     for wider, factor in stretched(sides, extent):
-        size = factor * size_of_terms(form, coefficients, wider, rough)
+        size = factor * size_of_terms(form, wider, rough)
         if np.max(size) < np.max(least):
             at = wider
         least = np.minimum(least, size)
     return least, at
 
 
-def size_of_terms(
-    form: LinearForm, coefficients: Sequence[Host], sides: Host, rough: dict[str, int]
-) -> Host:
+def size_of_terms(form: FormValues, sides: Host, rough: dict[str, int]) -> Host:
     """Return sum_t |a_t| prod h^-alpha h_min^-t_j at points; sides (d,) or pointwise (m, d)."""
     least = np.min(sides, axis=-1)
     total = np.zeros(())
-    for term, a in zip(form.terms, coefficients, strict=True):
+    for term, a in zip(form.terms, form.coefficients, strict=True):
         unit = np.prod(sides ** -np.array(term.orders, dtype=float), axis=-1)
         total = total + np.abs(a) * unit * least ** -float(rough[term.unknown])
     return np.asarray(total)

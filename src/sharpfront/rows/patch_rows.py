@@ -8,24 +8,38 @@ how well the problem determines its solution.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.bases.legendre import gauss
-from sharpfront.bases.patch import Patch, product_matrix, product_points
+from sharpfront.bases.patch import Patch, product_matrix
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.equation.values import environment, form_values
 from sharpfront.leastsquares.tree import LeafRows, Tie
 from sharpfront.problem import PointCondition, Problem
-from sharpfront.rows.faces import Face, Side
+from sharpfront.rows.faces import Contact, Face, Side
 from sharpfront.rows.integrals import Integrals, Link
 from sharpfront.rows.interfaces import FaceSizes, Interfaces
 from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
-from sharpfront.rows.sides import end_size, form_matrix, local_sides, moment_matrix, side_rule
+from sharpfront.rows.sides import (
+    face_depth,
+    face_rule,
+    form_matrix,
+    local_sides,
+    moment_matrix,
+    nearest_patch,
+    side_normals,
+    side_rule,
+)
+from sharpfront.rows.values import (
+    FormValues,
+    form_at,
+    normal_derivative,
+    taylor_of,
+    taylor_of_all,
+)
 
 # Equation rows weigh this power of the number of functions less than ties and conditions, for
 # order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
@@ -38,14 +52,6 @@ NOISE = 9973
 _TINY = 1e-300
 
 Rows = tuple[Host, Host]
-
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """A form at the points of one patch: coefficients and right-hand side."""
-
-    coefficients: Sequence[Host]
-    rhs: Host
 
 
 class PatchRows:
@@ -66,6 +72,7 @@ class PatchRows:
         self.order = max(form.order for form in problem.forms)
         d = problem.domain.dimension
         self.along = {u: self._orders(u, d) for u in problem.unknowns}
+        self.total = {u: self._total(u) for u in problem.unknowns}
         self.constant = all(
             isinstance(t.coefficient, Constant) for f in problem.forms for t in f.terms
         )
@@ -84,16 +91,27 @@ class PatchRows:
         own = [t.orders for f in self.problem.forms for t in f.terms if t.unknown == unknown]
         return tuple(max((o[a] for o in own), default=0) for a in range(dimension))
 
+    def _total(self, unknown: str) -> int:
+        """Return the highest order of any derivative of an unknown."""
+        own = [t.order for f in self.problem.forms for t in f.terms if t.unknown == unknown]
+        return max(own, default=0)
+
+    def _data(self, patch: Patch, axis: int) -> dict[str, int]:
+        """Return how many Cauchy data each unknown has on a face: its order across it."""
+        if patch.chart is not None:
+            return self.total
+        return {u: self.along[u][axis] for u in self.unknowns}
+
     def trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
         """Return the number of moments of a face's traces."""
-        special = self.interfaces.data(face, float(patches[face.below].high[face.axis]))
-        data = len(special) or sum(self.along[u][face.axis] for u in self.unknowns)
+        patch, axis = patches[face.below.patch], face.below.axis
+        special = self.interfaces.data(face, float(patch.high[axis]))
+        data = len(special) or sum(self._data(patch, axis).values())
         return data * math.prod(self._moments(face, patches))
 
     def _moments(self, face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:
-        a, b = patches[face.below], patches[face.above]
-        rest = [i for i in range(a.dimension) if i != face.axis]
-        return tuple(max(1, max(a.functions[i], b.functions[i]) - FEWER_MOMENTS) for i in rest)
+        a, b = ([patches[c.patch].functions[i] for i in c.rest] for c in face.contacts)
+        return tuple(max(1, max(p, q) - FEWER_MOMENTS) for p, q in zip(a, b, strict=True))
 
     def leaves(
         self,
@@ -119,9 +137,9 @@ class PatchRows:
         """
         ties: dict[int, list[Tie]] = {i: [] for i in which}
         for k, face in enumerate(faces):
-            for patch, end in ((face.below, 1), (face.above, 0)):
-                if patch in ties:
-                    ties[patch].append(self._tie(k, face, patches, end))
+            for contact in face.contacts:
+                if contact.patch in ties:
+                    ties[contact.patch].append(self._tie(k, face, patches, contact))
         further = self._conditions(patches, sides, ties)
         for i, rows in self._points(patches, ties).items():
             further[i] += rows
@@ -142,46 +160,40 @@ class PatchRows:
         rules = [patch.gauss_points(n) for patch, n in zip(patches, counts, strict=True)]
         points = np.concatenate([x for x, _ in rules])
         ends = np.cumsum([len(x) for x, _ in rules])[:-1]
-        values = [self._values(form, points, None, ends) for form in self.problem.forms]
+        names = self.problem.coordinates
+        nodes = [[gauss(k)[0] for k in n] for n in counts]
+        at = [p.positions(z) if p.chart else z[0] for p, z in zip(patches, nodes, strict=True)]
+        taylor = taylor_of_all(patches, at)
+        values = [
+            form_at(form, names, points).in_chart(taylor).split(ends) for form in self.problem.forms
+        ]
         return [
             self._equation(patch, counts[i], rules[i][1], [v[i] for v in values], heavier)
             for i, patch in enumerate(patches)
         ]
-
-    def _values(
-        self, form: LinearForm, points: Host, normals: Host | None, ends: Host
-    ) -> list[_Values]:
-        """Return a form at points, cut before the indices `ends`."""
-        leaves = environment(self.problem.coordinates, points, normals)
-        what = "equation" if normals is None else "condition"
-        coefficients, source = form_values(form, leaves, len(points), what)
-        rhs = np.split(-source, ends)
-        parts = [np.split(c, ends) for c in coefficients]
-        return [_Values([p[i] for p in parts], r) for i, r in enumerate(rhs)]
 
     def _equation(
         self,
         patch: Patch,
         counts: tuple[int, ...],
         weights: Host,
-        values: Sequence[_Values],
+        forms: Sequence[FormValues],
         heavier: float,
     ) -> Rows:
         local = local_sides(patch, [gauss(n)[0] for n in counts])
         factor = heavier * lightest([patch], self.order)
         factor *= float(patch.sides.max()) ** self.vote
         scales = [
-            factor * np.sqrt(weights) / np.maximum(self._felt(f, v, patch, local), _TINY)
-            for f, v in zip(self.problem.forms, values, strict=True)
+            factor * np.sqrt(weights) / np.maximum(self._felt(f, patch, local), _TINY)
+            for f in forms
         ]
-        rhs = self._probed([v.rhs * k for v, k in zip(values, scales, strict=True)])
-        key = (patch.functions, patch.sides.tobytes(), _strengths(patch), heavier)
+        rhs = self._probed([f.rhs * k for f, k in zip(forms, scales, strict=True)])
+        key = (*_shape(patch), heavier)
         if self.constant and key in self._shared:
             return self._shared[key], rhs
         tables = patch.gauss_tables(counts, self.order)
         blocks = [
-            form_matrix(f, [k * c for c in v.coefficients], tables, self.unknowns)
-            for f, v, k in zip(self.problem.forms, values, scales, strict=True)
+            form_matrix(f, k, tables, self.unknowns) for f, k in zip(forms, scales, strict=True)
         ]
         matrix = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         if self.constant:
@@ -194,11 +206,11 @@ class PatchRows:
         # The same noise again and again: only that it has a share in everything matters.
         return np.stack([own, np.resize(self._noise, len(own)) / math.sqrt(len(own))], axis=1)
 
-    def _felt(self, form: LinearForm, values: _Values, patch: Patch, local: Host) -> Host:
+    def _felt(self, form: FormValues, patch: Patch, local: Host) -> Host:
         """Return what the rows of an equation are divided by on a patch."""
         if local.ndim > 1:
-            return self._size(form, values, local)
-        return felt_size(form, values.coefficients, patch.sides, self.rough, self.extent)[0]
+            return size_of_terms(form, local, self.rough)
+        return felt_size(form, patch.sides, self.rough, self.extent)[0]
 
     def _reach(self, patch: Patch) -> Host:
         """Return the sides of a patch as far as its effect is felt."""
@@ -207,16 +219,18 @@ class PatchRows:
             return patch.sides
         if patch not in self._reaches:
             middle = 0.5 * (patch.low + patch.high)[None]
-            found = []
-            for form in self.problem.forms:
-                (values,) = self._values(form, middle, None, np.zeros(0, dtype=np.int64))
-                own = values.coefficients
-                found.append(felt_size(form, own, patch.sides, self.rough, self.extent)[1])
+            forms = [self._at(form, patch, middle) for form in self.problem.forms]
+            found = [felt_size(form, patch.sides, self.rough, self.extent)[1] for form in forms]
             self._reaches[patch] = np.max(found, axis=0)
         return self._reaches[patch]
 
-    def _size(self, form: LinearForm, values: _Values, sides: Host) -> Host:
-        return size_of_terms(form, values.coefficients, sides, self.rough)
+    def _at(
+        self, form: LinearForm, patch: Patch, positions: Host, normals: Host | None = None
+    ) -> FormValues:
+        """Return a form at positions in a patch's chart, in derivatives along the chart."""
+        points = patch.in_space(positions)
+        found = form_at(form, self.problem.coordinates, points, normals)
+        return found.in_chart(taylor_of(patch, positions))
 
     def _conditions(
         self, patches: Sequence[Patch], sides: Mapping[Side, str], which: Collection[int]
@@ -232,25 +246,21 @@ class PatchRows:
     def _condition(self, patch: Patch, side: Side, form: LinearForm) -> Rows:
         """Return the rows of a condition on a side of a patch, at Gauss points of the side."""
         z, weights = side_rule(patch, side)
-        axes = [m.points(s) for m, s in zip(patch.maps, z, strict=True)]
-        points = product_points(axes)
-        normals = np.zeros_like(points)
-        normals[:, side.axis] = 1.0 if side.end else -1.0
-        (values,) = self._values(form, points, normals, np.zeros(0, dtype=np.int64))
-        size = np.maximum(self._size(form, values, local_sides(patch, z)), _TINY)
+        positions = patch.positions(z)
+        found = self._at(form, patch, positions, side_normals(patch, side, positions))
+        size = np.maximum(size_of_terms(found, local_sides(patch, z), self.rough), _TINY)
         scale = float(patch.sides.max()) ** self.vote * np.sqrt(weights) / size
+        axes = [m.points(s) for m, s in zip(patch.maps, z, strict=True)]
         tables = [patch.axis_table(a, axes[a], form.order) for a in range(patch.dimension)]
-        matrix = form_matrix(form, [scale * c for c in values.coefficients], tables, self.unknowns)
-        return matrix, self._probed([values.rhs * scale])
+        matrix = form_matrix(found, scale, tables, self.unknowns)
+        return matrix, self._probed([found.rhs * scale])
 
     def point_owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
         """Return the conditions at points, each with one patch that has the point."""
         out: dict[int, list[PointCondition]] = {}
         for condition in self.problem.further:
             if isinstance(condition, PointCondition):
-                point = np.array(condition.point)
-                inside = (np.all((p.low <= point) & (point <= p.high)) for p in patches)
-                owner = next(i for i, found in enumerate(inside) if found)
+                owner = nearest_patch(patches, np.array(condition.point))
                 out.setdefault(owner, []).append(condition)
         return out
 
@@ -259,79 +269,92 @@ class PatchRows:
         out: dict[int, list[Rows]] = {}
         owned = self.point_owners(patches)
         for owner, condition in ((i, c) for i in owned if i in which for c in owned[i]):
-            point = np.array(condition.point)
             patch = patches[owner]
+            at = patch.in_chart(np.array([condition.point]))
             for form in condition.forms:
-                (values,) = self._values(form, point[None], None, np.zeros(0, dtype=np.int64))
-                size = np.maximum(self._size(form, values, patch.sides), _TINY)
+                found = self._at(form, patch, at)
+                size = np.maximum(size_of_terms(found, patch.sides, self.rough), _TINY)
                 scale = float(patch.sides.max()) ** self.vote / size
-                tables = [
-                    patch.axis_table(a, point[a : a + 1], form.order)
-                    for a in range(patch.dimension)
-                ]
-                rows = form_matrix(
-                    form, [scale * c for c in values.coefficients], tables, self.unknowns
-                )
-                rhs = self._probed([values.rhs * scale])
-                out.setdefault(owner, []).append((rows, rhs))
+                tables = [patch.axis_table(a, at[:, a], form.order) for a in range(patch.dimension)]
+                rows = form_matrix(found, scale, tables, self.unknowns)
+                out.setdefault(owner, []).append((rows, self._probed([found.rhs * scale])))
         return out
 
-    def _tie(self, number: int, face: Face, patches: Sequence[Patch], end: int) -> Tie:
-        """Return the moments of a face's data as rows of the patch below (1) or above it (0)."""
-        a, b = patches[face.below], patches[face.above]
-        normal = min(end_size(a, face.axis, 1), end_size(b, face.axis, 0))
-        normal = min(
-            max(normal, float(self._reach(a)[face.axis])),
-            max(normal, float(self._reach(b)[face.axis])),
-        )
-        vote = min(float(a.sides.max()), float(b.sides.max())) ** self.vote
+    def _tie(self, number: int, face: Face, patches: Sequence[Patch], here: Contact) -> Tie:
+        """Return the moments of a face's data as rows of one of its patches."""
+        patch = patches[here.patch]
+        both = [(patches[c.patch], c) for c in face.contacts]
+        depth = min(face_depth(p, c, face.normal) for p, c in both)
+        depth = min(max(depth, float(self._reach(p)[c.axis])) for p, c in both)
+        vote = min(float(p.sides.max()) for p, _ in both) ** self.vote
         counts = self._moments(face, patches)
-        special = self.interfaces.data(face, float(a.high[face.axis]))
+        a, b = (p for p, _ in both)
+        special = self.interfaces.data(face, float(a.high[face.below.axis]))
         if special:
             lengths = np.minimum(a.sides, b.sides)
-            lengths[face.axis] = normal
+            lengths[here.axis] = depth
             sizes = FaceSizes(lengths, vote)
-            rows, rhs = self.interfaces.moments(special, face, (a, b), end, counts, sizes)
+            rows, rhs = self.interfaces.moments(special, face, (a, b), here.end, counts, sizes)
             return Tie(number, rows, rhs)
-        patch = a if end else b
-        least = min(float(a.sides.min()), float(b.sides.min()), normal)
-        rest = [i for i in range(patch.dimension) if i != face.axis]
+        least = min(depth, *(float(p.sides.min()) for p, _ in both))
         # Relative to the patch, so that equal patches share the matrix wherever they are.
-        start = patch.low[rest]
-        place = tuple(face.low - start), tuple(face.high - start)
-        sides = tuple(patch.sides.tolist())
-        shape = (patch.functions, sides, _strengths(patch))
-        key = (face.axis, end, shape, counts, normal, least, vote, place)
+        start = patch.low[here.rest]
+        place = tuple(here.low - start), tuple(here.high - start)
+        key = (here.axis, here.end, face.normal, *_shape(patch), counts, depth, least, vote, place)
         if key not in self._shared:
-            moments = [
-                moment_matrix(patch, i, lo, hi, q)
-                for i, lo, hi, q in zip(rest, face.low, face.high, counts, strict=True)
-            ]
-            self._shared[key] = (
-                self._cauchy_data(patch, face.axis, end, moments, normal, least) * vote
-            )
+            across = self._across_charts if face.normal else self._in_one_chart
+            self._shared[key] = vote * across(patch, here, face.normal, counts, depth, least)
         return Tie(number, self._shared[key])
 
-    def _cauchy_data(
+    def _in_one_chart(
         self,
         patch: Patch,
-        axis: int,
-        end: int,
-        moments: Sequence[Host],
-        normal: float,
+        here: Contact,
+        _: object,
+        counts: Sequence[int],
+        depth: float,
         least: float,
     ) -> Host:
         """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
-        orders = {u: self.along[u][axis] for u in self.unknowns}
-        ends = patch.end_tables(axis, max(max(orders.values()) - 1, 0))[:, end]
+        moments = [
+            moment_matrix(patch, i, lo, hi, q)
+            for i, lo, hi, q in zip(here.rest, here.low, here.high, counts, strict=True)
+        ]
+        orders = self._data(patch, here.axis)
+        ends = patch.end_tables(here.axis, max(max(orders.values()) - 1, 0))[:, here.end]
         rows = [np.zeros((0, len(self.unknowns) * patch.size))]
         for j, unknown in enumerate(self.unknowns):
             for k in range(orders[unknown]):
-                scale = normal**k * least ** self.rough[unknown]
-                block = product_matrix([*moments[:axis], scale * ends[k][None], *moments[axis:]])
+                scale = depth**k * least ** self.rough[unknown]
+                tables = [*moments[: here.axis], scale * ends[k][None], *moments[here.axis :]]
+                block = product_matrix(tables)
                 full = np.zeros((len(block), len(self.unknowns) * patch.size))
                 full[:, j * patch.size : (j + 1) * patch.size] = block
                 rows.append(full)
+        return np.concatenate(rows)
+
+    def _across_charts(
+        self,
+        patch: Patch,
+        here: Contact,
+        normal: tuple[float, float] | None,
+        counts: Sequence[int],
+        depth: float,
+        least: float,
+    ) -> Host:
+        """Return the same where two charts meet, with derivatives along the normal in space."""
+        assert normal is not None
+        positions, mean = face_rule(patch, here, counts[0])
+        taylor = taylor_of(patch, positions)
+        most = max(max(self.total.values()) - 1, 0)
+        tables = [patch.axis_table(here.rest[0], positions[:, here.rest[0]], most)]
+        tables.insert(here.axis, patch.end_tables(here.axis, most)[:, here.end][:, None])
+        rows = [np.zeros((0, len(self.unknowns) * patch.size))]
+        for unknown in self.unknowns:
+            for k in range(self.total[unknown]):
+                form = normal_derivative(unknown, normal, k, len(positions)).in_chart(taylor)
+                scale = depth**k * least ** self.rough[unknown]
+                rows.append(mean @ form_matrix(form, scale, tables, self.unknowns))
         return np.concatenate(rows)
 
 
@@ -341,5 +364,7 @@ def lightest(patches: Sequence[Patch], order: int) -> float:
     return float(most ** (-LIGHTER * order / 2))
 
 
-def _strengths(patch: Patch) -> tuple[float, ...]:
-    return tuple(m.strength for m in patch.maps)
+def _shape(patch: Patch) -> tuple[Hashable, ...]:
+    """Return what patches with the same rows for constant coefficients have in common."""
+    where = None if patch.chart is None else (patch.chart, patch.low.tobytes())
+    return patch.functions, patch.sides.tobytes(), tuple(m.strength for m in patch.maps), where

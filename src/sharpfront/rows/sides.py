@@ -10,8 +10,11 @@ import numpy as np
 from sharpfront.arrays import Host
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_matrix, product_points
-from sharpfront.equation.linearise import LinearForm
-from sharpfront.rows.faces import Side
+from sharpfront.rows.faces import Contact, Side
+from sharpfront.rows.values import FormValues, taylor_of
+
+# Points of a face beyond those that are exact for polynomials: a map is none.
+MAPPED = 12
 
 
 def side_rule(patch: Patch, side: Side) -> tuple[list[Host], Host]:
@@ -27,10 +30,55 @@ def side_rule(patch: Patch, side: Side) -> tuple[list[Host], Host]:
     return z, weights
 
 
-def end_size(patch: Patch, axis: int, end: int) -> float:
-    """Return the size of a patch along an axis as seen from one of its ends."""
-    at = np.array([1.0 if end else -1.0])
-    return 2.0 / float(patch.maps[axis].slopes(at, 1)[0, 0])
+def side_normals(patch: Patch, side: Side, positions: Host) -> Host:
+    """Return the outward normals at positions on a side of a patch, (m, d)."""
+    out = np.zeros_like(positions)
+    taylor = taylor_of(patch, positions)
+    if taylor is None:
+        out[:, side.axis] = 1.0 if side.end else -1.0
+        return out
+    along = taylor[(0, 1)] if side.axis == 0 else taylor[(1, 0)]
+    turn = 1.0 if (side.axis == 0) == bool(side.end) else -1.0
+    out[:, 0], out[:, 1] = turn * along[:, 1], -turn * along[:, 0]
+    return np.asarray(out / np.linalg.norm(out, axis=1)[:, None])
+
+
+def nearest_patch(patches: Sequence[Patch], point: Host) -> int:
+    """Return the first of the patches that a point lies in, to rounding."""
+    gaps = []
+    for patch in patches:
+        at = patch.in_chart(point[None])
+        near = patch.in_space(np.clip(at, patch.low, patch.high))
+        gaps.append(float(np.linalg.norm(near - point)))
+    return int(np.argmin(gaps))
+
+
+def face_depth(patch: Patch, at: Contact, normal: tuple[float, float] | None) -> float:
+    """Return the size of a patch along the normal of a face, as seen from there."""
+    if normal is None:
+        end = np.array([1.0 if at.end else -1.0])
+        return 2.0 / float(patch.maps[at.axis].slopes(end, 1)[0, 0])
+    middle = np.empty((1, 2))
+    middle[0, at.axis] = (patch.high if at.end else patch.low)[at.axis]
+    middle[0, at.rest[0]] = 0.5 * (at.low[0] + at.high[0])
+    taylor = taylor_of(patch, middle)
+    assert taylor is not None
+    jacobian = np.stack([taylor[(1, 0)][0], taylor[(0, 1)][0]], axis=1)
+    return 1.0 / float(np.sum(np.abs(np.linalg.solve(jacobian, normal)) / patch.sides))
+
+
+def face_rule(patch: Patch, at: Contact, count: int) -> tuple[Host, Host]:
+    """Return positions on a face in a patch's chart, (m, 2), and means with polynomials there.
+
+    The second, (count, m), takes values at the positions to the means over the face of its first
+    Legendre polynomials times them.
+    """
+    tangent = at.rest[0]
+    z, w = gauss((patch.functions[tangent] + count) // 2 + 1 + MAPPED)
+    positions = np.empty((len(z), 2))
+    positions[:, at.axis] = (patch.high if at.end else patch.low)[at.axis]
+    positions[:, tangent] = 0.5 * (at.low[0] * (1 - z) + at.high[0] * (1 + z))
+    return positions, np.asarray((legendre_table(z, count)[0] * w[:, None]).T)
 
 
 def local_sides(patch: Patch, at: Sequence[Host]) -> Host:
@@ -48,24 +96,23 @@ def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) 
     """Return the mean over [low, high] of its Legendre polynomials times the axis' functions."""
     # Exact for the product of both; a map is no polynomial and gets more.
     exact = (patch.functions[axis] + count) // 2 + 1
-    z, w = gauss(exact if not patch.maps[axis].strength else exact + 12)
+    z, w = gauss(exact if not patch.maps[axis].strength else exact + MAPPED)
     x = 0.5 * (low * (1 - z) + high * (1 + z))
     table = patch.axis_table(axis, x, 0)[0]
     return np.asarray((legendre_table(z, count)[0] * w[:, None]).T @ table)
 
 
 def form_matrix(
-    form: LinearForm,
-    coefficients: Sequence[Host],
-    tables: Sequence[Host],
-    unknowns: Sequence[str],
+    form: FormValues, scale: Host | float, tables: Sequence[Host], unknowns: Sequence[str]
 ) -> Host:
     """Return a form applied to the functions of all unknowns at product points.
 
     Parameters
     ----------
-    form, coefficients
-        The form, and the coefficients of its terms at the points, (m,) each.
+    form
+        At the points.
+    scale
+        A factor, for each point or for all.
     tables
         Of each axis the derivatives of its functions at positions, (order + 1, n, functions).
     unknowns
@@ -75,9 +122,9 @@ def form_matrix(
     shape = math.prod(t.shape[1] for t in tables), math.prod(t.shape[2] for t in tables)
     for unknown in unknowns:
         part = np.zeros(shape)
-        for term, c in zip(form.terms, coefficients, strict=True):
+        for term, c in zip(form.terms, form.coefficients, strict=True):
             if term.unknown == unknown:
-                part += c[:, None] * product_matrix(
+                part += (scale * c)[:, None] * product_matrix(
                     [t[k] for t, k in zip(tables, term.orders, strict=True)]
                 )
         parts.append(part)

@@ -357,12 +357,11 @@ def test_a_solution_on_patches_is_saved_and_loaded(tmp_path):
 
 def test_tilings():
     domain, _ = corner(0, 0.0)
-    tiling = tiling_of(domain)
-    assert [x.tolist() for x in tiling.lines] == [[-1, 0, 1], [-1, 0, 1]]
-    assert len(tiling.boxes(tiling.lines)) == 3
-    assert {w[4] for w in tiling.walls} == set(domain.parts)
+    (block,) = tiling_of(domain).blocks
+    assert [x.tolist() for x in block.lines] == [[-1, 0, 1], [-1, 0, 1]]
+    assert len(block.boxes(block.lines)) == 3
+    assert {w[4] for w in block.walls} == set(domain.parts)
     assert tiling_of(sf.Disk((0, 0), 1)) is None
-    assert tiling_of(sf.Polygon([(0, 0), (1, 0), (0, 1)])) is None
 
 
 def test_rates_of_layers_from_the_equation():

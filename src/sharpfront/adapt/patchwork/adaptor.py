@@ -40,7 +40,6 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.approximation import Approximation
-from sharpfront.bases.patch import product_points
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
@@ -93,12 +92,12 @@ class Patches:
         tiling = tiling_of(problem.domain)
         if tiling is None or not (problem.is_linear and suits(problem)):
             raise ProblemError(
-                "sf.Patches solves linear problems on boxes and on polygons with axis-parallel "
-                "sides. Leave adaptor= out."
+                "sf.Patches solves linear problems on boxes and on regions with straight sides. "
+                "Leave adaptor= out."
             )
         most = self.max_kernels // len(problem.unknowns)
         settings = self.settings
-        waves = tuple(wave_numbers(problem, tiling))
+        waves = wave_numbers(problem, tiling)
         cells = first_cells(problem, tiling, settings, tol, most // 2, waves)
         while functions_of(cells) > most:
             settings = replace(settings, base=settings.base - 1)
@@ -133,7 +132,7 @@ class Patches:
             )
             value = max(certificate.value, certificate.beside)
         points = np.concatenate(
-            [product_points([m.points(_CHECKED) for m in c.patch.maps]) for c in state.cells]
+            [c.patch.points([_CHECKED] * c.patch.dimension) for c in state.cells]
         )
         volumes = np.repeat(
             [np.prod(c.patch.sides) / len(_CHECKED) ** c.patch.dimension for c in state.cells],

@@ -24,6 +24,7 @@ import numpy as np
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.refine import Cell, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
+from sharpfront.adapt.patchwork.start import Waves
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.tiling import Tiling
@@ -38,7 +39,7 @@ from sharpfront.adapt.patchwork.vertices import (
 )
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import Host
-from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.rows.patch_rows import PatchRows, lightest
@@ -137,7 +138,7 @@ class Certifier:
     settings
         The constants.
     waves
-        The largest wave number of solutions along each axis.
+        The largest wave number of solutions along each axis of each chart.
     jumps
         Where the solution jumps.
     """
@@ -146,7 +147,7 @@ class Certifier:
     tiling: Tiling
     method: Tree
     settings: PatchSettings
-    waves: Sequence[float]
+    waves: Waves
     jumps: Jumps
 
     def certificate(
@@ -236,10 +237,11 @@ class Certifier:
 
     def _with_waves(self, patch: Patch) -> Patch:
         """Return a patch on which the modes of the operator are resolved, whatever the data are."""
-        needed = np.ceil(WAVE * np.array(self.waves) * patch.sides / 2) + DIGITS
-        least = np.where(np.array(self.waves) * patch.sides > 1.0, needed, 0)
+        waves = np.array(self.waves[patch.chart])
+        needed = np.ceil(WAVE * waves * patch.sides / 2) + DIGITS
+        least = np.where(waves * patch.sides > 1.0, needed, 0)
         functions = tuple(int(max(p, k)) for p, k in zip(patch.functions, least, strict=True))
-        return Patch(patch.maps, functions)
+        return replace(patch, functions=functions)
 
     def _solved(
         self, patches: Sequence[Patch], heavier: float
@@ -265,9 +267,7 @@ def sizes_of(approximation: Approximation, points: Host) -> list[float]:
 
 def compared_points(patches: Sequence[Patch]) -> Host:
     """Return points of every patch at which solutions are compared, (m, d)."""
-    return np.concatenate(
-        [product_points([m.points(COMPARED) for m in patch.maps]) for patch in patches]
-    )
+    return np.concatenate([patch.points([COMPARED] * patch.dimension) for patch in patches])
 
 
 def _finite(value: float) -> float:

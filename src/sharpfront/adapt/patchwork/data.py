@@ -19,10 +19,10 @@ from sharpfront.bases.legendre import gauss, gauss_table, legendre_table
 from sharpfront.bases.patch import Patch, product_points
 from sharpfront.equation.focus import axis_places
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.equation.values import environment, form_values
 from sharpfront.maps import AxisMap
 from sharpfront.problem import Problem
 from sharpfront.rows.norm import felt_size
+from sharpfront.rows.values import form_at, taylor_of
 
 # Sources are resolved to so many tolerances, in units of u, and coefficients to this share.
 SOURCE, COEFFICIENT = 30.0, 1e-2
@@ -69,8 +69,10 @@ def _told(problem: Problem, tiling: Tiling) -> Host:
     for what the formulas do not tell.
     """
     axes = []
-    for name, lines in zip(problem.domain.coordinates, tiling.lines, strict=True):
-        ends = float(lines[0]), float(lines[-1])
+    for name, (low, high) in zip(
+        problem.domain.coordinates, problem.domain.bounds.T.tolist(), strict=True
+    ):
+        ends = low, high
         found = [axis_places(e, name, *ends) for e in problem.equations]
         axes.append(np.unique(np.concatenate([[0.5 * sum(ends)], *found])))
     most = int(PLACES ** (1.0 / len(axes)))
@@ -84,12 +86,12 @@ def _cut_where_missed(problem: Problem, cells: list[Cell], told: Host, tol: floa
     missed = _data_misfits(problem, [c.patch for c in cells], told, tol)
     out = []
     for cell, places in zip(cells, missed, strict=True):
-        sides = []
+        sides, at = [], cell.patch.in_chart(places)
         for a, m in enumerate(cell.patch.maps):
-            ends = _apart([m.low, m.high], places[:, a].tolist(), APART * m.length)
+            ends = _apart([m.low, m.high], at[:, a].tolist(), APART * m.length)
             sides.append([AxisMap(low, high) for low, high in itertools.pairwise(ends)])
         for maps in itertools.product(*sides):
-            out.append(replace(cell, patch=Patch(maps, cell.patch.functions)))
+            out.append(replace(cell, patch=replace(cell.patch, maps=maps)))
     return out
 
 
@@ -146,12 +148,16 @@ def _blocks(
     counts = tuple(2 * p + 1 for p in patch.functions)
     points, _ = patch.gauss_points(counts)
     both = np.concatenate([points, places])
-    coefficients, source = form_values(form, environment(problem.coordinates, both), len(both))
+    found = form_at(form, problem.coordinates, both)
     rough = dict.fromkeys(problem.unknowns, 0)
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
-    size = np.maximum(felt_size(form, coefficients, patch.sides, rough, extent)[0], 1e-300)
-    data = [source / size / (SOURCE * tol)]
-    data += [c / np.abs(c).max() / COEFFICIENT for c in coefficients if np.ptp(c) > 0]
+    mapped = found.in_chart(taylor_of(patch, patch.in_chart(both)))
+    size = np.maximum(felt_size(mapped, patch.sides, rough, extent)[0], 1e-300)
+    if patch.chart is not None:
+        # Its mean: where coefficients along the chart's axes change sign it has bends of its own.
+        size = np.full_like(size, np.mean(size))
+    data = [found.rhs / size / (SOURCE * tol)]
+    data += [c / np.abs(c).max() / COEFFICIENT for c in found.coefficients if np.ptp(c) > 0]
     n = len(points)
     return [(_projected(v[:n], counts), v[n:]) for v in data if np.ptp(v) > 0]
 
@@ -161,10 +167,13 @@ def _inside(patch: Patch, places: Host) -> Host:
 
     On a side that is an edge of the data the values of the patch beyond it may be found.
     """
-    own = places[np.all((places >= patch.low) & (places <= patch.high), axis=1)]
-    return np.asarray(
-        np.clip(own, patch.low + BESIDE * patch.sides, patch.high - BESIDE * patch.sides)
-    )
+    at = patch.in_chart(places)
+    within = np.all((at >= patch.low) & (at <= patch.high), axis=1)
+    if patch.chart is not None:
+        # Far outside the inverse may be anything.
+        within &= np.abs(patch.in_space(at) - places).max(axis=1) < 1e-9 * patch.sides.max()
+    room = BESIDE * patch.sides
+    return patch.in_space(np.clip(at[within], patch.low + room, patch.high - room))
 
 
 def _corners(patch: Patch) -> Host:
@@ -174,14 +183,15 @@ def _corners(patch: Patch) -> Host:
         ends = np.where(corner, patch.high, patch.low)
         inwards = np.where(corner, -patch.sides, patch.sides)
         out.append(ends + 0.5 * CLOSER[:, None] * inwards)
-    return np.concatenate(out)
+    return patch.in_space(np.concatenate(out))
 
 
 def _interpolated(block: Host, patch: Patch, points: Host) -> Host:
     """Return a function with given Legendre weights at points of a patch."""
     part = np.broadcast_to(block, (len(points), *block.shape))
+    at = patch.in_chart(points)
     for a, m in enumerate(patch.maps):
-        table = legendre_table(m.inverse(points[:, a]), block.shape[a])[0]
+        table = legendre_table(m.inverse(at[:, a]), block.shape[a])[0]
         part = np.einsum("mp,mp...->m...", table, part)
     return np.asarray(part)
 

@@ -63,7 +63,7 @@ def _wall(problem: Problem, tiling: Tiling, point: Host) -> str:
     """Return what a wall at a point gives: a value, a flux or something unknown; empty if none."""
     near = 1e-9 * np.ptp(problem.domain.bounds, axis=0)
     conditions = {c.part: c for c in problem.conditions}
-    for axis, place, low, high, part in tiling.walls:
+    for axis, place, low, high, part in (w for block in tiling.blocks for w in block.walls):
         along = point[1 - axis]
         if abs(point[axis] - place) <= near[axis] and low[0] <= along <= high[0]:
             if part not in conditions or len(conditions[part].forms) != 1:

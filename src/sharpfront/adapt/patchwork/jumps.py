@@ -53,8 +53,7 @@ class Jumps:
         size = np.ones(len(patches))
         for i, patch in enumerate(patches):
             for place in self.places:
-                reach = np.maximum(np.abs(patch.low - place), np.abs(patch.high - place))
-                if np.linalg.norm(reach) <= self.radius:
+                if np.linalg.norm(_corners(patch) - place, axis=1).max() <= self.radius:
                     size[i] = min(size[i], float(patch.sides.max()) / self.radius)
         return {unknown: size ** (1.0 + t) for unknown, t in rough.items()}
 
@@ -63,10 +62,15 @@ class Jumps:
         found = set(self.places)
         for cell, tail in zip(cells, tails.tail.max(axis=1), strict=True):
             if tail > aim and cell.run >= CUTS and tail >= FALLING**cell.levels * cell.tail:
-                ends = zip(cell.patch.maps, cell.corner, strict=True)
-                found.add(tuple(float(m.high if e else m.low) for m, e in ends))
+                corner = cell.patch.points([np.array([1.0 if e else -1.0]) for e in cell.corner])
+                found.add(tuple(corner[0].tolist()))
         return replace(self, places=tuple(sorted(found)))
 
     def __str__(self) -> str:
         said = [f"({', '.join(f'{c:.4g}' for c in place)})" for place in self.places]
         return " and ".join(said)
+
+
+def _corners(patch: Patch) -> Host:
+    """Return the corners of a patch in space."""
+    return patch.points([np.array([-1.0, 1.0])] * patch.dimension)

@@ -13,14 +13,20 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
-from sharpfront.equation.values import environment, form_values
+from sharpfront.maps import Quadrilateral
 from sharpfront.problem import Problem
+from sharpfront.rows.values import form_at
 
 Complex = NDArray[np.complex128]
 
 
 def decay_rates(
-    problem: Problem, points: Host, axis: int, end: int, wave: float = 0.0
+    problem: Problem,
+    points: Host,
+    axis: int,
+    end: int,
+    wave: float = 0.0,
+    chart: Quadrilateral | None = None,
 ) -> list[Host]:
     """Return the rates at which solutions can decay away from a wall, for each point, ascending.
 
@@ -34,29 +40,37 @@ def decay_rates(
         Its normal, and whether it is the lower (0) or the upper (1) end.
     wave
         The wave number k along the wall.
+    chart
+        Where given, places, wall and rates are in its coordinates.
     """
-    symbols, same = np.unique(_symbols(problem, points, axis, wave), axis=0, return_inverse=True)
+    found = _symbols(problem, points, axis, wave, chart)
+    symbols, same = np.unique(found, axis=0, return_inverse=True)
     inward = [r.real if end else -r.real for r in _roots(symbols)]
     rates = [np.sort(r[r > 0]) for r in inward]
     return [rates[i] for i in same.ravel()]
 
 
-def wave_number(problem: Problem, points: Host, axis: int) -> float:
+def wave_number(
+    problem: Problem, points: Host, axis: int, chart: Quadrilateral | None = None
+) -> float:
     """Return the largest wave number with which solutions oscillate along an axis anywhere."""
-    roots = np.concatenate(_roots(np.unique(_symbols(problem, points, axis, 0.0), axis=0)))
+    roots = np.concatenate(_roots(np.unique(_symbols(problem, points, axis, 0.0, chart), axis=0)))
     waves = roots[np.abs(roots.imag) > np.abs(roots.real)]
     return float(np.abs(waves.imag).max(initial=0.0))
 
 
-def _symbols(problem: Problem, points: Host, axis: int, wave: float) -> Complex:
+def _symbols(
+    problem: Problem, positions: Host, axis: int, wave: float, chart: Quadrilateral | None
+) -> Complex:
     """Return the matrices A_k of P(lambda) = sum_k A_k lambda^k at points, (m, order + 1, n, n)."""
-    leaves = environment(problem.coordinates, points)
+    points = positions if chart is None else chart.points(positions)
+    taylor = None if chart is None else chart.taylor(positions)
     order = max(form.order for form in problem.forms)
     n = len(problem.unknowns)
     out = np.zeros((len(points), order + 1, n, n), dtype=complex)
     for i, form in enumerate(problem.forms):
-        coefficients, _ = form_values(form, leaves, len(points))
-        for term, c in zip(form.terms, coefficients, strict=True):
+        found = form_at(form, problem.coordinates, points).in_chart(taylor)
+        for term, c in zip(found.terms, found.coefficients, strict=True):
             along = sum(term.orders) - term.orders[axis]
             factor = (1j * wave) ** along if along else 1.0
             out[:, term.orders[axis], i, problem.unknowns.index(term.unknown)] += c * factor

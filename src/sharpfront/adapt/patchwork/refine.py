@@ -20,6 +20,8 @@ from sharpfront.rows.faces import faces_of
 GRADING = 2.5
 # No patch is more than so many times longer than a neighbour along their common side.
 BALANCE = 2.5
+# Unless less than this part of the shorter one touches it: strips of two charts end side by side.
+PASSING = 2.0
 # An axis whose tail is below this share of the longest of its patch waits.
 SHARE = 0.1
 # A resolved patch keeps all but so many of the functions it began with, and two more than it needs:
@@ -112,7 +114,7 @@ def refined(
 def richer(cells: Sequence[Cell], more: int = 2) -> list[Cell]:
     """Return the cells with more functions along every axis."""
     return [
-        replace(c, patch=Patch(c.patch.maps, tuple(p + more for p in c.patch.functions)))
+        replace(c, patch=replace(c.patch, functions=tuple(p + more for p in c.patch.functions)))
         for c in cells
     ]
 
@@ -123,7 +125,7 @@ def _relieved(cell: Cell, wanted: Host, least: int) -> Cell:
         min(p, max(least, math.ceil(w) + 2)) if w < p else p
         for p, w in zip(cell.patch.functions, wanted, strict=True)
     )
-    return replace(cell, patch=Patch(cell.patch.maps, functions))
+    return replace(cell, patch=replace(cell.patch, functions=functions))
 
 
 def _enriched(
@@ -138,7 +140,7 @@ def _enriched(
         max(p + 1, math.ceil(w) + 1) if needs else p
         for p, w, needs in zip(patch.functions, wanted, long, strict=True)
     )
-    return [replace(cell, patch=Patch(patch.maps, functions))]
+    return [replace(cell, patch=replace(patch, functions=functions))]
 
 
 def _too_many(patch: Patch, wanted: Host, long: Flags, most: int) -> Flags:
@@ -190,7 +192,8 @@ def _parts(cell: Cell, axes: Flags, base: int, tail: float, thin: Host) -> list[
     for combination in itertools.product(*choices):
         corner = tuple(c[2] for c in combination)
         run = cell.run + 1 if corner == cell.corner else 1
-        patch = Patch(tuple(c[0] for c in combination), tuple(c[1] for c in combination))
+        maps, functions = tuple(c[0] for c in combination), tuple(c[1] for c in combination)
+        patch = replace(cell.patch, maps=maps, functions=functions)
         out.append(Cell(patch, corner, run, tail))
     return out
 
@@ -209,9 +212,10 @@ def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Host:
     faces, _ = faces_of([c.patch for c in cells], periods)
     out = np.full((len(cells), cells[0].patch.dimension, 2), np.inf)
     for face in faces:
-        a, b, i = face.below, face.above, face.axis
-        out[a, i, 1] = min(out[a, i, 1], cells[b].patch.sides[i])
-        out[b, i, 0] = min(out[b, i, 0], cells[a].patch.sides[i])
+        for here, there in (face.contacts, face.contacts[::-1]):
+            beside = float(cells[there.patch].patch.sides[there.axis])
+            place = here.patch, here.axis, here.end
+            out[place] = min(out[place], beside)
     return out
 
 
@@ -228,7 +232,7 @@ def balanced(cells: Sequence[Cell], periods: Sequence[float | None]) -> list[Cel
             axes = np.array([a in cuts[k] for a in range(d)])
             parts = _parts(cell, axes, 0, cell.tail, np.full((d, 2), np.inf))
             functions = cell.patch.functions
-            out += [replace(c, patch=Patch(c.patch.maps, functions)) for c in parts]
+            out += [replace(c, patch=replace(c.patch, functions=functions)) for c in parts]
         now = out
     return now
 
@@ -238,10 +242,13 @@ def _unbalanced(cells: Sequence[Cell], periods: Sequence[float | None]) -> dict[
     faces, _ = faces_of([c.patch for c in cells], periods)
     cuts: dict[int, set[int]] = {}
     for face in faces:
-        a, b = cells[face.below].patch.sides, cells[face.above].patch.sides
-        for i in range(len(a)):
-            if i != face.axis and a[i] > BALANCE * b[i]:
-                cuts.setdefault(face.below, set()).add(i)
-            elif i != face.axis and b[i] > BALANCE * a[i]:
-                cuts.setdefault(face.above, set()).add(i)
+        # In units of the face: two charts may measure along it differently.
+        below, above = (cells[c.patch].patch.sides[c.rest] / c.lengths for c in face.contacts)
+        for i, (a, b) in enumerate(zip(below, above, strict=True)):
+            if min(a, b) > PASSING:
+                continue
+            if a > BALANCE * b:
+                cuts.setdefault(face.below.patch, set()).add(face.below.rest[i])
+            elif b > BALANCE * a:
+                cuts.setdefault(face.above.patch, set()).add(face.above.rest[i])
     return cuts

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from sharpfront.adapt.patchwork.data import with_resolved_data
 from sharpfront.adapt.patchwork.layers import decay_rates, wave_number
-from sharpfront.adapt.patchwork.refine import Cell
+from sharpfront.adapt.patchwork.refine import Cell, balanced
 from sharpfront.adapt.patchwork.settings import PatchSettings
-from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.adapt.patchwork.tiling import Block, Tiling
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch, product_points
 from sharpfront.equation.edges import places_along
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, Quadrilateral
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
 
@@ -28,6 +28,7 @@ ROOM = 0.5
 WAVE = 2.0
 
 Strips = dict[tuple[float, float], int]
+Waves = Mapping[Quadrilateral | None, tuple[float, ...]]
 
 
 def first_cells(
@@ -36,7 +37,7 @@ def first_cells(
     settings: PatchSettings,
     tol: float,
     most: int,
-    waves: Sequence[float],
+    waves: Waves,
 ) -> list[Cell]:
     """Return the cells that the first solve is made on.
 
@@ -51,36 +52,40 @@ def first_cells(
     most
         The most functions.
     waves
-        The largest wave number of solutions along each axis.
+        The largest wave number of solutions along each axis of each chart.
     """
-    lines, strips = _lines(problem, tiling, settings, tol, waves)
     base = settings.functions(tol)
     cells = []
-    for low, high in tiling.boxes(lines):
-        ends = list(zip(low.tolist(), high.tolist(), strict=True))
-        functions = tuple(strips[a].get(side, base) for a, side in enumerate(ends))
-        cells.append(Cell(Patch(tuple(AxisMap(*side) for side in ends), functions)))
+    for block in tiling.blocks:
+        lines, strips = _lines(problem, block, settings, tol, waves[block.chart])
+        for low, high in block.boxes(lines):
+            ends = list(zip(low.tolist(), high.tolist(), strict=True))
+            functions = tuple(strips[a].get(side, base) for a, side in enumerate(ends))
+            maps = tuple(AxisMap(*side) for side in ends)
+            cells.append(Cell(Patch(maps, functions, block.chart)))
+    if len(tiling.blocks) > 1:
+        cells = balanced(cells, tiling.periods)
     return with_resolved_data(problem, tiling, cells, settings, tol, most)
 
 
 def _lines(
     problem: Problem,
-    tiling: Tiling,
+    block: Block,
     settings: PatchSettings,
     tol: float,
     waves: Sequence[float],
 ) -> tuple[list[Host], list[Strips]]:
     """Return where to cut along each axis, and the functions across strips that hold a layer."""
-    names = problem.domain.coordinates
-    edges = [
-        _edges(problem, name, float(x[0]), float(x[-1]))
-        for x, name in zip(tiling.lines, names, strict=True)
-    ]
-    edges = [_apart(e, x) for x, e in zip(tiling.lines, edges, strict=True)]
-    lines = [np.union1d(x, e) for x, e in zip(tiling.lines, edges, strict=True)]
+    edges = [np.empty(0) for _ in block.lines]
+    if block.chart is None:
+        edges = [
+            _apart(_edges(problem, name, float(x[0]), float(x[-1])), x)
+            for x, name in zip(block.lines, problem.domain.coordinates, strict=True)
+        ]
+    lines = [np.union1d(x, e) for x, e in zip(block.lines, edges, strict=True)]
     strips: list[Strips] = [{} for _ in lines]
-    for axis, end, place, extent in _sources_of_layers(tiling, edges):
-        side = _layer(problem, axis, end, place, extent, lines[axis], settings.layer(tol))
+    for axis, end, place, extent in _sources_of_layers(block, edges):
+        side = _layer(problem, block, axis, end, place, extent, lines[axis], settings.layer(tol))
         if side is not None:
             strips[axis][side] = max(settings.functions(tol), math.ceil(settings.layer(tol)))
     for axis, strip in enumerate(strips):
@@ -116,16 +121,16 @@ def _apart(places: Host, lines: Host) -> Host:
 
 
 def _sources_of_layers(
-    tiling: Tiling, edges: Sequence[Host]
+    block: Block, edges: Sequence[Host]
 ) -> Iterator[tuple[int, int, float, tuple[Host, Host]]]:
     """Yield the axis, the end of a strip, the place and the extent of what layers begin at.
 
     Walls, and both sides of lines on which data jump or bend: what decays beside the one decays
     beside the other.
     """
-    low, high = tiling.domain.bounds
-    for axis, place, first, last, _ in tiling.walls:
-        yield axis, int(not _above(tiling, axis, place, 0.5 * (first + last))), place, (first, last)
+    low, high = (np.array([x[k] for x in block.lines]) for k in (0, -1))
+    for axis, place, first, last, _ in block.walls:
+        yield axis, int(not _above(block, axis, place, 0.5 * (first + last))), place, (first, last)
     for axis, places in enumerate(edges):
         rest = [a for a in range(len(edges)) if a != axis]
         for place in places.tolist():
@@ -133,18 +138,19 @@ def _sources_of_layers(
                 yield axis, end, place, (low[rest], high[rest])
 
 
-def _above(tiling: Tiling, axis: int, place: float, middle: Host) -> bool:
+def _above(block: Block, axis: int, place: float, middle: Host) -> bool:
     """Tell whether the domain is above a wall."""
-    lines = tiling.lines[axis]
+    lines = block.lines[axis]
     i = int(np.searchsorted(lines, place))
     if i + 1 >= len(lines):
         return False
     inside = np.insert(middle, axis, 0.5 * (place + lines[i + 1]))
-    return bool(tiling.domain.contains(inside[None])[0])
+    return bool(block.inside(inside[None])[0])
 
 
 def _layer(
     problem: Problem,
+    block: Block,
     axis: int,
     end: int,
     place: float,
@@ -160,7 +166,7 @@ def _layer(
     room = float(lines[i + 1] - place if end == 0 else place - lines[i - 1])
     # Just beside it, where coefficients that jump have the strip's value.
     points[:, axis] = place + (1.0 - 2.0 * end) * 1e-9 * room
-    rates = np.concatenate(decay_rates(problem, points, axis, end))
+    rates = np.concatenate(decay_rates(problem, points, axis, end, chart=block.chart))
     thin = rates[rates * room > depth / ROOM]
     if not len(thin):
         return None
@@ -168,12 +174,16 @@ def _layer(
     return (place, place + cut) if end == 0 else (place - cut, place)
 
 
-def wave_numbers(problem: Problem, tiling: Tiling) -> list[float]:
-    """Return the largest wave number of solutions along each axis."""
-    low, high = tiling.domain.bounds
-    points = product_points([a + (b - a) * LOOKED for a, b in zip(low, high, strict=True)])
-    points = points[tiling.domain.contains(points)]
-    return [wave_number(problem, points, axis) for axis in range(len(low))]
+def wave_numbers(problem: Problem, tiling: Tiling) -> Waves:
+    """Return the largest wave number of solutions along each axis of each chart."""
+    return {block.chart: _wave_numbers(problem, block) for block in tiling.blocks}
+
+
+def _wave_numbers(problem: Problem, block: Block) -> tuple[float, ...]:
+    ends = [(x[0], x[-1]) for x in block.lines]
+    points = product_points([a + (b - a) * LOOKED for a, b in ends])
+    points = points[block.inside(points)]
+    return tuple(wave_number(problem, points, a, block.chart) for a in range(len(ends)))
 
 
 def _with_waves(lines: Host, wave: float, base: int) -> Host:

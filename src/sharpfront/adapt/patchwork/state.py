@@ -11,6 +11,7 @@ from sharpfront.adapt.advice import Solved
 from sharpfront.adapt.patchwork.certify import Certificate, compared_points, sizes_of
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.refine import Cell
+from sharpfront.adapt.patchwork.start import Waves
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
 from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.approximation import Approximation
@@ -42,7 +43,7 @@ class PatchAssessment(Assessment):
         basis = next(iter(self.approximation.bases.values()))
         assert isinstance(basis, PatchworkBasis)
         patch = basis.patches[int(np.argmax(self.tails.tail.max(axis=1)))]
-        return tuple(float(m.points(np.zeros(1))[0]) for m in patch.maps)
+        return tuple(patch.points([np.zeros(1)] * patch.dimension)[0].tolist())
 
     @property
     def reached(self) -> float:
@@ -59,7 +60,7 @@ class PatchState:
     problem, tol, seed
         What is solved, how well, and the seed.
     tiling, rows, waves
-        Its domain in boxes, its rows, and the wave numbers of its solutions.
+        Its domain in boxes, its rows, and the wave numbers of its solutions in each chart.
     cells
         What is solved on next.
     aim
@@ -87,7 +88,7 @@ class PatchState:
     seed: int
     tiling: Tiling
     rows: PatchRows
-    waves: tuple[float, ...]
+    waves: Waves
     cells: tuple[Cell, ...]
     aim: float
     jumps: Jumps

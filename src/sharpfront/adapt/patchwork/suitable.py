@@ -26,8 +26,14 @@ def suits(problem: Problem) -> bool:
         and problem.domain.dimension <= 2
         and (problem.is_linear or not problem.is_singular)
         and _order(problem) <= 4
-        and tiling_of(problem.domain) is not None
+        and _tiled(problem)
     )
+
+
+def _tiled(problem: Problem) -> bool:
+    """Tell whether the domain can be tiled: by boxes in space where something jumps."""
+    tiling = tiling_of(problem.domain)
+    return tiling is not None and not (problem.is_singular and tiling.blocks[0].chart)
 
 
 def needs_patches(problem: Problem) -> bool:

@@ -12,7 +12,7 @@ from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.traces import TraceSystem
-from sharpfront.rows.faces import faces_of
+from sharpfront.rows.faces import Contact, faces_of
 from sharpfront.rows.integrals import Link
 from sharpfront.rows.patch_rows import PatchRows
 
@@ -35,22 +35,23 @@ def patch_system(
     """
     faces, bare = faces_of(patches, tiling.periods)
     sides = tiling.parts(patches, bare)
-    around: list[list[tuple[int, int]]] = [[] for _ in patches]
+    around: list[list[tuple[int, Contact, Contact]]] = [[] for _ in patches]
     for k, face in enumerate(faces):
-        around[face.below].append((k, face.above))
-        around[face.above].append((k, face.below))
+        around[face.below.patch].append((k, face.below, face.above))
+        around[face.above.patch].append((k, face.above, face.below))
     walls: dict[int, list[Hashable]] = defaultdict(list)
     for side, part in sides.items():
         walls[side.patch].append((side.axis, side.end, part))
-    pairs = np.array([(f.below, f.above) for f in faces], dtype=np.int64).reshape(-1, 2)
+    ends = [(f.below.patch, f.above.patch) for f in faces]
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     sizes = np.array([rows.trace_size(f, patches) for f in faces], dtype=np.int64)
     orderings = np.vstack(
         [
-            np.stack([p.low + p.high for p in patches], axis=1),
+            np.concatenate([p.points([np.zeros(1)] * p.dimension) for p in patches]).T,
             np.log([float(np.prod(p.sides)) for p in patches]),
         ]
     )
-    traces = [[k for k, _ in own] for own in around]
+    traces = [[k for k, _, _ in own] for own in around]
     links: list[Link] = []
     if rows.integrals.forms:
         order = nested_dissection(orderings, pairs, sizes.astype(float)).order
@@ -64,8 +65,8 @@ def patch_system(
     keys: list[Hashable] = []
     for i, patch in enumerate(patches):
         ties = tuple(
-            (faces[k].axis, faces[k].below == i, faces[k].low, faces[k].high, patches[j])
-            for k, j in around[i]
+            (here.axis, here.end, here.low, here.high, there.axis, there.end, patches[there.patch])
+            for _, here, there in around[i]
         )
         place = (links[i].before is None, links[i].after is None) if links else ()
         points = tuple(id(c) for c in owned.get(i, ()))

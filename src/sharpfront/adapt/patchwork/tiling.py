@@ -1,18 +1,21 @@
-"""Boxes that tile a domain whose boundary is made of axis-parallel pieces."""
+"""Boxes that tile a domain whose boundary is made of straight pieces, in charts where slanted."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.charts import quadrilaterals
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.curves import Curve, Cut, Segment
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, Quadrilateral
 from sharpfront.rows.faces import Side, faces_of
 
 # Places that differ by less than this share of the domain are one: ends of cut curves are found by
@@ -20,9 +23,12 @@ from sharpfront.rows.faces import Side, faces_of
 ROUNDING = 1e-8
 
 
+Wall = tuple[int, float, Host, Host, str]
+
+
 @dataclass(frozen=True, eq=False)
-class Tiling:
-    """How a domain is cut into boxes before anything is known of the solution.
+class Block:
+    """Boxes between lines: of the whole domain, or of one chart.
 
     Parameters
     ----------
@@ -33,18 +39,22 @@ class Tiling:
     walls
         Axis-parallel pieces of boundary: axis of the normal, place, extent along the other axes,
         name of the part.
+    chart
+        Where given, lines and walls are in its coordinates.
     """
 
     domain: Domain
     lines: tuple[Host, ...]
-    walls: tuple[tuple[int, float, Host, Host, str], ...]
+    walls: tuple[Wall, ...]
+    chart: Quadrilateral | None = None
 
-    @property
-    def periods(self) -> tuple[float | None, ...]:
-        """The period along each axis, None where the ends are not joined."""
-        low, high = self.domain.bounds
-        joined = self.domain.periodic_axes
-        return tuple(float(b - a) if j else None for a, b, j in zip(low, high, joined, strict=True))
+    def in_space(self, positions: Host) -> Host:
+        """Return the points of space at positions, (m, d)."""
+        return positions if self.chart is None else self.chart.points(positions)
+
+    def inside(self, positions: Host) -> NDArray[np.bool_]:
+        """Tell which positions lie in the domain."""
+        return self.domain.contains(self.in_space(positions))
 
     def boxes(self, lines: Sequence[Host]) -> list[tuple[Host, Host]]:
         """Return the boxes between lines that lie in the domain, as lower and upper corners."""
@@ -54,12 +64,7 @@ class Tiling:
             for box in itertools.product(*sides)
         ]
         middle = np.stack([0.5 * (low + high) for low, high in found])
-        inside = self.domain.contains(middle)
-        return [box for box, keep in zip(found, inside, strict=True) if keep]
-
-    def parts(self, patches: Sequence[Patch], sides: Sequence[Side]) -> dict[Side, str]:
-        """Return the part of the boundary that each side lies on."""
-        return {side: self.wall(patches[side.patch], side) for side in sides}
+        return [box for box, keep in zip(found, self.inside(middle), strict=True) if keep]
 
     def wall(self, patch: Patch, side: Side) -> str:
         """Return the part of the boundary that a side lies on; empty if it lies on none."""
@@ -74,20 +79,61 @@ class Tiling:
         return ""
 
 
+@dataclass(frozen=True, eq=False)
+class Tiling:
+    """How a domain is cut before anything is known of the solution.
+
+    Parameters
+    ----------
+    domain
+        The domain.
+    blocks
+        One, or one for each chart.
+    """
+
+    domain: Domain
+    blocks: tuple[Block, ...]
+
+    @property
+    def periods(self) -> tuple[float | None, ...]:
+        """The period along each axis, None where the ends are not joined."""
+        low, high = self.domain.bounds
+        joined = self.domain.periodic_axes
+        return tuple(float(b - a) if j else None for a, b, j in zip(low, high, joined, strict=True))
+
+    @cached_property
+    def _of_chart(self) -> dict[Quadrilateral | None, Block]:
+        return {block.chart: block for block in self.blocks}
+
+    def parts(self, patches: Sequence[Patch], sides: Sequence[Side]) -> dict[Side, str]:
+        """Return the part of the boundary that each side lies on."""
+        own = [patches[side.patch] for side in sides]
+        return {
+            side: self._of_chart[patch.chart].wall(patch, side)
+            for side, patch in zip(sides, own, strict=True)
+        }
+
+
 def tiling_of(domain: Domain) -> Tiling | None:
-    """Return how to tile a domain; None where its boundary is not made of axis-parallel pieces."""
+    """Return how to tile a domain; None where its boundary is not made of straight pieces."""
     if isinstance(domain, Box):
-        return _box(domain)
+        return Tiling(domain, (_box(domain),))
     if domain.dimension != 2:
         return None
     pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
-    walls = []
-    for part, curves in pieces.items():
-        for curve in curves:
-            wall = _wall(curve, part)
-            if wall is None:
-                return None
-            walls.append(wall)
+    sides = [(_ends(curve), part) for part, curves in pieces.items() for curve in curves]
+    straight = [(ends, part) for ends, part in sides if ends is not None]
+    if len(straight) < len(sides):
+        return None
+    walls = [_wall(ends, part) for ends, part in straight]
+    parallel = [wall for wall in walls if wall is not None]
+    if len(parallel) == len(walls):
+        return _lattice(domain, parallel)
+    return _charted(domain, straight)
+
+
+def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling | None:
+    """Return the tiling of a domain with axis-parallel sides, by boxes."""
     lines = tuple(
         _merged(
             [w[1] for w in walls if w[0] == a]
@@ -105,20 +151,58 @@ def tiling_of(domain: Domain) -> Tiling | None:
         )
         for axis, place, low, high, part in walls
     )
-    tiling = Tiling(domain, lines, snapped)
-    return tiling if _closed(tiling) else None
+    return _if_closed(Tiling(domain, (Block(domain, lines, snapped),)))
 
 
-def _closed(tiling: Tiling) -> bool:
-    """Tell whether every bare side of the first boxes has a wall."""
-    boxes = tiling.boxes(tiling.lines)
-    ends = [zip(low.tolist(), high.tolist(), strict=True) for low, high in boxes]
-    patches = [Patch(tuple(AxisMap(*e) for e in box), (1,) * len(tiling.lines)) for box in ends]
+def _charted(domain: Domain, sides: Sequence[tuple[Host, str]]) -> Tiling | None:
+    """Return the tiling of a domain with slanted sides, by charts."""
+    corners = _distinct(np.concatenate([ends for ends, _ in sides]))
+    named = {
+        frozenset((corners[2 * i], corners[2 * i + 1])): part
+        for i, (_, part) in enumerate(sides)
+        if corners[2 * i] != corners[2 * i + 1]
+    }
+    charts, halves = quadrilaterals(domain, list(named))
+    blocks = []
+    for chart in charts:
+        walls = []
+        for axis, end in itertools.product(range(2), range(2)):
+            edge = frozenset(chart.edge(axis, end))
+            part = named.get(halves.get(edge, edge))
+            if part is not None:
+                place = float(chart.size[axis]) if end else 0.0
+                rest = chart.size[1 - axis : 2 - axis]
+                walls.append((axis, place, np.zeros(1), rest, part))
+        lines = tuple(np.array([0.0, length]) for length in chart.size)
+        blocks.append(Block(domain, lines, tuple(walls), chart))
+    return _if_closed(Tiling(domain, tuple(blocks))) if blocks else None
+
+
+def _distinct(points: Host) -> list[tuple[float, float]]:
+    """Return points, (m, 2), those that differ by rounding as one."""
+    near = ROUNDING * float(np.ptp(points, axis=0).max())
+    kept: list[Host] = []
+    out = []
+    for x in points:
+        same = next((k for k in kept if np.abs(k - x).max() <= near), None)
+        if same is None:
+            kept.append(same := x)
+        out.append((float(same[0]), float(same[1])))
+    return out
+
+
+def _if_closed(tiling: Tiling) -> Tiling | None:
+    """Return a tiling if every bare side of its first boxes has a wall."""
+    patches = [
+        Patch(tuple(AxisMap(*e) for e in np.stack(box, axis=1).tolist()), (1, 1), block.chart)
+        for block in tiling.blocks
+        for box in block.boxes(block.lines)
+    ]
     _, sides = faces_of(patches, tiling.periods)
-    return all(tiling.wall(patches[side.patch], side) for side in sides)
+    return tiling if all(tiling.parts(patches, sides).values()) else None
 
 
-def _box(domain: Box) -> Tiling:
+def _box(domain: Box) -> Block:
     low, high = domain.bounds
     walls = []
     names = iter(domain.parts)
@@ -129,22 +213,30 @@ def _box(domain: Box) -> Tiling:
         for place in (low[axis], high[axis]):
             walls.append((axis, float(place), low[rest], high[rest], next(names)))
     lines = tuple(np.array([a, b]) for a, b in zip(low, high, strict=True))
-    return Tiling(domain, lines, tuple(walls))
+    return Block(domain, lines, tuple(walls))
 
 
-def _wall(curve: object, part: str) -> tuple[int, float, Host, Host, str] | None:
+def _ends(curve: object) -> Host | None:
+    """Return the ends of a straight piece of boundary, (2, 2); None if it is not straight."""
     whole = curve
     while isinstance(whole, Cut):
         whole = whole.curve
     if not (isinstance(whole, Segment) and isinstance(curve, Curve)):
         return None
-    start, end = curve.at(np.array([0.0, curve.measure])).points
+    if isinstance(curve, Segment):
+        return np.stack([curve.start, curve.end])
+    return curve.at(np.array([0.0, curve.measure])).points
+
+
+def _wall(ends: Host, part: str) -> Wall | None:
+    """Return an axis-parallel piece of boundary; None for a slanted one."""
+    start, end = ends
     size = np.abs(end - start)
     axis = int(np.argmin(size))
     if size[axis] > ROUNDING * size[1 - axis]:
         return None
-    ends = np.sort([start[1 - axis], end[1 - axis]])
-    return axis, float(start[axis]), ends[:1], ends[1:], part
+    along = np.sort(ends[:, 1 - axis])
+    return axis, float(start[axis]), along[:1], along[1:], part
 
 
 def _merged(values: Sequence[float]) -> Host:

@@ -64,9 +64,10 @@ def interface_vertices(
     lines
         Where something jumps, along each axis.
     """
-    if len(lines) != 2:
+    if len(lines) != 2 or not any(map(len, lines)):
         return {}
-    (x, y), (walls_x, walls_y) = lines, tiling.lines
+    (block,) = tiling.blocks
+    (x, y), (walls_x, walls_y) = lines, block.lines
     pairs = [*itertools.product(x, [*y, *walls_y]), *itertools.product(walls_x, y)]
     found = {
         (float(p), float(q)): least_exponent(problem, tiling, np.array([p, q])) for p, q in pairs

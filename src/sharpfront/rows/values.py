@@ -1,0 +1,109 @@
+"""Linear forms at points of patches, in the coordinates of the patches' charts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.patch import Patch
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import environment, form_values
+from sharpfront.maps import pulled_back
+from sharpfront.maps.chain import Taylor
+
+
+class Derived(Protocol):
+    """A derivative of an unknown."""
+
+    @property
+    def unknown(self) -> str:
+        """Its name."""
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """How often along each coordinate."""
+
+
+@dataclass(frozen=True)
+class InChart:
+    """A derivative along the coordinates of a chart."""
+
+    unknown: str
+    orders: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FormValues:
+    """A form at points: sum of coefficient times derivative = rhs, (m,) each."""
+
+    terms: Sequence[Derived]
+    coefficients: Sequence[Host]
+    rhs: Host
+
+    @property
+    def order(self) -> int:
+        """The highest order of any derivative."""
+        return max((sum(term.orders) for term in self.terms), default=0)
+
+    def in_chart(self, taylor: Taylor | None) -> FormValues:
+        """Return the form in the derivatives along a chart's coordinates; itself without one."""
+        if taylor is None:
+            return self
+        own: dict[str, dict[tuple[int, ...], Host]] = defaultdict(dict)
+        for term, c in zip(self.terms, self.coefficients, strict=True):
+            own[term.unknown][term.orders] = c
+        terms, coefficients = [], []
+        for unknown, along in own.items():
+            for orders, c in pulled_back(taylor, along).items():
+                terms.append(InChart(unknown, orders))
+                coefficients.append(c)
+        return FormValues(terms, coefficients, self.rhs)
+
+    def split(self, ends: Host) -> list[FormValues]:
+        """Return the form at the points between indices."""
+        rhs = np.split(self.rhs, ends)
+        parts = [np.split(c, ends) for c in self.coefficients]
+        return [FormValues(self.terms, [p[i] for p in parts], r) for i, r in enumerate(rhs)]
+
+
+def form_at(
+    form: LinearForm,
+    coordinates: Sequence[str],
+    points: Host,
+    normals: Host | None = None,
+    what: str = "",
+) -> FormValues:
+    """Return a form at points, (m, d), with normals on a boundary; `what` it is called in words."""
+    leaves = environment(coordinates, points, normals)
+    what = what or ("equation" if normals is None else "condition")
+    coefficients, source = form_values(form, leaves, len(points), what)
+    return FormValues(form.terms, coefficients, -source)
+
+
+def normal_derivative(unknown: str, normal: Sequence[float], times: int, count: int) -> FormValues:
+    """Return d^k u/dn^k of one unknown at points of a face with one normal in the plane."""
+    terms, coefficients = [], []
+    factor = 1.0
+    for k in range(times + 1):
+        terms.append(InChart(unknown, (times - k, k)))
+        value = factor * normal[0] ** (times - k) * normal[1] ** k
+        coefficients.append(np.full(count, value))
+        factor *= (times - k) / (k + 1)
+    return FormValues(terms, coefficients, np.zeros(count))
+
+
+def taylor_of(patch: Patch, positions: Host) -> Taylor | None:
+    """Return the derivatives of a patch's chart at positions in it; None for a box."""
+    return None if patch.chart is None else patch.chart.taylor(positions)
+
+
+def taylor_of_all(patches: Sequence[Patch], positions: Sequence[Host]) -> Taylor | None:
+    """Return the same for several patches, one after the other."""
+    found = [taylor_of(patch, at) for patch, at in zip(patches, positions, strict=True)]
+    charted = [taylor for taylor in found if taylor is not None]
+    return {b: np.concatenate([t[b] for t in charted]) for b in charted[0]} if charted else None
