@@ -213,7 +213,7 @@ def test_the_grid_joins_pieces_without_a_gap():
     basis = pieces((0.0, 0.4, 1.0), 30, eps=1e-8)
     weights, conditions = solved(problem, basis)
     points = check_pieces(problem, basis, weights, conditions).grid
-    cells = 2 * (3 * 30 + 6)
+    cells = 2 * (len(tables.checking_nodes(30)) - 1)
     assert (len(points.nodes), len(points.steps), len(points.middles)) == (cells + 1, cells, cells)
     assert points.nodes[0] == 0.0
     assert points.nodes[-1] == 1.0

@@ -150,7 +150,8 @@ def _misplaced(basis: PiecewiseBasis, points: Grid, values: Host) -> float:
     x = points.middles
     i = np.clip(np.searchsorted(edges, x), 1, len(edges) - 1)
     offset = np.minimum(x - edges[i - 1], edges[i] - x)[1:]
-    slope = np.abs(np.diff(values)) / np.maximum(points.steps[1:], 1e-300)
+    apart = 0.5 * (points.steps[1:] + points.steps[:-1])
+    slope = np.abs(np.diff(values)) / np.maximum(apart, 1e-300)
     return float(np.finfo(float).eps * np.max(slope * offset))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
 
@@ -27,6 +28,8 @@ CLUSTER = 8
 # of the slope that no row sees, and a feature of width w makes it 1/w times larger: with 8.5 the
 # error it made was 1e-14 / w, a few times what the error equation saw.
 REACH = 13.0
+# Checking nodes are multiples of this part of a spacing.
+_FINEST = 120
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +112,29 @@ def clustered(kernels: int, count: int) -> Host:
 
 @lru_cache(maxsize=128)
 def checking_nodes(kernels: int) -> Host:
-    """Return the grid of the error equation: 3N + 1 even nodes and three more near each end."""
-    inner = np.arange(3 * kernels + 1) / (3 * kernels)
-    edge = np.array([1.0, 3.0, 6.0]) / (24.0 * kernels)
-    return np.sort(np.concatenate([inner, edge, 1.0 - edge]))
+    """Return the grid of the error equation: `even_nodes`, and fifths in the last spacings.
+
+    There residuals swing as fast as the fitting points that are denser, and thirds alone may miss
+    what is left of them on the whole: of a beam with layers, 19 parts of 20. Over 240 equations of
+    order two to four with layers the error was up to 42 estimates with thirds, 1.1 with fifths in
+    four spacings, 1.9 in three.
+    """
+    fifths = _FINEST // 5 * np.arange(1, 5 * min(4, kernels))
+    return _nodes(kernels, fifths)
+
+
+@lru_cache(maxsize=128)
+def even_nodes(kernels: int) -> Host:
+    """Return 3N + 1 even nodes and three more near each end."""
+    return _nodes(kernels, np.zeros(0, dtype=int))
+
+
+def _nodes(kernels: int, ends: NDArray[np.intp]) -> Host:
+    """Return thirds of the spacings, three nodes near each end, and more from each end."""
+    length = _FINEST * kernels
+    inner = _FINEST // 3 * np.arange(3 * kernels + 1)
+    edge = np.concatenate([_FINEST // 24 * np.array([1, 3, 6]), ends])
+    return np.asarray(np.unique(np.concatenate([inner, edge, length - edge])) / length)
 
 
 @lru_cache(maxsize=128)

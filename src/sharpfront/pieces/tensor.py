@@ -97,7 +97,7 @@ class Axis:
     def checking(self) -> Host:
         """The grid of the error equation, three cells for each kernel."""
         if self.kernels >= FEW:
-            return self.coordinate.invert(tables.checking_nodes(self.kernels)).x
+            return self.coordinate.invert(tables.even_nodes(self.kernels)).x
         count = 2 * self.size
         # Between even and cosine spacing: a few functions are like polynomials, busy at the ends.
         even = np.arange(count + 1) / count
