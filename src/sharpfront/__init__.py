@@ -14,6 +14,7 @@ from sharpfront.geometry import (
     Interval,
     Polygon,
     Solid,
+    inside,
 )
 from sharpfront.plot import animate
 from sharpfront.problem import Problem, at, integral, jump
@@ -50,6 +51,7 @@ __all__ = [
     "from_sympy",
     "function",
     "grad",
+    "inside",
     "integral",
     "jump",
     "laplacian",

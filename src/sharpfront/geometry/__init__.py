@@ -5,6 +5,7 @@ from sharpfront.geometry.box import Box, Interval
 from sharpfront.geometry.cloud import Cloud
 from sharpfront.geometry.combine import Combination
 from sharpfront.geometry.domain import BoundaryPoints, Domain
+from sharpfront.geometry.inside import inside
 from sharpfront.geometry.levelset import Implicit
 from sharpfront.geometry.polygon import Polygon
 from sharpfront.geometry.restore import restore_domain
@@ -25,5 +26,6 @@ __all__ = [
     "Polygon",
     "Solid",
     "SpaceTime",
+    "inside",
     "restore_domain",
 ]

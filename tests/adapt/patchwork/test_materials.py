@@ -9,7 +9,7 @@ import sharpfront as sf
 from sharpfront.adapt.patchwork.certify import compared_points
 from sharpfront.adapt.patchwork.exponents import least_exponent
 from sharpfront.adapt.patchwork.tiling import tiling_of
-from sharpfront.errors import EquationError, ProblemError
+from sharpfront.errors import DomainError, EquationError, ProblemError
 
 SQUARE = sf.Box((0, 1), (0, 1))
 
@@ -137,11 +137,13 @@ def test_layers_that_cross():
 def test_materials_on_an_l_given_by_regions():
     domain = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))
 
+    soft = (sf.Box((-2, -0.4), (-2, 2)) | sf.Box((-0.7, -0.4), (-3, 3))) - sf.Box((0, 1), (0, 1))
+
     def k(x, y):
-        return np.where((x < -0.4) & (y > -3), 4.0, 1.0)
+        return np.where(sf.inside(soft, x, y), 4.0, 1.0)
 
     def exact(x, y):
-        return (x + 0.4) / k(x, y) + 0.5 * y
+        return (x + 0.4) / np.where(x < -0.4, 4.0, 1.0) + 0.5 * y
 
     edge = sf.function(exact, breaks=((-0.4,), ()))
     problem = sf.Problem(
@@ -317,6 +319,26 @@ def test_a_beam_of_two_stiffnesses_on_a_spring():
     assert low == pytest.approx(high, abs=1e-6)
 
 
+def test_a_plate_of_two_stiffnesses_bends_like_a_beam():
+    # Periodic along y, one patch wide: the plate and the beam are one problem.
+    d = layered([1.0, 4.0], [0.5])
+    beam = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: (d(x) * u.dxx).dxx - sf.delta(x - 0.3),
+        boundary=lambda u, x: (u, u.dx),
+    )
+    plate = sf.Problem(
+        sf.Box((0, 1), (0, 1), periodic=("y",)),
+        lambda u, x, y: sf.laplacian(d(x) * sf.laplacian(u)) - sf.delta(x - 0.3),
+        boundary=lambda u, x, y: (u, u.dn),
+    )
+    narrow, wide = (sf.solve(p, tol=1e-8) for p in (beam, plate))
+    assert narrow.converged and wide.converged
+    x = np.linspace(0, 1, 40)
+    for y in (0.0, 0.3, 0.9):
+        np.testing.assert_allclose(wide(x, y + 0 * x), narrow(x), atol=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1.0, -2.0])
 def test_a_load_along_a_line(scale):
     place = 0.37
@@ -382,6 +404,19 @@ def test_a_seam_is_an_interface_too():
     assert solution.converged
     flux = [k(x) * float(solution.d("x")(x)) for x in (1e-9, 1 - 1e-9)]
     assert flux[0] == pytest.approx(flux[1], abs=1e-6)
+
+
+def test_regions_are_conditions():
+    box = sf.Box((0, 1), (0, 2))
+    x, y = np.array([0.5, 2.0, 0.5, 1.5]), np.array([1.0, 1.0, 3.0, 0.5])
+    other = sf.Box((1, 3), (0, 0.7))
+    np.testing.assert_array_equal(sf.inside(box, x, y), [True, False, False, False])
+    np.testing.assert_array_equal(sf.inside(box | other, x, y), [True, False, False, True])
+    np.testing.assert_array_equal(sf.inside(other - box, x, y), [False, False, False, True])
+    with pytest.raises(DomainError, match="2 coordinates"):
+        sf.inside(box, x)
+    with pytest.raises(DomainError, match="takes boxes"):
+        sf.inside(sf.Disk((0, 0), 1), x, y)
 
 
 class TestRefusals:

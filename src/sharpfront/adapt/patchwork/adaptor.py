@@ -82,7 +82,7 @@ class Patches:
         The method.
     """
 
-    max_kernels: int = 40_000
+    max_kernels: int = 60_000
     settings: PatchSettings = field(default_factory=PatchSettings)
     leastsquares: Tree = field(default_factory=Tree)
 
