@@ -92,7 +92,7 @@ def _lines(
         ends = [end for side in strip for end in side]
         lines[axis] = np.unique(np.concatenate([lines[axis], ends]))
         lines[axis] = _with_waves(lines[axis], waves[axis], settings.functions(tol))
-        if tiling.periods[axis] is not None and len(lines[axis]) == 2:
+        if block.domain.periodic_axes[axis] and len(lines[axis]) == 2:
             # A trace is shared by two patches: none may be its own neighbour.
             lines[axis] = np.insert(lines[axis], 1, lines[axis].mean())
     return lines, strips
