@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.trail import Mark, blow_up_time
@@ -19,6 +22,31 @@ class StuckError(Exception):
     def __init__(self, words: str, kind: OutcomeKind = OutcomeKind.STOPPED) -> None:
         super().__init__(words)
         self.kind = kind
+
+
+# A run that goes on like in its last steps, so many, for more than so many more is not going to
+# end. Steps grow by up to 2, so that a start is over in 50.
+CRAWLED, FAR_OFF = 100, 1_000_000
+
+
+def check_progress(times: deque[float], now: float, stop: float) -> None:
+    """Note the time of a step; raises `StuckError` where a run goes on in vanishing steps.
+
+    Parameters
+    ----------
+    times
+        The times of the last `CRAWLED` steps.
+    now, stop
+        The present time and the end.
+    """
+    length = (now - times[0]) / CRAWLED if len(times) == CRAWLED else np.inf
+    if (stop - now) / max(length, 1e-300) > FAR_OFF:
+        raise StuckError(
+            f"the last {CRAWLED} steps were {length:.0e} long on average. A coefficient or source "
+            "that switches with u may hold it at the switch, where no step is short enough: let "
+            "it change over a small range of u, for example by np.tanh"
+        )
+    times.append(now)
 
 
 class Part(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.ending import StuckError
+from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.error import slab_error, with_end
 from sharpfront.evolve.late import at_end, during
 from sharpfront.evolve.moment import Moment
@@ -98,7 +99,9 @@ class Step:
 
 def steps(run: Run, limits: Limits) -> Iterator[Step]:
     """Yield steps until the end of time; raises `StuckError` where none can be taken."""
+    times: deque[float] = deque(maxlen=CRAWLED)
     while run.now.t < limits.stop:
+        check_progress(times, run.now.t, limits.stop)
         words: list[str] = []
         present = limits.at(run.now.t)
         if limits.agenda.is_stop(run.now.t):
