@@ -44,9 +44,53 @@ def test_several_unknowns(guess):
 
 @pytest.mark.parametrize("guess", ["x", 1.0, (1.0,), (1.0, 2.0, 3.0)])
 def test_a_guess_for_each_unknown_is_asked_for(guess):
-    with pytest.raises(ProblemError, match="give a guess for each"):
+    with pytest.raises(ProblemError, match="one for each is needed"):
         Start(guess).iterates(PAIR)
 
 
 def test_a_text_chooses_the_solution():
     assert sf.solve(LINE, guess="5*sin(pi*x)")(0.5) > 3
+
+
+PLANE = sf.Problem(
+    sf.Box((0, 1), (0, 2)),
+    lambda u, x, y: sf.laplacian(u) - u**3,
+    boundary=lambda u, x, y: u,
+)
+
+
+@pytest.mark.parametrize(
+    "guess",
+    [
+        lambda x, y: x - 3 * y,
+        lambda y, x: x - 3 * y,
+        lambda y, x, scale=3: x - scale * y,
+        lambda *at: at[0] - 3 * at[1],
+        "x - 3*y",
+        {"u": lambda y, x: x - 3 * y},
+        (lambda y, x: x - 3 * y,),
+        np.linspace(0, 1, 5)[:, None] - 3 * np.linspace(0, 2, 9),
+    ],
+)
+def test_coordinates_are_given_by_name_as_in_an_initial_state(guess):
+    """A function of (y, x) was called with x as its y."""
+    points = np.random.default_rng(0).uniform(size=(9, 2))
+    (iterate,) = Start(guess).iterates(PLANE)
+    x, y = points.T
+    np.testing.assert_allclose(iterate.values("u", points, (0, 0)), x - 3 * y, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("guess", "words"),
+    [
+        (lambda z: z, "guess for u has the parameter"),
+        ({"w": 1.0}, "guess= names w; expected u"),
+        (object(), "guess for u is"),
+        (np.ones((3, 1)), "array of shape"),
+        ([["a", "b"], ["c", "d"]], "array of shape"),
+        (float("nan"), "guess for u is nan"),
+    ],
+)
+def test_what_is_no_guess_is_refused_in_words(guess, words):
+    with pytest.raises(ProblemError, match=words):
+        Start(guess).iterates(PLANE)

@@ -161,7 +161,7 @@ def test_guesses_choose_between_branches():
     [
         (np.zeros((3, 3)), "1 axis"),
         (np.array([1.0, np.nan]), "not finite"),
-        ({"v": 0.0}, "unknowns are u"),
+        ({"v": 0.0}, "guess= names v; expected u"),
         (lambda x: np.zeros(7), "one real value per point"),
     ],
 )
@@ -185,7 +185,7 @@ def test_systems_need_a_guess_for_each_unknown():
     problem = sf.Problem(
         UNIT, lambda u, v, x: (u.dxx - v**2, v.dxx - u), boundary=lambda u, v, x: (u, v)
     )
-    with pytest.raises(ProblemError, match="guess for each"):
+    with pytest.raises(ProblemError, match="one for each is needed"):
         Start(1.0).iterates(problem)
     parts = Start({"u": 1.0, "v": np.sin}).iterates(problem)[0]
     points = np.array([[0.3]])

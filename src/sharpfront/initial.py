@@ -105,41 +105,120 @@ def read_initial(
         raise ProblemError(
             f"A problem in time needs initial=: {', '.join(names)} at the start. Give {_SHAPES}."
         )
-    given = _by_name(initial, names, coordinates)
-    states = {
-        n: state if isinstance(state, _Part) else _function(state, n, coordinates, parameters)
-        for n, state in given.items()
-    }
-    return InitialState(coordinates, {n: states[n] for n in names})
+    reader = StateReader("initial", names, coordinates, parameters)
+    return InitialState(coordinates, reader.functions(initial))
 
 
-def _by_name(
-    initial: Initial, names: Sequence[str], coordinates: tuple[str, ...]
-) -> Mapping[str, Any]:
-    if isinstance(initial, Mapping):
-        if set(initial) != set(names):
-            raise ProblemError(
-                f"initial= names {', '.join(map(str, initial))}; expected {', '.join(names)}."
-            )
-        return initial
-    if isinstance(initial, Sequence) and not isinstance(initial, str):
-        _require_count(len(initial), names)
-        return dict(zip(names, initial, strict=True))
-    if len(names) == 1:
-        return {names[0]: initial}
-    if not callable(initial):
-        _require_count(1, names)
-    return {n: _part(initial, i, names, coordinates) for i, n in enumerate(names)}
+@dataclass(frozen=True, eq=False)
+class StateReader:
+    """Reads what is given for quantities over space: an initial state, a guess.
 
+    Parameters
+    ----------
+    option
+        The argument it is given as: "initial" or "guess".
+    names
+        Of the quantities.
+    coordinates, parameters
+        Of space, and what formulas may name besides.
+    on_grid
+        Makes a function of an array of values, where arrays are taken.
+    """
 
-def _require_count(count: int, names: Sequence[str]) -> None:
-    if count != len(names):
-        rates = [n for n in names if n.endswith("_t")]
+    option: str
+    names: Sequence[str]
+    coordinates: tuple[str, ...]
+    parameters: Mapping[str, float]
+    on_grid: Callable[[str, Values], Callable[..., Any]] | None = None
+
+    def functions(self, given: Initial) -> dict[str, Callable[..., Any]]:
+        """Return a function of the coordinates, by name, for each quantity."""
+        states = self._by_name(given)
+        return {
+            n: states[n] if isinstance(states[n], _Part) else self._function(states[n], n)
+            for n in self.names
+        }
+
+    def _by_name(self, given: Initial) -> Mapping[str, Any]:
+        names = self.names
+        if isinstance(given, Mapping):
+            if set(given) != set(names):
+                raise ProblemError(
+                    f"{self.option}= names {', '.join(map(str, given))}; expected "
+                    f"{', '.join(names)}."
+                )
+            return given
+        if isinstance(given, tuple | list) and not self._is_row(given):
+            if len(given) != len(names):
+                raise self.miscounted(len(given))
+            return dict(zip(names, given, strict=True))
+        if len(names) == 1:
+            return {names[0]: given}
+        if not callable(given):
+            raise self.miscounted(1)
+        whole = self._called_by_name(given, self.option)
+        return {n: _Part(whole, i, self) for i, n in enumerate(names)}
+
+    def _is_row(self, given: Sequence[object]) -> bool:
+        """Tell whether what is listed for a single unknown are values on a grid."""
+        return self.on_grid is not None and len(self.names) == 1 < len(given)
+
+    def miscounted(self, count: int) -> ProblemError:
+        """Return what is wrong with a number of states that is not that of the quantities."""
+        rates = [n for n in self.names if n.endswith("_t")]
         hint = f" ({', '.join(rates)}: the rate of change at the start)" if rates else ""
-        raise ProblemError(
-            f"initial= gives {count} state(s) for {', '.join(names)}{hint}; one for each is "
-            "needed, in this order or as a mapping from these names."
+        return ProblemError(
+            f"{self.option}= gives {count} state(s) for {', '.join(self.names)}{hint}; one for "
+            "each is needed, in this order or as a mapping from these names."
         )
+
+    def _function(self, state: Any, name: str) -> Callable[..., Any]:
+        words = f"initial state of {name}" if self.option == "initial" else f"guess for {name}"
+        if isinstance(state, str):
+            return _formula(parse(state, Symbols((), self.coordinates), dict(self.parameters)))
+        if is_symbolic(state):
+            return _formula(from_expression(state, Symbols((), self.coordinates), self.parameters))
+        if callable(state):
+            return self._called_by_name(state, words)
+        if isinstance(state, int | float | np.number) and math.isfinite(state):
+            return lambda **columns: float(state)
+        if isinstance(state, np.ndarray | list | tuple):
+            return self._of_array(state, name, words)
+        raise ProblemError(f"The {words} is {state!r}; expected {_SHAPES}.")
+
+    def _of_array(self, state: Any, name: str, words: str) -> Callable[..., Any]:
+        if self.on_grid is not None:
+            try:
+                return self.on_grid(name, np.asarray(state, dtype=float))
+            except (TypeError, ValueError) as error:
+                if isinstance(error, ProblemError):
+                    raise
+        raise ProblemError(
+            f"The {words} is an array of shape {np.shape(state)}; expected {_SHAPES}. "
+            "For values on a grid write lambda x: np.interp(x, grid, values)."
+        )
+
+    def _called_by_name(self, function: Callable[..., Any], what: str) -> Callable[..., Any]:
+        """Return the function taking the coordinates by name, whatever their order in it."""
+        coordinates = self.coordinates
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except ValueError:
+            return lambda **columns: function(*columns.values())
+        if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in parameters):
+            return lambda **columns: function(*columns.values())
+        asked = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+        needed = [p.name for p in asked]
+        foreign = [n for n in needed if n not in coordinates]
+        if foreign and len(needed) == len(coordinates):
+            # An interpolant calls its argument what it likes.
+            return lambda **columns: function(*columns.values())
+        if foreign:
+            raise ProblemError(
+                f"The {what} has the parameter(s) {', '.join(foreign)}; it is a function of "
+                f"{', '.join(coordinates)}. Capture a constant from outside, or give it a default."
+            )
+        return lambda **columns: function(**{n: columns[n] for n in needed})
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,37 +227,14 @@ class _Part:
 
     whole: Callable[..., Any]
     index: int
-    names: Sequence[str]
+    reader: StateReader
 
     def __call__(self, **columns: Values) -> Any:
         found = self.whole(**columns)
-        _require_count(len(found) if isinstance(found, tuple | list) else 1, self.names)
+        count = len(found) if isinstance(found, tuple | list) else 1
+        if count != len(self.reader.names):
+            raise self.reader.miscounted(count)
         return found[self.index]
-
-
-def _part(
-    whole: Any, index: int, names: Sequence[str], coordinates: tuple[str, ...]
-) -> Callable[..., Any]:
-    return _Part(_called_by_name(whole, "initial", coordinates), index, names)
-
-
-def _function(
-    state: Any, name: str, coordinates: tuple[str, ...], parameters: Mapping[str, float]
-) -> Callable[..., Any]:
-    if isinstance(state, str):
-        return _formula(parse(state, Symbols((), coordinates), dict(parameters)))
-    if is_symbolic(state):
-        return _formula(from_expression(state, Symbols((), coordinates), parameters))
-    if callable(state):
-        return _called_by_name(state, f"initial state of {name}", coordinates)
-    if isinstance(state, int | float | np.number) and math.isfinite(state):
-        return lambda **columns: float(state)
-    if isinstance(state, np.ndarray):
-        raise ProblemError(
-            f"The initial state of {name} is an array of shape {state.shape}; expected {_SHAPES}. "
-            "For values on a grid write lambda x: np.interp(x, grid, values)."
-        )
-    raise ProblemError(f"The initial state of {name} is {state!r}; expected {_SHAPES}.")
 
 
 def _formula(expression: Expression) -> Callable[..., Any]:
@@ -190,28 +246,3 @@ def _formula(expression: Expression) -> Callable[..., Any]:
         return evaluate(expression, {("coordinate", c): v for c, v in columns.items()})
 
     return values
-
-
-def _called_by_name(
-    function: Callable[..., Any], what: str, coordinates: tuple[str, ...]
-) -> Callable[..., Any]:
-    """Return the function taking the coordinates by name, whatever their order in it."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except ValueError:
-        return lambda **columns: function(*columns.values())
-    if any(p.kind is p.POSITIONAL_ONLY for p in parameters):
-        return lambda **columns: function(*columns.values())
-    needed = [p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return lambda **columns: function(*columns.values())
-    foreign = [n for n in needed if n not in coordinates]
-    if foreign and len(needed) == len(coordinates):
-        # An interpolant calls its argument what it likes.
-        return lambda **columns: function(*columns.values())
-    if foreign:
-        raise ProblemError(
-            f"The {what} has the parameter(s) {', '.join(foreign)}; it is a function of "
-            f"{', '.join(coordinates)}. Capture a constant from outside, or give it a default."
-        )
-    return lambda **columns: function(**{n: columns[n] for n in needed})
