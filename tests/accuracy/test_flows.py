@@ -134,23 +134,24 @@ def test_stokes_flow_under_a_smooth_lid():
 
 
 def test_the_classical_cavity_is_right_away_from_the_corners_of_its_lid():
-    solution = sf.solve(flows.cavity(100, flows.classical_lid), tol=1e-2)
+    solution = sf.solve(flows.cavity(100, flows.classical_lid), tol=3e-2)
     # The velocity jumps at the ends of the lid: no tolerance is met there, and it is said.
-    assert solution.outcome.kind is OutcomeKind.UNRESOLVED
+    assert solution.outcome.kind is OutcomeKind.CONTRADICTION
     assert "(0, 1) and (1, 1)" in solution.outcome.detail
+    assert "u is 0 on left and 1 on top" in solution.outcome.detail
     assert solution.error_estimate >= 1.0
     line = np.linspace(0, 1, 1001)
     across = solution.v(line, 0.5)
     found = solution.u(0.5, line).min(), across.max(), across.min()
-    np.testing.assert_allclose(found, flows.EXTREMA[100], atol=1e-3)
+    np.testing.assert_allclose(found, flows.EXTREMA[100], atol=3e-3)
     u, v = flows.GHIA[100].deviation(solution)
     assert max(np.abs(u).max(), np.abs(v).max()) < 0.01
 
 
 def test_the_heated_cavity_gives_off_as_much_heat_as_published():
-    solution = sf.solve(flows.heated_cavity(1e3), tol=1e-3)
+    solution = sf.solve(flows.heated_cavity(1e3), tol=1e-2)
     assert solution.converged, str(solution.outcome)
-    assert flows.nusselt(solution) == pytest.approx(flows.NUSSELT[1e3], abs=1e-3)
+    assert flows.nusselt(solution) == pytest.approx(flows.NUSSELT[1e3], abs=5e-3)
 
 
 def test_the_doubtful_entry_lies_on_no_smooth_curve_through_its_neighbours():

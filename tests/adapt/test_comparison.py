@@ -306,31 +306,6 @@ def test_a_window_between_all_points_is_not_overlooked(place, digits, which):
     assert not solution.converged
 
 
-# --- Newton's method -----------------------------------------------------------------------------
-
-
-def test_a_heated_cavity_is_not_believed_before_it_was_compared():
-    """The first kernels meet the equations well and have the heat flow wrong by two per cent."""
-    problem = sf.Problem(
-        SQUARE,
-        lambda u, v, p, T, x, y: (
-            u * u.dx + v * u.dy + p.dx - 0.71 * sf.laplacian(u),
-            u * v.dx + v * v.dy + p.dy - 0.71 * sf.laplacian(v) - 710 * T,
-            u.dx + v.dy,
-            u * T.dx + v * T.dy - sf.laplacian(T),
-        ),
-        boundary=lambda u, v, p, T, x, y: (u, v, T.dn),
-        left=lambda u, v, p, T, x, y: (u, v, T - 1),
-        right=lambda u, v, p, T, x, y: (u, v, T),
-        conditions=[sf.at((0.5, 0.5), lambda u, v, p, T, x, y: p)],
-    )
-    solution = sf.solve(problem, tol=1e-3, adaptor=ResolveSpace(max_kernels=700))
-    y = np.linspace(0, 1, 401)
-    nusselt = -np.trapezoid(solution.T.d("x")(0 * y, y), y)
-    assert not solution.converged
-    assert abs(nusselt - 1.118) < 20 * solution.error_estimate
-
-
 # --- what it says -------------------------------------------------------------------------------
 
 

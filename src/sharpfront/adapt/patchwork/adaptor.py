@@ -21,7 +21,7 @@ from sharpfront.adapt.patchwork.certify import (
     MEANING,
     Certifier,
 )
-from sharpfront.adapt.patchwork.jumps import BESIDE, Jumps
+from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.refine import Cell, Limits, functions_of, refined, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.start import first_cells, wave_numbers
@@ -107,7 +107,7 @@ class Patches:
             cells = first_cells(problem, tiling, settings, tol, most // 2, waves)
         rows = PatchRows(problem, seed)
         missing = lacking(problem, tol)
-        jumps = Jumps(BESIDE * rows.extent)
+        jumps = Jumps.of(problem, tiling, tol)
         return PatchState(
             problem, tol, seed, tiling, rows, waves, tuple(cells), tol, jumps, missing=missing
         )

@@ -8,6 +8,7 @@ estimated by itself.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,8 +17,14 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.refine import Cell
 from sharpfront.adapt.patchwork.tails import Tails
+from sharpfront.adapt.patchwork.tiling import ROUNDING, Block, Tiling, Wall
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
+from sharpfront.equation.values import environment, form_values
+from sharpfront.errors import EquationError
+from sharpfront.problem import Problem
+
+Place = tuple[float, ...]
 
 # Within this share of the domain's size of a jump nothing is said of the solution.
 BESIDE = 0.1
@@ -36,10 +43,35 @@ class Jumps:
         How far from a place the solution is estimated again.
     places
         The corners.
+    stated
+        In words, which conditions disagree at those that the statement tells of.
     """
 
     radius: float
-    places: tuple[tuple[float, ...], ...] = ()
+    places: tuple[Place, ...] = ()
+    stated: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, problem: Problem, tiling: Tiling, tol: float) -> Jumps:
+        """Return the corners at which conditions give an unknown two values."""
+        extent = float(np.ptp(problem.domain.bounds, axis=0).max())
+        if problem.domain.dimension != 2:
+            return cls(BESIDE * extent)
+        found = {}
+        sides = [(_ends(block, wall), wall[4]) for block in tiling.blocks for wall in block.walls]
+        for (ends, part), (others, beside) in itertools.combinations(sides, 2):
+            gaps = np.linalg.norm(ends[:, None] - others[None], axis=2)
+            i, j = divmod(int(np.argmin(gaps)), 2)
+            if gaps[i, j] > ROUNDING * extent:
+                continue
+            one, two = _given(problem, part, ends, i), _given(problem, beside, others, j)
+            for name in one.keys() & two.keys():
+                u, v = one[name], two[name]
+                if abs(u - v) > tol * max(1.0, abs(u), abs(v)):
+                    place = tuple(ends[i].tolist())
+                    found[place] = f"{name} is {u:.3g} on {part} and {v:.3g} on {beside}"
+        places = tuple(sorted(found))
+        return cls(BESIDE * extent, places, tuple(found[p] for p in places))
 
     def away(self, points: Host) -> NDArray[np.bool_]:
         """Tell which points are far enough from all places, (m,)."""
@@ -74,3 +106,28 @@ class Jumps:
 def _corners(patch: Patch) -> Host:
     """Return the corners of a patch in space."""
     return patch.points([np.array([-1.0, 1.0])] * patch.dimension)
+
+
+def _ends(block: Block, wall: Wall) -> Host:
+    """Return the two ends of a wall in space, (2, 2)."""
+    axis, place, low, high, _ = wall
+    positions = np.full((2, 2), place)
+    positions[:, 1 - axis] = low[0], high[0]
+    return block.in_space(positions)
+
+
+def _given(problem: Problem, part: str, ends: Host, which: int) -> dict[str, float]:
+    """Return the values of unknowns that conditions on a part give at an end of a wall."""
+    along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    normals = np.array([[along[1], -along[0]]])
+    leaves = environment(problem.coordinates, ends[which : which + 1], normals)
+    out = {}
+    for form in (f for c in problem.conditions if c.part == part for f in c.forms):
+        try:
+            coefficients, source = form_values(form, leaves, 1, "condition")
+        except EquationError:
+            continue
+        terms = [(t, c[0]) for t, c in zip(form.terms, coefficients, strict=True) if c[0]]
+        if len(terms) == 1 and not any(terms[0][0].orders):
+            out[terms[0][0].unknown] = 0.0 - float(source[0] / terms[0][1])
+    return out

@@ -135,10 +135,14 @@ def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
     if kind is OutcomeKind.NEAR_SINGULAR:
         detail += f" Noise of size one in its data grows to {found.amplification:.0e}."
     elif state.jumps.places:
+        stated, value = state.jumps.stated, found.value
+        told = f" ({'; '.join(stated)})" if stated else ""
         detail += (
-            f" It does not settle at {state.jumps}, however small the patches there; farther than "
-            f"{state.jumps.radius:.2g} from there the estimate is {found.value:.1e}."
+            f" It does not settle at {state.jumps}{told}, however small the patches there; farther "
+            f"than {state.jumps.radius:.2g} from there the estimate is {value:.1e}."
         )
+        if len(stated) == len(state.jumps.places):
+            return replace(state, finished=Outcome(OutcomeKind.CONTRADICTION, detail))
         return replace(state, finished=Outcome(OutcomeKind.UNRESOLVED, detail, _JUMPS))
     return replace(state, finished=Outcome(kind, detail))
 

@@ -43,14 +43,14 @@ def needs_patches(problem: Problem) -> bool:
     systems and beyond order two nothing but patches says how large their error is. On the line one
     equation is solved piece by piece anyway; of beams those with edges in their data need patches.
     """
-    line = isinstance(problem.domain, Interval)
-    if problem.time is not None or problem.domain.dimension > 2 or (line and not problem.is_linear):
+    if problem.time is not None or problem.domain.dimension > 2:
         return False
     if problem.is_singular:
         return suits(problem)
     single, plain = len(problem.unknowns) == 1, _order(problem) <= 2
-    if single and line:
-        return not plain and has_edges(problem) and suits(problem)
+    if single and isinstance(problem.domain, Interval):
+        edged = problem.is_linear and not plain and has_edges(problem)
+        return edged and suits(problem)
     if single and isinstance(problem.domain, Box) and plain:
         return False
     return suits(problem)

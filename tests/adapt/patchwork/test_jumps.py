@@ -1,0 +1,41 @@
+"""Conditions that disagree at a corner: the place is told, and the rest is right."""
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.errors import OutcomeKind
+
+
+@pytest.mark.parametrize(
+    ("corner", "turn", "height"), [((0.0, 0.0), 1, 5.0), ((1.3, 0.0), -1, 1.0)]
+)
+def test_a_pair_whose_data_jump_at_a_corner_is_right_away_from_it(corner, turn, height):
+    angle = sf.function(lambda x, y: np.arctan2(y - corner[1], turn * (x - corner[0])))
+    exact = lambda x, y: height * 2 / np.pi * angle(x, y)  # noqa: E731
+    left, right = (lambda u, v, x, y: (u - height, v)), (lambda u, v, x, y: (u - exact(x, y), v))
+    problem = sf.Problem(
+        sf.Box((0, 1.3), (0, 1)),
+        lambda u, v, x, y: (-sf.laplacian(u) + (v - v), -sf.laplacian(v) + u),
+        bottom=lambda u, v, x, y: (u, v),
+        top=lambda u, v, x, y: (u - exact(x, y), v),
+        left=left if turn > 0 else right,
+        right=right if turn > 0 else left,
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.outcome.kind is OutcomeKind.CONTRADICTION
+    assert f"({corner[0]:g}, {corner[1]:g})" in solution.outcome.detail
+    assert solution.error_estimate >= 1.0
+    x, y = (c.ravel() for c in np.meshgrid(np.linspace(0, 1.3, 81), np.linspace(0, 1, 81)))
+    away = np.hypot(x - corner[0], y - corner[1]) > 0.13
+    expected = height * 2 / np.pi * np.arctan2(y - corner[1], turn * (x - corner[0]))
+    assert np.abs(solution.u(x, y) - expected)[away].max() < 1e-3 * height
+
+
+def test_data_that_agree_at_corners_are_no_jump():
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, v, x, y: (-sf.laplacian(u) + v, -sf.laplacian(v) + u),
+        boundary=lambda u, v, x, y: (u - x, v + y),
+    )
+    assert sf.solve(problem, tol=1e-3).converged
