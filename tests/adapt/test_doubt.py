@@ -220,3 +220,44 @@ def test_kernels_that_differ_from_cells_on_two_grids_are_contradicted():
         approximation = Approximation(("x",), {"u": state.basis}, {"u": factor * weights})
         check = adaptor.assess(state, approximation).check
         assert contradiction(check, state.found) == pytest.approx(apart, abs=0.01)
+
+
+AROUND = sf.Interval(0.5, 2.5, periodic=True)
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+@pytest.mark.parametrize("waves", [1, 3])
+@pytest.mark.parametrize("held", ["mean", "point"])
+def test_what_a_period_leaves_free_is_held_by_a_further_condition(order, waves, held):
+    k = waves * np.pi
+    source = {1: np.cos, 2: lambda z: -np.sin(z), 4: np.sin}[order]
+    further = (
+        sf.integral(lambda u, x: u - 0.5)
+        if held == "mean"
+        else sf.at(0.75, lambda u, x: u - 0.5 - float(np.sin(k * 0.75)))
+    )
+    problem = sf.Problem(
+        AROUND, lambda u, x: u.d("x", order) - k**order * source(k * x), conditions=[further]
+    )
+    solution = sf.solve(problem)
+    x = np.linspace(0.5, 2.5, 200)
+    assert solution.converged
+    np.testing.assert_allclose(solution(x), 0.5 + np.sin(k * x), atol=1e-7)
+
+
+@pytest.mark.parametrize("level", [0.0, 1e-3, 0.3])
+@pytest.mark.parametrize("domain", [AROUND, sf.Interval(0.5, 2.5)])
+def test_sources_that_do_not_balance_are_told(domain, level):
+    """Slopes at both ends, or a period, leave a constant free and ask for a source of mean zero."""
+    ends = {} if domain.periodic else {"boundary": lambda u, x: u.dx}
+    problem = sf.Problem(
+        domain,
+        lambda u, x: -u.dxx - np.cos(np.pi * (x - 0.5)) - level,
+        conditions=[sf.integral(lambda u, x: u)],
+        **ends,
+    )
+    solution = sf.solve(problem)
+    assert solution.converged == (level == 0.0)
+    if level:
+        assert solution.outcome.kind == "ill-posed" and "do not" in solution.outcome.detail
+        assert solution.error_estimate == np.inf

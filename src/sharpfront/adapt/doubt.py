@@ -8,7 +8,9 @@ and the error equation tells whether it matters.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +20,9 @@ from sharpfront.adapt.discover import Discovery
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid
 from sharpfront.estimate.error import ErrorCheck
-from sharpfront.ordinary import OrdinaryProblem
+from sharpfront.ordinary import LinearCondition, OrdinaryProblem, Term
 
 # A surveyed value is a surprise if it is off the line between two checked ones by this many times
 # what the checked ones around are off the line between their neighbours.
@@ -34,6 +37,11 @@ UNKNOWABLE = 1e7
 GROWN = 1e12
 # Two discretisations that differ by this much do not confirm each other.
 APART = 0.3
+# Cells on which conditions are asked whether they leave something free.
+ROUGH = 60
+# A condition that follows from the others is missed by no more tolerances: derivatives are known to
+# fewer digits than u.
+UNBALANCED = 100.0
 
 
 def miscounted(problem: OrdinaryProblem) -> Outcome | None:
@@ -45,6 +53,64 @@ def miscounted(problem: OrdinaryProblem) -> Outcome | None:
         OutcomeKind.ILL_POSED,
         f"The equation has order {needed} and {given} condition(s) were given.",
     )
+
+
+def without_implied(
+    problem: OrdinaryProblem,
+) -> tuple[OrdinaryProblem, tuple[LinearCondition, ...]]:
+    """Return the problem without as many conditions as it has too many, and those left out.
+
+    Slopes at both ends, or a periodic interval, leave a constant free, and balance the source: a
+    further condition is needed to hold the constant, and one of the others follows from the rest.
+    Nothing is left out unless the conditions before the further ones leave something free.
+    """
+    extra = len(problem.conditions) - problem.order
+    if extra <= 0 or not _free(problem, problem.conditions[:-extra]):
+        return problem, ()
+    held = problem.conditions[:-extra]
+    for out in itertools.combinations(range(len(held) - 1, -1, -1), extra):
+        rest = tuple(c for i, c in enumerate(problem.conditions) if i not in out)
+        if not _free(problem, rest):
+            return replace(problem, conditions=rest), tuple(held[i] for i in sorted(out))
+    return problem, ()
+
+
+def _free(problem: OrdinaryProblem, conditions: Sequence[LinearCondition]) -> bool:
+    """Tell whether conditions leave a solution of the homogeneous equation free, on rough cells."""
+    low, high = problem.interval
+    cells = grid(np.linspace(low, high, ROUGH + 1))
+    try:
+        with np.errstate(all="ignore"):
+            system = CellSystem(cells, problem.sample(cells.middles)[:-1], conditions)
+            nothing = np.zeros(len(cells.steps))
+            found = system.solve_u(nothing, np.ones(len(conditions)))
+    except SingularCellsError:
+        return True
+    return not np.abs(found).max() < SINGULAR * max(1.0, (high - low) ** problem.order)
+
+
+def unbalanced(
+    conditions: Sequence[LinearCondition], approximation: Approximation, tol: float
+) -> Outcome | None:
+    """Return what is wrong where a condition that should follow from the others does not."""
+    (name,) = approximation.bases
+    for condition in conditions:
+        terms = [t for t in condition.terms if isinstance(t, Term)]
+        parts = [
+            t.weight * float(approximation.values(name, np.array([[t.x]]), (t.order,))[0])
+            for t in terms
+        ]
+        miss = abs(sum(parts) - condition.value)
+        if miss > UNBALANCED * tol * max(1.0, abs(condition.value), *map(abs, parts)):
+            words = " and ".join(dict.fromkeys(f"{t.x:g}" for t in terms))
+            detail = (
+                f"The equation with its conditions leaves a solution free, so that its data must "
+                f"balance, and they do not: the condition on the derivative of order "
+                f"{terms[0].order} at x = {words} is missed by {miss:.2g}."
+            )
+            remedy = "Change the source or the data at the ends until they balance."
+            return Outcome(OutcomeKind.ILL_POSED, detail, remedy)
+    return None
 
 
 def near_singular(amplified: float) -> Outcome | None:

@@ -21,9 +21,11 @@ from sharpfront.adapt.doubt import (
     left_over,
     miscounted,
     near_singular,
+    unbalanced,
     unseen,
     vanished,
     within_cells,
+    without_implied,
 )
 from sharpfront.adapt.plan import (
     GROWTH,
@@ -45,7 +47,7 @@ from sharpfront.estimate.cells import SingularCellsError
 from sharpfront.estimate.error import ErrorCheck, check_pieces
 from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.mixture import Mixture
-from sharpfront.ordinary import OrdinaryProblem, ordinary
+from sharpfront.ordinary import LinearCondition, OrdinaryProblem, ordinary
 from sharpfront.pieces import PiecewiseBasis, condition_blocks, piece_system
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
@@ -71,6 +73,7 @@ _MEANING = (
 )
 _APART = "difference of two independent discretisations, which do not confirm each other"
 _UNSEEN = "no error can be estimated, because the check has not seen a feature of the data"
+_UNBALANCED = "no error can be estimated, because data do not balance and there is no solution"
 _UNKNOWN = "no error can be estimated, because the conditions do not determine one solution"
 
 
@@ -107,6 +110,8 @@ class ResolveState:
         Solves in a row that did not halve the estimate.
     seen, cuts
         The survey of the problem's functions, and where they jump.
+    implied
+        Conditions that were left out because they follow from the others, if data balance.
     attempts
         Times that kernels were placed on features that the checking points had missed.
     tried
@@ -127,6 +132,7 @@ class ResolveState:
     stale: int = 0
     seen: Survey | None = None
     cuts: tuple[Cut, ...] = ()
+    implied: tuple[LinearCondition, ...] = ()
     attempts: int = 0
     tried: tuple[Solved, ...] = ()
     finished: Outcome | None = None
@@ -186,6 +192,7 @@ class Resolve:
     def begin(self, name: str, plain: OrdinaryProblem, tol: float) -> ResolveState:
         """Return the state before the first solve of a problem in its plain form."""
         _check_order(plain)
+        plain, implied = without_implied(plain)
         refusal = miscounted(plain)
         blind = even_plan(plain.interval, plain.order, self.max_kernels)
         if refusal:
@@ -204,7 +211,12 @@ class Resolve:
         if plan.kernels > self.max_kernels:
             # What one even piece can do is still assessed.
             plan, refusal = blind, refusal or crowded(plan)
-        return ResolveState(name, plain, tol, found, plan, refusal, amplified, seen=seen, cuts=cuts)
+        return ResolveState(
+            *(name, plain, tol, found, plan, refusal, amplified),
+            seen=seen,
+            cuts=cuts,
+            implied=implied,
+        )
 
     def propose(self, state: ResolveState) -> Proposal:
         """Return the pieces of the plan and their rows."""
@@ -252,6 +264,8 @@ class Resolve:
         tried = (*state.tried, Solved(state.plan.kernels, error))
         state = replace(state, answer=best, kept=kept, stale=stale, tried=tried)
         outcome = self._verdict(state, assessment)
+        if outcome and outcome.kind is OutcomeKind.ILL_POSED and state.implied and best:
+            state = replace(state, answer=replace(best, estimate=Estimate(np.inf, _UNBALANCED)))
         if outcome and outcome.kind in _TRUSTED:
             state, outcome = self._doubted(state, outcome)
             if outcome is None:
@@ -316,7 +330,8 @@ class Resolve:
             return state.refusal or near_singular(np.inf)
         error, floor = best.estimate.value, last.check.floor / max(1.0, last.check.size)
         if error <= state.tol:
-            return Outcome(OutcomeKind.CONVERGED, _reached(best))
+            refused = unbalanced(state.implied, best.approximation, state.tol)
+            return refused or Outcome(OutcomeKind.CONVERGED, _reached(best))
         if state.crowded:
             return state.refusal
         stalled = state.stale >= 3 and error < STALL

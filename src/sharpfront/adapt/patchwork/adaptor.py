@@ -57,6 +57,8 @@ AMPLIFIED = 1e9
 PATIENCE = 3
 # Below this an estimate that does not fall may be rounding, which its weights tell.
 FLOOR = 1e-9
+# Beside the domain no patch is shorter: its corners would be rounding.
+SHORTEST = 1e-13
 # No weights smaller than this share of the solution are asked for: they are rounding.
 SMALLEST = 1e-14
 # Functions along an axis with which a patch can still be judged by its weights.
@@ -237,6 +239,10 @@ class Patches:
         return refined(state.cells, tails, aim, self.settings.disturbed, limits, periods)
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
+        """Tell whether cells take more functions than allowed, or are as short as rounding."""
+        shortest = min(float(np.min(c.patch.sides)) for c in cells)
+        if shortest < SHORTEST * float(np.ptp(state.problem.domain.bounds, axis=0).max()):
+            return True
         return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
 
 
