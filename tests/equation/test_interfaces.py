@@ -46,6 +46,19 @@ class TestConditions:
         found = across(lambda u, x: (step(x) * u.dx).dx / step(x), ("u",), ("x",), "x")
         assert found == ({"u": 1}, [({("u", (1,)): K}, [])])
 
+    def test_what_is_carried_jumps_so_that_the_flux_goes_on(self):
+        found = across(lambda u, x: (step(x) * u).dx, ("u",), ("x",), "x")
+        assert found == ({"u": 0}, [({("u", (0,)): K}, [])])
+
+    def test_two_derivatives_of_a_product(self):
+        smooth, fluxes = across(lambda u, x: (step(x) * u).dxx, ("u",), ("x",), "x")
+        assert smooth == {"u": 0}
+        assert [f[0] for f in fluxes] == [{("u", (1,)): K}, {("u", (0,)): K}]
+
+    def test_a_smooth_factor_before_the_flux(self):
+        smooth, ((flux, _),) = across(lambda u, x: (x * step(x) * u.dx).dx / x, ("u",), ("x",), "x")
+        assert smooth == {"u": 1} and set(flux) == {("u", (1,))}
+
     def test_without_a_flux_slopes_go_on(self):
         assert across(lambda u, x: step(x) * u.dxx, ("u",), ("x",), "x") == ({"u": 2}, [])
 

@@ -190,7 +190,7 @@ def checkerboard(ratio, centre):
 def test_exponents_where_interfaces_cross(ratio):
     a, _, problem = checkerboard(ratio, (0.25, -0.5))
     found = least_exponent(problem, tiling_of(problem.domain), np.array([0.25, -0.5]))
-    assert found == (np.inf if a > 0.3 else pytest.approx(a, rel=0.02))
+    assert found == (np.inf if a > 0.6 else pytest.approx(a, rel=0.02))
 
 
 @pytest.mark.parametrize("ratio", [1e-4, 0.5, 1e2, 1e4])
@@ -204,7 +204,7 @@ def test_exponents_where_an_interface_ends(ratio):
     a = 2 / np.pi * np.arctan(ratio**-0.5)
     tiling = tiling_of(problem.domain)
     found = least_exponent(problem, tiling, np.zeros(2))
-    assert found == (np.inf if a > 0.3 else pytest.approx(a, rel=0.02))
+    assert found == (np.inf if a > 0.6 else pytest.approx(a, rel=0.02))
     assert least_exponent(problem, tiling, np.array([0.0, 1.0])) == np.inf
 
 
@@ -392,6 +392,18 @@ def test_jumps_that_are_stated_in_the_plane():
         ],
     )
     solved(problem, exact, 1e-9)
+
+
+def test_a_given_part_of_the_flux_jumps():
+    # u' + f = c with f = 1 and then 3: u bends although its coefficient does not jump.
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: (u.dx + np.where(x < 0.25, 1.0, 3.0)).dx,
+        boundary=lambda u, x: u,
+    )
+    c = 0.25 * 1 + 0.75 * 3
+    exact = lambda x: np.where(x < 0.25, (c - 1) * x, (c - 3) * (x - 1))  # noqa: E731
+    solved(problem, exact, 1e-10)
 
 
 def test_a_seam_is_an_interface_too():

@@ -21,7 +21,7 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem
 
 # Exponents are looked for in this range; a larger one is seen by the weights of patches.
-RANGE = (1e-4, 0.3)
+RANGE = (1e-4, 0.6)
 # Places at which they are looked for, evenly in log a.
 LOOKED = 800
 # Quadrants are looked at so far beside the point, in units of the domain.
