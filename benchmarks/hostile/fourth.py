@@ -21,17 +21,12 @@ from hostile.drawn import (
     sign,
 )
 from hostile.line import drawn as on_line
+from hostile.line import referenced, window
 from hostile.line import tolerance as line_tolerance
-from hostile.line import window
 from hostile.plane import UNIT, traits_of
 from hostile.shapes1d import layer, profile, wave
-from hostile.traits import along_axis, circular
+from hostile.traits import along_axis, circular, tolerance
 from hostile.traits import drawn as in_plane
-
-
-def tolerance(rng: Rng) -> float:
-    """Return what is asked for in the plane."""
-    return float(pick(rng, 1e-3, 1e-4, 1e-5))
 
 
 def bilaplacian(u: Any) -> Any:
@@ -99,14 +94,7 @@ def beam_loaded(rng: Rng) -> Drawn:
     features = ((0.0, thin), (1.0, thin), *((b, min(width, thin)) for b in breaks))
     stated = Statement(sf.Interval(*ends), ("u",), equation, parts)
     words = f"beam {kind} with a window of {width:.0e} at {place:.3f}, eps {eps:.0e}"
-    return on_line(
-        words,
-        stated,
-        features,
-        lambda: reference.steady(stated, (4,), features, breaks),
-        line_tolerance(rng),
-        ends,
-    )
+    return referenced(rng, words, stated, features, (4,), breaks, ends)
 
 
 def plate(rng: Rng) -> Drawn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hostile.drawn import (
     Function,
     Rng,
     Statement,
+    Truth,
     graded,
     known,
     line_scale,
@@ -37,6 +39,23 @@ def drawn(
     """Return a problem with points graded into its features."""
     scale = line_scale(ends[1] - ends[0], features)
     return Drawn(words, stated, truth, (graded(ends, features),), tol, scale)
+
+
+def referenced(
+    rng: Rng,
+    words: str,
+    stated: Statement,
+    features: Features,
+    orders: tuple[int, ...],
+    breaks: Sequence[float] = (),
+    ends: Ends = (0.0, 1.0),
+) -> Drawn:
+    """Return a problem whose truth is a reference that is told where its features are."""
+
+    def truth() -> Truth:
+        return reference.steady(stated, orders, features, breaks)
+
+    return drawn(words, stated, features, truth, tolerance(rng), ends)
 
 
 def tolerance(rng: Rng) -> float:
@@ -166,14 +185,7 @@ def switched(rng: Rng) -> Drawn:
     features = ((0.0, thin), (1.0, thin), *((b, min(width, inner)) for b in breaks))
     stated = Statement(sf.Interval(*ends), ("u",), equations[word], parts)
     words = f"np.where {kind} of {width:.0e} at {place:.3f}, height {height:.0e}, eps {eps:.0e}"
-    return drawn(
-        words,
-        stated,
-        features,
-        lambda: reference.steady(stated, (order,), features, breaks),
-        tolerance(rng),
-        ends,
-    )
+    return referenced(rng, words, stated, features, (order,), breaks, ends)
 
 
 def spiked(rng: Rng) -> Drawn:
@@ -205,14 +217,7 @@ def spiked(rng: Rng) -> Drawn:
     parts = {"left": lambda u, x: u - 1, "right": lambda u, x: u.dn}
     stated = Statement(sf.Interval(*ends), ("u",), equation, parts)
     words = f"spike {shape} in the {inside} of {width:.0e} at {place:.3f}, height {height:.0e}"
-    return drawn(
-        words,
-        stated,
-        features,
-        lambda: reference.steady(stated, (2,), features, np.linspace(0, 1, 12)[1:-1]),
-        tolerance(rng),
-        ends,
-    )
+    return referenced(rng, words, stated, features, (2,), np.linspace(0, 1, 12)[1:-1], ends)
 
 
 def oscillating(rng: Rng) -> Drawn:
@@ -348,14 +353,7 @@ def turning(rng: Rng) -> Drawn:
     breaks = (place,) if kind == "airy" else ()
     stated = Statement(sf.Interval(*ends), ("u",), equation, parts)
     words = f"{kind} at {place:.3f}, eps {eps:.0e}, near {near:.0e}"
-    return drawn(
-        words,
-        stated,
-        features,
-        lambda: reference.steady(stated, (2,), features, breaks),
-        tolerance(rng),
-        ends,
-    )
+    return referenced(rng, words, stated, features, (2,), breaks, ends)
 
 
 FAMILIES = (

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import sharpfront as sf
-from hostile import reference
 from hostile.drawn import (
     Drawn,
     Function,
@@ -20,16 +19,12 @@ from hostile.drawn import (
     sign,
 )
 from hostile.line import drawn as on_line
+from hostile.line import referenced
 from hostile.line import tolerance as line_tolerance
 from hostile.plane import UNIT, laplacian, traits_of
 from hostile.shapes1d import layer, profile, summed, wave
-from hostile.traits import along_axis, circular
+from hostile.traits import along_axis, circular, tolerance
 from hostile.traits import drawn as in_plane
-
-
-def tolerance(rng: Rng) -> float:
-    """Return what is asked for in the plane."""
-    return float(pick(rng, 1e-3, 1e-4, 1e-5))
 
 
 def pair_on_line(rng: Rng) -> Drawn:
@@ -61,14 +56,7 @@ def pair_on_line(rng: Rng) -> Drawn:
     features = [(end, w) for end in (0.0, 1.0) for w in (e1**0.5, e2**0.5, min(e2, 1.0))]
     features += [(b, min(width, e1**0.5, e2**0.5)) for b in breaks]
     words = f"pair on the line, {kind}, e1 {e1:.0e}, e2 {e2:.0e}, window {width:.0e}"
-    return on_line(
-        words,
-        stated,
-        tuple(features),
-        lambda: reference.steady(stated, (2, 2), features, breaks),
-        line_tolerance(rng),
-        (0.0, 1.0),
-    )
+    return referenced(rng, words, stated, tuple(features), (2, 2), breaks)
 
 
 def made_on_line(rng: Rng) -> Drawn:
@@ -362,14 +350,7 @@ def first_order(rng: Rng) -> Drawn:
     )
     features = ((0.0, 1 / rate), (1.0, 1 / rate), (place, width), (place, 1 / rate))
     words = f"first-order pair, rate {rate:.0e}, pulse {width:.0e} at {place:.2f}"
-    return on_line(
-        words,
-        stated,
-        features,
-        lambda: reference.steady(stated, (1, 1), features),
-        line_tolerance(rng),
-        (0.0, 1.0),
-    )
+    return referenced(rng, words, stated, features, (1, 1))
 
 
 FAMILIES = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hostile.drawn import Drawn, Function, Statement, offsets
+from hostile.drawn import Drawn, Function, Rng, Statement, offsets, pick
 
 
 class Trait:
@@ -87,3 +87,8 @@ def drawn(words: str, stated: Statement, traits: list[Trait], truth: Any, tol: f
     """Return a problem with points graded into its traits."""
     points = points_of(stated.domain, traits)
     return Drawn(words, stated, truth, points, tol, plane_scale(stated.domain, traits))
+
+
+def tolerance(rng: Rng) -> float:
+    """Return what is asked for of systems and of fourth order in the plane."""
+    return float(pick(rng, 1e-3, 1e-4, 1e-5))
