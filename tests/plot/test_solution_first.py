@@ -186,3 +186,26 @@ def test_every_unknown_is_named_once_and_the_outcome_too(make, what):
 def test_curves_that_coincide_are_both_seen():
     first, second = (line.get_linestyle() for line in line_pair().plot().lines)
     assert first != second
+
+
+def narrow(solution):
+    """Tell whether the title says that the picture's dots are too wide."""
+    _, axes = plt.subplots()
+    solution.plot(axes=axes)
+    title = axes.get_title()
+    return "narrower than a dot" in title
+
+
+def test_patches_graded_into_a_corner_are_not_called_narrow_and_layers_are():
+    corner = sf.Problem(
+        sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0)),
+        lambda u, x, y: -sf.laplacian(u) - 1,
+        boundary=lambda u, x, y: u,
+    )
+    assert not narrow(sf.solve(corner, tol=1e-3))
+    layer = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -1e-7 * sf.laplacian(u) + u - 1,
+        boundary=lambda u, x, y: u,
+    )
+    assert narrow(sf.solve(layer, tol=1e-2, adaptor=sf.Patches()))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Domain
 from sharpfront.plot.colours import BLUE, ORANGE
 from sharpfront.plot.narrow import label_narrow
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 MOST_ELLIPSES = 1500
 _NARROW = ", narrower than a dot of the picture"
 _TOO_THIN = "it has parts narrower than a dot"
+# Patches beside each other are up to 2.5 times as long as another, and as wide; layers are longer.
+_LONG = 4.0
 # No colour of the maps, so that the outline is not taken for a layer.
 _EDGE = "0.6"
 
@@ -202,9 +205,23 @@ def _ellipses(covariances: Host) -> tuple[Host, Host, Host]:
 
 def map_title(solution: Any, label: str, picture: Raster, kernels: Kernels, brief: bool) -> str:
     """Return what is seen, how the solve ended unless brief, and whether dots are too wide."""
-    thin = thinness(picture, kernels)
+    thin = thinness(picture, _telling(solution, kernels))
     first = [picture.where.title or label] if brief else [picture.where.title, summary(solution)]
     return "\n".join(filter(None, [*first, _TOO_THIN if _NARROW in thin else ""]))
+
+
+def _telling(solution: Any, kernels: Kernels) -> Kernels:
+    """Return the kernels that tell how fine a solution is.
+
+    Patches graded into a corner are small where the solution is not: of patches only those that
+    are much longer than wide tell of a layer.
+    """
+    bases = solution.approximation.bases.values()
+    if not any(isinstance(basis, PatchworkBasis) for basis in bases):
+        return kernels
+    spread = np.linalg.eigvalsh(kernels.covariances)
+    long = spread[:, -1] > _LONG**2 * spread[:, 0]
+    return Kernels(kernels.centres[long], kernels.covariances[long])
 
 
 def ellipses_title(picture: Raster, kernels: Kernels, mixture: Kernels | None, brief: bool) -> str:
