@@ -37,6 +37,9 @@ BESIDE = 1e-9
 APART = 1e-2
 # Places that formulas tell of, about, in all; of more than these every second is looked at.
 PLACES = 2500
+# Data are missed at a place, not just unresolved, if they differ there by so many times what the
+# patch's own points say is unresolved.
+MISSED = 10.0
 # Further places, spread evenly.
 SPREAD = 500
 
@@ -52,7 +55,7 @@ def with_resolved_data(
     """Return cells on which sources and coefficients are resolved, as far as that is allowed."""
     limits = Limits(settings.functions(tol), settings.most(tol))
     told = _told(problem, tiling)
-    cells = _cut_where_missed(problem, cells, told, tol)
+    cells = _cut_where_missed(problem, cells, told[:-SPREAD], tol)
     for _ in range(HALVINGS):
         tails = _data_tails(problem, [c.patch for c in cells], told, tol)
         new, changed = refined(cells, tails, 1.0, 0.0, limits, tiling.periods)
@@ -105,7 +108,7 @@ def _apart(ends: list[float], places: Sequence[float], gap: float) -> list[float
 
 
 def _data_misfits(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> list[Host]:
-    """Return for each patch the told places at which data are not what its points say.
+    """Return for each patch the told places at which its points miss something.
 
     Those first at which they differ most.
     """
@@ -117,7 +120,8 @@ def _data_misfits(problem: Problem, patches: Sequence[Patch], told: Host, tol: f
                 continue
             for block, values in _blocks(problem, form, patch, places, tol):
                 gap = np.abs(values - _interpolated(block, patch, places))
-                gaps[i] = np.maximum(gaps[i], gap)
+                seen = MISSED * float(_beyond(block, patch.functions)[0].max())
+                gaps[i] = np.maximum(gaps[i], np.where(gap > seen, gap, 0.0))
     order = [np.argsort(-g, kind="stable") for g in gaps]
     return [p[o][g[o] > 1.0] for p, o, g in zip(inside, order, gaps, strict=True)]
 
