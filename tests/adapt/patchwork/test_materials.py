@@ -275,6 +275,28 @@ def test_an_elastic_plate_of_two_materials():
     assert error_of(solution, sheared, "v") < 1e-7
 
 
+def test_elastic_materials_that_are_one_after_all():
+    # Interfaces that cross, with tractions that go on, between equal materials: no interfaces.
+    def plate(soft):
+        def residual(u, v, x, y):
+            mu = np.where((x < 0.4) & (y < 0.6), 1.0, 1.0) if soft else 1.0
+            lam = np.where(x < 0.4, 2.0, 2.0) if soft else 2.0
+            xy = mu * (u.dy + v.dx)
+            return (
+                ((lam + 2 * mu) * u.dx + lam * v.dy).dx + xy.dy + 4,
+                xy.dx + (lam * u.dx + (lam + 2 * mu) * v.dy).dy,
+            )
+
+        return sf.Problem(SQUARE, residual, boundary=lambda u, v, x, y: (u, v))
+
+    one, other = (sf.solve(plate(soft), tol=1e-3) for soft in (False, True))
+    assert one.converged and other.converged
+    x, y = np.random.default_rng(0).random((2, 300))
+    for name in ("u", "v"):
+        found = getattr(one, name)(x, y) - getattr(other, name)(x, y)
+        assert np.abs(found).max() < one.error_estimate + other.error_estimate
+
+
 @pytest.mark.parametrize("place", [0.3, 0.71])
 def test_a_beam_with_a_point_load(place):
     problem = sf.Problem(

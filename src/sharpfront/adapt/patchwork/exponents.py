@@ -32,9 +32,13 @@ _RAYS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], dtype=float)
 
 
 def least_exponent(problem: Problem, tiling: Tiling, vertex: Host) -> float:
-    """Return the smallest exponent at a point, inf if beyond RANGE, zero where it is not known."""
+    """Return the smallest exponent at a point, inf if beyond RANGE, zero where it is not known.
+
+    Systems and higher orders count as beyond it: on patches cut towards a point at which nothing
+    happens, an elastic plate took on a share of a point load's solution.
+    """
     if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
-        return 0.0
+        return math.inf
     step = BESIDE * np.ptp(problem.domain.bounds, axis=0)
     inside = problem.domain.contains(vertex + step * _QUADRANTS)
     if not inside.any():
