@@ -72,7 +72,7 @@ layers = st.integers(2, 6).flatmap(
 )
 
 
-@settings(max_examples=25, derandomize=True, deadline=None, database=None)
+@settings(max_examples=15, derandomize=True, deadline=None, database=None)
 @given(layers, st.floats(-5, 5))
 def test_a_rod_of_layers(drawn, source):
     values, edges = [10.0**v for v in drawn[0]], sorted(drawn[1])
@@ -210,9 +210,9 @@ def test_exponents_where_an_interface_ends(ratio):
 
 def test_a_checkerboard():
     _, exact, problem = checkerboard(5.8284271247461907, (0.0, 0.25))
-    solution = sf.solve(problem, tol=1e-2)
+    solution = sf.solve(problem, tol=3e-2)
     error = error_of(solution, exact)
-    assert solution.converged and error < 1e-2
+    assert solution.converged and error < 3e-2
     assert error < 3 * solution.error_estimate
 
 
