@@ -210,9 +210,9 @@ def test_exponents_where_an_interface_ends(ratio):
 
 def test_a_checkerboard():
     _, exact, problem = checkerboard(5.8284271247461907, (0.0, 0.25))
-    solution = sf.solve(problem, tol=3e-2)
+    solution = sf.solve(problem, tol=5e-2)
     error = error_of(solution, exact)
-    assert solution.converged and error < 3e-2
+    assert solution.converged and error < 5e-2
     assert error < 3 * solution.error_estimate
 
 
