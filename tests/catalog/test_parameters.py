@@ -1,6 +1,7 @@
 """Values of a parameter for which a problem of the catalogue has no meaning."""
 
 import math
+import tomllib
 
 import pytest
 
@@ -22,3 +23,10 @@ def test_every_problem_refuses_them(name, value):
 def test_a_problem_without_a_solution_says_so(name, value):
     with pytest.raises(SharpfrontError, match=f"{name}: there is no such problem"):
         listing()[name].exact(value)
+
+
+@pytest.mark.parametrize("name", [n for n, listed in listing().items() if listed.file])
+def test_it_is_solved_to_the_tolerance_of_its_file(name):
+    listed = listing()[name]
+    written = tomllib.loads(listed.file).get("solve", {}).get("tol")
+    assert listed.stated().options.get("tol") == written

@@ -71,6 +71,13 @@ class Listed:
         """The text of its problem file; None where it cannot be written as one."""
         return _file(self.name)
 
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What it is solved with unless something else is said: the file's tolerance, a guess."""
+        settings = tomllib.loads(self.file or "").get("solve", {})
+        found = {"tol": settings.get("tol"), "guess": self.guess}
+        return {name: value for name, value in found.items() if value is not None}
+
     def stated(self, value: float | None = None) -> Statement:
         """Return the problem for a value of its parameter, as Python states it."""
         chosen = self.value if value is None else value
@@ -82,7 +89,7 @@ class Listed:
             self.problem(chosen),
             {self.parameter: chosen},
             self.exact(chosen),
-            {} if self.guess is None else {"guess": self.guess},
+            self.options,
             points=None if self.points is None else functools.partial(self.points, chosen),
         )
 
