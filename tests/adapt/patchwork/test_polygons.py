@@ -287,3 +287,40 @@ def test_a_solution_on_charts_is_saved_loaded_and_refused_outside(tmp_path):
     np.testing.assert_allclose(solution(*rim.T), smooth(*rim.T), atol=1e-4)
     with pytest.raises(DomainError):
         solution(0.8, 0.6)
+
+
+@pytest.mark.parametrize(("seed", "mean"), [(1, 2.0), (4, -0.5)])
+def test_slopes_all_around_and_a_mean(seed, mean):
+    """A constant, from the integral of u + x and the polygon's centre of mass."""
+    domain = convex(seed)
+    x, y = domain.rings[0].T
+    x1, y1 = np.roll(x, -1), np.roll(y, -1)
+    centre = np.sum((x + x1) * (x * y1 - x1 * y)) / (6 * domain.measure)
+
+    problem = sf.Problem(
+        domain,
+        lambda u, x, y: sf.laplacian(u),
+        boundary=lambda u, x, y: u.dn,
+        conditions=[sf.integral(lambda u, x, y: u + x, equals=mean)],
+    )
+    solution = sf.solve(problem, tol=1e-8)
+    assert solution.converged
+    assert solution(*domain.rings[0].mean(axis=0)) == pytest.approx(mean / domain.measure - centre)
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_nonlinear_equation(seed):
+    domain = convex(seed)
+
+    def exact(x, y):
+        return np.sin(x + 2 * y)
+
+    problem = sf.Problem(
+        domain,
+        lambda u, x, y: -sf.laplacian(u) + u**3 - 5 * exact(x, y) - exact(x, y) ** 3,
+        boundary=lambda u, x, y: u - exact(x, y),
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged
+    x, y = domain.sample(300).T
+    assert np.abs(solution(x, y) - exact(x, y)).max() < 1e-6

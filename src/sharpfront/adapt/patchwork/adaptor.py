@@ -236,7 +236,8 @@ class Patches:
         """Return finer cells, and whether any had to be."""
         limits = Limits(self.settings.functions(state.tol), self.settings.most(state.tol))
         periods = state.tiling.periods
-        return refined(state.cells, tails, aim, self.settings.disturbed, limits, periods)
+        disturbed = self.settings.disturbed * (1.0 if len(periods) > 1 else 0.1)
+        return refined(state.cells, tails, aim, disturbed, limits, periods)
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
         """Tell whether cells take more functions than allowed, or are as short as rounding."""

@@ -129,7 +129,8 @@ def tiling_of(domain: Domain) -> Tiling | None:
     parallel = [wall for wall in walls if wall is not None]
     if len(parallel) == len(walls):
         return _lattice(domain, parallel)
-    return _charted(domain, straight)
+    whole = [c for curves in pieces.values() for c in curves if isinstance(c, Segment)]
+    return _charted(domain, straight, [end for c in whole for end in (c.start, c.end)])
 
 
 def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling | None:
@@ -154,9 +155,11 @@ def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling | None:
     return _if_closed(Tiling(domain, (Block(domain, lines, snapped),)))
 
 
-def _charted(domain: Domain, sides: Sequence[tuple[Host, str]]) -> Tiling | None:
-    """Return the tiling of a domain with slanted sides, by charts."""
-    corners = _distinct(np.concatenate([ends for ends, _ in sides]))
+def _charted(
+    domain: Domain, sides: Sequence[tuple[Host, str]], known: Sequence[Host]
+) -> Tiling | None:
+    """Return the tiling of a domain with slanted sides, by charts; some corners are known."""
+    corners = _distinct(np.concatenate([ends for ends, _ in sides]), known)
     named = {
         frozenset((corners[2 * i], corners[2 * i + 1])): part
         for i, (_, part) in enumerate(sides)
@@ -178,15 +181,20 @@ def _charted(domain: Domain, sides: Sequence[tuple[Host, str]]) -> Tiling | None
     return _if_closed(Tiling(domain, tuple(blocks))) if blocks else None
 
 
-def _distinct(points: Host) -> list[tuple[float, float]]:
-    """Return points, (m, 2), those that differ by rounding as one."""
+def _distinct(points: Host, known: Sequence[Host]) -> list[tuple[float, float]]:
+    """Return points, (m, 2), those that differ by rounding as one.
+
+    Known ones differ as they do: a slit may be as narrow.
+    """
     near = ROUNDING * float(np.ptp(points, axis=0).max())
-    kept: list[Host] = []
+    kept = list(known)
     out = []
     for x in points:
-        same = next((k for k in kept if np.abs(k - x).max() <= near), None)
-        if same is None:
-            kept.append(same := x)
+        gaps = [float(np.abs(k - x).max()) for k in kept]
+        if not gaps or min(gaps) > near:
+            gaps.append(0.0)
+            kept.append(x)
+        same = kept[int(np.argmin(gaps))]
         out.append((float(same[0]), float(same[1])))
     return out
 
