@@ -39,3 +39,18 @@ def test_data_that_agree_at_corners_are_no_jump():
         boundary=lambda u, v, x, y: (u - x, v + y),
     )
     assert sf.solve(problem, tol=1e-3).converged
+
+
+@pytest.mark.parametrize("speed", [1.0, -2.0])
+def test_where_functions_run_out_before_the_rest_is_right_it_is_said(speed):
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, v, p, x, y: (-sf.laplacian(u) + p.dx, -sf.laplacian(v) + p.dy, u.dx + v.dy),
+        boundary=lambda u, v, p, x, y: (u, v),
+        top=lambda u, v, p, x, y: (u - speed, v),
+        conditions=sf.at((0.5, 0.5), lambda u, v, p, x, y: p),
+    )
+    outcome = sf.solve(problem, tol=1e-3, max_kernels=900).outcome
+    assert outcome.kind is OutcomeKind.CONTRADICTION
+    assert f"u is 0 on left and {speed:g} on top" in outcome.detail
+    assert "raise max_kernels" in outcome.detail

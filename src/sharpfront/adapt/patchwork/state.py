@@ -141,6 +141,8 @@ def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
             f" It does not settle at {state.jumps}{told}, however small the patches there; farther "
             f"than {state.jumps.radius:.2g} from there the estimate is {value:.1e}."
         )
+        if state.final and value > state.tol:
+            detail += " For less than that raise max_kernels."
         if len(stated) == len(state.jumps.places):
             return replace(state, finished=Outcome(OutcomeKind.CONTRADICTION, detail))
         return replace(state, finished=Outcome(OutcomeKind.UNRESOLVED, detail, _JUMPS))
