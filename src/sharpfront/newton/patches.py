@@ -30,6 +30,10 @@ from sharpfront.newton.strategy import Turn
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 
+# Rough solutions are sought on patches as for this tolerance at least: with the functions of looser
+# ones Newton's method did not converge for a cavity heated at Ra = 1e6, with these it did.
+COARSEST = 1e-3
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PatchRelinearised(PatchAssessment):
@@ -67,7 +71,7 @@ class PatchCorrector:
 
     def __init__(self, inner: Patches, first: Problem, tol: float, seed: int) -> None:
         self._inner = inner
-        self.state = replace(inner.start(first, tol, seed), aim=max(tol, SMALL))
+        self.state = replace(inner.start(first, min(tol, COARSEST), seed), aim=max(tol, SMALL))
 
     def solved(self, linear: Problem) -> Iterate | None:
         """Return the solution of a linear problem; None if there is none."""
@@ -131,7 +135,7 @@ class PatchStrategy:
     ) -> PatchState:
         """Return the state before the first solve about a rough solution, on its patches."""
         state = corrector.state.about(linear)
-        return replace(state, aim=tol, missing=lacking(linear, tol))
+        return replace(state, tol=tol, aim=tol, missing=lacking(linear, tol))
 
     def propose(self, inner: PatchState) -> Proposal:
         """Return patches and rows of the linear problem about the last iterate."""
