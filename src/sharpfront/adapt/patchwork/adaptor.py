@@ -236,7 +236,7 @@ class Patches:
         """Return finer cells, and whether any had to be."""
         limits = Limits(self.settings.functions(state.tol), self.settings.most(state.tol))
         periods = state.tiling.periods
-        disturbed = self.settings.disturbed * (1.0 if len(periods) > 1 else 0.1)
+        disturbed = self.settings.disturbed * (1.0 if len(periods) > 1 else 0.03)
         return refined(state.cells, tails, aim, disturbed, limits, periods)
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
