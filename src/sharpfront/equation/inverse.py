@@ -270,11 +270,11 @@ def _sampled(node: Expression, value: float, along: Along) -> list[float]:
     inner &= (size[1:-1] < size[:-2]) | (size[1:-1] < size[2:])
     inner &= (sign[1:-1] == sign[:-2]) & (sign[1:-1] == sign[2:])
     turns = np.flatnonzero(inner & (sign[1:-1] != 0.0)) + 1
-    for k in turns[np.argsort(size[turns])][:TURNS]:
-        across = _across(f, float(x[k - 1]), float(x[k + 1]), float(sign[k]))
-        if across is not None:
-            low += [x[k - 1 : k], np.array([across])]
-            high += [np.array([across]), x[k + 1 : k + 2]]
+    turns = turns[np.argsort(size[turns], kind="stable")][:TURNS]
+    across = _across(f, x[turns - 1], x[turns + 1], sign[turns])
+    turned = np.isfinite(across)
+    low += [x[turns[turned] - 1], across[turned]]
+    high += [across[turned], x[turns[turned] + 1]]
     found = _bisected(f, np.concatenate(low), np.concatenate(high))
     return [*map(float, exact), *map(float, found)]
 
@@ -307,17 +307,23 @@ def _lowest(node: Expression, sign: float, along: Along, low: float, high: float
     return 0.5 * (low + high)
 
 
-def _across(f: Callable[[Values], Values], low: float, high: float, sign: float) -> float | None:
-    """Return a place at which a function turns out to have the other sign, if there is one."""
+def _across(f: Callable[[Values], Values], low: Values, high: Values, sign: Values) -> Values:
+    """Return places between low and high at which a function has the other sign; nan without."""
+    low, high, out = low.copy(), high.copy(), np.full(len(low), np.nan)
+    left = np.arange(len(low))
     for _ in range(STEPS):
-        x = np.linspace(low, high, ZOOM + 1)
-        y = sign * f(x)
+        if not len(left):
+            break
+        x = np.linspace(low[left], high[left], ZOOM + 1, axis=1)
+        y = sign[left, None] * f(x.ravel()).reshape(x.shape)
         y[~np.isfinite(y)] = np.inf
-        i = int(np.argmin(y))
-        if y[i] < 0.0:
-            return float(x[i])
-        low, high = float(x[max(i - 1, 0)]), float(x[min(i + 1, ZOOM)])
-    return None
+        i = np.argmin(y, axis=1)
+        rows = np.arange(len(left))
+        low[left], high[left] = x[rows, np.maximum(i - 1, 0)], x[rows, np.minimum(i + 1, ZOOM)]
+        found = y[rows, i] < 0.0
+        out[left[found]] = x[rows, i][found]
+        left = left[~found]
+    return out
 
 
 def _bisected(f: Callable[[Values], Values], low: Values, high: Values) -> Values:

@@ -86,6 +86,11 @@ class PatchRows:
         self.interfaces = Interfaces(problem, self.rough)
         self.integrals = Integrals(problem, self.rough, self.vote)
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether there is one unknown, of order two at most."""
+        return len(self.unknowns) == 1 and self.order <= 2
+
     def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
         """Return the highest derivative of an unknown along each axis."""
         own = [t.orders for f in self.problem.forms for t in f.terms if t.unknown == unknown]

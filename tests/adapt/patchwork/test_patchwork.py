@@ -240,12 +240,12 @@ def test_layers_beside_an_edge_inside(place, wide):
     clamped, hinged = lambda u, x, y: (u, u.dn), lambda u, x, y: (u, u.dyy)
     parts = {"left": clamped, "right": clamped, "bottom": hinged, "top": hinged}
     across = sf.solve(
-        sf.Problem(sf.Interval(0, 1), beam, boundary=lambda u, x: (u, u.dx)), tol=1e-10
+        sf.Problem(sf.Interval(0, 1), beam, boundary=lambda u, x: (u, u.dx)), tol=1e-9
     )
     solution = sf.solve(sf.Problem(SQUARE, plate, **parts), tol=1e-3)
     assert across.converged and solution.converged
     error = largest_error(solution, lambda x, y: across(x) * np.sin(np.pi * y))
-    assert error < 3 * solution.error_estimate
+    assert error < 3 * solution.error_estimate + across.error_estimate
     assert error < 0.05 * across(place)
 
 

@@ -21,8 +21,9 @@ from sharpfront.adapt.patchwork.certify import (
     MEANING,
     Certifier,
 )
+from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.refine import Cell, Limits, functions_of, refined, richer
+from sharpfront.adapt.patchwork.refine import Limits, functions_of, refined, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.start import first_cells, wave_numbers
 from sharpfront.adapt.patchwork.state import (
@@ -37,7 +38,7 @@ from sharpfront.adapt.patchwork.state import (
 )
 from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tails import Tails
+from sharpfront.adapt.patchwork.tails import Tails, loudest
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.approximation import Approximation
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -63,6 +64,9 @@ SHORTEST = 1e-13
 SMALLEST = 1e-14
 # Functions along an axis with which a patch can still be judged by its weights.
 FEWEST = 6
+# Patches of systems and beyond order two keep all but so many of the functions they begin with:
+# with six of them the fit of a beam is off by as much as the beam is bent.
+KEEPING = 2
 _UNBALANCED = (
     "No function satisfies the equations and all conditions: more functions leave as much of them, "
     "{:.1e}."
@@ -234,10 +238,18 @@ class Patches:
 
     def _cells(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
         """Return finer cells, and whether any had to be."""
-        limits = Limits(self.settings.functions(state.tol), self.settings.most(state.tol))
+        base, most = self.settings.functions(state.tol), self.settings.most(state.tol)
+        limits = Limits(base, most, FEWEST if state.rows.is_simple else base - KEEPING)
         periods = state.tiling.periods
-        disturbed = self.settings.disturbed * (1.0 if len(periods) > 1 else 0.03)
-        return refined(state.cells, tails, aim, disturbed, limits, periods)
+        return refined(
+            state.cells,
+            loudest(tails, aim),
+            aim,
+            self.settings.disturbed * (1.0 if len(periods) > 1 else 0.03),
+            limits,
+            periods,
+            state.problem.domain.corners,
+        )
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
         """Tell whether cells take more functions than allowed, or are as short as rounding."""

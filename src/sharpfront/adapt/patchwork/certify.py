@@ -21,8 +21,9 @@ from functools import cached_property
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.refine import Cell, richer
+from sharpfront.adapt.patchwork.refine import richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.start import Waves
 from sharpfront.adapt.patchwork.system import patch_system
@@ -170,7 +171,7 @@ class Certifier:
         away = self.jumps.away(points)
         here = points[away]
         grown = [np.abs(v).max() for v in change.values(probe, here)]
-        singular = float(tails.tail[~tails.analytic].max(initial=0.0))
+        singular = tails.singular
         norm = change(other, here)
         cut = self._at_vertices(cells, change) if norm > NEGLIGIBLE * tol else 0.0
         against = self._contradiction([c.patch for c in cells], finer, scales)

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sharpfront.adapt.patchwork.refine import Cell, Limits, functions_of, refined
+from sharpfront.adapt.patchwork.cuts import Cell
+from sharpfront.adapt.patchwork.refine import Limits, functions_of, refined
 from sharpfront.adapt.patchwork.settings import PatchSettings
-from sharpfront.adapt.patchwork.tails import Tails, tails_of_blocks
+from sharpfront.adapt.patchwork.tails import ANALYTIC, Tails, tails_of_blocks
 from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.adapt.spikes import spread
 from sharpfront.arrays import Host
@@ -28,8 +30,10 @@ from sharpfront.rows.values import form_at, taylor_of
 SOURCE, COEFFICIENT = 30.0, 1e-2
 # Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
 HALVINGS = 24
-# Data are also looked at on the way into each corner of a patch, four times closer each time.
+# Data are also looked at on the way to the sides of a patch, at these shares of them, and into its
+# corners, four times closer each time.
 CLOSER = 0.25 ** np.arange(1, 13)
+ACROSS = (0.13, 0.57, 0.91)
 # A place on a side is looked at so far inside, in units of the patch.
 BESIDE = 1e-9
 # Patches are cut at told places, further apart than this share of the patch: what lies closer is
@@ -53,7 +57,8 @@ def with_resolved_data(
     most: int,
 ) -> list[Cell]:
     """Return cells on which sources and coefficients are resolved, as far as that is allowed."""
-    limits = Limits(settings.functions(tol), settings.most(tol))
+    base = settings.functions(tol)
+    limits = Limits(base, settings.most(tol), base)
     told = _told(problem, tiling)
     cells = _cut_where_missed(problem, cells, told[:-SPREAD], tol)
     for _ in range(HALVINGS):
@@ -108,22 +113,24 @@ def _apart(ends: list[float], places: Sequence[float], gap: float) -> list[float
 
 
 def _data_misfits(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> list[Host]:
-    """Return for each patch the told places at which its points miss something.
+    """Return for each patch the told place at which its points miss most, if any, (0 or 1, d).
 
-    Those first at which they differ most.
+    None where they miss something beside a side: then it is that side that is cut along.
     """
-    inside = [_inside(patch, told) for patch in patches]
-    gaps = [np.zeros(len(places)) for places in inside]
-    for form in problem.forms:
-        for i, (patch, places) in enumerate(zip(patches, inside, strict=True)):
-            if not len(places):
-                continue
+    out = []
+    for patch in patches:
+        places, axes = _watched(patch, told)
+        gap = np.zeros(len(places))
+        for form in problem.forms:
             for block, values in _blocks(problem, form, patch, places, tol):
-                gap = np.abs(values - _interpolated(block, patch, places))
+                own = np.abs(values - _interpolated(block, patch, places))
                 seen = MISSED * float(_beyond(block, patch.functions)[0].max())
-                gaps[i] = np.maximum(gaps[i], np.where(gap > seen, gap, 0.0))
-    order = [np.argsort(-g, kind="stable") for g in gaps]
-    return [p[o][g[o] > 1.0] for p, o, g in zip(inside, order, gaps, strict=True)]
+                gap = np.maximum(gap, np.where(own > seen, own, 0.0))
+        worst = int(np.argmax(gap))
+        beside = np.any(gap[axes >= 0] > 1.0)
+        inside = worst < len(_inside(patch, told)) and gap[worst] > 1.0 and not beside
+        out.append(places[worst : worst + 1] if inside else places[:0])
+    return out
 
 
 def _data_tails(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> Tails:
@@ -132,14 +139,21 @@ def _data_tails(problem: Problem, patches: Sequence[Patch], told: Host, tol: flo
     wanted = np.zeros_like(tail)
     for form in problem.forms:
         for i, patch in enumerate(patches):
-            places = np.concatenate([_corners(patch), _inside(patch, told)])
+            places, axes = _watched(patch, told)
             for block, values in _blocks(problem, form, patch, places, tol):
                 t, w = _beyond(block, patch.functions)
-                gap = float(np.abs(values - _interpolated(block, patch, places)).max())
-                if gap > 1.0:
-                    t, w = np.maximum(t, gap), np.full(len(w), np.inf)
+                gap = np.abs(values - _interpolated(block, patch, places))
+                missed = np.maximum(_missed(gap, axes, patch.dimension), 1.0)
+                t, w = np.where(missed > 1.0, missed, t), np.where(missed > 1.0, np.inf, w)
                 tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
-    return Tails(tail, wanted, np.ones_like(tail, dtype=bool))
+    return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail)
+
+
+def _missed(gap: Host, axes: NDArray[np.int64], dimension: int) -> Host:
+    """Return the largest gap along each axis; elsewhere than along axes if it is not seen there."""
+    found = np.array([gap[axes == a].max(initial=0.0) for a in range(dimension)])
+    elsewhere = float(gap[axes < 0].max(initial=0.0))
+    return found if found.max() > 1.0 else np.full(dimension, elsewhere)
 
 
 def _blocks(
@@ -180,14 +194,27 @@ def _inside(patch: Patch, places: Host) -> Host:
     return patch.in_space(np.clip(at[within], patch.low + room, patch.high - room))
 
 
-def _corners(patch: Patch) -> Host:
-    """Return points on the way into each corner of a patch."""
-    out = []
-    for corner in itertools.product((0, 1), repeat=patch.dimension):
+def _watched(patch: Patch, told: Host) -> tuple[Host, NDArray[np.int64]]:
+    """Return points at which a patch's data are looked at, and the axis each tells of, -1 for all.
+
+    On the way to each side at a few places, into each corner, and where formulas tell.
+    """
+    d = patch.dimension
+    out, axes = [_inside(patch, told)], [-1]
+    for corner in itertools.product((0, 1), repeat=d):
         ends = np.where(corner, patch.high, patch.low)
         inwards = np.where(corner, -patch.sides, patch.sides)
         out.append(ends + 0.5 * CLOSER[:, None] * inwards)
-    return patch.in_space(np.concatenate(out))
+        axes.append(-1)
+    for axis, end, share in itertools.product(range(d), (0, 1), ACROSS):
+        line = np.tile(patch.low + share * patch.sides, (len(CLOSER), 1))
+        depth = 0.5 * CLOSER * patch.sides[axis]
+        line[:, axis] = patch.high[axis] - depth if end else patch.low[axis] + depth
+        out.append(line)
+        axes.append(axis)
+    # Places told of lie in space, the others in the chart.
+    points = np.concatenate([out[0], patch.in_space(np.concatenate(out[1:]))])
+    return points, np.repeat(axes, [len(x) for x in out])
 
 
 def _interpolated(block: Host, patch: Patch, points: Host) -> Host:
@@ -211,7 +238,7 @@ def _projected(values: Host, counts: tuple[int, ...]) -> Host:
 
 def _beyond(block: Host, functions: tuple[int, ...]) -> tuple[Host, Host]:
     """Return the size of the weights beyond a patch's functions, and the functions they want."""
-    found = tails_of_blocks([block], 1.0)
+    found = tails_of_blocks([block], 1.0, [ANALYTIC])
     tail = np.zeros(len(functions))
     for axis, p in enumerate(functions):
         rest = tuple(a for a in range(block.ndim) if a != axis)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.patchwork.refine import Cell
+from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.tiling import ROUNDING, Block, Tiling, Wall
 from sharpfront.arrays import Host

@@ -2,68 +2,58 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.cuts import (
+    Cell,
+    Flags,
+    at_corners,
+    cut_to_corner,
+    parts_of,
+    split,
+)
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
-from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import faces_of
 
-# A patch beside a much thinner one is cut at so many times that one's thickness.
-GRADING = 2.5
 # No patch is more than so many times longer than a neighbour along their common side.
 BALANCE = 2.5
 # Unless less than this part of the shorter one touches it: strips of two charts end side by side.
 PASSING = 2.0
 # An axis whose tail is below this share of the longest of its patch waits.
 SHARE = 0.1
-# A resolved patch keeps all but so many of the functions it began with, and two more than it needs:
-# one that was made too poor comes back with a longer tail.
+# A resolved patch keeps so many functions more than it needs. It is relieved once, and not if it
+# was raised: one that was made too poor would be raised and relieved in turn.
 SPARED = 2
-# A patch at a corner that was cut before in a row so often is cut several times at once.
-LOOK_AHEAD = 2
-
-Flags = NDArray[np.bool_]
+# More functions than foretold do not come again where the foretold ones left the tail longer than
+# this many times what was promised: then weights do not fall geometrically.
+MISSED = 3.0
+# A half needs this share of the functions, where weights fall geometrically.
+HALF = 0.6
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many functions along an axis patches begin with, and may have along every axis."""
-
-    base: int
-    most: int
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A patch with what is remembered of how it came about.
+    """Numbers of functions along an axis.
 
     Parameters
     ----------
-    patch
-        The patch.
-    corner
-        At which corner of the patch it was cut from it lies, an end for each axis; empty at first.
-    run
-        How often in a row it was the same corner.
-    tail
-        The tail of the patch that it was cut from, `levels` cuts ago.
-    levels
-        See `tail`.
+    base
+        What a patch begins with.
+    most
+        What it may have along every axis.
+    least
+        What a resolved one keeps.
     """
 
-    patch: Patch
-    corner: tuple[int, ...] = ()
-    run: int = 0
-    tail: float = math.inf
-    levels: int = 1
+    base: int
+    most: int
+    least: int
 
 
 def functions_of(cells: Sequence[Cell]) -> int:
@@ -78,6 +68,7 @@ def refined(
     disturbed: float,
     limits: Limits,
     periods: Sequence[float | None],
+    corners: Host | None = None,
 ) -> tuple[list[Cell], bool]:
     """Return the cells with more functions or split where tails are long, and whether any were.
 
@@ -93,9 +84,13 @@ def refined(
         Of the functions of a patch.
     periods
         Of the domain.
+    corners
+        Points at which singularities are to be expected, (k, d); None where the tails are not those
+        of a solution, and patches are to keep their functions.
     """
     least = max(aim, disturbed * float(tails.tail.max()))
     thin = _neighbours(cells, periods)
+    at = at_corners(cells, corners)
     out: list[Cell] = []
     changed = False
     for i, cell in enumerate(cells):
@@ -103,12 +98,12 @@ def refined(
         long = tail > max(least, SHARE * tail.max())
         if long.any():
             changed = True
-            out += _enriched(cell, tail, wanted, long, aim, limits, thin[i])
+            wanted = np.where(tail > MISSED * cell.promise, np.inf, wanted)
+            out += _enriched(cell, tail, wanted, long, aim, limits, thin[i], at[i])
         else:
-            out.append(
-                _relieved(cell, wanted, limits.base - SPARED) if tail.max() < 0.1 * aim else cell
-            )
-    return balanced(out, periods) if changed else out, changed
+            spare = corners is not None and tail.max() < 0.1 * aim
+            out.append(_relieved(cell, wanted, limits.least) if spare else cell)
+    return balanced(out, periods, limits.base) if changed else out, changed
 
 
 def richer(cells: Sequence[Cell], more: int = 2) -> list[Cell]:
@@ -120,27 +115,40 @@ def richer(cells: Sequence[Cell], more: int = 2) -> list[Cell]:
 
 
 def _relieved(cell: Cell, wanted: Host, least: int) -> Cell:
-    """Return a resolved cell with no more functions than it needs, two to spare."""
+    """Return a resolved cell with no more functions than it needs, some to spare."""
+    if cell.relieved or math.isfinite(cell.promise):
+        return cell
     functions = tuple(
-        min(p, max(least, math.ceil(w) + 2)) if w < p else p
+        min(p, max(least, math.ceil(w) + SPARED)) if w < p else p
         for p, w in zip(cell.patch.functions, wanted, strict=True)
     )
-    return replace(cell, patch=replace(cell.patch, functions=functions))
+    return replace(cell, patch=replace(cell.patch, functions=functions), relieved=True)
 
 
 def _enriched(
-    cell: Cell, tail: Host, wanted: Host, long: Flags, aim: float, limits: Limits, thin: Host
+    cell: Cell,
+    tail: Host,
+    wanted: Host,
+    long: Flags,
+    aim: float,
+    limits: Limits,
+    thin: Host,
+    corner: tuple[int, ...] | None,
 ) -> list[Cell]:
     """Return what becomes of a cell that is not resolved along some axes."""
     patch = cell.patch
-    split = _too_many(patch, wanted, long, limits.most)
-    if split.any():
-        return _split(cell, tail, split, aim, limits.base, thin)
+    axes = _too_many(patch, wanted, long, limits.most)
+    if axes.any():
+        if corner is not None and (long.all() or not np.isfinite(wanted[axes]).all()):
+            return cut_to_corner(cell, tail, aim, (limits.least, limits.base), corner)
+        halves = np.where(np.isfinite(wanted), np.ceil(HALF * wanted) + 1, limits.base)
+        counts = np.clip(halves, limits.base, limits.most).astype(int)
+        return split(cell, tail, axes, aim, counts, thin)
     functions = tuple(
         max(p + 1, math.ceil(w) + 1) if needs else p
         for p, w, needs in zip(patch.functions, wanted, long, strict=True)
     )
-    return [replace(cell, patch=replace(patch, functions=functions))]
+    return [replace(cell, patch=replace(patch, functions=functions), promise=aim)]
 
 
 def _too_many(patch: Patch, wanted: Host, long: Flags, most: int) -> Flags:
@@ -148,63 +156,12 @@ def _too_many(patch: Patch, wanted: Host, long: Flags, most: int) -> Flags:
     wanted = np.where(long, np.maximum(wanted, patch.functions), patch.functions)
     split = long & (wanted > 2 * most)
     allowed = float(most**patch.dimension)
-    # A half needs about 0.6 of the functions.
-    while np.prod(np.where(split, 0.6, 1.0) * np.minimum(wanted, 4 * most)) > allowed:
+    while np.prod(np.where(split, HALF, 1.0) * np.minimum(wanted, 4 * most)) > allowed:
         rest = np.where(long & ~split, wanted, -1.0)
         if rest.max() < 0:
             break
         split[int(np.argmax(rest))] = True
     return np.asarray(split)
-
-
-def _split(cell: Cell, tail: Host, axes: Flags, aim: float, base: int, thin: Host) -> list[Cell]:
-    """Return the parts of a cell, cut further towards a corner that calls for it."""
-    worst = float(tail.max())
-    children = _parts(cell, axes, base, worst, thin)
-    # Cuts that keep neighbours alike say nothing of how the tail falls.
-    known = math.isfinite(cell.tail) and cell.run >= LOOK_AHEAD
-    if not known or not axes.all() or -1 in cell.corner:
-        return children
-    # By how much the tail fell with each cut so far, and how many cuts it will take.
-    fall = min(math.log(worst / cell.tail) / cell.levels, -0.1)
-    levels = max(1, min(cell.run + 1, math.ceil(math.log(aim / worst) / fall)))
-    out: list[Cell] = []
-    for _ in range(levels - 1):
-        same = next(c for c in children if c.corner == cell.corner)
-        out += [c for c in children if c is not same]
-        children = _parts(replace(same, run=cell.run), axes, base, worst, thin)
-    last = [
-        replace(c, run=c.run + levels - 1, levels=levels) if c.corner == cell.corner else c
-        for c in children
-    ]
-    return out + last
-
-
-def _parts(cell: Cell, axes: Flags, base: int, tail: float, thin: Host) -> list[Cell]:
-    """Return the parts of a cell that is cut along some axes."""
-    choices: list[list[tuple[AxisMap, int, int]]] = []
-    sides = zip(cell.patch.maps, cell.patch.functions, axes, thin, strict=True)
-    for m, p, cut, beside in sides:
-        place = _place(m, beside)
-        low, high = AxisMap(m.low, place), AxisMap(place, m.high)
-        choices.append([(low, base, 0), (high, base, 1)] if cut else [(m, p, -1)])
-    out = []
-    for combination in itertools.product(*choices):
-        corner = tuple(c[2] for c in combination)
-        run = cell.run + 1 if corner == cell.corner else 1
-        maps, functions = tuple(c[0] for c in combination), tuple(c[1] for c in combination)
-        patch = replace(cell.patch, maps=maps, functions=functions)
-        out.append(Cell(patch, corner, run, tail))
-    return out
-
-
-def _place(side: AxisMap, thin: Host) -> float:
-    """Return where a side is cut: in the middle, or near a much thinner neighbour."""
-    end = int(np.argmin(thin))
-    depth = GRADING * float(thin[end])
-    if depth < 0.25 * side.length:
-        return side.high - depth if end else side.low + depth
-    return float(side.points(np.zeros(1))[0])
 
 
 def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Host:
@@ -219,8 +176,13 @@ def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Host:
     return out
 
 
-def balanced(cells: Sequence[Cell], periods: Sequence[float | None]) -> list[Cell]:
-    """Return the cells split until no side has more than two neighbours along an axis."""
+def balanced(
+    cells: Sequence[Cell], periods: Sequence[float | None], base: float = math.inf
+) -> list[Cell]:
+    """Return the cells split until no side has more than two neighbours along an axis.
+
+    Parts have fewer functions than the whole, but no fewer than `base` if the whole has as many.
+    """
     now = list(cells)
     while cuts := _unbalanced(now, periods):
         out: list[Cell] = []
@@ -230,9 +192,9 @@ def balanced(cells: Sequence[Cell], periods: Sequence[float | None]) -> list[Cel
                 continue
             d = cell.patch.dimension
             axes = np.array([a in cuts[k] for a in range(d)])
-            parts = _parts(cell, axes, 0, cell.tail, np.full((d, 2), np.inf))
-            functions = cell.patch.functions
-            out += [replace(c, patch=replace(c.patch, functions=functions)) for c in parts]
+            halves = np.ceil(HALF * np.array(cell.patch.functions)) + 1
+            functions = np.minimum(cell.patch.functions, np.maximum(halves, base)).astype(int)
+            out += parts_of(cell, axes, functions, cell.tail, np.full((d, 2), np.inf))
         now = out
     return now
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.data import with_resolved_data
 from sharpfront.adapt.patchwork.layers import decay_rates, wave_number
-from sharpfront.adapt.patchwork.refine import Cell, balanced
+from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.tiling import Block, Tiling
 from sharpfront.arrays import Host

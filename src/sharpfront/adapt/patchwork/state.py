@@ -9,8 +9,8 @@ import numpy as np
 
 from sharpfront.adapt.advice import Solved
 from sharpfront.adapt.patchwork.certify import Certificate, compared_points, sizes_of
+from sharpfront.adapt.patchwork.cuts import Cell, at_corners
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.refine import Cell
 from sharpfront.adapt.patchwork.start import Waves
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
 from sharpfront.adapt.patchwork.tiling import Tiling
@@ -165,7 +165,9 @@ def tails_in(
 ) -> Tails:
     """Return the tails, beside jumps as far as they are felt elsewhere."""
     shares = state.jumps.shares([c.patch for c in state.cells], state.rows.rough)
-    return tails_of(approximation, scales, aim, list(shares.values()))
+    corners = at_corners(state.cells, state.problem.domain.corners)
+    at = [corner is not None for corner in corners]
+    return tails_of(approximation, scales, aim, list(shares.values()), at)
 
 
 def words_of(assessment: PatchAssessment) -> str:

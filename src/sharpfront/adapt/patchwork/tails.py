@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,22 @@ LAST = 2
 # half; if they fall by less the patch has a singularity, and all the weights to come add up to
 # count^1.5 last ones.
 ANALYTIC = 3.5
+# At a corner of the domain singularities are the rule, and weights of those of right angles,
+# r^2 log r, fall by 4.2; what is analytic there falls by this.
+AT_CORNER = 6.0
 SUM = 1.5
+# Where the last two weights are no smaller than the two before, not even as those of a jump are (by
+# e^-0.2), they are what the fit leaves of an error elsewhere: noise, that adds up with the root of
+# its count.
+FLAT, NOISE = 0.1, 0.5
+# Weights that fall slowly on one patch may be what the fit leaves of an error on another, if they
+# are below its last ones, or below this share of the last ones of a patch with a singularity.
+QUIET = 0.1
+# Functions are asked for that would bring a tail to this share of what is aimed at: weights do not
+# fall evenly, and one turn more costs more than one function.
+SHORTER = 0.3
+# What of several unknowns the worst counts of.
+WORST = ("tail", "wanted", "last")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +51,27 @@ class Tails:
         How many functions would bring it to what is aimed at; inf if weights do not fall.
     analytic
         Whether weights fall geometrically.
+    last
+        The last weights themselves.
     """
 
     tail: Host
     wanted: Host
     analytic: NDArray[np.bool_]
+    last: Host
+
+    @property
+    def singular(self) -> float:
+        """What the weights to come add up to at most where they do not fall geometrically."""
+        return float(self.tail[~self.analytic].max(initial=0.0))
 
 
 def tails_of(
-    approximation: Approximation, scales: Sequence[float], aim: float, shares: Sequence[Host]
+    approximation: Approximation,
+    scales: Sequence[float],
+    aim: float,
+    shares: Sequence[Host],
+    at_corner: Sequence[bool],
 ) -> Tails:
     """Return the tails of an approximation on patches.
 
@@ -58,27 +85,49 @@ def tails_of(
         What tails are to become.
     shares
         How much each patch's counts, for each unknown.
+    at_corner
+        Whether each patch lies at a corner of the domain.
     """
+    least = [AT_CORNER if at else ANALYTIC for at in at_corner]
     found: list[Tails] = []
     for scale, share, (unknown, basis) in zip(
         scales, shares, approximation.bases.items(), strict=True
     ):
         assert isinstance(basis, PatchworkBasis)
         blocks = basis.blocks(approximation.weights[unknown] / scale)
-        own = (part * block for part, block in zip(share, blocks, strict=True))
-        found.append(tails_of_blocks(own, aim))
-    return Tails(
-        np.max([f.tail for f in found], axis=0),
-        np.max([f.wanted for f in found], axis=0),
-        np.all([f.analytic for f in found], axis=0),
-    )
+        own = [part * block for part, block in zip(share, blocks, strict=True)]
+        found.append(tails_of_blocks(own, aim, least))
+    analytic = np.all([f.analytic for f in found], axis=0)
+    tail, wanted, last = (np.max([getattr(f, k) for f in found], axis=0) for k in WORST)
+    return Tails(tail, wanted, analytic, last)
 
 
-def tails_of_blocks(blocks: Iterable[Host], aim: float) -> Tails:
-    """Return the tails of weights of Legendre products, one array over the axes for each patch."""
-    rows = [[_along(profile, aim) for profile in _profiles(block)] for block in blocks]
-    tail, wanted, analytic = np.moveaxis(np.array(rows, dtype=float), -1, 0)
-    return Tails(tail, wanted, analytic > 0)
+def loudest(tails: Tails, aim: float) -> Tails:
+    """Return tails; those that may be others' doing wait while others are too long."""
+    clear = float(tails.last[tails.analytic].max(initial=0.0))
+    quiet = ~tails.analytic & (tails.last < max(clear, QUIET * float(tails.last.max())))
+    loud = replace(tails, tail=np.where(quiet, np.minimum(tails.tail, aim), tails.tail))
+    return loud if np.any(loud.tail > aim) else tails
+
+
+def tails_of_blocks(blocks: Sequence[Host], aim: float, least: Sequence[float]) -> Tails:
+    """Return the tails of weights of Legendre products.
+
+    Parameters
+    ----------
+    blocks
+        The weights of each patch, an array over its axes.
+    aim
+        What tails are to become.
+    least
+        By how much analytic weights fall on each patch, as a logarithm.
+    """
+    rows = [
+        [_along(profile, aim, fall) for profile in _profiles(block)]
+        for block, fall in zip(blocks, least, strict=True)
+    ]
+    tail, wanted, analytic, last = np.moveaxis(np.array(rows, dtype=float), -1, 0)
+    return Tails(tail, wanted, analytic > 0, last)
 
 
 def _profiles(block: Host) -> list[Host]:
@@ -93,22 +142,24 @@ def _profiles(block: Host) -> list[Host]:
     return [np.sqrt(square.sum(axis=tuple(a for a in range(d) if a != axis))) for axis in range(d)]
 
 
-def _along(profile: Host, aim: float) -> tuple[float, float, bool]:
-    """Return the tail, the functions wanted and whether one profile falls geometrically."""
+def _along(profile: Host, aim: float, least: float) -> tuple[float, float, bool, float]:
+    """Return tail, functions wanted, whether a profile falls geometrically, last weights."""
     p = len(profile)
     envelope = np.maximum.accumulate(profile[::-1])[::-1]
-    tail = float(profile[-LAST:].max())
+    last = tail = float(profile[-LAST:].max())
     floor = max(ROUNDING * float(envelope[0]), 1e-300)
     if envelope[0] <= 0.1 * aim or tail <= floor:
-        return tail, float(np.argmax(envelope <= max(0.1 * aim, floor))), True
+        return tail, float(np.argmax(envelope <= max(0.1 * aim, floor))), True, last
     start = p // 2 - 1 if p > 5 else 0
     stop = max(int(np.flatnonzero(envelope > floor)[-1]), start + 1)
     fall = math.log(max(envelope[start], floor) / max(envelope[stop], floor))
-    if fall < ANALYTIC:
-        tail *= p**SUM
-        return tail, math.inf if tail > aim else float(p), False
+    if fall < least:
+        end = math.log(max(profile[-4:-2].max(), floor) / max(last, floor))
+        tail *= p ** (SUM if end > FLAT else NOISE)
+        return tail, math.inf if tail > aim else float(p), False, last
     if envelope[-1] <= 0.1 * aim:
-        return tail, float(np.argmax(envelope <= 0.1 * aim)), True
+        return tail, float(np.argmax(envelope <= 0.1 * aim)), True, last
     if envelope[-1] <= aim:
-        return tail, float(p), True
-    return tail, p + math.log(float(envelope[-1]) / aim) * (stop - start) / fall, True
+        return tail, float(p), True, last
+    short = math.log(float(envelope[-1]) / (SHORTER * aim))
+    return tail, p + short * (stop - start) / fall, True, last

@@ -15,8 +15,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.exponents import least_exponent
-from sharpfront.adapt.patchwork.refine import Cell, balanced
+from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch

@@ -1,0 +1,170 @@
+"""How patches are cut: in the middle, beside thin neighbours, towards points again and again."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import Host
+from sharpfront.bases.patch import Patch
+from sharpfront.maps import AxisMap
+
+# A patch beside a much thinner one is cut at so many times that one's thickness.
+GRADING = 2.5
+# A patch that was cut towards the same point in a row so often is cut several times at once.
+LOOK_AHEAD = 2
+# Towards a corner of the domain the first cuts are so many at once, enough to see how the tail
+# falls; further ones all that are then foretold, up to so many times those made.
+FIRST, AHEAD = 3, 6
+# A patch cut along both axes towards a corner is at most so many times longer than thick.
+ROUND = 4.0
+# Weights fall by e^-RING with each function on a patch as far from a singularity as it is long,
+# log(3 + 2 sqrt(2)); besides those for what is left there, a ring takes so many functions.
+RING, BESIDES = 1.76, 5
+
+Flags = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A patch with what is remembered of how it came about.
+
+    Parameters
+    ----------
+    patch
+        The patch.
+    corner
+        At which corner of the patch it was cut from it lies, an end for each axis; empty at first.
+    run
+        How often in a row it was the same corner.
+    tail
+        The tail of the patch that it was cut from, `levels` cuts ago.
+    levels
+        See `tail`.
+    promise
+        What its tail was to become when it got more functions.
+    relieved
+        Whether it gave functions away.
+    """
+
+    patch: Patch
+    corner: tuple[int, ...] = ()
+    run: int = 0
+    tail: float = math.inf
+    levels: int = 1
+    promise: float = math.inf
+    relieved: bool = False
+
+
+def at_corners(cells: Sequence[Cell], corners: Host | None) -> list[tuple[int, ...] | None]:
+    """Return at which of its corners each cell touches just one of some points."""
+    none: list[tuple[int, ...] | None] = [None] * len(cells)
+    if corners is None or not len(corners):
+        return none
+    d = corners.shape[1]
+    ends = list(itertools.product((0, 1), repeat=d))
+    own = np.stack([c.patch.points([np.array([-1.0, 1.0])] * d) for c in cells])
+    size = np.ptp(own, axis=1).min(axis=1)
+    gaps = np.abs(own[:, :, None] - corners).max(axis=3)
+    touched = gaps <= 1e-9 * size[:, None, None]
+    for i in np.flatnonzero(touched.sum(axis=(1, 2)) == 1):
+        none[i] = ends[int(np.argmax(touched[i].any(axis=1)))]
+    return none
+
+
+def split(
+    cell: Cell, tail: Host, axes: Flags, aim: float, functions: Counts, thin: Host
+) -> list[Cell]:
+    """Return the parts of a cell, cut further towards a point that calls for it."""
+    worst = float(tail.max())
+    # Cuts that keep neighbours alike say nothing of how the tail falls.
+    known = math.isfinite(cell.tail) and cell.run >= LOOK_AHEAD
+    if not known or not axes.all() or -1 in cell.corner:
+        return parts_of(cell, axes, functions, worst, thin)
+    levels = max(1, min(cell.run + 1, math.ceil(math.log(aim / worst) / _fall(cell, worst))))
+    return _rings(cell, cell.corner, worst, [functions] * (levels + 1))
+
+
+def cut_to_corner(
+    cell: Cell, tail: Host, aim: float, functions: tuple[int, int], corner: tuple[int, ...]
+) -> list[Cell]:
+    """Return the parts of a cell with a singularity at a corner of the domain."""
+    worst, d, sides = float(tail.max()), len(corner), cell.patch.sides
+    least, base = functions
+    same = np.full(d, base)
+    if sides.max() > ROUND * sides.min():
+        # Along the longer side only, as near to the corner as the patch is thick.
+        thin = np.full((d, 2), np.inf)
+        long = sides > ROUND * sides.min()
+        thin[range(d), corner] = np.where(long, sides.min(), np.inf)
+        return parts_of(cell, long, same, worst, thin)
+    if cell.corner != corner or not math.isfinite(cell.tail):
+        return _rings(cell, corner, worst, [same] * (FIRST + 1))
+    fall = _fall(cell, worst)
+    levels = max(1, min(AHEAD * cell.run, math.ceil(math.log(aim / worst) / fall)))
+    left = np.log(worst / aim) + fall * np.arange(levels)
+    rings = np.clip(np.ceil(left / RING) + BESIDES, least, base).astype(int)
+    return _rings(cell, corner, worst, [*(np.full(d, p) for p in rings), same])
+
+
+def _fall(cell: Cell, tail: float) -> float:
+    """Return the logarithm of how much the tail fell with each of the last cuts."""
+    return min(math.log(tail / cell.tail) / cell.levels, -0.1)
+
+
+def _rings(
+    cell: Cell, corner: tuple[int, ...], tail: float, functions: Sequence[Counts]
+) -> list[Cell]:
+    """Return a cell cut again and again towards one of its corners.
+
+    Parameters
+    ----------
+    cell, corner
+        What is cut, and towards which end of each axis.
+    tail
+        Of the cell.
+    functions
+        Of the parts of each cut, and of the last one at the corner.
+    """
+    axes, even = np.ones(len(corner), dtype=bool), np.full((len(corner), 2), np.inf)
+    out: list[Cell] = []
+    run = cell.run if cell.corner == corner else 0
+    now, levels = cell, len(functions) - 1
+    for number in functions[:-1]:
+        parts = parts_of(now, axes, number, tail, even)
+        now = next(c for c in parts if c.corner == corner)
+        out += [c for c in parts if c is not now]
+    patch = replace(now.patch, functions=tuple(functions[-1].tolist()))
+    return [*out, replace(now, patch=patch, run=run + levels, levels=levels)]
+
+
+def parts_of(cell: Cell, axes: Flags, functions: Counts, tail: float, thin: Host) -> list[Cell]:
+    """Return the parts of a cell that is cut along some axes."""
+    choices: list[list[tuple[AxisMap, int, int]]] = []
+    sides = zip(cell.patch.maps, cell.patch.functions, functions.tolist(), axes, thin, strict=True)
+    for m, p, fresh, cut, beside in sides:
+        place = _place(m, beside)
+        low, high = AxisMap(m.low, place), AxisMap(place, m.high)
+        choices.append([(low, fresh, 0), (high, fresh, 1)] if cut else [(m, p, -1)])
+    out = []
+    for combination in itertools.product(*choices):
+        corner = tuple(c[2] for c in combination)
+        run = cell.run + 1 if corner == cell.corner else 1
+        maps, counts = tuple(c[0] for c in combination), tuple(c[1] for c in combination)
+        out.append(Cell(replace(cell.patch, maps=maps, functions=counts), corner, run, tail))
+    return out
+
+
+def _place(side: AxisMap, thin: Host) -> float:
+    """Return where a side is cut: in the middle, or near a much thinner neighbour."""
+    end = int(np.argmin(thin))
+    depth = GRADING * float(thin[end])
+    if depth < 0.25 * side.length:
+        return side.high - depth if end else side.low + depth
+    return float(side.points(np.zeros(1))[0])
