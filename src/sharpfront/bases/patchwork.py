@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
+from sharpfront.bases.legendre import legendre_table
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
 from sharpfront.maps import AxisMap, Quadrilateral, pulled_back
 
 _Groups = list[tuple[int, NDArray[np.int64]]]
+# Weights that are gathered for points at a time.
+AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +132,60 @@ class PatchworkBasis:
         blocks = self.blocks(weights)
         groups = self._groups(points)
         at, chains = self._along_axes(groups, points, orders)
+        for members, here in self._alike(groups):
+            stack = np.stack([blocks[i] for i, _ in members])
+            own = np.repeat(np.arange(len(members)), [len(h) for _, h in members])
+            for some in np.array_split(
+                np.arange(len(own)), 1 + own.size * stack[0].size // AT_ONCE
+            ):
+                which = [i for i, _ in members]
+                tables = self._tables(which, own[some], at[here[some]], most)
+                known: dict[Orders, Host] = {}
+                for values, chain in zip(out, chains, strict=True):
+                    for along, c in chain.items():
+                        if along not in known:
+                            factors = [t[k] for t, k in zip(tables, along, strict=True)]
+                            known[along] = _contracted(stack[own[some]], factors)
+                        values[here[some]] += c[here[some]] * known[along]
+        return out
+
+    def _alike(self, groups: _Groups) -> list[tuple[_Groups, NDArray[np.int64]]]:
+        """Return groups whose patches have the same numbers of functions, and all their points."""
+        found: dict[tuple[int, ...], _Groups] = {}
         for i, here in groups:
-            patch, block = self.patches[i], blocks[i]
-            tables = [patch.axis_table(a, at[here, a], most) for a in range(self.dimension)]
-            known: dict[Orders, Host] = {}
-            for values, chain in zip(out, chains, strict=True):
-                for along, c in chain.items():
-                    if along not in known:
-                        factors = [t[k] for t, k in zip(tables, along, strict=True)]
-                        known[along] = _contracted(block, factors)
-                    values[here] += c[here] * known[along]
+            found.setdefault(self.patches[i].functions, []).append((i, here))
+        return [(members, np.concatenate([h for _, h in members])) for members in found.values()]
+
+    def _tables(
+        self, which: Sequence[int], own: NDArray[np.int64], at: Host, order: int
+    ) -> list[Host]:
+        """Return for each axis d^k of its patch's functions at each point, (order + 1, m, p).
+
+        Parameters
+        ----------
+        which
+            Patches with the same numbers of functions.
+        own, at
+            Which of them each point lies in, and its position there, (m,) and (m, d).
+        order
+            The highest derivative.
+        """
+        patches = [self.patches[i] for i in which]
+        functions = patches[0].functions
+        if any(m.strength for patch in patches for m in patch.maps):
+            out = [np.empty((order + 1, len(own), p)) for p in functions]
+            for k in np.unique(own):
+                here = np.flatnonzero(own == k)
+                for a, table in enumerate(out):
+                    table[:, here] = patches[k].axis_table(a, at[here, a], order)
+            return out
+        low = np.stack([p.low for p in patches])[own]
+        high = np.stack([p.high for p in patches])[own]
+        z = np.clip(((at - low) - (high - at)) / (high - low), -1.0, 1.0)
+        out = [legendre_table(z[:, a], p, order) for a, p in enumerate(functions)]
+        for a, table in enumerate(out):
+            for k in range(1, order + 1):
+                table[k] *= ((2.0 / (high - low)[:, a]) ** k)[:, None]
         return out
 
     def _along_axes(
@@ -236,13 +283,21 @@ def _share(patch: Patch) -> Host:
     return np.asarray(spacing @ spacing.T)
 
 
-def _contracted(block: Host, tables: Sequence[Host]) -> Host:
-    """Return sum over all functions of block times the product of the axes' tables, (m,)."""
-    m = len(tables[0])
-    part = (tables[0] @ block.reshape(block.shape[0], -1)).reshape(m, *block.shape[1:])
-    for table in tables[1:]:
-        part = np.einsum("mp,mp...->m...", table, part)
-    return np.asarray(part)
+def _contracted(blocks: Host, tables: Sequence[Host]) -> Host:
+    """Return sums over all functions of a block times the product of tables, at each point, (m,).
+
+    Parameters
+    ----------
+    blocks
+        The weights of the patch of each point, (m, p_0, p_1, ...).
+    tables
+        The functions of each axis at each point, (m, p_a).
+    """
+    part = blocks
+    for table in tables:
+        m, p = table.shape
+        part = (table[:, None, :] @ part.reshape(m, p, -1)).reshape(m, *part.shape[2:])
+    return part
 
 
 def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:

@@ -50,6 +50,9 @@ FEWER_MOMENTS = 2
 # Numbers that the probe repeats; a prime, so that no pattern of rows meets the same ones.
 NOISE = 9973
 _TINY = 1e-300
+# The equation's rows are kept of so many times the patches at hand: those of a solution are wanted
+# again in another norm, hardly later.
+KEPT = 4
 
 Rows = tuple[Host, Host]
 
@@ -82,6 +85,7 @@ class PatchRows:
         self._noise = random.standard_normal(NOISE)
         self._shared: dict[tuple[object, ...], Host] = {}
         self._reaches: dict[Patch, Host] = {}
+        self._kept: dict[Patch, Rows] = {}
         self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         self.interfaces = Interfaces(problem, self.rough)
         self.integrals = Integrals(problem, self.rough, self.vote)
@@ -150,6 +154,8 @@ class PatchRows:
             further[i] += rows
         out = []
         own = self._equations([patches[i] for i in which], heavier)
+        if len(self._kept) > KEPT * len(patches):
+            self._kept = {p: self._kept[p] for p in patches if p in self._kept}
         for i, (matrix, rhs) in zip(which, own, strict=True):
             if further[i]:
                 matrix = np.concatenate([matrix, *(m for m, _ in further[i])])
@@ -159,6 +165,24 @@ class PatchRows:
         return out
 
     def _equations(self, patches: Sequence[Patch], heavier: float) -> list[Rows]:
+        fresh = [patch for patch in patches if patch not in self._kept]
+        self._kept |= zip(fresh, self._assembled(fresh), strict=True)
+        return [self._weighed(patch, heavier) for patch in patches]
+
+    def _weighed(self, patch: Patch, heavier: float) -> Rows:
+        """Return the rows of the equation on a patch, by a factor heavier; equal ones as one."""
+        matrix, rhs = self._kept[patch]
+        if heavier == 1.0:
+            return matrix, rhs
+        if not self.constant:
+            return heavier * matrix, heavier * rhs
+        key = (*_shape(patch), heavier)
+        if key not in self._shared:
+            self._shared[key] = heavier * matrix
+        return self._shared[key], heavier * rhs
+
+    def _assembled(self, patches: Sequence[Patch]) -> list[Rows]:
+        """Return the rows of the equation on patches."""
         if not patches:
             return []
         counts = [tuple(p + 1 for p in patch.functions) for patch in patches]
@@ -173,7 +197,7 @@ class PatchRows:
             form_at(form, names, points).in_chart(taylor).split(ends) for form in self.problem.forms
         ]
         return [
-            self._equation(patch, counts[i], rules[i][1], [v[i] for v in values], heavier)
+            self._equation(patch, counts[i], rules[i][1], [v[i] for v in values])
             for i, patch in enumerate(patches)
         ]
 
@@ -183,17 +207,15 @@ class PatchRows:
         counts: tuple[int, ...],
         weights: Host,
         forms: Sequence[FormValues],
-        heavier: float,
     ) -> Rows:
         local = local_sides(patch, [gauss(n)[0] for n in counts])
-        factor = heavier * lightest([patch], self.order)
-        factor *= float(patch.sides.max()) ** self.vote
+        factor = lightest([patch], self.order) * float(patch.sides.max()) ** self.vote
         scales = [
             factor * np.sqrt(weights) / np.maximum(self._felt(f, patch, local), _TINY)
             for f in forms
         ]
         rhs = self._probed([f.rhs * k for f, k in zip(forms, scales, strict=True)])
-        key = (*_shape(patch), heavier)
+        key = _shape(patch)
         if self.constant and key in self._shared:
             return self._shared[key], rhs
         tables = patch.gauss_tables(counts, self.order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from sharpfront.rows.values import FormValues, taylor_of
 
 # Points of a face beyond those that are exact for polynomials: a map is none.
 MAPPED = 12
+# Shares of a side are told apart to this, far below what matters and above rounding.
+STEPS = 2.0**44
 
 
 def side_rule(patch: Patch, side: Side) -> tuple[list[Host], Host]:
@@ -94,11 +97,22 @@ def local_sides(patch: Patch, at: Sequence[Host]) -> Host:
 
 def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) -> Host:
     """Return the mean over [low, high] of its Legendre polynomials times the axis' functions."""
+    functions, m = patch.functions[axis], patch.maps[axis]
+    if not m.strength:
+        # Relative to the patch and rounded, so that patches share it wherever they are.
+        start, stop = (round((x - m.low) / m.length * STEPS) / STEPS for x in (low, high))
+        return _moments(functions, start, stop, count)
     # Exact for the product of both; a map is no polynomial and gets more.
-    exact = (patch.functions[axis] + count) // 2 + 1
-    z, w = gauss(exact if not patch.maps[axis].strength else exact + MAPPED)
-    x = 0.5 * (low * (1 - z) + high * (1 + z))
-    table = patch.axis_table(axis, x, 0)[0]
+    z, w = gauss((functions + count) // 2 + 1 + MAPPED)
+    table = patch.axis_table(axis, 0.5 * (low * (1 - z) + high * (1 + z)), 0)[0]
+    return np.asarray((legendre_table(z, count)[0] * w[:, None]).T @ table)
+
+
+@lru_cache(maxsize=4096)
+def _moments(functions: int, start: float, stop: float, count: int) -> Host:
+    """Return the moments over a share [start, stop] of an axis without a map."""
+    z, w = gauss((functions + count) // 2 + 1)
+    table = legendre_table(start * (1 - z) + stop * (1 + z) - 1.0, functions)[0]
     return np.asarray((legendre_table(z, count)[0] * w[:, None]).T @ table)
 
 
