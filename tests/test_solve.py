@@ -38,7 +38,7 @@ def test_not_converged_when_the_estimate_is_above_the_tolerance():
     solution = smooth_solution(tol=1e-14)
     assert not solution.converged
     assert solution.error_estimate > 1e-14
-    assert "with another adaptor" in str(solution.outcome)
+    assert "Leave adaptor= out" in str(solution.outcome)
 
 
 @pytest.mark.parametrize("fit", ["samples", "weighted"])

@@ -38,7 +38,7 @@ def test_a_loaded_solution_shows_the_same(tmp_path):
 
 
 def test_what_failed_says_what_to_try():
-    assert "Allow it more of them" in solutions.failed()._repr_html_()
+    assert "Leave adaptor= out" in solutions.failed()._repr_html_()
 
 
 def test_the_table_stays_where_nothing_can_be_drawn(monkeypatch):
