@@ -84,6 +84,19 @@ def test_growth_without_end_is_no_blow_up(rate):
     assert blow_up_time(marks) is None
 
 
+@pytest.mark.parametrize("power", [0.5, 1.0])
+@pytest.mark.parametrize("begin", [0.1, 0.536])
+def test_what_is_switched_on_is_no_blow_up(begin, power):
+    """A flux from a moment on: u grows like a root of the time since then, in ever longer steps."""
+    times = np.concatenate([[0.0, 0.5 * begin, begin], begin + np.geomspace(1e-9, 1e-5, 30)])
+    size = 0.1 * np.minimum(times / begin, 1) + 3 * (np.maximum(times - begin, 0) / 1e-5) ** power
+    marks = [
+        Mark(a, b, 1.0, 1.0, float(s))
+        for (a, b), s in zip(itertools.pairwise(times), size[1:], strict=True)
+    ]
+    assert blow_up_time(marks) is None
+
+
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.5])
 @pytest.mark.parametrize("end", [1e-3, 7.0])
 def test_blow_ups_of_any_power_are_seen_before_they_happen(power, end):

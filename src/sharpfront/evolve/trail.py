@@ -16,6 +16,8 @@ TIGHTEST = 1e-11
 # one in each of so many at least; they lie off a straight line by so much of its range at most, and
 # it is as near as that part of their length.
 LAST_GROWTH, STEP_GROWTH, LEAST_STEPS, OFF, NEAR = 30.0, 1.2, 4, 0.2, 0.5
+# The last step is the fastest, but for this factor.
+LATEST = 1.5
 
 
 class Mark(NamedTuple):
@@ -108,6 +110,9 @@ def blow_up_time(marks: Sequence[Mark]) -> float | None:
     if len(sizes) <= LEAST_STEPS:
         return None
     slowness = np.diff(times) / np.diff(np.log(sizes))
+    # What was switched on grows fast at first and then ever slower.
+    if slowness[-1] > LATEST * slowness.min():
+        return None
     before = 0.5 * (times[1:] + times[:-1]) - times[-1]
     slope, offset = np.polyfit(before, slowness, 1)
     off = float(np.abs(slowness - slope * before - offset).max())
