@@ -178,6 +178,28 @@ def test_resonances_on_the_line_whatever_the_data(m, tol):
     assert np.abs(beside.u(x) - np.sin(2 * x + 1)).max() < 3 * beside.error_estimate + 1e-12
 
 
+@pytest.mark.parametrize("m", [7, 9])
+def test_a_resonance_beside_a_front_in_the_data(m):
+    """Patches of several sizes hold the mode to as many digits as it takes to see it."""
+    k = 2.0
+    a = (np.pi * m) ** 2 - k
+
+    def one(x):
+        return np.tanh((x - 0.82) / 0.02) + np.sin(2 * x)
+
+    def operator(u, v, x):
+        return (u.dxx + a * u + k * v) / a, (v.dxx + a * v + k * u) / a
+
+    def equation(u, v, x):
+        made = operator(one(x), np.cos(3 * x), x)
+        return tuple(p - q for p, q in zip(operator(u, v, x), made, strict=True))
+
+    problem = sf.Problem(
+        sf.Interval(0, 1), equation, boundary=lambda u, v, x: (u - one(x), v - np.cos(3 * x))
+    )
+    assert sf.solve(problem, tol=1e-6).outcome.kind == "near-singular"
+
+
 @pytest.mark.parametrize(("place", "wide"), [(0.18, 1e-4), (0.6713, 3e-6)])
 def test_a_pulse_in_a_system_is_found(place, wide):
     """u' = v, v' = pulse: v steps by its integral, and u bends."""

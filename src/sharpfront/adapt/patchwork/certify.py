@@ -47,8 +47,8 @@ from sharpfront.rows.patch_rows import PatchRows, lightest
 
 # Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
 COMPARED = -np.cos(np.pi * np.arange(8) / 7)
-# Functions that hold a wave to ten digits: so many for each unit of k h / 2, and these more.
-WAVE, DIGITS = 1.3, 14
+# Functions that hold a wave to twelve digits: so many for each unit of k h / 2, and these more.
+WAVE, DIGITS = 1.3, 18
 # Where another norm changes the solution by less than this share of the tolerance, no point where
 # interfaces meet is looked into: with r^0.1 at one the change was 0.09 of the error.
 NEGLIGIBLE = 0.01
