@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeqrf, dormqr, dtrtrs
+from scipy.linalg.lapack import dormqr, dtrtrs
 
 from sharpfront.arrays import Array, Host, like, to_host
 from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.contract import Facts
+from sharpfront.leastsquares.reflectors import reflected
 
 _SINGULAR = 1e-15
 
@@ -43,7 +44,7 @@ class _Reduction:
     def __init__(self, matrix: Host) -> None:
         # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
         matrix = matrix if len(matrix) else np.zeros((1, matrix.shape[1]))
-        self._raw, self._tau, _, _ = dgeqrf(matrix)
+        self._raw, self._tau = reflected(matrix)
         self.upper = np.triu(self._raw[: min(matrix.shape)])
 
     def rotated(self, values: Host) -> Host:

@@ -16,6 +16,7 @@ from sharpfront.arrays import Host
 from sharpfront.assemble import LinearSystem
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.contract import Facts
+from sharpfront.leastsquares.reflectors import reflected
 
 # A diagonal entry of R below this part of the largest one calls for damping.
 _INDEPENDENT = 1e-12
@@ -66,10 +67,10 @@ class Householder:
         dead = norms <= 1e-15 * norms.max()
         scale = 1.0 / np.where(dead, 1.0, norms)
         rows *= scale
-        factors = [_qr(_padded(rows))]
+        factors = [reflected(_padded(rows), overwrite=True)]
         diagonal = _diagonal(factors[0][0])
         if diagonal.min() < _INDEPENDENT * diagonal.max():
-            factors.append(_qr(_damped(factors[0][0], self.damping)))
+            factors.append(reflected(_damped(factors[0][0], self.damping), overwrite=True))
         return _State(rows, weights, factors, scale, diagonal, int(dead.sum()), largest)
 
     def solve(self, state: _State, rhs: Host) -> tuple[Host, Outcome, Facts]:
@@ -114,14 +115,6 @@ def _damped(factors: Host, damping: float) -> Host:
 
 def _diagonal(factors: Host) -> Host:
     return np.asarray(np.abs(np.diag(factors)))
-
-
-def _qr(matrix: Host) -> tuple[Host, Host]:
-    size = int(lapack.dgeqrf_lwork(*matrix.shape)[0])
-    factors, tau, _, info = lapack.dgeqrf(matrix, lwork=size, overwrite_a=True)
-    if info != 0:
-        raise LinearSystemError(f"LAPACK refused the QR factorisation (info = {info}).")
-    return factors, tau
 
 
 def _rotated(factors: Host, tau: Host, rhs: Host) -> Host:

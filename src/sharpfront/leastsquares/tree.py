@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.lapack import dgeqrf, dtpmqrt, dtpqrt, dtrtrs
+from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 
 from sharpfront.arrays import Host
 from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequence
+from sharpfront.leastsquares.reflectors import reflected
 
 # Columns that LAPACK's kernel for stacked triangles works on at a time.
 BLOCK = 32
@@ -92,7 +93,7 @@ class LeafFactor:
         parts = np.split(np.arange(len(self.triangle)), np.cumsum(self.sizes)[:-1])
         columns = np.concatenate([parts[i] for i in moved])
         n = len(self.triangle)
-        raw, _, _, _ = dgeqrf(np.column_stack([self.triangle[:, columns], self.rhs]))
+        raw, _ = reflected(np.column_stack([self.triangle[:, columns], self.rhs]))
         return replace(
             self,
             traces=tuple(traces[i] for i in moved),
@@ -154,7 +155,7 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     """Eliminate the columns of leaves with the same matrices."""
     stack, n, g = _stacked(leaves)
     # Right-hand sides are columns too: their part of R is Q^T rhs, and below it what is left.
-    raw, _, _, _ = dgeqrf(stack, overwrite_a=1)
+    raw, _ = reflected(stack, overwrite=True)
     diagonal = np.abs(np.diagonal(raw)[:n])
     extremes = (float(diagonal.min()), float(diagonal.max()))
     both, _ = dtrtrs(raw[:n, :n], raw[:n, n:])
