@@ -14,13 +14,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 TOOLS = Path(PYTHON).parent
+# Whole stretches of files go to one process, so that what a file solves once is solved once.
+SHARING = ["--dist", "worksteal"]
 CHECKS = {
     "lint": [str(TOOLS / "ruff"), "check", "."],
     "format": [str(TOOLS / "ruff"), "format", "--check", "."],
     "types": [PYTHON, "-m", "mypy"],
     "imports": [str(TOOLS / "lint-imports")],
     "docs": [PYTHON, "-m", "mkdocs", "build", "--strict", "--quiet"],
-    "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--maxprocesses", "8"],
+    "tests": [PYTHON, "-m", "pytest", "-n", "auto", "--maxprocesses", "8", *SHARING],
 }
 
 

@@ -228,27 +228,6 @@ def test_slopes_on_a_shape():
     assert_solved(problem, exact)
 
 
-def in_three(x, y, z):
-    return np.exp(x) * np.sin(y) * np.cos(z)
-
-
-def icosphere():
-    creation = pytest.importorskip("trimesh").creation
-    return sf.Solid(creation.icosphere(subdivisions=2))
-
-
-@pytest.mark.parametrize(
-    "domain", [lambda: sf.Ball((0, 0, 0), 1), icosphere], ids=["ball", "solid"]
-)
-def test_solids(domain):
-    problem = sf.Problem(
-        domain(),
-        lambda u, x, y, z: sf.laplacian(u) + in_three(x, y, z),
-        boundary=lambda u, x, y, z: u - in_three(x, y, z),
-    )
-    assert_solved(problem, in_three, 1e-4)
-
-
 def test_points_outside_are_refused():
     solution = sf.solve(sf.Problem(DOMAINS["difference"], poisson, boundary=given), tol=1e-3)
     for point in [(0.5, 0.5), (1.5, 0.5), (0.5, -1e-3)]:
