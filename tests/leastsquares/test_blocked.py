@@ -341,14 +341,14 @@ def test_a_right_hand_side_of_another_shape_is_refused(shape):
 def counted(monkeypatch, system):
     """The sizes of all matrices that were reduced."""
     shapes = []
-    plain = blocked.reflected
+    plain = blocked.Reflection
 
     def recorded(matrix):
         shapes.append(matrix.shape)
         return plain(matrix)
 
     with monkeypatch.context() as patch:
-        patch.setattr(blocked, "reflected", recorded)
+        patch.setattr(blocked, "Reflection", recorded)
         Blocked().factor(system)
     return np.array(shapes)
 

@@ -1,6 +1,7 @@
 """Elimination along a tree gives what a dense least-squares solve gives."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.leastsquares.dissection import MergeTree, last_merge, nested_dissection
+from sharpfront.leastsquares.leaves import LeafRows, Reduced, Tie, factor_leaves
 from sharpfront.leastsquares.traces import TraceSystem, Tree
-from sharpfront.leastsquares.tree import LeafRows, Tie, TreeElimination, factor_leaves
+from sharpfront.leastsquares.tree import TreeElimination
 
 
 def leaf_system(seed, leaves, extra=0.5):
@@ -26,32 +28,38 @@ def leaf_system(seed, leaves, extra=0.5):
         n = int(random.integers(2, 6))
         own = [k for k, pair in enumerate(pairs) if i in pair]
         ties = tuple(Tie(k, random.standard_normal((sizes[k], n))) for k in own)
-        m = n + int(random.integers(0, 4))
-        rows.append(LeafRows(random.standard_normal((m, n)), random.standard_normal((m, 2)), ties))
+        m, more = n + int(random.integers(0, 4)), int(random.integers(0, 3))
+        own = Reduced.of(random.standard_normal((m, n)), random.standard_normal((m, 2)))
+        further = (random.standard_normal((1, n)),) * more
+        rhs = random.standard_normal((more, 2)) if more else None
+        rows.append(LeafRows(own, ties, further, rhs, float(random.uniform(0.5, 2.0))))
     keys = random.standard_normal((2, leaves))
     return rows, np.array(pairs, dtype=np.int64).reshape(-1, 2), sizes.astype(np.int64), keys
 
 
 def dense(rows, sizes):
     """Return the columns of all leaves and the residual norm from one dense solve."""
-    starts = np.concatenate([[0], np.cumsum([r.matrix.shape[1] for r in rows])])
+    starts = np.concatenate([[0], np.cumsum([len(r.own.triangle) for r in rows])])
     offset = starts[-1] + np.concatenate([[0], np.cumsum(sizes)])
     blocks, rhs = [], []
     for i, leaf in enumerate(rows):
         own = slice(starts[i], starts[i + 1])
-        block = np.zeros((len(leaf.matrix), offset[-1]))
-        block[:, own] = leaf.matrix
+        matrix = np.concatenate([leaf.weight * leaf.own.triangle, *leaf.further])
+        block = np.zeros((len(matrix), offset[-1]))
+        block[:, own] = matrix
         blocks.append(block)
-        rhs.append(leaf.rhs)
+        rhs += [leaf.weight * leaf.own.rhs, *([] if leaf.rhs is None else [leaf.rhs])]
         for tie in leaf.ties:
             block = np.zeros((len(tie.matrix), offset[-1]))
             block[:, own] = tie.matrix
             block[:, offset[tie.trace] : offset[tie.trace + 1]] = -np.eye(len(tie.matrix))
             blocks.append(block)
-            rhs.append(np.zeros((len(tie.matrix), leaf.rhs.shape[1])))
+            rhs.append(np.zeros((len(tie.matrix), leaf.own.rhs.shape[1])))
     a, b = np.concatenate(blocks), np.concatenate(rhs)
     x = np.linalg.lstsq(a, b, rcond=None)[0]
-    return [x[s:e] for s, e in itertools.pairwise(starts)], np.linalg.norm((a @ x - b)[:, 0])
+    rest = sum(r.weight**2 * r.own.rest for r in rows)
+    left = np.sqrt(np.sum((a @ x - b)[:, 0] ** 2) + rest)
+    return [x[s:e] for s, e in itertools.pairwise(starts)], left
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
@@ -100,7 +108,7 @@ def test_leaves_that_come_again_are_not_assembled_again_and_give_the_same():
 
 def test_equal_leaves_share_a_factorisation():
     rows, *_ = leaf_system(3, 2, extra=0)
-    other = LeafRows(rows[0].matrix, rows[0].rhs + 1.0, rows[0].ties)
+    other = replace(rows[0], own=replace(rows[0].own, rhs=rows[0].own.rhs + 1.0))
     one, two = factor_leaves([rows[0], other], {0: 0})
     (alone,) = factor_leaves([other], {0: 0})
     assert one.response is two.response or np.shares_memory(one.response, two.response)

@@ -45,3 +45,28 @@ def gauss_table(points: int, count: int, order: int) -> Host:
 def end_table(count: int, order: int) -> Host:
     """Return the polynomials and derivatives at -1 and 1, (order + 1, 2, count)."""
     return legendre_table(np.array([-1.0, 1.0]), count, order)
+
+
+@lru_cache(maxsize=256)
+def derivative_matrix(count: int, order: int) -> Host:
+    """Return the weights of the polynomials' derivatives, (count, count): an upper triangle.
+
+    P'_n = sum of (2k + 1) P_k over k = n - 1, n - 3, ...
+    """
+    if order == 0:
+        return np.eye(count)
+    gap = np.arange(count)[None, :] - np.arange(count)[:, None]
+    norms = np.sqrt(2.0 * np.arange(count) + 1.0)
+    first = np.where((gap > 0) & (gap % 2 == 1), norms[:, None] * norms[None, :], 0.0)
+    return np.asarray(first @ derivative_matrix(count, order - 1))
+
+
+@lru_cache(maxsize=256)
+def projection(points: int, count: int) -> Host:
+    """Return what takes values at Gauss points, times roots of their weights, to weights of P_k.
+
+    Its rows are orthonormal, (count, points).
+    """
+    return np.ascontiguousarray(
+        (gauss_table(points, count, 0)[0] * np.sqrt(gauss(points)[1])[:, None]).T
+    )

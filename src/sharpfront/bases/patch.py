@@ -6,7 +6,7 @@ The box lies in space, or in a chart: a map of a rectangle into the plane.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -60,6 +60,28 @@ class Patch:
         """The lengths of the sides."""
         return self.high - self.low
 
+    @cached_property
+    def longest(self) -> float:
+        """The length of the longest side."""
+        return max(m.length for m in self.maps)
+
+    @cached_property
+    def shortest(self) -> float:
+        """The length of the shortest side."""
+        return min(m.length for m in self.maps)
+
+    @cached_property
+    def is_even(self) -> bool:
+        """Whether functions are polynomials in space: a box of space, no axis with a map."""
+        return self.chart is None and not any(m.strength for m in self.maps)
+
+    @cached_property
+    def shape(self) -> tuple[Hashable, ...]:
+        """What patches have in common that differ in their places alone."""
+        where = None if self.chart is None else (self.chart, self.low.tobytes())
+        sides = tuple(to_rounding(m.length) for m in self.maps)
+        return self.functions, sides, tuple(m.strength for m in self.maps), where
+
     def in_space(self, positions: Host) -> Host:
         """Return the points of space at positions in the chart, (m, d)."""
         return positions if self.chart is None else self.chart.points(positions)
@@ -106,6 +128,11 @@ class Patch:
         """Return d^k of the functions of an axis at positions, (order + 1, n, functions)."""
         z = self.maps[axis].inverse(x)
         return _in_space(self.maps[axis], z, legendre_table(z, self.functions[axis], order))
+
+
+def to_rounding(length: float) -> float:
+    """Return a length to twelve digits: sides of equal patches differ by rounding."""
+    return float(f"{length:.11e}")
 
 
 def _in_space(axis: AxisMap, z: Host, table: Host) -> Host:

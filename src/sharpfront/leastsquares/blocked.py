@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dormqr, dtrtrs
+from scipy.linalg.lapack import dtrtrs
 
 from sharpfront.arrays import Array, Host, like, to_host
 from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.contract import Facts
-from sharpfront.leastsquares.reflectors import reflected
+from sharpfront.leastsquares.reflectors import Reflection
 
 _SINGULAR = 1e-15
 
@@ -38,32 +38,14 @@ class _Rows:
         return np.where(self.places < 0, 0.0, self.weights * rhs[self.places])
 
 
-class _Reduction:
-    """A QR factorisation whose Q stays as LAPACK leaves it: cheap to make and to apply."""
-
-    def __init__(self, matrix: Host) -> None:
-        # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
-        matrix = matrix if len(matrix) else np.zeros((1, matrix.shape[1]))
-        self._raw, self._tau = reflected(matrix)
-        self.upper = np.triu(self._raw[: min(matrix.shape)])
-
-    def rotated(self, values: Host) -> Host:
-        """Return the entries of Q^T values that belong to rows of `upper`."""
-        tall = self._raw[:, : len(self._tau)]
-        values = values if len(values) else np.zeros(1)
-        work = 64 * max(1, len(self._tau))
-        out, _, _ = dormqr("L", "T", tall, self._tau, values[:, None], work)
-        return np.asarray(out[: len(self.upper), 0])
-
-
 @dataclass(frozen=True, eq=False)
 class _Stage:
     """The elimination of one group: own rows and carry, then ties to the next group."""
 
     own: _Rows
-    first: _Reduction
+    first: Reflection
     ties: _Rows | None
-    second: _Reduction | None
+    second: Reflection | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +93,11 @@ class Blocked:
         stages: list[_Stage] = []
         carry = np.zeros((0, sizes[0] + sums))
         for i, size in enumerate(sizes):
-            first = _Reduction(np.concatenate([own[i].matrix, carry]))
+            first = Reflection(np.concatenate([own[i].matrix, carry]))
             if i == len(sizes) - 1:
                 stages.append(_Stage(own[i], first, None, None))
                 break
-            second = _Reduction(_tied(ties[i].matrix, first.upper))
+            second = Reflection(_tied(ties[i].matrix, first.upper))
             stages.append(_Stage(own[i], first, ties[i], second))
             carry = second.upper[size + sums :, size + sums :]
         return _State(system, sizes, sums, tuple(stages), scale)
@@ -126,11 +108,11 @@ class Blocked:
         _check_rhs(state.system, right)
         rotated, carry = [], np.zeros(0)
         for stage, size in zip(state.stages, state.sizes, strict=True):
-            top = stage.first.rotated(np.concatenate([stage.own.values(right), carry]))
+            top = _rotated(stage.first, np.concatenate([stage.own.values(right), carry]))
             if stage.ties is None or stage.second is None:
                 rotated.append(top)
             else:
-                both = stage.second.rotated(np.concatenate([stage.ties.values(right), top]))
+                both = _rotated(stage.second, np.concatenate([stage.ties.values(right), top]))
                 rotated.append(both[: size + state.sums])
                 carry = both[size + state.sums :]
         weights = state.scale * _substituted(state, rotated)
@@ -139,6 +121,11 @@ class Blocked:
         detail = f"Rank {facts.rank} of {state.system.columns} columns."
         kind = OutcomeKind.CONVERGED if full else OutcomeKind.NEAR_SINGULAR
         return like(weights, rhs), Outcome(kind, detail), facts
+
+
+def _rotated(reflection: Reflection, values: Host) -> Host:
+    """Return the entries of Q^T values that belong to rows of R."""
+    return reflection.rotated(values[:, None])[: len(reflection.upper), 0]
 
 
 def _tied(ties: Host, upper: Host) -> Host:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scipy.linalg.lapack import dgeqrf
+import numpy as np
+from scipy.linalg.lapack import dgeqrf, dormqr
 
 from sharpfront.arrays import Host
 from sharpfront.errors import LinearSystemError
@@ -27,3 +28,21 @@ def reflected(matrix: Host, *, overwrite: bool = False) -> tuple[Host, Host]:
     if info != 0:
         raise LinearSystemError(f"LAPACK refused the QR factorisation (info = {info}).")
     return raw, tau
+
+
+class Reflection:
+    """A QR factorisation whose Q is never formed: cheap to make and to apply."""
+
+    def __init__(self, matrix: Host) -> None:
+        # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
+        matrix = matrix if len(matrix) else np.zeros((1, matrix.shape[1]))
+        self._raw, self._tau = reflected(matrix)
+        self.upper = np.triu(self._raw[: min(matrix.shape)])
+
+    def rotated(self, values: Host) -> Host:
+        """Return Q^T values, (m, k)."""
+        values = values if len(values) else np.zeros((1, values.shape[1]))
+        work = 2 * PANEL * max(1, values.shape[1])
+        tall = self._raw[:, : len(self._tau)]
+        out, _, _ = dormqr("L", "T", tall, self._tau, values, work)
+        return np.asarray(out)

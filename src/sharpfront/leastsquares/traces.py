@@ -11,13 +11,8 @@ from sharpfront.arrays import Array, Host
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
-from sharpfront.leastsquares.tree import (
-    LeafFactor,
-    LeafRows,
-    TreeElimination,
-    TreeSolution,
-    factor_leaves,
-)
+from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves
+from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ patch, and every trace between two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from sharpfront.arrays import Host
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.leastsquares.tree import LeafRows, Tie
-from sharpfront.problem import IntegralCondition, Problem
+from sharpfront.leastsquares.leaves import LeafRows, Tie
+from sharpfront.problem import IntegralCondition
+from sharpfront.rows.measure import Measure
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import form_matrix
 from sharpfront.rows.values import form_at, taylor_of
@@ -36,24 +37,20 @@ class Integrals:
 
     Parameters
     ----------
-    problem
-        A linear one.
-    rough
-        How rough each unknown is (`rows.norm`).
-    vote
-        The power of the domain's size that its rows are multiplied by.
+    measure
+        What rows are measured by.
     """
 
-    def __init__(self, problem: Problem, rough: dict[str, int], vote: float) -> None:
-        self.problem = problem
-        stated = [c for c in problem.further if isinstance(c, IntegralCondition)]
+    def __init__(self, measure: Measure) -> None:
+        self.measure, self.problem = measure, measure.problem
+        stated = [c for c in self.problem.further if isinstance(c, IntegralCondition)]
         self.forms: tuple[LinearForm, ...] = tuple(f for c in stated for f in c.forms)
         self.equals = np.array([c.equals for c in stated for _ in c.forms])
         self._padded: dict[int, tuple[Host, Host]] = {}
         if self.forms:
-            self.scales = self._scales(rough, vote)
+            self.scales = self._scales()
 
-    def _scales(self, rough: dict[str, int], vote: float) -> Host:
+    def _scales(self) -> Host:
         """Return one over the size of each integral if unknowns were one."""
         domain = self.problem.domain
         extent = np.ptp(domain.bounds, axis=0)
@@ -61,9 +58,9 @@ class Integrals:
         sizes = []
         for form in self.forms:
             found = form_at(form, self.problem.coordinates, points)
-            sizes.append(np.mean(size_of_terms(found, extent, rough)))
+            sizes.append(np.mean(size_of_terms(found, extent, self.measure.rough)))
         size = np.maximum(np.array(sizes) * float(np.prod(extent)), 1e-300)
-        return np.asarray(float(extent.max()) ** vote / size)
+        return np.asarray(self.measure.vote(float(extent.max())) / size)
 
     def attached(self, leaf: LeafRows, patch: Patch, link: Link) -> LeafRows:
         """Return the rows of a patch with those of its place in the chain."""
@@ -78,12 +75,12 @@ class Integrals:
             ties.append(Tie(link.before, start))
         if link.after is not None:
             ties.append(Tie(link.after, own, -constant))
-            return LeafRows(leaf.matrix, leaf.rhs, tuple(ties))
+            return replace(leaf, ties=tuple(ties))
         # The probe's right-hand side is zero: the condition's share in all of its noise is small.
-        rhs = np.zeros((count, leaf.rhs.shape[1]))
+        rhs = np.zeros((count, leaf.own.rhs.shape[1]))
         rhs[:, 0] = self.scales * self.equals - constant
-        matrix = np.concatenate([leaf.matrix, own])
-        return LeafRows(matrix, np.concatenate([leaf.rhs, rhs]), tuple(ties))
+        both = rhs if leaf.rhs is None else np.concatenate([leaf.rhs, rhs])
+        return replace(leaf, ties=tuple(ties), further=(*leaf.further, own), rhs=both)
 
     def _over(self, patch: Patch) -> tuple[Host, Host]:
         """Return the integrals over a patch as rows over its columns, and what holds no unknown."""
@@ -103,13 +100,15 @@ class Integrals:
 
     def _with_columns(self, leaf: LeafRows, count: int) -> LeafRows:
         """Return a leaf's rows with further columns of zeros."""
-        ties = tuple(Tie(t.trace, self._wider(t.matrix, count), t.offset) for t in leaf.ties)
-        return LeafRows(self._wider(leaf.matrix, count), leaf.rhs, ties)
+        own = leaf.own.triangle
+        every = [*leaf.further, *(t.matrix for t in leaf.ties)]
+        padded = {id(m): self._wider(m, count, 0) for m in every}
+        return leaf.wider(count, {**padded, id(own): self._wider(own, count, count)})
 
-    def _wider(self, matrix: Host, count: int) -> Host:
+    def _wider(self, matrix: Host, columns: int, rows: int) -> Host:
         # Leaves that share their matrices are factored together: they share these too.
         known = self._padded.get(id(matrix))
         if known is None or known[0] is not matrix:
-            wider = np.hstack([matrix, np.zeros((len(matrix), count))])
+            wider = np.pad(matrix, ((0, rows), (0, columns)))
             self._padded[id(matrix)] = known = (matrix, wider)
         return known[1]

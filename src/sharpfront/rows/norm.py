@@ -47,42 +47,56 @@ LENGTHS = 12
 THIN = 4.0
 
 
-def stretched(sides: Host, extent: float) -> list[tuple[Host, float]]:
-    """Return sides with the thin axis made longer and longer, each with the factor l / h.
+def stretched(sides: Host, extent: float) -> tuple[Host, Host]:
+    """Return sides with the thin axis made longer and longer, (k, d), and the factors l / h, (k,).
 
     What a residual r in a strip of thickness h does to u is felt far beyond the strip: spread over
     a length l it is a source r h / l, which makes an error of that over the size of the terms at
     the length l. The row of a strip counts for the largest such error, up to the strip's length;
     on the line, where no strip has one, up to the domain's extent.
     """
-    out = [(sides, 1.0)]
     axis, longest = int(np.argmin(sides)), float(sides.max()) if len(sides) > 1 else extent
-    if longest > THIN * sides[axis]:
-        for length in np.geomspace(sides[axis], longest, LENGTHS)[1:]:
-            wider = sides.copy()
-            wider[axis] = length
-            out.append((wider, float(length / sides[axis])))
-    return out
+    thin = float(sides[axis])
+    if longest <= THIN * thin:
+        return sides[None], np.ones(1)
+    lengths = np.geomspace(thin, longest, LENGTHS)
+    out = np.repeat(sides[None], LENGTHS, axis=0)
+    out[1:, axis] = lengths[1:]
+    return out, out[:, axis] / thin
 
 
 def felt_size(
     form: FormValues, sides: Host, rough: dict[str, int], extent: float
 ) -> tuple[Host, Host]:
     """Return the least of l / h times the size of the terms at points, and the sides it is at."""
-    least, at = np.asarray(np.inf), sides
-    for wider, factor in stretched(sides, extent):
-        size = factor * size_of_terms(form, wider, rough)
-        if np.max(size) < np.max(least):
-            at = wider
-        least = np.minimum(least, size)
-    return least, at
+    wider, factors = stretched(sides, extent)
+    sizes = _sizes(form, factors * _units(form, wider, rough))
+    lowest = np.minimum.accumulate(sizes, axis=1)
+    # The last that made the largest of them smaller.
+    lower = np.flatnonzero(sizes.max(axis=0)[1:] < lowest.max(axis=0)[:-1])
+    return lowest[:, -1], wider[lower[-1] + 1 if len(lower) else 0]
 
 
 def size_of_terms(form: FormValues, sides: Host, rough: dict[str, int]) -> Host:
     """Return sum_t |a_t| prod h^-alpha h_min^-t_j at points; sides (d,) or pointwise (m, d)."""
-    least = np.min(sides, axis=-1)
-    total = np.zeros(())
-    for term, a in zip(form.terms, form.coefficients, strict=True):
-        unit = np.prod(sides ** -np.array(term.orders, dtype=float), axis=-1)
-        total = total + np.abs(a) * unit * least ** -float(rough[term.unknown])
-    return np.asarray(total)
+    units = _units(form, np.atleast_2d(sides), rough)
+    if sides.ndim == 1:
+        return np.asarray(_sizes(form, units)[:, 0])
+    sizes = np.abs(form.coefficients) if form.terms else np.zeros((0, len(sides)))
+    return np.asarray(np.sum(sizes * units, axis=0))
+
+
+def _sizes(form: FormValues, units: Host) -> Host:
+    """Return the size of the terms at points for each column of units, (m, k)."""
+    if not len(form.terms):
+        return np.zeros((len(form.rhs), units.shape[1]))
+    return np.asarray(np.abs(form.coefficients).T @ units)
+
+
+def _units(form: FormValues, sides: Host, rough: dict[str, int]) -> Host:
+    """Return prod h^-alpha h_min^-t_j for each term and each of some sides, (terms, k)."""
+    orders = np.array([term.orders for term in form.terms], dtype=float)
+    rougher = np.array([rough[term.unknown] for term in form.terms], dtype=float)
+    logs = np.log(sides)
+    powers = orders.reshape(len(rougher), -1) @ logs.T + rougher[:, None] * logs.min(axis=1)
+    return np.asarray(np.exp(-powers))

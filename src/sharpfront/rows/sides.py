@@ -10,7 +10,8 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.bases.legendre import gauss, legendre_table
-from sharpfront.bases.patch import Patch, product_matrix, product_points
+from sharpfront.bases.patch import Patch, product_points
+from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import Contact, Side
 from sharpfront.rows.values import FormValues, taylor_of
 
@@ -46,6 +47,13 @@ def side_normals(patch: Patch, side: Side, positions: Host) -> Host:
     return np.asarray(out / np.linalg.norm(out, axis=1)[:, None])
 
 
+def side_tables(patch: Patch, side: Side, order: int) -> list[Host]:
+    """Return of each axis d^k of its functions at the points of `side_rule`."""
+    gauss_tables = patch.gauss_tables(patch.functions, order)
+    ends = patch.end_tables(side.axis, order)[:, side.end : side.end + 1]
+    return [ends if a == side.axis else table for a, table in enumerate(gauss_tables)]
+
+
 def nearest_patch(patches: Sequence[Patch], point: Host) -> int:
     """Return the first of the patches that a point lies in, to rounding."""
     gaps = []
@@ -59,6 +67,8 @@ def nearest_patch(patches: Sequence[Patch], point: Host) -> int:
 def face_depth(patch: Patch, at: Contact, normal: tuple[float, float] | None) -> float:
     """Return the size of a patch along the normal of a face, as seen from there."""
     if normal is None:
+        if not patch.maps[at.axis].strength:
+            return patch.maps[at.axis].length
         end = np.array([1.0 if at.end else -1.0])
         return 2.0 / float(patch.maps[at.axis].slopes(end, 1)[0, 0])
     middle = np.empty((1, 2))
@@ -95,13 +105,17 @@ def local_sides(patch: Patch, at: Sequence[Host]) -> Host:
     return product_points(axes)
 
 
+def shares_of(axis: AxisMap, low: float, high: float) -> tuple[float, float]:
+    """Return two places as shares of an axis, rounded: equal ones for patches anywhere."""
+    start, stop = (round((x - axis.low) / axis.length * STEPS) / STEPS for x in (low, high))
+    return start, stop
+
+
 def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) -> Host:
     """Return the mean over [low, high] of its Legendre polynomials times the axis' functions."""
     functions, m = patch.functions[axis], patch.maps[axis]
     if not m.strength:
-        # Relative to the patch and rounded, so that patches share it wherever they are.
-        start, stop = (round((x - m.low) / m.length * STEPS) / STEPS for x in (low, high))
-        return _moments(functions, start, stop, count)
+        return _moments(functions, *shares_of(m, low, high), count)
     # Exact for the product of both; a map is no polynomial and gets more.
     z, w = gauss((functions + count) // 2 + 1 + MAPPED)
     table = patch.axis_table(axis, 0.5 * (low * (1 - z) + high * (1 + z)), 0)[0]
@@ -132,14 +146,29 @@ def form_matrix(
     unknowns
         Their names, in the order of their columns.
     """
-    parts = []
-    shape = math.prod(t.shape[1] for t in tables), math.prod(t.shape[2] for t in tables)
-    for unknown in unknowns:
-        part = np.zeros(shape)
-        for term, c in zip(form.terms, form.coefficients, strict=True):
-            if term.unknown == unknown:
-                part += (scale * c)[:, None] * product_matrix(
-                    [t[k] for t, k in zip(tables, term.orders, strict=True)]
-                )
-        parts.append(part)
+    parts = [_of_one(form, unknown, scale, tables) for unknown in unknowns]
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+
+def _of_one(form: FormValues, unknown: str, scale: Host | float, tables: Sequence[Host]) -> Host:
+    """Return a form applied to the functions of one unknown, (points, functions).
+
+    Axis by axis from the last, sums over the terms that differ along it alone.
+    """
+    counts = [t.shape[1] for t in tables]
+    columns = math.prod(t.shape[2] for t in tables)
+    level: dict[tuple[int, ...], Host] = {}
+    for term, c in zip(form.terms, form.coefficients, strict=True):
+        if term.unknown == unknown:
+            own = np.asarray(scale * c)
+            level[term.orders] = level[term.orders] + own if term.orders in level else own
+    for axis in range(len(tables) - 1, -1, -1):
+        shape = math.prod(counts[:axis]), counts[axis], math.prod(counts[axis + 1 :])
+        found: dict[tuple[int, ...], Host] = {}
+        for orders, values in level.items():
+            table = tables[axis][orders[axis]]
+            part = table[None, :, None, :, None] * values.reshape(*shape, 1, -1)
+            rest = orders[:axis]
+            found[rest] = found[rest] + part if rest in found else part
+        level = found
+    return level[()].reshape(-1, columns) if level else np.zeros((math.prod(counts), columns))

@@ -43,7 +43,8 @@ from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
-from sharpfront.rows.patch_rows import PatchRows, lightest
+from sharpfront.rows.measure import lightest
+from sharpfront.rows.patch_rows import PatchRows
 
 # Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
 COMPARED = -np.cos(np.pi * np.arange(8) / 7)

@@ -1,0 +1,226 @@
+"""Leaves of a tree: rows over columns of their own, tied to traces, and their elimination.
+
+    minimise  |w (R c - r)|^2 + |A c - b|^2 + sum over ties |T c - g - t|^2
+
+over a leaf's columns c. The rows that make up most of a leaf come reduced to a triangle R, so that
+they need not be reduced again with other ties or another weight w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
+
+from sharpfront.arrays import Host
+from sharpfront.leastsquares.reflectors import reflected
+
+# Columns that LAPACK's kernel for rows below a triangle works on at a time.
+BLOCK = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Tie:
+    """Rows ``matrix @ c - g = offset`` that tie a leaf to a trace g.
+
+    Parameters
+    ----------
+    trace
+        The number of the trace.
+    matrix
+        (size of the trace, columns of the leaf).
+    offset
+        What the leaf's side differs by, for the first right-hand side, (size of the trace,);
+        nothing if None.
+    """
+
+    trace: int
+    matrix: Host
+    offset: Host | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """Rows after QR.
+
+    Parameters
+    ----------
+    triangle, rhs
+        (n, n) and (n, k) for k right-hand sides.
+    rest
+        The sum of squares that no columns can make smaller, for the first right-hand side.
+    """
+
+    triangle: Host
+    rhs: Host
+    rest: float = 0.0
+
+    @classmethod
+    def of(cls, matrix: Host, rhs: Host) -> Reduced:
+        """Return rows (m, n) with right-hand sides (m, k) reduced."""
+        m, n = matrix.shape
+        stack = np.zeros((max(m, n), n + rhs.shape[1]), order="F")
+        stack[:m, :n], stack[:m, n:] = matrix, rhs
+        raw, _ = reflected(stack, overwrite=True)
+        # Right-hand sides are columns too: their part of R is Q^T rhs, and below it what is left.
+        return cls(np.triu(raw[:n, :n]), raw[:n, n:].copy(), float(np.sum(raw[n : n + 1, n] ** 2)))
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRows:
+    """The rows of one leaf.
+
+    Parameters
+    ----------
+    own
+        Most of the rows over the leaf's columns alone, reduced.
+    ties
+        One for each trace the leaf touches.
+    further, rhs
+        More rows over its columns, (m_i, n) each, and the right-hand sides of all, (m, k).
+    weight
+        Factor on the reduced rows.
+    """
+
+    own: Reduced
+    ties: tuple[Tie, ...]
+    further: tuple[Host, ...] = ()
+    rhs: Host | None = None
+    weight: float = 1.0
+
+    def wider(self, count: int, padded: Mapping[int, Host]) -> LeafRows:
+        """Return the rows with further columns, of zeros; `padded` has each matrix with them."""
+        own = replace(
+            self.own,
+            triangle=padded[id(self.own.triangle)],
+            rhs=np.concatenate([self.own.rhs, np.zeros((count, self.own.rhs.shape[1]))]),
+        )
+        ties = tuple(replace(t, matrix=padded[id(t.matrix)]) for t in self.ties)
+        return replace(self, own=own, ties=ties, further=tuple(padded[id(m)] for m in self.further))
+
+
+@dataclass(frozen=True, eq=False)
+class LeafFactor:
+    """A leaf after elimination: c = start - response g, and a triangle over its traces."""
+
+    traces: tuple[int, ...]
+    sizes: tuple[int, ...]
+    start: Host
+    response: Host
+    triangle: Host
+    rhs: Host
+    rest: float
+    extremes: tuple[float, float]
+
+    def renumbered(self, traces: Sequence[int], order: Mapping[int, int]) -> LeafFactor:
+        """Return the leaf with other numbers for its traces, eliminated in another order.
+
+        Parameters
+        ----------
+        traces
+            The new number of each trace, in the order of `traces`.
+        order
+            A rank for each new number.
+        """
+        ranks = [order[t] for t in traces]
+        if ranks == sorted(ranks):
+            return replace(self, traces=tuple(traces))
+        moved = sorted(range(len(traces)), key=lambda i: ranks[i])
+        parts = np.split(np.arange(len(self.triangle)), np.cumsum(self.sizes)[:-1])
+        columns = np.concatenate([parts[i] for i in moved])
+        n = len(self.triangle)
+        raw, _ = reflected(np.column_stack([self.triangle[:, columns], self.rhs]))
+        return replace(
+            self,
+            traces=tuple(traces[i] for i in moved),
+            sizes=tuple(self.sizes[i] for i in moved),
+            response=self.response[:, columns],
+            triangle=np.triu(raw[:, :n]),
+            rhs=raw[:, n:].copy(order="F"),
+        )
+
+    def columns(self, traces: Sequence[Host]) -> Host:
+        """Return the solution of the leaf from the values of all traces."""
+        if not self.traces:
+            return self.start
+        around = np.concatenate([traces[t] for t in self.traces])
+        return np.asarray(self.start - self.response @ around)
+
+
+def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[LeafFactor]:
+    """Eliminate the own columns of every leaf.
+
+    Leaves with the same matrices and the same order of traces share one factorisation, with a
+    right-hand side for each.
+
+    Parameters
+    ----------
+    leaves
+        The rows of each.
+    order
+        A rank for each trace; those to be eliminated first come first.
+    """
+    groups: dict[tuple[float, ...], list[tuple[int, LeafRows]]] = {}
+    for i, leaf in enumerate(leaves):
+        ties = tuple(sorted(leaf.ties, key=lambda tie: order[tie.trace]))
+        every = (leaf.own.triangle, *leaf.further, *(tie.matrix for tie in ties))
+        key = (leaf.weight, *map(id, every))
+        groups.setdefault(key, []).append((i, replace(leaf, ties=ties)))
+    found: dict[int, LeafFactor] = {}
+    for group in groups.values():
+        factors = _factor([leaf for _, leaf in group])
+        found |= {i: factor for (i, _), factor in zip(group, factors, strict=True)}
+    return [found[i] for i in range(len(leaves))]
+
+
+def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
+    """Eliminate the columns of leaves with the same matrices."""
+    first = leaves[0]
+    n, k = first.own.rhs.shape
+    sizes = tuple(len(t.matrix) for t in first.ties)
+    g = sum(sizes)
+    top, bottom = _beside(leaves, g)
+    upper = np.array(first.weight * first.own.triangle, order="F")
+    if len(bottom):
+        below = np.empty((len(bottom), n), order="F")
+        np.concatenate([*first.further, *(t.matrix for t in first.ties)], out=below)
+        upper, v, t, _ = dtpqrt(0, min(BLOCK, n), upper, below, overwrite_a=1, overwrite_b=1)
+        top, bottom, _ = dtpmqrt(0, v, t, top, bottom, trans=b"T", overwrite_a=1, overwrite_b=1)
+    diagonal = np.abs(np.diagonal(upper))
+    extremes = (float(diagonal.min()), float(diagonal.max()))
+    both, _ = dtrtrs(upper, top)
+    raw = reflected(bottom, overwrite=True)[0] if g else bottom
+    triangle = np.triu(raw[:g, :g])
+    left = np.sum((np.triu(raw[g:, g:]) if g else raw) ** 2, axis=0)
+    out = []
+    for j, leaf in enumerate(leaves):
+        own = slice(g + j * k, g + (j + 1) * k)
+        rest = leaf.weight**2 * leaf.own.rest + float(left[j * k])
+        traces = tuple(t.trace for t in leaf.ties)
+        rhs = raw[:g, own].copy(order="F")
+        out.append(
+            LeafFactor(traces, sizes, both[:, own], both[:, :g], triangle, rhs, rest, extremes)
+        )
+    return out
+
+
+def _beside(leaves: Sequence[LeafRows], g: int) -> tuple[Host, Host]:
+    """Return the columns of the traces and of all right-hand sides, beside triangle and rows."""
+    n, k = leaves[0].own.rhs.shape
+    m = sum(map(len, leaves[0].further))
+    top = np.zeros((n, g + k * len(leaves)), order="F")
+    bottom = np.zeros((m + g, g + k * len(leaves)), order="F")
+    bottom[range(m, m + g), range(g)] = -1.0
+    for j, leaf in enumerate(leaves):
+        own = slice(g + j * k, g + (j + 1) * k)
+        top[:, own] = leaf.weight * leaf.own.rhs
+        if leaf.rhs is not None:
+            bottom[:m, own] = leaf.rhs
+        start = m
+        for tie in leaf.ties:
+            if tie.offset is not None:
+                bottom[start : start + len(tie.offset), own.start] = tie.offset
+            start += len(tie.matrix)
+    return top, bottom

@@ -1,0 +1,124 @@
+"""Rows of conditions on sides of patches and at points."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.patch import Patch
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.problem import PointCondition
+from sharpfront.rows.faces import Side
+from sharpfront.rows.measure import TINY, Measure, is_constant
+from sharpfront.rows.norm import size_of_terms
+from sharpfront.rows.sides import (
+    form_matrix,
+    local_sides,
+    nearest_patch,
+    side_normals,
+    side_rule,
+    side_tables,
+)
+from sharpfront.rows.values import FormValues, form_at, taylor_of_all
+
+Rows = tuple[Host, Host]
+
+
+class ConditionRows:
+    """Assembles the rows of conditions.
+
+    Parameters
+    ----------
+    measure
+        What rows are measured by.
+    """
+
+    def __init__(self, measure: Measure) -> None:
+        self.measure = measure
+        self._stated = {c.part: c for c in measure.problem.conditions}
+        self._shared: dict[Hashable, tuple[Host, Host]] = {}
+
+    def on_sides(
+        self, patches: Sequence[Patch], sides: Mapping[Side, str], which: Collection[int]
+    ) -> dict[int, list[Rows]]:
+        """Return the rows of some patches' sides, at Gauss points of each side."""
+        out: dict[int, list[Rows]] = {i: [] for i in which}
+        parts: dict[str, list[Side]] = {}
+        for side, part in sides.items():
+            if part in self._stated and side.patch in out:
+                parts.setdefault(part, []).append(side)
+        for part, own in parts.items():
+            here = [patches[side.patch] for side in own]
+            for form in self._stated[part].forms:
+                rows = self._on_part(form, own, here)
+                for side, found in zip(own, rows, strict=True):
+                    out[side.patch].append(found)
+        return out
+
+    def _on_part(
+        self, form: LinearForm, sides: Sequence[Side], patches: Sequence[Patch]
+    ) -> list[Rows]:
+        """Return the rows of a condition on sides, evaluated on all of them at once."""
+        rules = [side_rule(patch, side) for patch, side in zip(patches, sides, strict=True)]
+        at = [patch.positions(z) for patch, (z, _) in zip(patches, rules, strict=True)]
+        normals = [side_normals(*each) for each in zip(patches, sides, at, strict=True)]
+        points = [patch.in_space(x) for patch, x in zip(patches, at, strict=True)]
+        ends = np.cumsum([len(x) for x in at])[:-1]
+        every = np.concatenate(points), np.concatenate(normals)
+        found = form_at(form, self.measure.problem.coordinates, *every)
+        values = found.in_chart(taylor_of_all(patches, at)).split(ends)
+        each = zip(patches, sides, rules, values, strict=True)
+        return [self._on_side(form, *one) for one in each]
+
+    def _on_side(
+        self,
+        form: LinearForm,
+        patch: Patch,
+        side: Side,
+        rule: tuple[list[Host], Host],
+        values: FormValues,
+    ) -> Rows:
+        key = (id(form), side.axis, side.end, patch.shape) if is_constant(form) else None
+        if key is None or patch.chart is not None or key not in self._shared:
+            z, weights = rule
+            size = size_of_terms(values, local_sides(patch, z), self.measure.rough)
+            scale = self.measure.vote(patch.longest) * np.sqrt(weights) / np.maximum(size, TINY)
+            tables = side_tables(patch, side, values.order)
+            known = form_matrix(values, scale, tables, self.measure.unknowns), scale
+            if key is not None:
+                self._shared[key] = known
+        else:
+            known = self._shared[key]
+        matrix, scale = known
+        return matrix, self.measure.probed(values.rhs * scale)
+
+    def owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
+        """Return the conditions at points, each with one patch that has the point."""
+        out: dict[int, list[PointCondition]] = {}
+        for condition in self.measure.problem.further:
+            if isinstance(condition, PointCondition):
+                owner = nearest_patch(patches, np.array(condition.point))
+                out.setdefault(owner, []).append(condition)
+        return out
+
+    def at_points(self, patches: Sequence[Patch], which: Collection[int]) -> list[tuple[int, Rows]]:
+        """Return the rows of conditions at points, each with a patch that has the point."""
+        owned = self.owners(patches)
+        return [
+            (i, self._at_point(form, patches[i], np.array([condition.point])))
+            for i in owned
+            if i in which
+            for condition in owned[i]
+            for form in condition.forms
+        ]
+
+    def _at_point(self, form: LinearForm, patch: Patch, point: Host) -> Rows:
+        at = patch.in_chart(point)
+        found = self.measure.at(form, patch, at)
+        size = np.maximum(size_of_terms(found, patch.sides, self.measure.rough), TINY)
+        scale = self.measure.vote(patch.longest) / size
+        tables = [patch.axis_table(a, at[:, a], form.order) for a in range(patch.dimension)]
+        rows = form_matrix(found, scale, tables, self.measure.unknowns)
+        return rows, self.measure.probed(found.rhs * scale)

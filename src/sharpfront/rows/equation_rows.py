@@ -1,0 +1,196 @@
+"""The equation's rows on patches: the equation at Gauss points, reduced to a triangle."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.legendre import derivative_matrix, gauss, projection
+from sharpfront.bases.patch import Patch
+from sharpfront.equation.values import at_points, environment
+from sharpfront.leastsquares.leaves import Reduced
+from sharpfront.leastsquares.reflectors import Reflection
+from sharpfront.rows.measure import TINY, Measure, lightest
+from sharpfront.rows.norm import felt_size, size_of_terms
+from sharpfront.rows.sides import form_matrix, local_sides
+from sharpfront.rows.values import FormValues, form_at, taylor_of_all
+
+# Rows are kept of so many times the patches at hand: those of a solution are wanted again in
+# another norm, hardly later.
+KEPT = 4
+
+
+@dataclass(frozen=True, eq=False)
+class _Alike:
+    """What patches of one shape have in common where coefficients are constant.
+
+    Parameters
+    ----------
+    scales
+        The factor on the rows of each equation.
+    triangle
+        Their rows reduced.
+    reflection
+        What reduces them; None where the weights of the polynomials in the equation, which are a
+        triangle already, stand for its values.
+    """
+
+    scales: Sequence[Host | float]
+    triangle: Host
+    reflection: Reflection | None = None
+
+
+class EquationRows:
+    """Assembles and reduces the equation's rows, and keeps them.
+
+    Parameters
+    ----------
+    measure
+        What rows are measured by.
+    """
+
+    def __init__(self, measure: Measure) -> None:
+        self.measure = measure
+        self._alike: dict[Hashable, _Alike] = {}
+        self._kept: dict[Patch, Reduced] = {}
+
+    def reduced(self, patches: Sequence[Patch], count: int) -> list[Reduced]:
+        """Return the rows on patches, reduced; there are `count` patches at hand in all."""
+        fresh = [patch for patch in patches if patch not in self._kept]
+        self._kept |= zip(fresh, self._assembled(fresh), strict=True)
+        out = [self._kept[patch] for patch in patches]
+        if len(self._kept) > KEPT * count:
+            self._kept = dict(zip(patches, out, strict=True))
+        return out
+
+    def _assembled(self, patches: Sequence[Patch]) -> list[Reduced]:
+        if not patches:
+            return []
+        counts = [tuple(p + 1 for p in patch.functions) for patch in patches]
+        rules = [patch.gauss_points(n) for patch, n in zip(patches, counts, strict=True)]
+        points = np.concatenate([x for x, _ in rules])
+        ends = np.cumsum([len(x) for x, _ in rules])[:-1]
+        if self.measure.constant and all(patch.chart is None for patch in patches):
+            sources = [np.split(s, ends) for s in self._sources(points)]
+            return [
+                self._like_others(patch, rules[i], [s[i] for s in sources])
+                for i, patch in enumerate(patches)
+            ]
+        nodes = [[gauss(k)[0] for k in n] for n in counts]
+        at = [p.positions(z) if p.chart else z[0] for p, z in zip(patches, nodes, strict=True)]
+        taylor = taylor_of_all(patches, at)
+        problem = self.measure.problem
+        values = [
+            form_at(form, problem.coordinates, points).in_chart(taylor).split(ends)
+            for form in problem.forms
+        ]
+        return [
+            self._varying(patch, rules[i][1], [v[i] for v in values])
+            for i, patch in enumerate(patches)
+        ]
+
+    def _sources(self, points: Host) -> list[Host]:
+        """Return the right-hand side of each equation at points."""
+        leaves = environment(self.measure.problem.coordinates, points)
+        return [
+            -at_points(form.source, leaves, len(points), "source of the equation")
+            for form in self.measure.problem.forms
+        ]
+
+    def _varying(self, patch: Patch, weights: Host, forms: Sequence[FormValues]) -> Reduced:
+        scales = self._scales(patch, forms)
+        rhs = self._rhs([f.rhs for f in forms], scales, weights)
+        return Reduced.of(self._matrix(patch, weights, forms, scales), rhs)
+
+    def _like_others(
+        self, patch: Patch, rule: tuple[Host, Host], sources: Sequence[Host]
+    ) -> Reduced:
+        """Return the rows for constant coefficients, of which only the right-hand side is new."""
+        points, weights = rule
+        if patch.shape not in self._alike:
+            names = self.measure.problem.coordinates
+            single = len(self.measure.problem.forms) == len(self.measure.unknowns) == 1
+            as_triangle = single and patch.is_even
+            where = points[:1] if as_triangle else points
+            forms = [form_at(form, names, where) for form in self.measure.problem.forms]
+            scales = self._scales(patch, forms)
+            if as_triangle:
+                known = _Alike([float(scales[0][0])], _triangle(patch, forms[0], scales[0][0]))
+            else:
+                reflection = Reflection(self._matrix(patch, weights, forms, scales))
+                known = _Alike(scales, reflection.upper, reflection)
+            self._alike[patch.shape] = known
+        known = self._alike[patch.shape]
+        rhs = self._rhs(sources, known.scales, weights)
+        n = len(known.triangle)
+        if known.reflection is None:
+            own, left = _projected(patch, rhs)
+            return Reduced(known.triangle, own, float(np.sum(left[:, 0] ** 2)))
+        own = known.reflection.rotated(rhs)
+        return Reduced(known.triangle, own[:n], float(np.sum(own[n:, 0] ** 2)))
+
+    def _rhs(self, values: Sequence[Host], scales: Sequence[Host | float], weights: Host) -> Host:
+        roots = np.sqrt(weights)
+        own = [v * k * roots for v, k in zip(values, scales, strict=True)]
+        return self.measure.probed(own[0] if len(own) == 1 else np.concatenate(own))
+
+    def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[Host]:
+        """Return what the rows of each equation are multiplied by on a patch, at its points."""
+        measure = self.measure
+        local = local_sides(patch, [gauss(p + 1)[0] for p in patch.functions])
+        factor = lightest([patch], measure.order) * measure.vote(patch.longest)
+        sizes = [
+            size_of_terms(form, local, measure.rough)
+            if local.ndim > 1
+            else felt_size(form, patch.sides, measure.rough, measure.extent)[0]
+            for form in forms
+        ]
+        return [factor / np.maximum(size, TINY) for size in sizes]
+
+    def _matrix(
+        self, patch: Patch, weights: Host, forms: Sequence[FormValues], scales: Sequence[Host]
+    ) -> Host:
+        counts = tuple(p + 1 for p in patch.functions)
+        tables = patch.gauss_tables(counts, self.measure.order)
+        roots = np.sqrt(weights)
+        blocks = [
+            form_matrix(f, k * roots, tables, self.measure.unknowns)
+            for f, k in zip(forms, scales, strict=True)
+        ]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+
+def _triangle(patch: Patch, form: FormValues, scale: float) -> Host:
+    """Return the Legendre weights of a form with constant coefficients over a patch's functions.
+
+    Derivatives of polynomials are polynomials of lower degree, so that no QR is needed: in terms
+    of Legendre weights, which have the size that values at Gauss points have, the rows of the
+    equation are a triangle.
+    """
+    tables = [
+        np.stack([derivative_matrix(p, k) * (2.0 / m.length) ** k for k in range(form.order + 1)])
+        for p, m in zip(patch.functions, patch.maps, strict=True)
+    ]
+    each = [np.full(patch.size, c[0]) for c in form.coefficients]
+    every = FormValues(form.terms, each, np.zeros(0))
+    return np.asfortranarray(form_matrix(every, scale, tables, [form.terms[0].unknown]))
+
+
+def _projected(patch: Patch, values: Host) -> tuple[Host, Host]:
+    """Return values at Gauss points, times roots of weights, as Legendre weights, and the rest."""
+    counts = [p + 1 for p in patch.functions]
+    matrices = [projection(n, p) for n, p in zip(counts, patch.functions, strict=True)]
+    block = values.reshape(*counts, -1)
+    own = _along_axes(block, matrices)
+    back = _along_axes(own, [m.T for m in matrices])
+    return own.reshape(patch.size, -1), (block - back).reshape(values.shape)
+
+
+def _along_axes(block: Host, matrices: Sequence[Host]) -> Host:
+    """Return an array multiplied by a matrix along each of its first axes."""
+    for axis, matrix in enumerate(matrices):
+        block = np.moveaxis(np.tensordot(matrix, block, axes=(1, axis)), 0, axis)
+    return block

@@ -1,0 +1,95 @@
+"""What the rows of a problem are measured by, and the probe beside their right-hand sides.
+
+The probe is white noise of size one in units of u. What its solution grows to says how well the
+problem determines its solution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.patch import Patch
+from sharpfront.equation.expression import Constant
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.problem import Problem
+from sharpfront.rows.norm import THIN, felt_size, roughness
+from sharpfront.rows.values import FormValues, form_at, taylor_of
+
+# Numbers that the probe repeats; a prime, so that no pattern of rows meets the same ones.
+NOISE = 9973
+# Equation rows weigh this power of the number of functions less than ties and conditions, for
+# order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
+LIGHTER = 1.5
+TINY = 1e-300
+
+
+class Measure:
+    """Sizes of unknowns, votes of patches and the probe's noise for a linear problem.
+
+    Parameters
+    ----------
+    problem
+        What is to hold.
+    seed
+        Of the probe.
+    """
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self.problem = problem
+        self.unknowns = problem.unknowns
+        self.rough = roughness(problem.forms, problem.unknowns)
+        self.order = max(form.order for form in problem.forms)
+        self.constant = all(is_constant(f) for f in problem.forms)
+        # Equal votes of the rings about a corner: h^(d/2 - m) for order 2m.
+        self._vote = 0.5 * problem.domain.dimension - 0.5 * self.order
+        self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
+        self._noise = np.random.default_rng(seed).standard_normal(NOISE)
+        self._reaches: dict[object, Host] = {}
+
+    def vote(self, length: float) -> float:
+        """Return the vote of patches as long as that."""
+        return float(length**self._vote)
+
+    def probed(self, rhs: Host) -> Host:
+        """Return a right-hand side of rows with the probe's beside it, (m, 2)."""
+        # The same noise again and again: only that it has a share in everything matters.
+        out = np.empty((len(rhs), 2))
+        out[:, 0] = rhs
+        out[:, 1] = np.resize(self._noise, len(rhs)) / math.sqrt(len(rhs))
+        return out
+
+    def at(
+        self, form: LinearForm, patch: Patch, positions: Host, normals: Host | None = None
+    ) -> FormValues:
+        """Return a form at positions in a patch's chart, in derivatives along the chart."""
+        points = patch.in_space(positions)
+        found = form_at(form, self.problem.coordinates, points, normals)
+        return found.in_chart(taylor_of(patch, positions))
+
+    def reach(self, patch: Patch) -> Host:
+        """Return the sides of a patch as far as its effect is felt."""
+        longest = self.extent if patch.dimension == 1 else patch.longest
+        if longest < THIN * patch.shortest:
+            return patch.sides
+        key = patch.shape if self.constant else patch
+        if key not in self._reaches:
+            middle = 0.5 * (patch.low + patch.high)[None]
+            forms = [self.at(form, patch, middle) for form in self.problem.forms]
+            found = [felt_size(form, patch.sides, self.rough, self.extent)[1] for form in forms]
+            self._reaches[key] = np.max(found, axis=0)
+        return self._reaches[key]
+
+
+def is_constant(form: LinearForm) -> bool:
+    """Tell whether the coefficients of a form are the same everywhere."""
+    return all(isinstance(term.coefficient, Constant) for term in form.terms)
+
+
+def lightest(patches: Sequence[Patch], order: int) -> float:
+    """Return the smallest weight of equation rows on patches."""
+    most = max(math.prod(p.functions) ** (1.0 / p.dimension) for p in patches)
+    return float(most ** (-LIGHTER * order / 2))

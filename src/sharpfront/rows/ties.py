@@ -1,0 +1,165 @@
+"""Ties of patches to the traces on their faces: moments of the Cauchy data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.bases.patch import Patch, product_matrix, to_rounding
+from sharpfront.leastsquares.leaves import Tie
+from sharpfront.rows.faces import Contact, Face
+from sharpfront.rows.interfaces import FaceSizes, Interfaces
+from sharpfront.rows.measure import Measure
+from sharpfront.rows.sides import face_depth, face_rule, form_matrix, moment_matrix, shares_of
+from sharpfront.rows.values import normal_derivative, taylor_of
+
+# Traces have so many moments fewer along an axis than the richer neighbour has functions; with one
+# more the count of rows and unknowns is even, with three fewer rough solutions go unnoticed.
+FEWER_MOMENTS = 2
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Of a face: moments along it, the lengths data are measured in, and its vote."""
+
+    counts: tuple[int, ...]
+    depth: float
+    least: float
+    vote: float
+
+
+class TraceTies:
+    """Assembles the ties of patches to traces.
+
+    Parameters
+    ----------
+    measure
+        What rows are measured by.
+    interfaces
+        The lines on which something jumps.
+    """
+
+    def __init__(self, measure: Measure, interfaces: Interfaces) -> None:
+        self.measure, self.interfaces = measure, interfaces
+        d = measure.problem.domain.dimension
+        self.along = {u: self._orders(u, d) for u in measure.unknowns}
+        self.total = {u: self._total(u) for u in measure.unknowns}
+        self._shared: dict[Hashable, Host] = {}
+
+    def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
+        """Return the highest derivative of an unknown along each axis."""
+        forms = self.measure.problem.forms
+        own = [t.orders for f in forms for t in f.terms if t.unknown == unknown]
+        return tuple(max((o[a] for o in own), default=0) for a in range(dimension))
+
+    def _total(self, unknown: str) -> int:
+        """Return the highest order of any derivative of an unknown."""
+        forms = self.measure.problem.forms
+        return max((t.order for f in forms for t in f.terms if t.unknown == unknown), default=0)
+
+    def _data(self, patch: Patch, axis: int) -> dict[str, int]:
+        """Return how many Cauchy data each unknown has on a face: its order across it."""
+        if patch.chart is not None:
+            return self.total
+        return {u: self.along[u][axis] for u in self.measure.unknowns}
+
+    def trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
+        """Return the number of moments of a face's traces."""
+        patch, axis = patches[face.below.patch], face.below.axis
+        special = self.interfaces.data(face, patch.maps[axis].high)
+        data = len(special) or sum(self._data(patch, axis).values())
+        return data * math.prod(_moments(face, patches))
+
+    def of_patches(
+        self, faces: Sequence[Face], patches: Sequence[Patch], which: Collection[int]
+    ) -> dict[int, list[Tie]]:
+        """Return the ties of some patches; traces are numbered like the faces."""
+        out: dict[int, list[Tie]] = {i: [] for i in which}
+        for k, face in enumerate(faces):
+            sizes = None
+            for here in face.contacts:
+                if here.patch in out:
+                    sizes = sizes or self._sizes(face, patches)
+                    out[here.patch].append(self._tie(k, face, patches, here, sizes))
+        return out
+
+    def _sizes(self, face: Face, patches: Sequence[Patch]) -> _Sizes:
+        both = [(patches[c.patch], c) for c in face.contacts]
+        depth = min(face_depth(p, c, face.normal) for p, c in both)
+        depth = min(max(depth, float(self.measure.reach(p)[c.axis])) for p, c in both)
+        least = min(depth, *(p.shortest for p, _ in both))
+        vote = self.measure.vote(min(p.longest for p, _ in both))
+        return _Sizes(_moments(face, patches), *map(to_rounding, (depth, least, vote)))
+
+    def _tie(
+        self, number: int, face: Face, patches: Sequence[Patch], here: Contact, sizes: _Sizes
+    ) -> Tie:
+        """Return the moments of a face's data as rows of one of its patches."""
+        patch = patches[here.patch]
+        a, b = (patches[c.patch] for c in face.contacts)
+        special = self.interfaces.data(face, a.maps[face.below.axis].high)
+        if special:
+            lengths = np.minimum(a.sides, b.sides)
+            lengths[here.axis] = sizes.depth
+            own = FaceSizes(lengths, sizes.vote)
+            found = self.interfaces.moments(special, face, (a, b), here.end, sizes.counts, own)
+            return Tie(number, *found)
+        # Relative to the patch, so that equal patches share the matrix wherever they are.
+        place = tuple(
+            shares_of(patch.maps[i], lo, hi)
+            for i, lo, hi in zip(here.rest, here.low, here.high, strict=True)
+        )
+        key = (here.axis, here.end, face.normal, patch.shape, sizes, place)
+        if key not in self._shared:
+            across = self._across_charts if face.normal else self._in_one_chart
+            self._shared[key] = sizes.vote * across(patch, here, face.normal, sizes)
+        return Tie(number, self._shared[key])
+
+    def _in_one_chart(self, patch: Patch, here: Contact, _: object, sizes: _Sizes) -> Host:
+        """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
+        moments = [
+            moment_matrix(patch, i, lo, hi, q)
+            for i, lo, hi, q in zip(here.rest, here.low, here.high, sizes.counts, strict=True)
+        ]
+        unknowns = self.measure.unknowns
+        orders = self._data(patch, here.axis)
+        ends = patch.end_tables(here.axis, max(max(orders.values()) - 1, 0))[:, here.end]
+        rows = [np.zeros((0, len(unknowns) * patch.size))]
+        for j, unknown in enumerate(unknowns):
+            for k in range(orders[unknown]):
+                scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
+                tables = [*moments[: here.axis], scale * ends[k][None], *moments[here.axis :]]
+                block = product_matrix(tables)
+                full = np.zeros((len(block), len(unknowns) * patch.size))
+                full[:, j * patch.size : (j + 1) * patch.size] = block
+                rows.append(full)
+        return np.concatenate(rows)
+
+    def _across_charts(
+        self, patch: Patch, here: Contact, normal: tuple[float, float] | None, sizes: _Sizes
+    ) -> Host:
+        """Return the same where two charts meet, with derivatives along the normal in space."""
+        assert normal is not None
+        unknowns = self.measure.unknowns
+        positions, mean = face_rule(patch, here, sizes.counts[0])
+        taylor = taylor_of(patch, positions)
+        most = max(max(self.total.values()) - 1, 0)
+        tables = [patch.axis_table(here.rest[0], positions[:, here.rest[0]], most)]
+        tables.insert(here.axis, patch.end_tables(here.axis, most)[:, here.end][:, None])
+        rows = [np.zeros((0, len(unknowns) * patch.size))]
+        for unknown in unknowns:
+            for k in range(self.total[unknown]):
+                form = normal_derivative(unknown, normal, k, len(positions)).in_chart(taylor)
+                scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
+                rows.append(mean @ form_matrix(form, scale, tables, unknowns))
+        return np.concatenate(rows)
+
+
+def _moments(face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:
+    """Return how many moments traces have along a face."""
+    a, b = ([patches[c.patch].functions[i] for i in c.rest] for c in face.contacts)
+    return tuple(max(1, max(p, q) - FEWER_MOMENTS) for p, q in zip(a, b, strict=True))
