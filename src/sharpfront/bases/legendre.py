@@ -5,27 +5,25 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import legendre_p_all
 
 from sharpfront.arrays import Host
 
 
 def legendre_table(z: Host, count: int, order: int = 0) -> Host:
-    """Return the first polynomials and their derivatives at z, (order + 1, n, count).
+    """Return the first polynomials and their derivatives at z, (order + 1, n, count)."""
+    plain: Host = legendre_p_all(count - 1, z)[0].T * norms(count)
+    out = np.empty((order + 1, *plain.shape))
+    out[0] = plain
+    for k in range(1, order + 1):
+        np.matmul(plain, derivative_matrix(count, k), out=out[k])
+    return out
 
-    P_(k+1) from the three-term recurrence, P^(m)_(k+1) = (2k + 1) P^(m-1)_k + P^(m)_(k-1).
-    """
-    out = np.zeros((order + 1, count, len(z)))
-    out[0, 0] = 1.0
-    if count > 1:
-        out[0, 1] = z
-        if order:
-            out[1, 1] = 1.0
-    for k in range(1, count - 1):
-        out[0, k + 1] = ((2 * k + 1) * z * out[0, k] - k * out[0, k - 1]) / (k + 1)
-        for m in range(1, order + 1):
-            out[m, k + 1] = (2 * k + 1) * out[m - 1, k] + out[m, k - 1]
-    out *= np.sqrt(2.0 * np.arange(count) + 1.0)[:, None]
-    return np.ascontiguousarray(out.transpose(0, 2, 1))
+
+@lru_cache(maxsize=256)
+def norms(count: int) -> Host:
+    """Return sqrt(2k + 1), which are also the polynomials at one, (count,)."""
+    return np.asarray(np.sqrt(2.0 * np.arange(count) + 1.0))
 
 
 @lru_cache(maxsize=256)
@@ -56,8 +54,8 @@ def derivative_matrix(count: int, order: int) -> Host:
     if order == 0:
         return np.eye(count)
     gap = np.arange(count)[None, :] - np.arange(count)[:, None]
-    norms = np.sqrt(2.0 * np.arange(count) + 1.0)
-    first = np.where((gap > 0) & (gap % 2 == 1), norms[:, None] * norms[None, :], 0.0)
+    sizes = norms(count)
+    first = np.where((gap > 0) & (gap % 2 == 1), np.multiply.outer(sizes, sizes), 0.0)
     return np.asarray(first @ derivative_matrix(count, order - 1))
 
 
@@ -70,3 +68,9 @@ def projection(points: int, count: int) -> Host:
     return np.ascontiguousarray(
         (gauss_table(points, count, 0)[0] * np.sqrt(gauss(points)[1])[:, None]).T
     )
+
+
+@lru_cache(maxsize=256)
+def table_at(z: tuple[float, ...], count: int) -> Host:
+    """Return the first polynomials at positions that come again and again, (n, count)."""
+    return np.asarray(legendre_table(np.array(z), count)[0])

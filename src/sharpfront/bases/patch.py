@@ -35,6 +35,13 @@ class Patch:
     functions: tuple[int, ...]
     chart: Quadrilateral | None = None
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.maps, self.functions, self.chart))
+
+    def __hash__(self) -> int:
+        return self._hash
+
     @property
     def dimension(self) -> int:
         """The number of axes."""

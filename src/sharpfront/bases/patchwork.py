@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
-from sharpfront.bases.legendre import legendre_table
+from sharpfront.bases.legendre import legendre_table, table_at
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
@@ -122,6 +122,21 @@ class PatchworkBasis:
     def values(self, weights: Host, points: Host, orders: Orders) -> Host:
         """Return d^orders of the weighted sum at each point, (m,)."""
         return self.several(weights, points, [orders])[0]
+
+    def on_patches(self, weights: Host, z: tuple[float, ...]) -> Host:
+        """Return the weighted sum at the same product points of every patch, one after another."""
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for i, patch in enumerate(self.patches):
+            groups.setdefault(patch.functions, []).append(i)
+        blocks = self.blocks(weights)
+        out = np.empty((len(self.patches), len(z) ** self.dimension))
+        for functions, members in groups.items():
+            part = np.stack([blocks[i] for i in members])
+            for p in functions:
+                # The axis in front becomes positions and goes to the end.
+                part = np.tensordot(part, table_at(z, p), axes=(1, 1))
+            out[members] = part.reshape(len(members), -1)
+        return out.ravel()
 
     def several(self, weights: Host, points: Host, orders: Sequence[Orders]) -> list[Host]:
         """Return several derivatives of the weighted sum at each point, (m,) each."""

@@ -46,6 +46,14 @@ class TraceSystem:
     orderings: Host
     arranged: Callable[[Sequence[Host]], Host]
 
+    def reweighed(self, weight: float) -> TraceSystem:
+        """Return the system with another weight of the rows that come reduced."""
+
+        def rows(which: Sequence[int]) -> list[LeafRows]:
+            return [replace(leaf, weight=weight) for leaf in self.rows(which)]
+
+        return replace(self, keys=[(weight, key) for key in self.keys], rows=rows)
+
     @property
     def rhs(self) -> Host:
         """Nothing: right-hand sides belong to the leaves' rows."""

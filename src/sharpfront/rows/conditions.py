@@ -24,6 +24,8 @@ from sharpfront.rows.sides import (
 from sharpfront.rows.values import FormValues, form_at, taylor_of_all
 
 Rows = tuple[Host, Host]
+# Rows are kept of so many times the sides at hand: they are wanted again in another norm.
+KEPT = 4
 
 
 class ConditionRows:
@@ -39,6 +41,7 @@ class ConditionRows:
         self.measure = measure
         self._stated = {c.part: c for c in measure.problem.conditions}
         self._shared: dict[Hashable, tuple[Host, Host]] = {}
+        self._kept: dict[Hashable, list[Rows]] = {}
 
     def on_sides(
         self, patches: Sequence[Patch], sides: Mapping[Side, str], which: Collection[int]
@@ -49,28 +52,39 @@ class ConditionRows:
         for side, part in sides.items():
             if part in self._stated and side.patch in out:
                 parts.setdefault(part, []).append(side)
+        known: dict[Hashable, list[Rows]] = {}
         for part, own in parts.items():
             here = [patches[side.patch] for side in own]
-            for form in self._stated[part].forms:
-                rows = self._on_part(form, own, here)
-                for side, found in zip(own, rows, strict=True):
-                    out[side.patch].append(found)
+            keys = [(part, side.axis, side.end, p) for side, p in zip(own, here, strict=True)]
+            new = [i for i, key in enumerate(keys) if key not in self._kept]
+            if new:
+                fresh = self._on_part(part, [own[i] for i in new], [here[i] for i in new])
+                self._kept |= zip([keys[i] for i in new], fresh, strict=True)
+            for side, key in zip(own, keys, strict=True):
+                known[key] = self._kept[key]
+                out[side.patch] += known[key]
+        if len(self._kept) > KEPT * len(sides):
+            self._kept = known
         return out
 
     def _on_part(
-        self, form: LinearForm, sides: Sequence[Side], patches: Sequence[Patch]
-    ) -> list[Rows]:
-        """Return the rows of a condition on sides, evaluated on all of them at once."""
+        self, part: str, sides: Sequence[Side], patches: Sequence[Patch]
+    ) -> list[list[Rows]]:
+        """Return the rows of the conditions on sides, evaluated on all of them at once."""
         rules = [side_rule(patch, side) for patch, side in zip(patches, sides, strict=True)]
         at = [patch.positions(z) for patch, (z, _) in zip(patches, rules, strict=True)]
         normals = [side_normals(*each) for each in zip(patches, sides, at, strict=True)]
         points = [patch.in_space(x) for patch, x in zip(patches, at, strict=True)]
         ends = np.cumsum([len(x) for x in at])[:-1]
         every = np.concatenate(points), np.concatenate(normals)
-        found = form_at(form, self.measure.problem.coordinates, *every)
-        values = found.in_chart(taylor_of_all(patches, at)).split(ends)
-        each = zip(patches, sides, rules, values, strict=True)
-        return [self._on_side(form, *one) for one in each]
+        taylor = taylor_of_all(patches, at)
+        out: list[list[Rows]] = [[] for _ in sides]
+        for form in self._stated[part].forms:
+            found = form_at(form, self.measure.problem.coordinates, *every)
+            values = found.in_chart(taylor).split(ends)
+            for i, own in enumerate(out):
+                own.append(self._on_side(form, patches[i], sides[i], rules[i], values[i]))
+        return out
 
     def _on_side(
         self,

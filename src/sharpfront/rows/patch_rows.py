@@ -5,12 +5,13 @@ Each row has two right-hand sides: the problem's own, and the probe's (`measure`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.leaves import LeafRows
+from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.conditions import ConditionRows
 from sharpfront.rows.equation_rows import EquationRows
@@ -41,6 +42,16 @@ class PatchRows:
         self._ties = TraceTies(self.measure, self.interfaces)
         self._conditions = ConditionRows(self.measure)
         self._equations = EquationRows(self.measure)
+        self._systems: dict[tuple[Patch, ...], TraceSystem] = {}
+
+    def remembered(
+        self, patches: tuple[Patch, ...], made: Callable[[], TraceSystem]
+    ) -> TraceSystem:
+        """Return the system on patches, made anew unless it is one of the last two."""
+        if patches not in self._systems:
+            self._systems = dict([*self._systems.items()][-1:])
+            self._systems[patches] = made()
+        return self._systems[patches]
 
     @property
     def is_simple(self) -> bool:
@@ -60,7 +71,6 @@ class PatchRows:
         patches: Sequence[Patch],
         faces: Sequence[Face],
         sides: Mapping[Side, str],
-        heavier: float,
         which: Sequence[int],
         links: Sequence[Link] = (),
     ) -> list[LeafRows]:
@@ -70,8 +80,6 @@ class PatchRows:
         ----------
         patches, faces, sides
             All of them, with the part of the boundary of each side.
-        heavier
-            Factor on the equation's rows.
         which
             The patches whose rows are wanted.
         links
@@ -86,6 +94,6 @@ class PatchRows:
         for i, reduced in zip(which, own, strict=True):
             more = tuple(m for m, _ in further[i])
             rhs = np.concatenate([r for _, r in further[i]]) if more else None
-            leaf = LeafRows(reduced, tuple(ties[i]), more, rhs, heavier)
+            leaf = LeafRows(reduced, tuple(ties[i]), more, rhs)
             out.append(self.integrals.attached(leaf, patches[i], links[i]) if links else leaf)
         return out

@@ -112,8 +112,8 @@ class Patches:
                 Budget(self.max_kernels).kernels(self.max_kernels, needed)
             cells = first_cells(problem, tiling, settings, tol, most // 2, waves)
         rows = PatchRows(problem, seed)
-        missing = lacking(problem, tol)
         jumps = Jumps.of(problem, tiling, tol)
+        missing = lacking(problem, tol, agreeing=not jumps.places)
         return PatchState(
             problem, tol, seed, tiling, rows, waves, tuple(cells), tol, jumps, missing=missing
         )

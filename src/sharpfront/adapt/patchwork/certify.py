@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.jumps import Jumps
@@ -47,7 +48,7 @@ from sharpfront.rows.measure import lightest
 from sharpfront.rows.patch_rows import PatchRows
 
 # Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
-COMPARED = -np.cos(np.pi * np.arange(8) / 7)
+COMPARED = tuple((-np.cos(np.pi * np.arange(8) / 7)).tolist())
 # Functions that hold a wave to twelve digits: so many for each unit of k h / 2, and these more.
 WAVE, DIGITS = 1.3, 18
 # Where another norm changes the solution by less than this share of the tolerance, no point where
@@ -167,21 +168,21 @@ class Certifier:
         if resolving != finer:
             _, probe = self._solved(resolving, 1.0)
         other, _ = self._solved([c.patch for c in cells], self.settings.heavier)
-        points = compared_points([c.patch for c in cells])
-        change = _Change(approximation, self.rows.unknowns, scales)
-        away = self.jumps.away(points)
-        here = points[away]
-        grown = [np.abs(v).max() for v in change.values(probe, here)]
-        singular = tails.singular
-        norm = change(other, here)
-        cut = self._at_vertices(cells, change) if norm > NEGLIGIBLE * tol else 0.0
+        own = compared_values(approximation)
+        away = compared_away(self.jumps, [c.patch for c in cells])
+        grown = float(np.abs(compared_values(probe)[:, away]).max())
+        steps = [np.abs(np.subtract(own, compared_values(v))) for v in (more, other)]
+        change, norm = (_largest(gaps[:, away], scales) for gaps in steps)
+        cut = 0.0
+        if norm > NEGLIGIBLE * tol:
+            cut = self._at_vertices(cells, _Change(approximation, self.rows.unknowns, scales))
         against = self._contradiction([c.patch for c in cells], finer, scales)
-        step, beside = change(more, here), 0.0
+        beside = 0.0
         if not away.all():
             # Beside a jump an error is no less than all of the solution.
-            whole = replace(change, scales=sizes_of(approximation, points))
-            beside = max(1.0, *(whole(v, points[~away]) for v in (more, other)))
-        return Certificate(step, norm, singular, _finite(max(grown)), cut, against, beside)
+            whole = sizes_of(own, np.ones_like(away))
+            beside = max(1.0, *(_largest(gaps[:, ~away], whole) for gaps in steps))
+        return Certificate(change, norm, tails.singular, _finite(grown), cut, against, beside)
 
     def _contradiction(
         self, patches: Sequence[Patch], finer: Sequence[Patch], scales: Sequence[float]
@@ -260,16 +261,36 @@ class Certifier:
         return own, probe
 
 
-def sizes_of(approximation: Approximation, points: Host) -> list[float]:
-    """Return max(1, max|u|) at points of every unknown."""
-    zero = (0,) * points.shape[1]
-    sizes = [np.abs(approximation.values(u, points, zero)).max() for u in approximation.bases]
-    return [float(max(1.0, s)) for s in sizes]
+def sizes_of(values: Host, where: NDArray[np.bool_]) -> list[float]:
+    """Return max(1, max|u|) of every unknown, from its values at some of the compared points."""
+    return [float(max(1.0, size)) for size in np.abs(values[:, where]).max(axis=1)]
+
+
+def compared_values(approximation: Approximation) -> Host:
+    """Return the unknowns at the compared points of their own patches, (unknowns, m)."""
+    out = []
+    for unknown, basis in approximation.bases.items():
+        assert isinstance(basis, PatchworkBasis)
+        out.append(basis.on_patches(approximation.weights[unknown], COMPARED))
+    return np.array(out)
+
+
+def compared_away(jumps: Jumps, patches: Sequence[Patch]) -> NDArray[np.bool_]:
+    """Tell which compared points of patches are away from places at which the solution jumps."""
+    if not jumps.places:
+        return np.ones(len(patches) * len(COMPARED) ** patches[0].dimension, dtype=bool)
+    return jumps.away(compared_points(patches))
+
+
+def _largest(gaps: Host, scales: Sequence[float]) -> float:
+    """Return the largest gap of any unknown, (unknowns, m), in units of its scale."""
+    return _finite(float((gaps.max(axis=1, initial=0.0) / scales).max()))
 
 
 def compared_points(patches: Sequence[Patch]) -> Host:
     """Return points of every patch at which solutions are compared, (m, d)."""
-    return np.concatenate([patch.points([COMPARED] * patch.dimension) for patch in patches])
+    z = np.array(COMPARED)
+    return np.concatenate([patch.points([z] * patch.dimension) for patch in patches])
 
 
 def _finite(value: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,15 +59,65 @@ def with_resolved_data(
     """Return cells on which sources and coefficients are resolved, as far as that is allowed."""
     base = settings.functions(tol)
     limits = Limits(base, settings.most(tol), base)
-    told = _told(problem, tiling)
-    cells = _cut_where_missed(problem, cells, told[:-SPREAD], tol)
+    looks = _Looks(problem, _told(problem, tiling), tol)
+    cells = _cut_where_missed(looks, cells)
     for _ in range(HALVINGS):
-        tails = _data_tails(problem, [c.patch for c in cells], told, tol)
+        tails = _data_tails(looks, [c.patch for c in cells])
         new, changed = refined(cells, tails, 1.0, 0.0, limits, tiling.periods)
         if not changed or functions_of(new) > most:
             break
         cells = new
     return cells
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What a look at a patch's data finds, in units of what is allowed to be missed.
+
+    Parameters
+    ----------
+    places, axes
+        Points besides the patch's own, and the axis each tells of, -1 for all.
+    told
+        How many of the first of them formulas tell of, and how many are spread beside these.
+    seen
+        What the patch's own points say of each datum: what its functions cannot hold along each
+        axis, and the functions wanted.
+    gaps
+        How far each datum is at the places from what the patch's own points say.
+    """
+
+    places: Host
+    axes: NDArray[np.int64]
+    told: tuple[int, int]
+    seen: list[tuple[Host, Host]]
+    gaps: list[Host]
+
+
+class _Looks:
+    """Looks at patches, each taken once."""
+
+    def __init__(self, problem: Problem, told: Host, tol: float) -> None:
+        self.problem, self.told, self.tol = problem, told, tol
+        self._taken: dict[Patch, _Look] = {}
+
+    def __call__(self, patch: Patch) -> _Look:
+        """Return the look at a patch."""
+        if patch not in self._taken:
+            self._taken[patch] = self._look(patch)
+        return self._taken[patch]
+
+    def _look(self, patch: Patch) -> _Look:
+        crossings, spread_out = (
+            _inside(patch, x) for x in (self.told[:-SPREAD], self.told[-SPREAD:])
+        )
+        places, axes = _watched(patch, np.concatenate([crossings, spread_out]))
+        seen, gaps = [], []
+        for form in self.problem.forms:
+            for block, values in _blocks(self.problem, form, patch, places, self.tol):
+                seen.append(_beyond(block, patch.functions))
+                gaps.append(np.abs(values - _interpolated(block, patch, places)))
+        return _Look(places, axes, (len(crossings), len(spread_out)), seen, gaps)
 
 
 def _told(problem: Problem, tiling: Tiling) -> Host:
@@ -89,9 +139,9 @@ def _told(problem: Problem, tiling: Tiling) -> Host:
     return np.concatenate([crossings, low + (high - low) * spread(len(axes), SPREAD)])
 
 
-def _cut_where_missed(problem: Problem, cells: list[Cell], told: Host, tol: float) -> list[Cell]:
+def _cut_where_missed(looks: _Looks, cells: list[Cell]) -> list[Cell]:
     """Return the cells cut at places at which data are not what the cells' points say."""
-    missed = _data_misfits(problem, [c.patch for c in cells], told, tol)
+    missed = [_misfit(looks(c.patch)) for c in cells]
     out = []
     for cell, places in zip(cells, missed, strict=True):
         sides, at = [], cell.patch.in_chart(places)
@@ -112,40 +162,32 @@ def _apart(ends: list[float], places: Sequence[float], gap: float) -> list[float
     return sorted(chosen)
 
 
-def _data_misfits(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> list[Host]:
-    """Return for each patch the told place at which its points miss most, if any, (0 or 1, d).
+def _misfit(look: _Look) -> Host:
+    """Return the told place at which a patch's points miss most, if any, (0 or 1, d).
 
     None where they miss something beside a side: then it is that side that is cut along.
     """
-    out = []
-    for patch in patches:
-        places, axes = _watched(patch, told)
-        gap = np.zeros(len(places))
-        for form in problem.forms:
-            for block, values in _blocks(problem, form, patch, places, tol):
-                own = np.abs(values - _interpolated(block, patch, places))
-                seen = MISSED * float(_beyond(block, patch.functions)[0].max())
-                gap = np.maximum(gap, np.where(own > seen, own, 0.0))
-        worst = int(np.argmax(gap))
-        beside = np.any(gap[axes >= 0] > 1.0)
-        inside = worst < len(_inside(patch, told)) and gap[worst] > 1.0 and not beside
-        out.append(places[worst : worst + 1] if inside else places[:0])
-    return out
+    gap = np.zeros(len(look.places))
+    for (tail, _), own in zip(look.seen, look.gaps, strict=True):
+        gap = np.maximum(gap, np.where(own > MISSED * float(tail.max()), own, 0.0))
+    told, spread_out = look.told
+    gap[told : told + spread_out] = 0.0
+    worst = int(np.argmax(gap))
+    beside = np.any(gap[look.axes >= 0] > 1.0)
+    inside = worst < told and gap[worst] > 1.0 and not beside
+    return look.places[worst : worst + 1] if inside else look.places[:0]
 
 
-def _data_tails(problem: Problem, patches: Sequence[Patch], told: Host, tol: float) -> Tails:
+def _data_tails(looks: _Looks, patches: Sequence[Patch]) -> Tails:
     """Return what of the data each patch's functions cannot hold, in units of what is allowed."""
     tail = np.zeros((len(patches), patches[0].dimension))
     wanted = np.zeros_like(tail)
-    for form in problem.forms:
-        for i, patch in enumerate(patches):
-            places, axes = _watched(patch, told)
-            for block, values in _blocks(problem, form, patch, places, tol):
-                t, w = _beyond(block, patch.functions)
-                gap = np.abs(values - _interpolated(block, patch, places))
-                missed = np.maximum(_missed(gap, axes, patch.dimension), 1.0)
-                t, w = np.where(missed > 1.0, missed, t), np.where(missed > 1.0, np.inf, w)
-                tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
+    for i, patch in enumerate(patches):
+        look = looks(patch)
+        for (t, w), gap in zip(look.seen, look.gaps, strict=True):
+            missed = np.maximum(_missed(gap, look.axes, patch.dimension), 1.0)
+            t, w = np.where(missed > 1.0, missed, t), np.where(missed > 1.0, np.inf, w)
+            tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
     return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail)
 
 
@@ -197,10 +239,10 @@ def _inside(patch: Patch, places: Host) -> Host:
 def _watched(patch: Patch, told: Host) -> tuple[Host, NDArray[np.int64]]:
     """Return points at which a patch's data are looked at, and the axis each tells of, -1 for all.
 
-    On the way to each side at a few places, into each corner, and where formulas tell.
+    Some that are told of, on the way to each side at a few places, and into each corner.
     """
     d = patch.dimension
-    out, axes = [_inside(patch, told)], [-1]
+    out, axes = [told], [-1]
     for corner in itertools.product((0, 1), repeat=d):
         ends = np.where(corner, patch.high, patch.low)
         inwards = np.where(corner, -patch.sides, patch.sides)
@@ -219,10 +261,12 @@ def _watched(patch: Patch, told: Host) -> tuple[Host, NDArray[np.int64]]:
 
 def _interpolated(block: Host, patch: Patch, points: Host) -> Host:
     """Return a function with given Legendre weights at points of a patch."""
-    part = np.broadcast_to(block, (len(points), *block.shape))
     at = patch.in_chart(points)
-    for a, m in enumerate(patch.maps):
-        table = legendre_table(m.inverse(at[:, a]), block.shape[a])[0]
+    tables = [
+        legendre_table(m.inverse(at[:, a]), block.shape[a])[0] for a, m in enumerate(patch.maps)
+    ]
+    part = np.tensordot(tables[0], block, axes=1)
+    for table in tables[1:]:
         part = np.einsum("mp,mp...->m...", table, part)
     return np.asarray(part)
 

@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt.advice import Solved
-from sharpfront.adapt.patchwork.certify import Certificate, compared_points, sizes_of
+from sharpfront.adapt.patchwork.certify import (
+    Certificate,
+    compared_away,
+    compared_values,
+    sizes_of,
+)
 from sharpfront.adapt.patchwork.cuts import Cell, at_corners
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.start import Waves
@@ -156,8 +161,8 @@ def longest_tail(assessment: PatchAssessment) -> Solved:
 
 def scales_of(approximation: Approximation, state: PatchState) -> list[float]:
     """Return max(1, max|u|) of every unknown, away from jumps."""
-    points = compared_points([c.patch for c in state.cells])
-    return sizes_of(approximation, points[state.jumps.away(points)])
+    away = compared_away(state.jumps, [c.patch for c in state.cells])
+    return sizes_of(compared_values(approximation), away)
 
 
 def tails_in(

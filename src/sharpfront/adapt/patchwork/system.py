@@ -33,6 +33,11 @@ def patch_system(
     heavier
         Factor on the rows of the equation: another norm.
     """
+    system = rows.remembered(tuple(patches), lambda: _system(rows, tiling, patches))
+    return system if heavier == 1.0 else system.reweighed(heavier)
+
+
+def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceSystem:
     faces, bare = faces_of(patches, tiling.periods)
     sides = tiling.parts(patches, bare)
     around: list[list[tuple[int, Contact, Contact]]] = [[] for _ in patches]
@@ -71,7 +76,7 @@ def patch_system(
         place = (links[i].before is None, links[i].after is None) if links else ()
         points = tuple(id(c) for c in owned.get(i, ()))
         # The rows' own identity: another problem has other rows on the same patches.
-        keys.append((rows, heavier, patch, tuple(walls[i]), ties, place, points))
+        keys.append((rows, patch, tuple(walls[i]), ties, place, points))
 
     def arranged(columns: Sequence[Host]) -> Host:
         count = len(rows.unknowns)
@@ -82,7 +87,7 @@ def patch_system(
 
     return TraceSystem(
         keys,
-        lambda which: rows.leaves(patches, faces, sides, heavier, which, links),
+        lambda which: rows.leaves(patches, faces, sides, which, links),
         traces,
         pairs,
         sizes,
