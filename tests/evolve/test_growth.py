@@ -8,6 +8,9 @@ import pytest
 import sharpfront as sf
 from sharpfront.evolve.trail import EVEN, Mark, blow_up_time, growth_ahead
 
+# Estimates of a solution that was never lost.
+FAITHFUL = [1e-6] * 100
+
 
 def growing(rate, size, end, waves=1):
     """Return a problem whose solution grows from a small size, and its solution."""
@@ -81,7 +84,7 @@ def test_a_blow_up_is_named_with_its_time(power, size, diffusion):
 def test_growth_without_end_is_no_blow_up(rate):
     times = np.linspace(0, 20 / rate, 60)
     marks = [Mark(a, b, 1.0, 1.0, float(np.exp(rate * b))) for a, b in itertools.pairwise(times)]
-    assert blow_up_time(marks) is None
+    assert blow_up_time(marks, FAITHFUL) is None
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0])
@@ -94,7 +97,7 @@ def test_what_is_switched_on_is_no_blow_up(begin, power):
         Mark(a, b, 1.0, 1.0, float(s))
         for (a, b), s in zip(itertools.pairwise(times), size[1:], strict=True)
     ]
-    assert blow_up_time(marks) is None
+    assert blow_up_time(marks, FAITHFUL) is None
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.5])
@@ -104,8 +107,24 @@ def test_blow_ups_of_any_power_are_seen_before_they_happen(power, end):
     marks = [
         Mark(a, b, 1.0, 1.0, float((1 - b / end) ** -power)) for a, b in itertools.pairwise(times)
     ]
-    assert blow_up_time(marks) == pytest.approx(end, rel=1e-4)
-    assert blow_up_time(marks[:4]) is None
+    assert blow_up_time(marks, FAITHFUL) == pytest.approx(end, rel=1e-4)
+    assert blow_up_time(marks[:4], FAITHFUL) is None
+    # What grows is an error if the solution was lost before.
+    assert blow_up_time(marks, [0.3] * len(marks)) is None
+
+
+@pytest.mark.parametrize(("rate", "place"), [(33.4, 0.3)])
+def test_errors_that_blow_up_are_not_called_a_blow_up(rate, place):
+    """A front into an unstable state; its start is 1e-3 off the condition, and so has a note."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 1.3e-3 * u.dxx - rate * u * (1 - u),
+        time=(0, 1),
+        initial=lambda x: 0.9 * np.exp(-(((x - place) / 0.1) ** 2)),
+        boundary=lambda u, x, t: u.dn,
+    )
+    solution = sf.solve(problem, tol=1e-5)
+    assert solution.outcome.kind in ("converged", "errors outgrew tol"), solution.outcome
 
 
 def test_what_grows_later_must_be_smaller_before():

@@ -12,9 +12,6 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.trail import Mark, blow_up_time
 from sharpfront.history import TimeStep
 
-# An estimate above this says that the solution has been lost: the error equation is linear.
-LOST = 0.1
-
 
 class StuckError(Exception):
     """No further step is taken; the words say why, and the kind what it is called."""
@@ -76,14 +73,16 @@ def trusted(records: Sequence[TimeStep], tol: float, fading: bool) -> Part:
     return Part(first, last)
 
 
-def stopped(stuck: StuckError, marks: Sequence[Mark], reached: float, stop: float) -> Outcome:
+def stopped(
+    stuck: StuckError, marks: Sequence[Mark], records: Sequence[TimeStep], now: float, stop: float
+) -> Outcome:
     """Return the outcome of a run that ended before its time."""
-    when = blow_up_time(marks)
+    when = blow_up_time(marks, [r.error_estimate for r in records])
     if when is not None:
         size = marks[-1].size
-        words = f"max|u| reaches {size:.2g} at t = {reached:.6g} and grows without bound towards"
+        words = f"max|u| reaches {size:.2g} at t = {now:.6g} and grows without bound towards"
         return Outcome(OutcomeKind.BLOW_UP, f"{words} t = {when:.4g}.")
-    return Outcome(stuck.kind, f"At t = {reached:.6g} of {stop:.6g}: {stuck}.")
+    return Outcome(stuck.kind, f"At t = {now:.6g} of {stop:.6g}: {stuck}.")
 
 
 def finished(records: Sequence[TimeStep], part: Part, estimate: float, tol: float) -> Outcome:

@@ -13,14 +13,14 @@ from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind
 from sharpfront.evolve.agenda import agenda_of, line_formulas
 from sharpfront.evolve.checkpoint import March, packed_run, resumed
-from sharpfront.evolve.ending import LOST, StuckError, finished, returned, stopped
+from sharpfront.evolve.ending import StuckError, finished, returned, stopped
 from sharpfront.evolve.equations import TimeSystem, time_system
 from sharpfront.evolve.march import Step, steps
 from sharpfront.evolve.narrow import Watch
 from sharpfront.evolve.placing import Limits, Run
 from sharpfront.evolve.start import first_run
 from sharpfront.evolve.tracking import COMPONENTS
-from sharpfront.evolve.trail import EVEN, Profile, blow_up_time
+from sharpfront.evolve.trail import EVEN, LOST, Profile, blow_up_time
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
 from sharpfront.pieces.radau import STAGES
@@ -125,9 +125,9 @@ def _marched(march: March, limits: Limits, on_step: Callable[[TimeStep], None] |
         ended = Outcome(OutcomeKind.INTERRUPTED, detail)
     except (MixtureError, np.linalg.LinAlgError):
         stuck = StuckError("the state is no longer finite")
-        ended = stopped(stuck, march.marks, march.run.now.t, stop)
+        ended = stopped(stuck, march.marks, march.records, march.run.now.t, stop)
     except StuckError as stuck:
-        ended = stopped(stuck, march.marks, march.run.now.t, stop)
+        ended = stopped(stuck, march.marks, march.records, march.run.now.t, stop)
     return replace(march, ended=ended)
 
 
@@ -147,10 +147,14 @@ def _with_step(march: March, step: Step, tol: float) -> March:
 
 def _require_found(march: March, tol: float) -> None:
     """Stop a run whose errors say that it is lost; in a linear problem they are what they are."""
-    error = march.records[-1].error_estimate
-    lost = error > max(LOST, tol) and not march.notes and not march.run.now.system.is_linear
+    errors = [r.error_estimate for r in march.records]
+    error = errors[-1]
+    # Errors of a rounded start are large and fade: only what grows after that is lost.
+    settled = not march.notes or min(errors) <= tol
+    lost = error > max(LOST, tol) and settled and not march.run.now.system.is_linear
     # Once errors are too large, there is nothing to be had of the rest of a blow-up.
-    if lost or not np.isfinite(error) or (error > tol and blow_up_time(march.marks) is not None):
+    blows_up = error > tol and blow_up_time(march.marks, errors) is not None
+    if lost or not np.isfinite(error) or blows_up:
         words = f"the estimated error has grown to {error:.1e}"
         raise StuckError(words, OutcomeKind.ERROR_GROWTH)
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from sharpfront.arrays import Host
 
+# An estimate above this says that the solution has been lost: the error equation is linear.
+LOST = 0.1
 # No step is asked for more digits of the solution than this.
 TIGHTEST = 1e-11
 # A blow-up is told from the steps in which the solution grew by the last such factor, by the second
@@ -100,37 +102,45 @@ def growth_ahead(growths: Sequence[float]) -> Host:
 EVEN = Profile(np.zeros(1), np.ones(1))
 
 
-def blow_up_time(marks: Sequence[Mark]) -> float | None:
+def blow_up_time(marks: Sequence[Mark], errors: Sequence[float]) -> float | None:
     """Return when a solution ceases to exist, None where nothing says that it does.
 
     A blow-up goes like (T - t)^(-p), so that size / rate of growth = (T - t) / p falls to zero on a
     straight line; for growth without end like exp(r t) it stays what it is.
+
+    Parameters
+    ----------
+    errors
+        The estimates after the same steps. A solution that was lost before it grew says nothing:
+        errors of a front into an unstable state blow up although the solution does not.
     """
-    times, sizes = _last_growth(marks)
+    times, sizes, before = _last_growth(marks)
+    if len(times) and errors[before] > LOST:
+        return None
     if len(sizes) <= LEAST_STEPS:
         return None
     slowness = np.diff(times) / np.diff(np.log(sizes))
     # What was switched on grows fast at first and then ever slower.
     if slowness[-1] > LATEST * slowness.min():
         return None
-    before = 0.5 * (times[1:] + times[:-1]) - times[-1]
-    slope, offset = np.polyfit(before, slowness, 1)
-    off = float(np.abs(slowness - slope * before - offset).max())
+    middles = 0.5 * (times[1:] + times[:-1]) - times[-1]
+    slope, offset = np.polyfit(middles, slowness, 1)
+    off = float(np.abs(slowness - slope * middles - offset).max())
     if slope >= 0 or off > OFF * np.ptp(slowness):
         return None
     left = -float(offset / slope)
     return float(times[-1]) + max(left, 0.0) if abs(left) < NEAR * np.ptp(times) else None
 
 
-def _last_growth(marks: Sequence[Mark]) -> tuple[Host, Host]:
-    """Return moments and sizes over the last growth by LAST_GROWTH; none if there is none."""
+def _last_growth(marks: Sequence[Mark]) -> tuple[Host, Host, int]:
+    """Return moments and sizes over the last growth by LAST_GROWTH, and the mark it begins at."""
     times: list[float] = []
     sizes: list[float] = []
-    for mark in reversed(marks):
+    for index, mark in reversed(list(enumerate(marks))):
         if sizes and mark.size > sizes[-1] / STEP_GROWTH:
             continue
         times.append(mark.stop)
         sizes.append(mark.size)
         if mark.size < sizes[0] / LAST_GROWTH:
-            return np.array(times[::-1]), np.array(sizes[::-1])
-    return np.zeros(0), np.zeros(0)
+            return np.array(times[::-1]), np.array(sizes[::-1]), index
+    return np.zeros(0), np.zeros(0), 0

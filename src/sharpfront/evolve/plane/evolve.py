@@ -188,7 +188,7 @@ def _marched(
         detail = f"Interrupted at t = {way.march.t:.6g} of {aim.span[1]:.6g}."
         return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
     except StuckError as stuck:
-        return replace(way, ended=stopped(stuck, way.marks, way.march.t, aim.span[1]))
+        return replace(way, ended=stopped(stuck, way.marks, way.records, way.march.t, aim.span[1]))
     return way
 
 
