@@ -21,9 +21,9 @@ from sharpfront.adapt.patchwork.certify import (
     MEANING,
     Certifier,
 )
-from sharpfront.adapt.patchwork.cuts import Cell
+from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.refine import Limits, functions_of, refined, richer
+from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.start import first_cells, wave_numbers
 from sharpfront.adapt.patchwork.state import (
@@ -58,8 +58,6 @@ AMPLIFIED = 1e9
 PATIENCE = 3
 # Below this an estimate that does not fall may be rounding, which its weights tell.
 FLOOR = 1e-9
-# Beside the domain no patch is shorter: its corners would be rounding.
-SHORTEST = 1e-13
 # No weights smaller than this share of the solution are asked for: they are rounding.
 SMALLEST = 1e-14
 # Functions along an axis with which a patch can still be judged by its weights.
@@ -176,8 +174,20 @@ class Patches:
         if certificate.vertices >= certificate.value:
             closer = self._certifier(state).closer(state.cells, certificate.vertices / state.tol)
             return self._within(state, closer, state.aim, certified=True)
+        if deeper := self._deeper(state, assessment):
+            return self._within(state, deeper, state.aim, certified=True)
         aim = state.aim * min(0.3, max(0.01, 0.3 * state.tol / assessment.reached))
         return self._next(state, assessment, max(aim, SMALLEST))
+
+    def _deeper(self, state: PatchState, assessment: PatchAssessment) -> list[Cell]:
+        """Return the cells with those at corners cut deeper, if only these are too large."""
+        found, limits = assessment.certificate, self._limits(state)
+        assert found is not None and found.corners is not None
+        if found.contradiction > state.tol:
+            return []
+        functions, corners = (limits.least, limits.base), state.tiling.corners
+        cells = found.corners.deeper(state.cells, assessment.tails, state.tol, functions, corners)
+        return balanced(cells, state.tiling.periods, limits.base) if cells else []
 
     def _given_up(self, state: PatchState) -> PatchState:
         """Return the end short of the tolerance, with what would help."""
@@ -238,8 +248,7 @@ class Patches:
 
     def _cells(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
         """Return finer cells, and whether any had to be."""
-        base, most = self.settings.functions(state.tol), self.settings.most(state.tol)
-        limits = Limits(base, most, FEWEST if state.rows.is_simple else base - KEEPING)
+        limits = self._limits(state)
         periods = state.tiling.periods
         return refined(
             state.cells,
@@ -248,13 +257,17 @@ class Patches:
             self.settings.disturbed * (1.0 if len(periods) > 1 else 0.03),
             limits,
             periods,
-            state.problem.domain.corners,
+            state.tiling.corners,
         )
+
+    def _limits(self, state: PatchState) -> Limits:
+        """Return how many functions patches may have along an axis."""
+        base, most = self.settings.functions(state.tol), self.settings.most(state.tol)
+        return Limits(base, most, FEWEST if state.rows.is_simple else base - KEEPING)
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
         """Tell whether cells take more functions than allowed, or are as short as rounding."""
-        shortest = min(float(np.min(c.patch.sides)) for c in cells)
-        if shortest < SHORTEST * float(np.ptp(state.problem.domain.bounds, axis=0).max()):
+        if any(is_shortest(c.patch) for c in cells):
             return True
         return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
 

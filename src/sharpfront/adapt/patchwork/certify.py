@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.corners import CornerChanges
 from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.refine import richer
@@ -86,6 +87,8 @@ class Certificate:
         What equations and integral conditions leave, if it does not fall with more functions.
     beside
         The largest change beside places at which the solution jumps, which the others leave out.
+    corners
+        Which of this is at corners of the domain only.
     """
 
     change: float
@@ -95,6 +98,7 @@ class Certificate:
     vertices: float = 0.0
     contradiction: float = 0.0
     beside: float = 0.0
+    corners: CornerChanges | None = None
 
     @property
     def value(self) -> float:
@@ -182,7 +186,13 @@ class Certifier:
             # Beside a jump an error is no less than all of the solution.
             whole = sizes_of(own, np.ones_like(away))
             beside = max(1.0, *(_largest(gaps[:, ~away], whole) for gaps in steps))
-        return Certificate(change, norm, tails.singular, _finite(grown), cut, against, beside)
+        looks = change, norm, tails.singular, _finite(grown), cut, against, beside
+        sizes = np.array(scales)[:, None]
+        either = np.where(away, np.max([(gaps / sizes).max(axis=0) for gaps in steps], axis=0), 0.0)
+        changes = either.reshape(len(cells), -1).max(axis=1)
+        return Certificate(
+            *looks, CornerChanges.of(cells, changes, tails, self.tiling.corners, tol)
+        )
 
     def _contradiction(
         self, patches: Sequence[Patch], finer: Sequence[Patch], scales: Sequence[float]

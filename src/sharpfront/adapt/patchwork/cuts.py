@@ -21,11 +21,17 @@ LOOK_AHEAD = 2
 # Towards a corner of the domain the first cuts are so many at once, enough to see how the tail
 # falls; further ones all that are then foretold, up to so many times those made.
 FIRST, AHEAD = 3, 6
+# How fast a tail falls is told from as many cuts as there were since, but of old ones no more than
+# make up so many: two cuts may end where the fit of other patches is what is left.
+ENOUGH = 8
 # A patch cut along both axes towards a corner is at most so many times longer than thick.
 ROUND = 4.0
 # Weights fall by e^-RING with each function on a patch as far from a singularity as it is long,
 # log(3 + 2 sqrt(2)); besides those for what is left there, a ring takes so many functions.
 RING, BESIDES = 1.76, 5
+
+# A patch that is less than so many floats long is not cut: its corners would be rounding.
+FLOATS = 256.0
 
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int64]
@@ -62,6 +68,12 @@ class Cell:
     relieved: bool = False
 
 
+def is_shortest(patch: Patch) -> bool:
+    """Tell whether a patch is as short as numbers allow where it lies."""
+    spacing = np.spacing(np.maximum(np.abs(patch.low), np.abs(patch.high)))
+    return bool(np.any(patch.sides < FLOATS * spacing))
+
+
 def at_corners(cells: Sequence[Cell], corners: Host | None) -> list[tuple[int, ...] | None]:
     """Return at which of its corners each cell touches just one of some points."""
     none: list[tuple[int, ...] | None] = [None] * len(cells)
@@ -87,8 +99,8 @@ def split(
     known = math.isfinite(cell.tail) and cell.run >= LOOK_AHEAD
     if not known or not axes.all() or -1 in cell.corner:
         return parts_of(cell, axes, functions, worst, thin)
-    levels = max(1, min(cell.run + 1, math.ceil(math.log(aim / worst) / _fall(cell, worst))))
-    return _rings(cell, cell.corner, worst, [functions] * (levels + 1))
+    levels = max(1, min(cell.run + 1, math.ceil(math.log(aim / worst) / fall_of(cell, worst))))
+    return rings(cell, cell.corner, worst, [functions] * (levels + 1))
 
 
 def cut_to_corner(
@@ -96,8 +108,7 @@ def cut_to_corner(
 ) -> list[Cell]:
     """Return the parts of a cell with a singularity at a corner of the domain."""
     worst, d, sides = float(tail.max()), len(corner), cell.patch.sides
-    least, base = functions
-    same = np.full(d, base)
+    same = np.full(d, functions[1])
     if sides.max() > ROUND * sides.min():
         # Along the longer side only, as near to the corner as the patch is thick.
         thin = np.full((d, 2), np.inf)
@@ -105,20 +116,27 @@ def cut_to_corner(
         thin[range(d), corner] = np.where(long, sides.min(), np.inf)
         return parts_of(cell, long, same, worst, thin)
     if cell.corner != corner or not math.isfinite(cell.tail):
-        return _rings(cell, corner, worst, [same] * (FIRST + 1))
-    fall = _fall(cell, worst)
+        return rings(cell, corner, worst, [same] * (FIRST + 1))
+    fall = fall_of(cell, worst)
     levels = max(1, min(AHEAD * cell.run, math.ceil(math.log(aim / worst) / fall)))
-    left = np.log(worst / aim) + fall * np.arange(levels)
-    rings = np.clip(np.ceil(left / RING) + BESIDES, least, base).astype(int)
-    return _rings(cell, corner, worst, [*(np.full(d, p) for p in rings), same])
+    counts = functions_of_rings(worst / aim, fall, levels, functions)
+    return rings(cell, corner, worst, [*(np.full(d, p) for p in counts), same])
 
 
-def _fall(cell: Cell, tail: float) -> float:
+def functions_of_rings(
+    smaller: float, fall: float, levels: int, functions: tuple[int, int]
+) -> list[int]:
+    """Return how many functions along an axis the rings around a corner take, within limits."""
+    left = math.log(smaller) + fall * np.arange(levels)
+    return list(np.clip(np.ceil(left / RING) + BESIDES, *functions).astype(int))
+
+
+def fall_of(cell: Cell, tail: float) -> float:
     """Return the logarithm of how much the tail fell with each of the last cuts."""
     return min(math.log(tail / cell.tail) / cell.levels, -0.1)
 
 
-def _rings(
+def rings(
     cell: Cell, corner: tuple[int, ...], tail: float, functions: Sequence[Counts]
 ) -> list[Cell]:
     """Return a cell cut again and again towards one of its corners.
@@ -141,7 +159,16 @@ def _rings(
         now = next(c for c in parts if c.corner == corner)
         out += [c for c in parts if c is not now]
     patch = replace(now.patch, functions=tuple(functions[-1].tolist()))
-    return [*out, replace(now, patch=patch, run=run + levels, levels=levels)]
+    before, since = _before(cell, corner, tail, levels)
+    last = replace(now, patch=patch, run=run + levels, tail=before, levels=since)
+    return [*out, last]
+
+
+def _before(cell: Cell, corner: tuple[int, ...], tail: float, levels: int) -> tuple[float, int]:
+    """Return the tail to compare that of a part with, and how many cuts ago it was."""
+    if corner == cell.corner and cell.levels < ENOUGH and math.isfinite(cell.tail):
+        return cell.tail, cell.levels + levels
+    return tail, levels
 
 
 def parts_of(cell: Cell, axes: Flags, functions: Counts, tail: float, thin: Host) -> list[Cell]:
@@ -157,7 +184,8 @@ def parts_of(cell: Cell, axes: Flags, functions: Counts, tail: float, thin: Host
         corner = tuple(c[2] for c in combination)
         run = cell.run + 1 if corner == cell.corner else 1
         maps, counts = tuple(c[0] for c in combination), tuple(c[1] for c in combination)
-        out.append(Cell(replace(cell.patch, maps=maps, functions=counts), corner, run, tail))
+        before = _before(cell, corner, tail, 1)
+        out.append(Cell(replace(cell.patch, maps=maps, functions=counts), corner, run, *before))
     return out
 
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.patchwork.cuts import Cell
+from sharpfront.adapt.patchwork.cuts import ENOUGH, Cell
 from sharpfront.adapt.patchwork.tails import Tails
-from sharpfront.adapt.patchwork.tiling import ROUNDING, Block, Tiling, Wall
+from sharpfront.adapt.patchwork.tiling import ROUNDING, Tiling
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.values import environment, form_values
@@ -28,9 +28,9 @@ Place = tuple[float, ...]
 
 # Within this share of the domain's size of a jump nothing is said of the solution.
 BESIDE = 0.1
-# A tail that after so many cuts in a row towards one corner does not fall by this factor with each
-# cut belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
-CUTS, FALLING = 8, 0.97
+# A tail that over `ENOUGH` cuts towards one corner does not fall by this factor with each cut
+# belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
+FALLING = 0.97
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Jumps:
         if problem.domain.dimension != 2:
             return cls(BESIDE * extent)
         found = {}
-        sides = [(_ends(block, wall), wall[4]) for block in tiling.blocks for wall in block.walls]
+        sides = [(block.ends(wall), wall[4]) for block in tiling.blocks for wall in block.walls]
         for (ends, part), (others, beside) in itertools.combinations(sides, 2):
             gaps = np.linalg.norm(ends[:, None] - others[None], axis=2)
             i, j = divmod(int(np.argmin(gaps)), 2)
@@ -93,7 +93,7 @@ class Jumps:
         """Return the places with those at which tails did not fall while they were cut."""
         found = set(self.places)
         for cell, tail in zip(cells, tails.tail.max(axis=1), strict=True):
-            if tail > aim and cell.run >= CUTS and tail >= FALLING**cell.levels * cell.tail:
+            if tail > aim and cell.levels >= ENOUGH and tail >= FALLING**cell.levels * cell.tail:
                 corner = cell.patch.points([np.array([1.0 if e else -1.0]) for e in cell.corner])
                 found.add(tuple(corner[0].tolist()))
         return replace(self, places=tuple(sorted(found)))
@@ -106,14 +106,6 @@ class Jumps:
 def _corners(patch: Patch) -> Host:
     """Return the corners of a patch in space."""
     return patch.points([np.array([-1.0, 1.0])] * patch.dimension)
-
-
-def _ends(block: Block, wall: Wall) -> Host:
-    """Return the two ends of a wall in space, (2, 2)."""
-    axis, place, low, high, _ = wall
-    positions = np.full((2, 2), place)
-    positions[:, 1 - axis] = low[0], high[0]
-    return block.in_space(positions)
 
 
 def _given(problem: Problem, part: str, ends: Host, which: int) -> dict[str, float]:

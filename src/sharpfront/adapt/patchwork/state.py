@@ -170,7 +170,7 @@ def tails_in(
 ) -> Tails:
     """Return the tails, beside jumps as far as they are felt elsewhere."""
     shares = state.jumps.shares([c.patch for c in state.cells], state.rows.rough)
-    corners = at_corners(state.cells, state.problem.domain.corners)
+    corners = at_corners(state.cells, state.tiling.corners)
     at = [corner is not None for corner in corners]
     return tails_of(approximation, scales, aim, list(shares.values()), at)
 

@@ -66,6 +66,13 @@ class Block:
         middle = np.stack([0.5 * (low + high) for low, high in found])
         return [box for box, keep in zip(found, self.inside(middle), strict=True) if keep]
 
+    def ends(self, wall: Wall) -> Host:
+        """Return the two ends of a wall of a block in the plane, in space, (2, 2)."""
+        axis, place, low, high, _ = wall
+        positions = np.full((2, 2), place)
+        positions[:, 1 - axis] = low[0], high[0]
+        return self.in_space(positions)
+
     def wall(self, patch: Patch, side: Side) -> str:
         """Return the part of the boundary that a side lies on; empty if it lies on none."""
         place = patch.high[side.axis] if side.end else patch.low[side.axis]
@@ -102,6 +109,25 @@ class Tiling:
         return tuple(float(b - a) if j else None for a, b, j in zip(low, high, joined, strict=True))
 
     @cached_property
+    def corners(self) -> Host:
+        """Corners of the domain and points where one part of the boundary ends, (k, d).
+
+        Where a condition changes on a straight side, solutions are as singular as at a corner.
+        """
+        known = self.domain.corners
+        if self.domain.dimension != 2 or any(self.domain.periodic_axes):
+            return known
+        parts: dict[tuple[float, ...], set[str]] = {}
+        for block in self.blocks:
+            for wall in block.walls:
+                for end in block.ends(wall).tolist():
+                    parts.setdefault(tuple(end), set()).add(wall[4])
+        changes = np.array([end for end, named in parts.items() if len(named) > 1]).reshape(-1, 2)
+        near = ROUNDING * float(np.ptp(self.domain.bounds, axis=0).max())
+        gaps = np.abs(changes[:, None] - known).max(axis=2).min(axis=1, initial=np.inf)
+        return np.concatenate([known, changes[gaps > near]])
+
+    @cached_property
     def _of_chart(self) -> dict[Quadrilateral | None, Block]:
         return {block.chart: block for block in self.blocks}
 
@@ -128,12 +154,25 @@ def tiling_of(domain: Domain) -> Tiling | None:
     walls = [_wall(ends, part) for ends, part in straight]
     parallel = [wall for wall in walls if wall is not None]
     if len(parallel) == len(walls):
-        return _lattice(domain, parallel)
+        lattice = _lattice(domain, parallel)
+        if not _has_slit(lattice.blocks[0].walls):
+            return _if_closed(lattice)
     whole = [c for curves in pieces.values() for c in curves if isinstance(c, Segment)]
     return _charted(domain, straight, [end for c in whole for end in (c.start, c.end)])
 
 
-def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling | None:
+def _has_slit(walls: Sequence[Wall]) -> bool:
+    """Tell whether two walls lie in one place, but for rounding, with the domain on both sides.
+
+    Boxes on the two sides would be joined as if there were none; charts keep them apart.
+    """
+    return any(
+        one[:2] == two[:2] and one[2][0] < two[3][0] and two[2][0] < one[3][0]
+        for one, two in itertools.combinations(walls, 2)
+    )
+
+
+def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling:
     """Return the tiling of a domain with axis-parallel sides, by boxes."""
     lines = tuple(
         _merged(
@@ -152,7 +191,9 @@ def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling | None:
         )
         for axis, place, low, high, part in walls
     )
-    return _if_closed(Tiling(domain, (Block(domain, lines, snapped),)))
+    # What a part takes of a side may be a point: then it is none.
+    walls = [w for w in snapped if w[2][0] < w[3][0]]
+    return Tiling(domain, (Block(domain, lines, tuple(walls)),))
 
 
 def _charted(

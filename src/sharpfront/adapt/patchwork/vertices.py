@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.cuts import Cell
+from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.exponents import least_exponent
 from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.adapt.patchwork.tiling import Tiling
@@ -30,8 +30,6 @@ Point = tuple[float, float]
 # of A. A look halves patches until h^(2 a) is so many times smaller; where C h^(2 a) was as large
 # as this before, it sees 0.7 of the error.
 SMALLER, LARGE = 30.0, 10.0
-# Patches are not cut if they are less than so many floats long.
-FLOATS = 256.0
 # Cuts where the exponent is not known, and at the most.
 CUTS, MOST_CUTS = 12, 48
 
@@ -128,7 +126,7 @@ def _graded(cell: Cell, corner: tuple[int, ...], cuts: int) -> list[Cell]:
     out: list[Cell] = []
     patch = cell.patch
     for _ in range(cuts):
-        if np.any(patch.sides < FLOATS * np.spacing(np.maximum(abs(patch.low), abs(patch.high)))):
+        if is_shortest(patch):
             break
         halves = [_halves(m) for m in patch.maps]
         for ends in itertools.product((0, 1), repeat=patch.dimension):

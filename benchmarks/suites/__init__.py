@@ -1,0 +1,1 @@
+"""Published problems in the plane with straight sides, as rows for ``engine.py``."""

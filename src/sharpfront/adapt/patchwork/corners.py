@@ -1,0 +1,111 @@
+"""Corners at which a solution is all that is left to resolve.
+
+What a patch at a singular corner leaves is felt around it and hardly farther away. Where that is
+all that an estimate finds too large, patches are cut towards these corners and no others change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.cuts import Cell, at_corners, fall_of, functions_of_rings, rings
+from sharpfront.adapt.patchwork.tails import Tails
+from sharpfront.arrays import Host
+
+# Patches at corners are cut until they leave this share of the tolerance.
+DEEPER = 0.5
+# What they leave is felt less and less up to so many times their size: as r^-a, a share of 0.03 of
+# it for a = 1/2.
+NEAR = 1000.0
+
+
+@dataclass(frozen=True)
+class CornerChanges:
+    """Changes of a solution that are too large on patches with a singularity at a corner.
+
+    Parameters
+    ----------
+    at
+        The largest on each such cell, by its number.
+    elsewhere
+        The largest farther from these than what is wrong there is felt.
+    """
+
+    at: Mapping[int, float]
+    elsewhere: float
+
+    @classmethod
+    def of(
+        cls, cells: Sequence[Cell], changes: Host, tails: Tails, corners: Host, tol: float
+    ) -> CornerChanges:
+        """Return the changes at corners, from the largest change on each cell."""
+        singular = ~tails.analytic.all(axis=1) & (changes > DEEPER * tol)
+        at = at_corners(cells, corners)
+        middles = np.concatenate([c.patch.points([np.zeros(1)] * c.patch.dimension) for c in cells])
+        far = np.ones(len(cells), dtype=bool)
+        # One that was never cut towards its corner has nothing to do with it.
+        cut = [c.corner == end and math.isfinite(c.tail) for c, end in zip(cells, at, strict=True)]
+        found = np.flatnonzero(singular & cut).tolist()
+        for i in found:
+            reach = NEAR * float(cells[i].patch.sides.max())
+            far &= np.linalg.norm(middles - middles[i], axis=1) > reach
+        rest = float(changes[far].max(initial=0.0))
+        return cls({i: float(changes[i]) for i in found}, rest)
+
+    def deeper(
+        self,
+        cells: Sequence[Cell],
+        tails: Tails,
+        tol: float,
+        functions: tuple[int, int],
+        corners: Host,
+    ) -> list[Cell]:
+        """Return cells with those at these corners cut deeper; none if that would not be enough.
+
+        All around a corner they are cut to the same size.
+
+        Parameters
+        ----------
+        cells, tails
+            What there is, and how its weights fall.
+        tol
+            The tolerance.
+        functions
+            Of the parts along each axis, at least and at the most.
+        corners
+            All corners, (k, d).
+        """
+        if not self.at or self.elsewhere > tol:
+            return []
+        longest, at = tails.tail.max(axis=1), at_corners(cells, corners)
+        places = [_place(cell, end, corners) for cell, end in zip(cells, at, strict=True)]
+        sizes: dict[int, float] = {}
+        for i, left in self.at.items():
+            fall = fall_of(cells[i], float(longest[i]))
+            levels = math.ceil(-math.log(left / (DEEPER * tol)) / fall)
+            size = float(cells[i].patch.sides.max()) * 0.5**levels
+            sizes[places[i]] = min(size, sizes.get(places[i], size))
+        smaller = max(self.at.values()) / (DEEPER * tol)
+        out: list[Cell] = []
+        for cell, end, place, tail in zip(cells, at, places, longest.tolist(), strict=True):
+            size = float(cell.patch.sides.max())
+            levels = max(0, math.ceil(math.log2(size / sizes.get(place, size)) - 1e-9))
+            if end is None or not levels:
+                out.append(cell)
+                continue
+            counts = functions_of_rings(smaller, -math.log(smaller) / levels, levels, functions)
+            each = [np.full(cell.patch.dimension, p) for p in (*counts, functions[1])]
+            out += rings(cell, end, tail, each)
+        return out
+
+
+def _place(cell: Cell, end: tuple[int, ...] | None, corners: Host) -> int:
+    """Return which of the corners is at an end of a cell; -1 for none."""
+    if end is None:
+        return -1
+    own = cell.patch.points([np.array([2.0 * e - 1.0]) for e in end])[0]
+    return int(np.argmin(np.abs(corners - own).max(axis=1)))
