@@ -63,12 +63,12 @@ def dense(rows, sizes):
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
-@given(st.integers(0, 10**6), st.integers(1, 12))
-def test_a_tree_solves_what_a_dense_method_solves(seed, leaves):
+@given(st.integers(0, 10**6), st.integers(1, 12), st.booleans())
+def test_a_tree_solves_what_a_dense_method_solves(seed, leaves, gram):
     rows, pairs, sizes, keys = leaf_system(seed, leaves)
     tree = nested_dissection(keys, pairs, sizes.astype(float))
     elimination = TreeElimination(tree, pairs, sizes)
-    found = elimination.solve(factor_leaves(rows, elimination.order))
+    found = elimination.solve(factor_leaves(rows, elimination.order), gram=gram)
     wanted, norm = dense(rows, sizes)
     for a, b in zip(found.columns, wanted, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-9 * max(1.0, np.abs(b).max()))

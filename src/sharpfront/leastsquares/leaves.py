@@ -141,12 +141,9 @@ class LeafFactor:
             rhs=raw[:, n:].copy(order="F"),
         )
 
-    def columns(self, traces: Sequence[Host]) -> Host:
-        """Return the solution of the leaf from the values of all traces."""
-        if not self.traces:
-            return self.start
-        around = np.concatenate([traces[t] for t in self.traces])
-        return np.asarray(self.start - self.response @ around)
+    def columns(self, moments: Host) -> Host:
+        """Return the solution of the leaf from the moments of its traces."""
+        return np.asarray(self.start - self.response @ moments) if self.traces else self.start
 
 
 def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[LeafFactor]:

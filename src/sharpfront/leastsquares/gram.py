@@ -1,0 +1,257 @@
+"""Traces eliminated by Gram matrices, with refinement on the leaves' own rows.
+
+With triangles R and right-hand sides r of the leaves the traces g solve sum R^T R g = sum R^T r, a
+system that is positive definite and as sparse as the tree: neighbours are merged by Cholesky's
+factor of what they share and a Schur complement. That is half the work of QR and nearly all of it
+matrix products, but squares the condition. Steps of refinement with the residuals r - R g, by the
+same factors, bring the digits back; their size tells whether they do. Where they do not fall, QR
+has to be taken.
+
+Equal leaves make equal merges: each is made once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtrs
+
+from sharpfront.arrays import Host
+from sharpfront.leastsquares.dissection import Ints
+from sharpfront.leastsquares.leaves import LeafFactor
+from sharpfront.leastsquares.merges import Found, Node, united
+
+# A step of refinement shows the error before it, and how much smaller it is than the last one what
+# is left after it. Steps are taken until that is rounding. Above this share of the traces the first
+# one leaves no digits to count on, and all merges are made by QR.
+FIRST = 1e-4
+# A step that no longer falls by this factor is rounding: a double's times the condition, whose
+# square the first step shows, and a factor for luck. A larger one means that refinement fails.
+FALLING, LUCK = 0.1, 30.0
+ROUNDING = 2.0**-52
+STEPS = 6
+
+
+@dataclass(eq=False)
+class _Front:
+    """A Gram matrix over open moments, and how many merges are still to use it."""
+
+    gram: Host | None
+    users: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """L L^T of what is shared, and L^-1 times what couples it to the open moments."""
+
+    lower: Host
+    coupling: Host
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A merge at its place: the moments it eliminates and those it couples them to."""
+
+    start: int
+    stop: int
+    open: Ints
+    step: _Step
+
+
+def gram_traces(
+    leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node], moments: int
+) -> Found | None:
+    """Solve for the traces of leaves; None where refinement does not bring the digits back.
+
+    Parameters
+    ----------
+    leaves, index
+        After the elimination of their own columns, with the numbers of their traces' moments.
+    nodes
+        The merges, children first.
+    moments
+        The number of all moments.
+    """
+    places = _factored(leaves, index, nodes)
+    if places is None:
+        return None
+    rows = _Rows(leaves, index, moments)
+    found = _substituted(places, rows.normal(rows.rhs))
+    taken = _refined(places, rows, found)
+    if taken is None:
+        return None
+    rest = sum(float(np.sum(part[:, 0, :] ** 2)) for part in rows.residuals(found))
+    diagonals = {id(p.step): np.diagonal(p.step.lower) for p in places}
+    extremes = [(float(d.min()), float(d.max())) for d in diagonals.values()]
+    largest = max((p.stop - p.start + len(p.open) for p in places), default=0)
+    return Found(found, rest, extremes, largest, taken)
+
+
+def _refined(places: Sequence[_Place], rows: _Rows, found: Host) -> int | None:
+    """Refine traces in place; return how many steps it took, None where steps do not fall."""
+    last = first = np.ones(found.shape[1])
+    for count in range(1, STEPS + 1):
+        step = _substituted(places, rows.normal(rows.residuals(found)))
+        found += step
+        size = np.abs(step).max(axis=0) / np.maximum(np.abs(found).max(axis=0), 1e-300)
+        first = size if count == 1 else first
+        fall = size / np.maximum(last, 1e-300)
+        stuck = (fall > FALLING) & (size > ROUNDING)
+        if not np.all(size <= FIRST) or np.any(
+            stuck & (size > LUCK * np.sqrt(ROUNDING * np.maximum(first, ROUNDING)))
+        ):
+            return None
+        if np.all(stuck | (size * fall <= ROUNDING)):
+            return count
+        last = size
+    return None
+
+
+class _Rows:
+    """The leaves' triangles as rows over all moments, those that are equal together."""
+
+    def __init__(self, leaves: Sequence[LeafFactor], index: Sequence[Ints], moments: int) -> None:
+        self.moments = moments
+        groups: dict[int, list[int]] = {}
+        for i, leaf in enumerate(leaves):
+            groups.setdefault(id(leaf.triangle), []).append(i)
+        self.triangles = [leaves[own[0]].triangle for own in groups.values()]
+        self.index = [np.stack([index[i] for i in own], axis=1) for own in groups.values()]
+        # (moments of a leaf, right-hand sides, leaves)
+        self.rhs = [np.stack([leaves[i].rhs for i in own], axis=2) for own in groups.values()]
+
+    def residuals(self, values: Host) -> list[Host]:
+        """Return what traces leave of the rows."""
+        out = []
+        for triangle, index, rhs in zip(self.triangles, self.index, self.rhs, strict=True):
+            here = values[index].transpose(0, 2, 1)
+            out.append(rhs - np.tensordot(triangle, here, axes=1))
+        return out
+
+    def normal(self, rows: Sequence[Host]) -> Host:
+        """Return the sum of R^T times rows over the leaves, (moments, k)."""
+        out = np.zeros((self.moments, rows[0].shape[1]))
+        for triangle, index, own in zip(self.triangles, self.index, rows, strict=True):
+            found = np.tensordot(triangle.T, own, axes=1).transpose(0, 2, 1)
+            # Every moment belongs to two leaves, which may be alike.
+            for j in range(found.shape[2]):
+                out[:, j] += np.bincount(index.ravel(), found[:, :, j].ravel(), self.moments)
+        return out
+
+
+def _factored(
+    leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node]
+) -> list[_Place] | None:
+    """Return all merges; None where a Gram matrix is not positive definite to rounding."""
+    kinds, merges, kind_of, opens = _alike(leaves, index, nodes)
+    steps: dict[int, _Step] = {}
+    for number, (a, b, shared, at_a, at_b) in merges.items():
+        made = _merged(_taken(kinds[a]), _taken(kinds[b]), shared, at_a, at_b)
+        if made is None:
+            return None
+        steps[number], kinds[number].gram = made[0], made[1]
+    places, start = [], 0
+    count = len(leaves)
+    for i, node in enumerate(nodes, count):
+        if node.shared:
+            first = opens[node.first][: node.shared]
+            open_ = np.concatenate([opens[c][node.shared :] for c in (node.first, node.second)])
+            start = int(first[0])
+            places.append(_Place(start, start + node.shared, open_, steps[kind_of[i]]))
+    return places
+
+
+_Merge = tuple[int, int, int, Ints, Ints]
+
+
+def _alike(
+    leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node]
+) -> tuple[dict[int, _Front], dict[int, _Merge], list[int], list[Ints]]:
+    """Return fronts of each kind, how kinds are merged, the kind and moments of each node."""
+    numbers: dict[Hashable, int] = {}
+    kinds: dict[int, _Front] = {}
+    merges: dict[int, _Merge] = {}
+    kind_of, opens = [], list(index)
+    for leaf in leaves:
+        number = numbers.setdefault(id(leaf.triangle), len(numbers))
+        if number not in kinds:
+            kinds[number] = _Front(np.asarray(leaf.triangle.T @ leaf.triangle))
+        kind_of.append(number)
+    for node in nodes:
+        a, b = kind_of[node.first], kind_of[node.second]
+        union, at_a, at_b = united(*(opens[c][node.shared :] for c in (node.first, node.second)))
+        key = (a, b, node.shared, at_a.tobytes(), at_b.tobytes())
+        number = numbers.setdefault(key, len(numbers))
+        if number not in kinds:
+            kinds[number] = _Front(None)
+            merges[number] = (a, b, node.shared, at_a, at_b)
+            kinds[a].users += 1
+            kinds[b].users += 1
+        kind_of.append(number)
+        opens.append(union)
+    return kinds, merges, kind_of, opens
+
+
+def _taken(front: _Front) -> Host:
+    """Return a Gram matrix for one of its users; the last one takes it away."""
+    gram = front.gram
+    assert gram is not None
+    front.users -= 1
+    if not front.users:
+        front.gram = None
+    return gram
+
+
+def _merged(a: Host, b: Host, shared: int, at_a: Ints, at_b: Ints) -> tuple[_Step, Host] | None:
+    """Return what eliminates the moments that two Gram matrices share, and what is left."""
+    ns = shared
+    out = np.zeros((len(at_a) + len(at_b),) * 2)
+    if not ns:
+        _put(out, at_a, at_a, a)
+        _put(out, at_b, at_b, b)
+        return _Step(np.zeros((0, 0)), np.zeros((0, len(out)))), out
+    lower, info = dpotrf(a[:ns, :ns] + b[:ns, :ns], lower=1)
+    if info != 0:
+        return None
+    coupling, _ = dtrtrs(lower, np.concatenate([a[:ns, ns:], b[:ns, ns:]], axis=1), lower=1)
+    one, two = coupling[:, : len(at_a)], coupling[:, len(at_a) :]
+    _put(out, at_a, at_a, a[ns:, ns:] - one.T @ one)
+    _put(out, at_b, at_b, b[ns:, ns:] - two.T @ two)
+    across = one.T @ two
+    np.negative(across, out=across)
+    _put(out, at_a, at_b, across)
+    _put(out, at_b, at_a, across.T)
+    return _Step(lower, coupling), out
+
+
+def _put(out: Host, rows: Ints, columns: Ints, values: Host) -> None:
+    """Write values into rows and columns, run by run."""
+    for (r, i), (c, j) in itertools.product(_runs(rows), _runs(columns)):
+        out[r, c] = values[i, j]
+
+
+def _runs(places: Ints) -> list[tuple[slice, slice]]:
+    """Return runs of places that follow each other, and where they come from."""
+    if not len(places):
+        return []
+    cuts = np.flatnonzero(np.diff(places) != 1) + 1
+    ends = [0, *cuts.tolist(), len(places)]
+    firsts = places[ends[:-1]].tolist()
+    return [
+        (slice(p, p + j - i), slice(i, j))
+        for p, (i, j) in zip(firsts, itertools.pairwise(ends), strict=True)
+    ]
+
+
+def _substituted(places: Sequence[_Place], rhs: Host) -> Host:
+    """Return the solution of the factored system for right-hand sides, which are overwritten."""
+    for p in places:
+        rhs[p.start : p.stop], _ = dtrtrs(p.step.lower, rhs[p.start : p.stop], lower=1)
+        rhs[p.open] -= p.step.coupling.T @ rhs[p.start : p.stop]
+    for p in reversed(places):
+        left = rhs[p.start : p.stop] - p.step.coupling @ rhs[p.open]
+        rhs[p.start : p.stop], _ = dtrtrs(p.step.lower, left, lower=1, trans=1)
+    return rhs

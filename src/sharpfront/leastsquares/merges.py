@@ -1,0 +1,141 @@
+"""Traces eliminated by QR: the triangles of two neighbours stacked, orthogonal throughout.
+
+No Q is stored. Moments that two children share come first in both, and all blocks stay upper
+triangular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
+
+from sharpfront.arrays import Host
+from sharpfront.leastsquares.dissection import Ints
+from sharpfront.leastsquares.leaves import LeafFactor
+
+# Columns that LAPACK's kernel for stacked triangles works on at a time.
+BLOCK = 32
+
+
+class Node(NamedTuple):
+    """A merge: its two children, leaves or earlier nodes, and how many moments it eliminates."""
+
+    first: int
+    second: int
+    shared: int
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Traces that solve the leaves' triangles.
+
+    Parameters
+    ----------
+    moments
+        Of all traces, (moments, k).
+    rest
+        The sum of squares that is left, for the first right-hand side.
+    extremes
+        The smallest and largest diagonal entry of each merge's triangle.
+    largest_front
+        Columns of the largest merge.
+    refinements
+        Steps of refinement; None where all merges were orthogonal.
+    """
+
+    moments: Host
+    rest: float
+    extremes: list[tuple[float, float]]
+    largest_front: int
+    refinements: int | None = None
+
+
+def united(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return two sets of moments as one in order, and the places of each in it."""
+    both = np.concatenate([a, b])
+    order = np.argsort(both, kind="stable")
+    place = np.empty(len(both), dtype=np.int64)
+    place[order] = np.arange(len(both))
+    return both[order], place[: len(a)], place[len(a) :]
+
+
+@dataclass(frozen=True, eq=False)
+class _Front:
+    """A set of merged leaves: open moments, a triangle over them, its right-hand side."""
+
+    index: Ints
+    triangle: Host
+    rhs: Host
+
+
+@dataclass(frozen=True, eq=False)
+class _Elimination:
+    """What is needed to go down again: R11 g_shared = r1 - R12 g_open."""
+
+    shared: Ints
+    open: Ints
+    upper: Host
+    coupling: Host
+    rhs: Host
+
+
+def orthogonal_traces(
+    leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node], moments: int
+) -> Found:
+    """Solve for the traces of leaves.
+
+    Parameters
+    ----------
+    leaves, index
+        After the elimination of their own columns, with the numbers of their traces' moments.
+    nodes
+        The merges, children first.
+    moments
+        The number of all moments.
+    """
+    fronts = {
+        i: _Front(own, leaf.triangle, leaf.rhs)
+        for i, (leaf, own) in enumerate(zip(leaves, index, strict=True))
+    }
+    steps: list[_Elimination] = []
+    rest = 0.0
+    for i, node in enumerate(nodes, len(leaves)):
+        fronts[i], step, lost = _merged(fronts.pop(node.first), fronts.pop(node.second), node)
+        rest += lost
+        if step is not None:
+            steps.append(step)
+    out = np.zeros((moments, leaves[0].rhs.shape[1]))
+    for step in reversed(steps):
+        out[step.shared], _ = dtrtrs(step.upper, step.rhs - step.coupling @ out[step.open])
+    diagonals = [np.abs(np.diagonal(step.upper)) for step in steps]
+    extremes = [(float(d.min()), float(d.max())) for d in diagonals]
+    largest = max((len(s.upper) + s.coupling.shape[1] for s in steps), default=0)
+    return Found(out, rest, extremes, largest)
+
+
+def _merged(a: _Front, b: _Front, node: Node) -> tuple[_Front, _Elimination | None, float]:
+    ns = node.shared
+    index, at_a, at_b = united(a.index[ns:], b.index[ns:])
+    no, k = len(index), a.rhs.shape[1]
+    triangle, rhs = np.zeros((no, no), order="F"), np.zeros((no, k), order="F")
+    triangle[np.ix_(at_a, at_a)] = a.triangle[ns:, ns:]
+    triangle[np.ix_(at_b, at_b)] = b.triangle[ns:, ns:]
+    rhs[at_a], rhs[at_b] = a.rhs[ns:], b.rhs[ns:]
+    if not ns:
+        return _Front(index, triangle, rhs), None, 0.0
+    top, bottom = np.zeros((ns, no + k), order="F"), np.zeros((ns, no + k), order="F")
+    top[:, at_a], top[:, no:] = a.triangle[:ns, ns:], a.rhs[:ns]
+    bottom[:, at_b], bottom[:, no:] = b.triangle[:ns, ns:], b.rhs[:ns]
+    upper, v, t, _ = dtpqrt(ns, min(BLOCK, ns), a.triangle[:ns, :ns], b.triangle[:ns, :ns])
+    top, bottom, _ = dtpmqrt(ns, v, t, top, bottom, trans=b"T", overwrite_a=1, overwrite_b=1)
+    step = _Elimination(a.index[:ns], index, np.triu(upper), top[:, :no], top[:, no:])
+    lost = bottom[:, no:].copy(order="F")
+    if no:
+        triangle, v, t, _ = dtpqrt(0, min(BLOCK, no), triangle, bottom[:, :no], overwrite_a=1)
+        rhs, lost, _ = dtpmqrt(0, v, t, rhs, lost, trans=b"T", overwrite_a=1, overwrite_b=1)
+        triangle = np.triu(triangle)
+    return _Front(index, triangle, rhs), step, float(np.sum(lost[:, 0] ** 2))
