@@ -4,6 +4,9 @@ from sharpfront.adapt import Paper, Patches, Resolve, Uniform
 from sharpfront.equation import delta, div, from_sympy, function, grad, laplacian
 from sharpfront.errors import Outcome, SharpfrontError
 from sharpfront.export import export
+from sharpfront.fit.data import Data
+from sharpfront.fit.fitting import fit
+from sharpfront.fit.free import Free, Prior
 from sharpfront.geometry import (
     Ball,
     Box,
@@ -28,7 +31,9 @@ __all__ = [
     "Ball",
     "Box",
     "Cloud",
+    "Data",
     "Disk",
+    "Free",
     "HalfSpace",
     "Implicit",
     "Interval",
@@ -36,6 +41,7 @@ __all__ = [
     "Paper",
     "Patches",
     "Polygon",
+    "Prior",
     "Problem",
     "Resolve",
     "SharpfrontError",
@@ -48,6 +54,7 @@ __all__ = [
     "delta",
     "div",
     "export",
+    "fit",
     "from_sympy",
     "function",
     "grad",

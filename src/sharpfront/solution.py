@@ -12,6 +12,7 @@ import numpy as np
 
 from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import Host
+from sharpfront.bases.joined import JoinedBasis, states_of_parts
 from sharpfront.bases.patchwork import restore_patchwork
 from sharpfront.basis import Basis, restore
 from sharpfront.checks import explained, file_path, one_of, whole
@@ -107,6 +108,9 @@ class Solution:
         The problem; None after loading from a file, which needs none of the user's code.
     checkpoint
         For a problem in time, all that the next step depends on: `solve(resume=...)` goes on.
+    member
+        Of a solution that was solved for through a family, the parameters and what else
+        `sensitivity` needs; lost in files and pickles.
     """
 
     approximation: Approximation
@@ -118,6 +122,10 @@ class Solution:
     diagnostics: Mapping[str, float]
     problem: Problem | None = field(default=None, repr=False)
     checkpoint: Mapping[str, Any] | None = field(default=None, repr=False)
+    member: Any = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "member": None}
 
     @property
     def error_estimate(self) -> float:
@@ -176,6 +184,35 @@ class Solution:
         _require_inside(self.domain, points)
         values = self.approximation.residuals(self.problem, points)
         return values.reshape(len(values), *shape)[0 if len(values) == 1 else slice(None)][()]
+
+    def sensitivity(self, parameter: str, tol: float | None = None) -> Solution:
+        """Return du/d(parameter) as a solution, with an estimate of its own.
+
+        Parameters
+        ----------
+        parameter
+            Its name in the family through which the problem was solved.
+        tol
+            What is asked of it, relative to its own size; ten times the solution's tolerance by
+            default, 1e-6 at least. Kernels are added where those of the solution do not resolve it.
+
+        Examples
+        --------
+        >>> import sharpfront as sf
+        >>> def growth(k):
+        ...     return sf.Problem(sf.Interval(0, 1), lambda u, x: u.dx - k * u,
+        ...                       left=lambda u, x: u - 1)
+        >>> du = sf.solve(growth, k=2.0).sensitivity("k")
+        >>> bool(abs(du(1.0) - 7.38905609893065) < 1e-6)
+        True
+        """
+        if self.member is None:
+            raise ProblemError(
+                "This solution does not know its parameters. Solve it through its family, a "
+                "function that returns a Problem: sf.solve(layer, nu=1e-2).sensitivity('nu')."
+            )
+        found: Solution = self.member.sensitivity(self, parameter, tol)
+        return found
 
     def save(self, path: str | Path) -> Path:
         """Write everything needed to evaluate the solution into one ``.npz`` file."""
@@ -388,6 +425,8 @@ _RESTORERS: dict[str, Callable[[dict[str, Any]], Basis]] = {
 
 
 def _restored(state: dict[str, Any]) -> Basis:
+    if state["type"] == "joined":
+        return JoinedBasis(tuple(_restored(part) for part in states_of_parts(state)))
     return _RESTORERS.get(state["type"], restore)(state)
 
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sharpfront.adapt import Adaptor, Patches, Resolve, ResolveSpace
 from sharpfront.adapt.contract import State
 from sharpfront.adapt.patchwork import needs_patches, suits
-from sharpfront.approximation import Approximation, split_weights
+from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
-from sharpfront.checks import explained, flag, function, numbers_in, refusal
-from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.estimate import Assessment
+from sharpfront.checks import did_you_mean, explained, flag, function, numbers_in, refusal
+from sharpfront.errors import ArgumentError, OutcomeKind, ProblemError
 from sharpfront.evolve import evolve
+from sharpfront.family import Family
 from sharpfront.history import Record
-from sharpfront.leastsquares import Facts
 from sharpfront.newton import Start, newton_adaptor, values_on_the_way
 from sharpfront.problem import Problem
 from sharpfront.progress import told
+from sharpfront.sensitivity import Kept, Member
 from sharpfront.solution import Solution
 
 # Tolerance of the solves on the way of a continuation.
@@ -35,19 +35,9 @@ TOLERANCE, SPACE_TOLERANCE = 1e-8, 1e-6
 _PATCHES = "Or try adaptor=sf.Patches(), which are as small as they need be."
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """One turn of the loop: what came out, and what the adaptor makes of it."""
-
-    assessment: Assessment
-    facts: Facts
-    outcome: Outcome
-    record: Record
-
-
 @explained("sf.solve(problem, tol=1e-6)")
 def solve(
-    problem: Problem | Callable[[float], Problem],
+    problem: Problem | Callable[..., Problem],
     *,
     tol: float | None = None,
     guess: Any = None,
@@ -59,14 +49,16 @@ def solve(
     on_step: Callable[[Any], None] | None = None,
     progress: bool = False,
     resume: Solution | None = None,
+    **parameters: Any,
 ) -> Solution:
     """Solve a problem.
 
     Parameters
     ----------
     problem
-        Domain, equation and conditions; with `continuation` a function of one parameter that
-        returns them.
+        Domain, equation and conditions; or a family of problems, a function of named parameters
+        that returns them: ``sf.solve(layer, nu=1e-2)`` gives a solution that knows its parameters
+        and has their `sensitivity`. With `continuation` a function of one parameter.
     tol
         Stop when the estimated error, relative to max(1, max|u|), is below this. By default 1e-8
         in one dimension and 1e-6 beyond, where a digit costs more.
@@ -94,6 +86,8 @@ def solve(
         Show a bar while solving, on standard error if that is a terminal.
     resume
         A solution in time that was interrupted or stopped: go on from there, to the same bits.
+    **parameters
+        Values of the parameters of a family.
 
     Returns
     -------
@@ -116,18 +110,68 @@ def solve(
             on_step=on_step,
             progress=progress,
         )
+    how = _How(budget, guess, adaptor, on_step, progress, resume)
+    if _is_family(problem, parameters):
+        return _member(Family.of(problem), parameters, how)
     stated, tol = _check(problem, budget)
+    return _solved(stated, tol, how)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _How:
+    """The options of a solve."""
+
+    budget: Budget
+    guess: Any
+    adaptor: Adaptor | None
+    on_step: Callable[[Any], None] | None
+    progress: bool
+    resume: Solution | None
+
+
+def _member(family: Family, parameters: Mapping[str, Any], how: _How) -> Solution:
+    """Return the solution of a member of a family, which knows its parameters."""
+    values = family.values(parameters)
+    stated, tol = _check(family(**values), how.budget)
+    solution, kept = _solved(stated, tol, how)
+
+    def other(values: Mapping[str, Any], tol: float, guess: Any = None) -> Solution:
+        start = how.guess if guess is None else guess
+        quiet = replace(how, guess=start, on_step=None, progress=False, resume=None)
+        return _member(family, values, replace(quiet, budget=replace(how.budget, tol=tol)))
+
+    return replace(solution, member=Member(family, values, kept, other))
+
+
+def _is_family(problem: object, parameters: Mapping[str, Any]) -> bool:
+    """Tell whether a family is solved; refuse parameters of anything else."""
+    if callable(problem) and not isinstance(problem, Problem | type):
+        return True
+    if parameters:
+        known = [n for n in inspect.signature(solve).parameters if n != "parameters"]
+        name = next(iter(parameters))
+        raise ArgumentError(
+            f"sf.solve: got an unexpected keyword argument {name!r}.{did_you_mean(name, known)} "
+            "Write for example sf.solve(problem, tol=1e-6); parameters of a family go with a "
+            "function that returns a Problem, sf.solve(layer, nu=1e-2)."
+        )
+    return False
+
+
+def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, Kept | None]:
+    """Return the solution, and what a stationary problem leaves for others on its kernels."""
+    adaptor, budget, resume = how.adaptor, how.budget, how.resume
     _refuse_singular(stated, adaptor)
     if stated.time is not None:
-        _refuse("for a problem in time", guess=guess, adaptor=adaptor)
-        with told(on_step, shown=progress, tol=tol, span=stated.time) as tell:
-            return evolve(stated, tol, budget=budget, on_step=tell, resume=resume)
+        _refuse("for a problem in time", guess=how.guess, adaptor=adaptor)
+        with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
+            return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
     adaptor = _chosen(stated, adaptor, budget)
     if not stated.is_linear:
-        adaptor = newton_adaptor(adaptor, Start(guess))
-    with told(on_step, shown=progress, tol=tol, span=stated.time) as tell:
+        adaptor = newton_adaptor(adaptor, Start(how.guess))
+    with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
         return _solve(stated, tol, budget.seed, adaptor, tell)
 
 
@@ -169,15 +213,16 @@ def _solve(
     seed: int,
     adaptor: Adaptor,
     tell: Callable[[Record], None],
-) -> Solution:
+) -> tuple[Solution, Kept]:
     with blas_threads(1):
         state = adaptor.start(problem, tol, seed)
-        steps: list[_Step] = []
+        steps: list[Step] = []
         while state.finished is None:
-            step, state = _turn(problem, adaptor, state, len(steps))
+            step, state = turn(problem, adaptor, state, len(steps))
             steps.append(step)
             tell(step.record)
-    return _solution(problem, tol, steps, state, adaptor)
+    inner = Kept(getattr(adaptor, "inner", adaptor), getattr(state, "inner", state))
+    return _solution(problem, tol, steps, state, adaptor), inner
 
 
 def _continued(
@@ -219,8 +264,9 @@ def _continued(
 
 def _check(problem: object, budget: Budget) -> tuple[Problem, float]:
     if not isinstance(problem, Problem):
-        hint = " Give continuation= with a family of problems." if callable(problem) else ""
-        raise ProblemError(f"solve expects a Problem, got {type(problem).__name__}.{hint}")
+        raise ProblemError(
+            f"solve expects a Problem or a function that returns one, got {type(problem).__name__}."
+        )
     usual = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
     return problem, usual if budget.tol is None else budget.tol
 
@@ -243,33 +289,8 @@ def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adapto
     return replace(ResolveSpace(), **given)
 
 
-def _turn(problem: Problem, adaptor: Adaptor, state: State, iteration: int) -> tuple[_Step, State]:
-    started = time.perf_counter()
-    proposal = adaptor.propose(state)
-    method, system = adaptor.leastsquares, proposal.system
-    weights, outcome, facts = method.solve(method.factor(system), system.rhs)
-    approximation = Approximation(
-        problem.coordinates, proposal.bases, split_weights(weights, proposal.bases)
-    )
-    assessment = adaptor.assess(state, approximation)
-    placed_by = state.mixture
-    following: State = adaptor.observe(state, assessment)
-    record = Record(
-        iteration,
-        approximation.kernels,
-        assessment.residual_rms,
-        assessment.estimate.value,
-        facts.condition,
-        facts.rank,
-        facts.dead_columns,
-        time.perf_counter() - started,
-        placed_by,
-    )
-    return _Step(assessment, facts, outcome, record), following
-
-
 def _solution(
-    problem: Problem, tol: float, steps: list[_Step], state: State, adaptor: Adaptor
+    problem: Problem, tol: float, steps: list[Step], state: State, adaptor: Adaptor
 ) -> Solution:
     answer, finished = state.answer, state.finished
     assert finished is not None

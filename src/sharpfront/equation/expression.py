@@ -149,6 +149,18 @@ class Normal(Leaf):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Parameter(Leaf):
+    """A number of a family of problems with respect to which its residuals are differentiated."""
+
+    name: str
+
+    @property
+    def key(self) -> Key:
+        """``("parameter", name)``."""
+        return ("parameter", self.name)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Derivative(Leaf):
     """A partial derivative of an unknown; all orders zero is the unknown itself."""
 

@@ -11,6 +11,7 @@ from sharpfront.equation.expression import (
     Derivative,
     Expression,
     Normal,
+    Parameter,
 )
 from sharpfront.equation.weak import WeakDerivative
 
@@ -77,7 +78,7 @@ def _pieces(node: Expression) -> tuple[list[_Piece], int]:
 
 
 def _leaf(node: Expression) -> str:
-    if isinstance(node, Coordinate):
+    if isinstance(node, Coordinate | Parameter):
         return node.name
     if isinstance(node, Normal):
         return f"{NORMAL}_{node.name}"

@@ -85,6 +85,8 @@ class TimeSystem:
         At the ends.
     is_linear
         Whether one Newton step solves it.
+    order_stated
+        For each equation, its number as it was stated.
     """
 
     problem: Problem
@@ -92,6 +94,7 @@ class TimeSystem:
     equations: tuple[Residual, ...]
     conditions: tuple[Residual, ...]
     is_linear: bool
+    order_stated: tuple[int, ...] = ()
 
     @property
     def low(self) -> float:
@@ -135,9 +138,10 @@ def time_system(problem: Problem) -> TimeSystem:
     lower = _lowered(second)
     given = [substitute(e, lower) for e in problem.equations]
     given += [_rate_equation(u, problem.coordinates) for u in second]
-    equations = tuple(_residual(e, "equation") for e in _matched(given, names))
+    stated = tuple(_matched(given, names))
+    equations = tuple(_residual(given[i], "equation") for i in stated)
     conditions = tuple(_conditions(problem, second, lower))
-    system = TimeSystem(problem, names, equations, conditions, problem.is_linear)
+    system = TimeSystem(problem, names, equations, conditions, problem.is_linear, stated)
     _require_conditions(system)
     return system
 
@@ -180,8 +184,8 @@ def _residual(expression: Expression, what: str, side: int = 0) -> Residual:
     return Residual(expression, tangent_terms(expression), what, side)
 
 
-def _matched(given: Sequence[Expression], names: Sequence[str]) -> list[Expression]:
-    """Return the equations in the order of the unknowns whose rates they hold."""
+def _matched(given: Sequence[Expression], names: Sequence[str]) -> list[int]:
+    """Return the equations' numbers in the order of the unknowns whose rates they hold."""
     held = np.array(
         [
             [any(d.unknown == n and d.orders[1] for d in derivatives_in(e)) for n in names]
@@ -194,7 +198,7 @@ def _matched(given: Sequence[Expression], names: Sequence[str]) -> list[Expressi
             "Every equation must determine the rate of change of one unknown: "
             f"{', '.join(names)} need one equation each that holds their time derivative."
         )
-    return [given[i] for i in rows[np.argsort(columns)]]
+    return [int(i) for i in rows[np.argsort(columns)]]
 
 
 def _conditions(
@@ -204,7 +208,7 @@ def _conditions(
     for condition in problem.conditions:
         side, what = SIDES.index(condition.part), f"condition on {condition.part!r}"
         for given in condition.residuals:
-            stated = substitute(given, _outward(side))
+            stated = substitute(given, outward(side))
             found.append(_residual(substitute(stated, lower), what, side))
             if any(d.unknown in second and not d.orders[1] for d in derivatives_in(stated)):
                 # What holds for the unknown at all times holds for its rate.
@@ -213,7 +217,7 @@ def _conditions(
     return found
 
 
-def _outward(side: int) -> Callable[[Leaf], Expression]:
+def outward(side: int) -> Callable[[Leaf], Expression]:
     """Return the replacement of the normal by its number at an end."""
     return lambda leaf: Constant(2.0 * side - 1.0) if isinstance(leaf, Normal) else leaf
 

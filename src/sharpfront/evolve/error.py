@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg as sl
 
 from sharpfront.arrays import Host
+from sharpfront.equation.expression import Key
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.room import Room, finer_room, place, room
 from sharpfront.evolve.slab import Stages, condition_rows, leaves_at, stages_of, tangent_matrix
@@ -122,13 +123,14 @@ def _part_error(part: _Part, before: Host, depth: int) -> SlabError:
     """Return the error of a part of a slab, in two steps where errors grow fast."""
     system, finer, scale = part.system, part.finer, part.scale
     coarse = stages_of(system, finer, part.motion, FEW)
-    matrix = _matrix(coarse, part.tables, part.ends, part.levels)
+    leaves, at_ends = _linearised(coarse, part.tables, part.ends, part.levels)
+    matrix = tangent_matrix(coarse, leaves, condition_rows(coarse, at_ends))
     m, k = before.shape
     block = matrix.shape[0] // FEW
     right = np.zeros((FEW, block, 2))
     shares = stage_nodes(FEW)[:, None]
     right[:, : m * k, 0] = -(part.line[0] + shares * (part.line[1] - part.line[0]))
-    carried = _mass_times(coarse, part.tables, part.levels, before)
+    carried = mass_times(coarse, leaves, before)
     right[:, : m * k, 1] = -coarse.rates[:, 0, None] * carried
     factor = sl.lu_factor(matrix, check_finite=False, overwrite_a=True)
     found = sl.lu_solve(factor, right.reshape(FEW * block, 2), check_finite=False)
@@ -169,18 +171,18 @@ def _at_stages(stages: Stages, levels: Host) -> tuple[Host, Host]:
     return np.einsum("sj,jmk->smk", lagrange, levels), np.einsum("sj,jmk->smk", rate, levels)
 
 
-def _matrix(stages: Stages, tables: Host, ends: Host, levels: Host) -> Host:
+def _linearised(
+    stages: Stages, tables: Host, ends: Host, levels: Host
+) -> tuple[dict[Key, Host], dict[Key, Host]]:
+    """Return the leaves about the solution inside and at the ends."""
     now, rates = _at_stages(stages, levels)
     leaves = leaves_at(stages.system, tables, stages.inside, stages.moments, now, rates)
-    at_ends = leaves_at(stages.system, ends, stages.ends, stages.moments, now, rates)
-    return tangent_matrix(stages, leaves, condition_rows(stages, at_ends))
+    return leaves, leaves_at(stages.system, ends, stages.ends, stages.moments, now, rates)
 
 
-def _mass_times(stages: Stages, tables: Host, levels: Host, before: Host) -> Host:
-    """Return the mass matrix of each stage times the error at the beginning, (FEW, m K')."""
+def mass_times(stages: Stages, leaves: dict[Key, Host], before: Host) -> Host:
+    """Return the mass matrix of each stage times weights at the beginning, (stages, m K)."""
     system, finer = stages.system, stages.room
-    now, rates = _at_stages(stages, levels)
-    leaves = leaves_at(system, tables, stages.inside, stages.moments, now, rates)
     measure = finer.weights / stages.inside.slope
     e = before @ finer.inner[0].T
     out = np.zeros((stages.count, *before.shape))

@@ -181,20 +181,20 @@ def residual_of(
     """Return what the equations and conditions of all stages leave, (stages, m K + conditions)."""
     split = len(stages.system.names) * stages.room.size
     residual = np.zeros((stages.count, split + len(rows)))
-    residual[:, :split] = tested_residual(stages, leaves)
+    residual[:, :split] = tested_residual(stages, stages.system.equations, leaves)
     for i, row in enumerate(rows):
         residual[:, split + i] = row.values
         residual[:, :split] += forces[:, i, None] * row.now
     return residual
 
 
-def tested_residual(stages: Stages, leaves: dict[Key, Host]) -> Host:
-    """Return the equations of all stages tested with every function, (stages, m K)."""
+def tested_residual(stages: Stages, equations: Sequence[Residual], leaves: dict[Key, Host]) -> Host:
+    """Return equations at all stages tested with every function, (stages, m K)."""
     room = stages.room
     measure = room.weights / stages.inside.slope
     tested = [
         (equation.at(leaves, measure.size).reshape(measure.shape) * measure) @ room.inner[0]
-        for equation in stages.system.equations
+        for equation in equations
     ]
     return np.concatenate(tested, axis=1)
 
@@ -273,11 +273,15 @@ def coefficients(
 
 @dataclass(frozen=True, eq=False)
 class ConditionRow:
-    """A condition about an iterate: its values (q,) and tangents (q, m K), scaled to length one."""
+    """A condition about an iterate: its values (q,) and tangents (q, m K), scaled to length one.
+
+    `size` is what they were divided by, (q,).
+    """
 
     values: Host
     now: Host
     rate: Host
+    size: Host
 
 
 def condition_rows(stages: Stages, leaves: dict[Key, Host]) -> list[ConditionRow]:
@@ -288,8 +292,7 @@ def condition_rows(stages: Stages, leaves: dict[Key, Host]) -> list[ConditionRow
 def _condition(stages: Stages, condition: Residual, leaves: dict[Key, Host]) -> ConditionRow:
     room, names, side = stages.room, stages.system.names, condition.side
     q, k = stages.count, room.size
-    with_normal = leaves | {("normal", stages.system.problem.coordinates[0]): _normals(q)}
-    values = condition.at(with_normal, 2 * q).reshape(q, 2)[:, side]
+    with_normal, values = condition_values(stages, condition, leaves)
     now, rate = coefficients(condition, names, with_normal, stages.ends, room.order)
     rows, moving = np.zeros((q, len(names), k)), np.zeros((q, len(names), k))
     for v in range(len(names)):
@@ -299,7 +302,16 @@ def _condition(stages: Stages, condition: Residual, leaves: dict[Key, Host]) -> 
             moving[:, v] = rate[v][:, side, None] * room.ends[0, side]
     flat, rates = rows.reshape(q, -1), moving.reshape(q, -1)
     size = np.linalg.norm(flat, axis=1) + np.linalg.norm(rates, axis=1) / stages.motion.dt
-    return ConditionRow(values / size, flat / size[:, None], rates / size[:, None])
+    return ConditionRow(values / size, flat / size[:, None], rates / size[:, None], size)
+
+
+def condition_values(
+    stages: Stages, condition: Residual, leaves: dict[Key, Host]
+) -> tuple[dict[Key, Host], Host]:
+    """Return the leaves at the ends with the normals, and the condition's values, (q,)."""
+    q = stages.count
+    with_normal = leaves | {("normal", stages.system.problem.coordinates[0]): _normals(q)}
+    return with_normal, condition.at(with_normal, 2 * q).reshape(q, 2)[:, condition.side]
 
 
 def _normals(count: int) -> Host:

@@ -118,7 +118,7 @@ def _residuals(
     leaves = leaves_at(system, tables, inside, moments, now, rates)
     rows = condition_rows(stages, leaves_at(system, ends, outer, moments, now, rates))
     found = np.stack([r.values for r in rows], axis=1) if rows else np.zeros((len(s), 0))
-    return tested_residual(stages, leaves), found
+    return tested_residual(stages, system.equations, leaves), found
 
 
 def left_over(s: Host, values: Host) -> Host:

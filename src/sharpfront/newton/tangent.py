@@ -31,6 +31,7 @@ from sharpfront.equation.expression import (
     derivatives_in,
 )
 from sharpfront.equation.linearise import LinearForm, Term, is_linear, substitute, tangent_terms
+from sharpfront.family import Forcing
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.problem import Problem
 
@@ -70,6 +71,15 @@ class _Residual:
             if leaf.key not in self.spared:
                 source = source - coefficient * insert(leaf)
         return LinearForm(tuple(terms), source)
+
+    def forced(self, insert: _Insertion, force: Expression) -> tuple[Expression, LinearForm]:
+        """Return the linear part about an iterate with another source, as expression and form."""
+        source = substitute(force, insert)
+        terms = tuple(replace(t, coefficient=substitute(t.coefficient, insert)) for t in self.terms)
+        total = source
+        for term, leaf in zip(terms, self._leaves(), strict=True):
+            total = total + term.coefficient * leaf
+        return total, LinearForm(terms, source)
 
     def _leaves(self) -> list[Derivative]:
         leaves = {(d.unknown, d.orders): d for d in derivatives_in(self.expression)}
@@ -163,14 +173,50 @@ class Tangent:
     def at(self, iterate: Iterate) -> Problem:
         """Return the linear problem about an iterate."""
         insert = _Insertion(iterate, self.problem.coordinates)
-        linear = copy(self.problem)
-        for name in ("forms", "is_linear"):
-            linear.__dict__.pop(name, None)
+        linear = self._copy()
         linear.equations = tuple(r.about(insert) for r in self._equations)
         linear.__dict__["forms"] = tuple(r.form(insert) for r in self._equations)
         linear.conditions = _stated(self.problem.conditions, self._conditions, insert)
         linear.further = _stated(self.problem.further, self._further, insert)
         return linear
+
+    def forced(self, iterate: Iterate, force: Forcing) -> Problem:
+        """Return the linear problem for what a change of the data makes of an iterate.
+
+            sum_j F_j(p) D_j v + G(p) = 0,    conditions likewise,
+
+        with G what stands in `force` for each residual.
+        """
+        insert = _Insertion(iterate, self.problem.coordinates)
+        linear = self._copy()
+        pairs = [r.forced(insert, g) for r, g in zip(self._equations, force.equations, strict=True)]
+        linear.equations = tuple(e for e, _ in pairs)
+        linear.__dict__["forms"] = tuple(form for _, form in pairs)
+        linear.conditions = tuple(
+            replace(c, residuals=_forced(read, g, insert))
+            for c, read, g in zip(
+                self.problem.conditions, self._conditions, force.conditions, strict=True
+            )
+        )
+        linear.further = tuple(
+            replace(c, residuals=_forced(read, g, insert), **dict[str, Any](words))
+            for c, read, (g, words) in zip(
+                self.problem.further, self._further, force.further, strict=True
+            )
+        )
+        return linear
+
+    def _copy(self) -> Problem:
+        linear = copy(self.problem)
+        for name in ("forms", "is_linear", "is_singular"):
+            linear.__dict__.pop(name, None)
+        return linear
+
+
+def _forced(
+    read: Sequence[_Residual], forces: Sequence[Expression], insert: _Insertion
+) -> tuple[Expression, ...]:
+    return tuple(r.forced(insert, g)[0] for r, g in zip(read, forces, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

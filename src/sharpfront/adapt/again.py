@@ -1,0 +1,67 @@
+"""Another linear problem on the kernels that were placed for one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sharpfront.adapt.doubt import without_implied
+from sharpfront.adapt.patchwork.state import PatchState
+from sharpfront.adapt.resolve import ResolveState
+from sharpfront.adapt.space_state import SpaceState
+from sharpfront.ordinary import ordinary
+from sharpfront.problem import Problem
+
+
+def again(state: Any, problem: Problem, tol: float) -> Any:
+    """Return the state before the first solve of another problem with the same operator.
+
+    Kernels, and what is known of the operator, are those of the state in which a solve has ended;
+    where they do not resolve the new problem, the adaptor goes on as ever. None where the adaptor
+    has no such state.
+    """
+    if isinstance(state, ResolveState):
+        plain, _ = without_implied(ordinary(problem))
+        return replace(
+            state,
+            problem=plain,
+            tol=tol,
+            plan=state.kept or state.plan,
+            answer=None,
+            kept=None,
+            stale=0,
+            # It was made for another source.
+            seen=None,
+            implied=(),
+            attempts=0,
+            tried=(),
+            finished=None,
+        )
+    if isinstance(state, SpaceState):
+        trial = state.best[0] if state.best else state.trial
+        return replace(
+            state,
+            problem=problem,
+            tol=tol,
+            trial=trial,
+            pending=(),
+            tuned=True,
+            looked=True,
+            best=None,
+            last=None,
+            idle=0,
+            finished=None,
+        )
+    if isinstance(state, PatchState):
+        return replace(
+            state.about(problem),
+            tol=tol,
+            aim=tol,
+            final=False,
+            best=None,
+            idle=0,
+            tried=(),
+            unsettled=False,
+            finished=None,
+        )
+    return None

@@ -1,0 +1,8 @@
+"""Families of problems and data: fits with intervals, and sweeps."""
+
+from sharpfront.fit.data import Data
+from sharpfront.fit.fitting import fit
+from sharpfront.fit.free import Free, Prior
+from sharpfront.fit.result import Fit
+
+__all__ = ["Data", "Fit", "Free", "Prior", "fit"]

@@ -1,0 +1,255 @@
+"""Measurements: where, of what, how large, and with which noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
+from sharpfront.checks import did_you_mean, refusal
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.linearise import Term, tangent_terms
+from sharpfront.equation.trace import trace
+from sharpfront.errors import DomainError, ProblemError
+from sharpfront.geometry import Interval
+from sharpfront.ordinary import integrate
+from sharpfront.problem import Problem
+
+_TRY = "sf.Data(x=xs, u=us, sigma=0.02)"
+
+
+class Data:
+    """Measured values of unknowns, or of what is made of them.
+
+    Parameters
+    ----------
+    table
+        A pandas DataFrame or an xarray Dataset, whose columns are coordinates, unknowns and
+        perhaps ``sigma``; instead of arrays by name.
+    sigma
+        The standard deviation of the noise: a number, or one for each measurement. None if it is
+        not known: it is then estimated from the scatter, with one value for all such data.
+    observe
+        What was measured if it is no unknown, a function of unknowns and coordinates:
+        ``observe=lambda u, x: u.dx``, with `values`.
+    integral
+        The same for integrals over an interval: ``integral=lambda u, x: u``; in time one for each
+        moment ``t=``.
+    values
+        What was measured of `observe` or `integral`.
+    **columns
+        Arrays by the names of coordinates and unknowns, which broadcast.
+
+    Examples
+    --------
+    >>> import sharpfront as sf
+    >>> sf.Data(x=[0.1, 0.5, 0.9], u=[0.0, 0.1, 0.4], sigma=0.02)
+    Data(3 values of u at x)
+    """
+
+    def __init__(
+        self,
+        table: Any = None,
+        *,
+        sigma: Any = None,
+        observe: Callable[..., Any] | None = None,
+        integral: Callable[..., Any] | None = None,
+        values: Any = None,
+        **columns: Any,
+    ) -> None:
+        given = {**_columns(table), **columns}
+        self.sigma = given.pop("sigma", None) if sigma is None else sigma
+        if (observe is not None and integral is not None) or (
+            (observe is None and integral is None) != (values is None)
+        ):
+            raise ProblemError(
+                "Data need values= together with either observe= or integral=, as in "
+                "sf.Data(x=0.0, observe=lambda u, x: u.dx, values=flux)."
+            )
+        self.observe, self.integral, self.values = observe, integral, values
+        self.columns = {name: _numbers(name, column) for name, column in given.items()}
+
+    def __repr__(self) -> str:
+        names = [n for n in self.columns if len(n) > 1 or n not in "xyzt"]
+        where = [n for n in self.columns if n not in names]
+        what = ", ".join(names) or ("an integral" if self.integral else "an observation")
+        count = max((c.size for c in self.columns.values()), default=np.size(self.values))
+        return f"Data({count} values of {what} at {', '.join(where) or 'no point'})"
+
+    def read(self, problem: Problem) -> list[Observed]:
+        """Return the measurements of each quantity, checked against a problem."""
+        coordinates = problem.coordinates
+        space = coordinates if self.integral is None else coordinates[problem.domain.dimension :]
+        self._check_names(problem, space)
+        measured: dict[str, Any] = {
+            u: self.columns[u] for u in problem.unknowns if u in self.columns
+        }
+        what = self.observe or self.integral
+        if what is not None:
+            measured = {"observed": _numbers("values", self.values)}
+        if not measured:
+            raise refusal("Data", f"values of {', '.join(problem.unknowns)}", self, _TRY)
+        try:
+            arrays = np.broadcast_arrays(
+                *(self.columns[c] for c in space),
+                *measured.values(),
+                *([] if self.sigma is None else [_numbers("sigma", self.sigma)]),
+            )
+        except ValueError:
+            shapes = ", ".join(f"{n} {c.shape}" for n, c in self.columns.items())
+            raise ProblemError(f"The arrays of data do not broadcast: {shapes}.") from None
+        columns = [a.ravel() for a in arrays]
+        points = np.array(columns[: len(space)]).reshape(len(space), -1).T
+        points = points if space else np.zeros((len(columns[0]), 0))
+        sigma = columns[-1] if self.sigma is not None else None
+        if sigma is not None and not np.all(sigma > 0):
+            raise refusal("sigma", "positive numbers, or None if it is not known", self.sigma)
+        if self.integral is None:
+            _require_inside(problem, points)
+        return [
+            Observed(
+                problem,
+                name,
+                self._expression(problem, name),
+                points,
+                y,
+                sigma,
+                self.integral is not None,
+            )
+            for name, y in zip(measured, columns[len(space) :], strict=False)
+        ]
+
+    def _expression(self, problem: Problem, name: str) -> Expression:
+        what = self.observe or self.integral
+        if what is None:
+            return problem.symbols.stand_in(name)
+        found = trace(what, problem.symbols, what="observation")
+        if len(found) != 1:
+            raise ProblemError("observe= returns one quantity; give a Data for each of several.")
+        return found[0]
+
+    def _check_names(self, problem: Problem, space: Sequence[str]) -> None:
+        known = (*problem.coordinates, *problem.unknowns)
+        for name in self.columns:
+            if name not in known:
+                raise ProblemError(
+                    f"Data have a column {name!r}; the problem has the coordinates "
+                    f"{', '.join(problem.coordinates)} and the unknowns "
+                    f"{', '.join(problem.unknowns)}.{did_you_mean(name, known)}"
+                )
+        missing = [c for c in space if c not in self.columns]
+        if missing:
+            raise ProblemError(f"Data need the coordinate(s) {', '.join(missing)}: {_TRY}.")
+        if self.integral is not None and not isinstance(problem.domain, Interval):
+            raise ProblemError("Integrals can be observed over intervals only.")
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Measurements of one quantity.
+
+    Parameters
+    ----------
+    problem
+        A member of the family.
+    name
+        Of the unknown, or "observed".
+    expression
+        What is measured.
+    points
+        Where, (n, d); of integrals the moments, (n, 0) or (n, 1).
+    values, sigma
+        What was found, and its deviation if that is known, (n,).
+    whole
+        Whether the integral over the interval is meant.
+    """
+
+    problem: Problem
+    name: str
+    expression: Expression
+    points: Host
+    values: Host
+    sigma: Host | None
+    whole: bool = field(default=False)
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The derivative of the expression along each derivative of an unknown."""
+        return tuple(tangent_terms(self.expression))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether an unknown itself was measured."""
+        return self.name != "observed"
+
+    def predicted(self, approximation: Approximation) -> Host:
+        """Return what a solution says of the measurements, (n,)."""
+        return self._over(lambda points: approximation.insert(self.expression, points))
+
+    def rates(self, approximation: Approximation, v: Approximation) -> Host:
+        """Return the derivative of that along a parameter, given the solution's, (n,)."""
+
+        def rate(points: Host) -> Host:
+            total = np.zeros(len(points))
+            for term in self.terms:
+                factor = approximation.insert(term.coefficient, points)
+                total += factor * v.values(term.unknown, points, term.orders)
+            return total
+
+        return self._over(rate)
+
+    def _over(self, values: Callable[[Host], Host]) -> Host:
+        if not self.whole:
+            return values(self.points)
+        low, high = (float(e) for e in self.problem.domain.bounds[:, 0])
+
+        def along(rest: Host) -> Callable[[Host], Host]:
+            return lambda x: values(np.column_stack([x, np.tile(rest, (len(x), 1))]))
+
+        return np.array([integrate(along(rest), low, high) for rest in self.points])
+
+
+def _columns(table: Any) -> Mapping[str, Any]:
+    """Return the columns of a table of pandas or xarray, or a mapping."""
+    if table is None:
+        return {}
+    if hasattr(table, "to_dataframe"):
+        table = table.to_dataframe().reset_index()
+    if hasattr(table, "columns"):
+        return {str(name): np.asarray(table[name]) for name in table.columns}
+    if isinstance(table, Mapping):
+        return table
+    raise refusal("Data", "a DataFrame, a Dataset, or arrays by name", table, _TRY)
+
+
+def _numbers(name: str, column: Any) -> Host:
+    try:
+        array = np.asarray(column, dtype=float)
+    except (TypeError, ValueError):
+        raise refusal(f"The column {name!r} of data", "numbers", column, _TRY) from None
+    if not np.isfinite(array).all():
+        bad = int(np.argmin(np.isfinite(array.ravel())))
+        raise ProblemError(
+            f"The column {name!r} of data is {array.ravel()[bad]} at row {bad}. Leave out what was "
+            "not measured: sf.Data(table.dropna())."
+        )
+    return array
+
+
+def _require_inside(problem: Problem, points: Host) -> None:
+    space = points[:, : problem.domain.dimension]
+    slack = 1e-12 * float(np.ptp(problem.domain.bounds, axis=0).max())
+    inside = problem.domain.contains(space) | (problem.domain.distance(space) >= -slack)
+    if problem.time is not None:
+        inside &= (points[:, -1] >= problem.time[0]) & (points[:, -1] <= problem.time[1])
+    if not inside.all():
+        where = ", ".join(f"{v:.6g}" for v in points[int(np.argmin(inside))])
+        raise DomainError(
+            f"Data lie outside the domain at ({where}). Leave them out, or state the problem on a "
+            "larger domain or a longer span of time."
+        )

@@ -1,0 +1,206 @@
+"""From a family and data to parameters with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sharpfront.approximation import Approximation
+from sharpfront.budget import tolerance
+from sharpfront.checks import explained, flag, function, listed, refusal
+from sharpfront.errors import ProblemError
+from sharpfront.family import Family, is_absent, require_numbers
+from sharpfront.fit.data import Data
+from sharpfront.fit.free import as_free
+from sharpfront.fit.marquardt import (
+    LAST_TOL,
+    SHARE,
+    Found,
+    first_tolerance,
+    minimised,
+    share_bound,
+)
+from sharpfront.fit.model import Model, Point
+from sharpfront.fit.result import UNLIKELY, Fit
+from sharpfront.fit.statistics import Spread, quantile, spread, unseen_words
+from sharpfront.problem import Problem
+from sharpfront.progress import LOGGER
+
+# Rounds with ever tighter solves.
+ROUNDS = 4
+# Rises of the misfit at the ends of the linear interval may differ so much from what they would be
+# if predictions were straight.
+STRAIGHT = 0.2
+
+
+@explained("sf.fit(layer, data=sf.Data(x=xs, u=us, sigma=0.02), nu=sf.Free(0.05, positive=True))")
+def fit(
+    family: Callable[..., Problem],
+    *,
+    data: Data | list[Data] | tuple[Data, ...],
+    tol: float | None = None,
+    curvature: bool = True,
+    on_solve: Callable[[Any], None] | None = None,
+    options: Mapping[str, Any] | None = None,
+    **parameters: Any,
+) -> Fit:
+    """Fit parameters of a family of problems to data.
+
+    Parameters
+    ----------
+    family
+        A function of named parameters that returns a `Problem`.
+    data
+        One `Data` or several.
+    tol
+        Of the first solves; tightened until errors of the solver cost less than a twentieth of a
+        standard error. 1e-3 by default, 1e-4 in time.
+    curvature
+        Whether to look, with two more solves, how far intervals can be trusted that take
+        predictions to be straight in the parameters.
+    on_solve
+        Called with the parameters by name and the misfit after each solve that was good.
+    options
+        Further options of `sf.solve`, for example ``{"max_kernels": 500}``.
+    **parameters
+        `sf.Free(value, ...)` for those to fit, plain values for the others; parameters with a
+        default in the family may be left out.
+
+    Returns
+    -------
+    Fit
+        Print it. Parameters are attributes: ``result.nu``, ``result.interval("nu")``.
+    """
+    model = _model(family, data, parameters, dict(options or {}))
+    if on_solve is not None:
+        model.on_solve = _teller(model, function(on_solve, "on_solve", "on_solve=print"))
+    flag(curvature, "curvature")
+    tol = first_tolerance(model, None if tol is None else tolerance(tol))
+    z, near = model.start(), None
+    for _ in range(ROUNDS):
+        found = minimised(model, z, tol, near=near)
+        point, doubt = model.checked(found.point)
+        variance = _variance(model, found)
+        seen = spread(point.jacobian, variance, doubt)
+        share = share_bound(model, point, seen.deviations)
+        if share <= SHARE or tol <= LAST_TOL:
+            break
+        tol = max(LAST_TOL, tol * min(0.5 * SHARE / share, 0.1))
+        z, near = found.z, found.point
+    result = Fit(model, found, seen, variance, share, tuple(_rates(point, model)))
+    bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()
+    result = replace(result, bent=bent)
+    return replace(result, notes=tuple(_notes(result, doubt)))
+
+
+def _model(family: Any, data: Any, parameters: Mapping[str, Any], options: dict[str, Any]) -> Model:
+    read = Family.of(family)
+    free = {n: f for n, v in parameters.items() if (f := as_free(v)) is not None}
+    if not free:
+        raise ProblemError(
+            "Nothing is free to be fitted. Give a start for a parameter: nu=sf.Free(0.05)."
+        )
+    start = {n: f.value for n, f in free.items()}
+    values = read.values({**parameters, **start})
+    require_numbers(values, list(free))
+    sets = listed(data)
+    for each in sets:
+        if not isinstance(each, Data):
+            raise refusal("data", "sf.Data, or a list of them", each, "sf.Data(x=xs, u=us)")
+    problem = read(**values)
+    observed = [o for each in sets for o in each.read(problem)]
+    known = [o.sigma is not None for o in observed]
+    if any(known) and not all(known):
+        raise ProblemError("Some data have sigma= and others not; give it for all or for none.")
+    fixed = {n: v for n, v in values.items() if n not in free}
+    model = Model(read, fixed, free, observed, options)
+    if model.spare < (0 if model.noise_known else 1):
+        raise ProblemError(
+            f"{len(model.data)} measurements and {len(model.priors)} priors do not determine "
+            f"{len(free)} parameters{'' if model.noise_known else ' and the noise'}. Fix some, or "
+            "give priors: sf.Free(..., prior=sf.Prior(mean, sd))."
+        )
+    for name in free:
+        forcing = read.forcing(problem, values, name)
+        if forcing is not None and is_absent(forcing):
+            raise ProblemError(
+                f"No residual contains the parameter {name!r}: it has no effect and cannot be "
+                "fitted. Does the family use it?"
+            )
+    return model
+
+
+def _teller(model: Model, tell: Callable[..., Any]) -> Callable[[Point], None]:
+    return lambda point: tell({**model.values(point.z), "chi2": point.chi2})
+
+
+def _variance(model: Model, found: Found) -> float:
+    return 1.0 if model.noise_known else max(found.chi2 / model.spare, 1e-300)
+
+
+def _rates(point: Point, model: Model) -> list[Approximation]:
+    solution = point.solution
+    found: list[Approximation] = solution.member.derivatives(solution, model.names)
+    return found
+
+
+def _bent(model: Model, found: Found, seen: Spread, variance: float) -> tuple[float, ...]:
+    """Return the rise of the misfit along the worst direction over that of straight predictions."""
+    along = found.point.jacobian @ seen.worst
+    reach = 1.96 * np.sqrt(variance) / np.linalg.norm(along)
+    rises = []
+    for sign in (-1.0, 1.0):
+        z = found.z + sign * reach * seen.worst
+        if np.any(z < model.bounds[0]) or np.any(z > model.bounds[1]):
+            continue
+        near = found.point if found.point.solution.problem is not None else None
+        solution = model.solved(z, found.tol, near)
+        if solution is None or not solution.converged:
+            return (np.inf,)
+        predicted = np.concatenate([o.predicted(solution.approximation) for o in model.observed])
+        residual = (predicted - model.data) / model.sigma
+        extra = sum(((z[i] - mean) / sd) ** 2 for i, mean, sd in model.priors)
+        rises.append((float(residual @ residual) + extra - found.chi2) / (1.96**2 * variance))
+    return tuple(rises)
+
+
+def _notes(result: Fit, doubt: float) -> list[str]:
+    """Return what speaks against a fit, in words."""
+    model, found, notes = result.model, result.found, []
+    if not found.converged:
+        notes.append(found.words)
+    notes += [unseen_words(d, dict(model.free)) for d in result.spread.unseen]
+    low, high = model.bounds
+    for name, z, a, b in zip(model.names, found.z, low, high, strict=True):
+        if z <= a or z >= b:
+            notes.append(f"{name} lies at a bound; its interval means little.")
+    p = result.p_value
+    if p is not None and p < UNLIKELY:
+        notes.append(
+            f"The misfit is too large for the given noise (p = {p:.1g}): model or sigma is wrong."
+        )
+    if p is not None and p > 1 - 1e-4:
+        notes.append("The misfit is smaller than the given noise allows: sigma is too large.")
+    if result.runs_p_value < UNLIKELY:
+        notes.append(
+            f"Residuals keep their sign too long (p = {result.runs_p_value:.1g}): the model misses "
+            "something that the data show, and intervals are too short."
+        )
+    if any(abs(b - 1.0) > STRAIGHT for b in result.bent):
+        notes.append(
+            "Predictions are not straight in the parameters over the interval; "
+            "result.profile(name) gives better ones."
+        )
+    if result.share > SHARE:
+        notes.append(f"Errors of the solver may cost {result.share:.2g} standard errors.")
+    if doubt > 0.05:
+        notes.append(f"Derivatives are known to {doubt:.1g} of their size only.")
+    for note in notes:
+        LOGGER.info("fit: %s", note)
+    spare = None if model.noise_known else model.spare
+    if spare is not None and quantile(0.95, spare) > 4.0:
+        notes.append(f"The noise is estimated from {spare} degree(s) of freedom only.")
+    return notes

@@ -1,0 +1,184 @@
+"""What a family says of data for values of its free parameters, with derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.errors import SharpfrontError
+from sharpfront.family import Family
+from sharpfront.fit.data import Observed
+from sharpfront.fit.free import Free
+from sharpfront.solution import Solution
+from sharpfront.solve import solve
+
+# Between parameters that are farther apart, kernels are placed anew: a factor of two.
+NEAR = 0.7
+# What is asked of the derivatives once the fit has ended: a thousandth of a standard error is more
+# than its own uncertainty.
+RATE_TOL = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A solution at values of the free parameters, beside the data.
+
+    Parameters
+    ----------
+    z
+        The fitted parameters, (p,).
+    solution
+        The solution.
+    residual
+        (prediction - data) / sigma, then (parameter - prior mean) / deviation, (n + priors,).
+    jacobian
+        Its derivative along z, (n + priors, p).
+    """
+
+    z: Host
+    solution: Solution
+    residual: Host
+    jacobian: Host
+
+    @property
+    def chi2(self) -> float:
+        """The sum of squares."""
+        return float(self.residual @ self.residual)
+
+
+@dataclass(eq=False)
+class Model:
+    """Free parameters of a family and data.
+
+    Parameters
+    ----------
+    family
+        The family.
+    fixed
+        Values of the parameters that stay.
+    free
+        Those that are fitted.
+    observed
+        The data.
+    options
+        Of the solves.
+    """
+
+    family: Family
+    fixed: Mapping[str, Any]
+    free: Mapping[str, Free]
+    observed: Sequence[Observed]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    on_solve: Callable[[Point], None] | None = None
+    solves: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The free parameters."""
+        return tuple(self.free)
+
+    @cached_property
+    def data(self) -> Host:
+        """All measured values, (n,)."""
+        return np.concatenate([o.values for o in self.observed])
+
+    @cached_property
+    def sigma(self) -> Host:
+        """The deviation of each, one where it is not known, (n,)."""
+        parts = [np.ones(len(o.values)) if o.sigma is None else o.sigma for o in self.observed]
+        return np.concatenate(parts)
+
+    @property
+    def noise_known(self) -> bool:
+        """Whether the deviations are given."""
+        return all(o.sigma is not None for o in self.observed)
+
+    @cached_property
+    def priors(self) -> list[tuple[int, float, float]]:
+        """Number, mean and deviation of the fitted parameters with a prior."""
+        known = ((i, free.known()) for i, free in enumerate(self.free.values()))
+        return [(i, *pair) for i, pair in known if pair is not None]
+
+    @property
+    def spare(self) -> int:
+        """Degrees of freedom: data and priors beyond the free parameters."""
+        return len(self.data) + len(self.priors) - len(self.free)
+
+    @property
+    def bounds(self) -> Host:
+        """Bounds of the fitted parameters, (2, p)."""
+        return np.array([f.bounds for f in self.free.values()]).T
+
+    def start(self) -> Host:
+        """Return the fitted parameters at the start."""
+        return np.array([f.inner(f.value) for f in self.free.values()])
+
+    def values(self, z: Host) -> dict[str, float]:
+        """Return the free parameters by name."""
+        return {n: f.outer(float(v)) for (n, f), v in zip(self.free.items(), z, strict=True)}
+
+    def slopes(self, z: Host) -> Host:
+        """Return d(parameter)/dz, (p,)."""
+        values = self.values(z)
+        return np.array([f.slope(values[n]) for n, f in self.free.items()])
+
+    def at(self, z: Host, tol: float, near: Point | None = None) -> Point | None:
+        """Return the point at fitted parameters; None where nothing was solved to the tolerance."""
+        solution = self.solved(z, tol, near)
+        if solution is None or not solution.converged:
+            return None
+        try:
+            rates = solution.member.derivatives(solution, self.names)
+        except SharpfrontError:
+            return None
+        point = self._point(z, solution, rates)
+        if self.on_solve is not None:
+            self.on_solve(point)
+        return point
+
+    def solved(self, z: Host, tol: float, near: Point | None = None) -> Solution | None:
+        """Return the solution at fitted parameters, on kernels of a near one if they will do."""
+        self.solves += 1
+        values = {**self.fixed, **self.values(z)}
+        try:
+            if near is not None and float(np.abs(near.z - z).max()) < NEAR:
+                found: Solution = near.solution.member.neighbour(near.solution, values, tol)
+                return found
+            return solve(self.family.factory, tol=tol, **self.options, **values)
+        except SharpfrontError:
+            return None
+
+    def checked(self, point: Point) -> tuple[Point, float]:
+        """Return the point with derivatives that were checked, and their largest relative error."""
+        solution = point.solution
+        found = [solution.member.sensitivity(solution, n, RATE_TOL) for n in self.names]
+        worst = 0.0
+        new = self._point(point.z, solution, [v.approximation for v in found])
+        slopes = self.slopes(point.z)
+        for i, v in enumerate(found):
+            size = float(np.abs(new.jacobian[: len(self.data), i] * self.sigma).max())
+            # The estimate is relative to one or to the largest value, not to what data see.
+            bound = v.error_estimate * max(1.0, size / abs(slopes[i])) * abs(slopes[i])
+            worst = max(worst, bound / size if size > 0 else 0.0)
+        return new, worst
+
+    def _point(self, z: Host, solution: Solution, rates: Sequence[Any]) -> Point:
+        own = solution.approximation
+        predicted = np.concatenate([o.predicted(own) for o in self.observed])
+        slopes = self.slopes(z)
+        columns = [
+            np.concatenate([o.rates(own, v) for o in self.observed]) * slope / self.sigma
+            for v, slope in zip(rates, slopes, strict=True)
+        ]
+        residual = (predicted - self.data) / self.sigma
+        extra = np.array([(z[i] - mean) / sd for i, mean, sd in self.priors])
+        rows = np.zeros((len(self.priors), len(z)))
+        for row, (i, _, sd) in zip(rows, self.priors, strict=True):
+            row[i] = 1.0 / sd
+        jacobian = np.vstack([np.stack(columns, axis=1), rows])
+        return Point(z, solution, np.concatenate([residual, extra]), jacobian)

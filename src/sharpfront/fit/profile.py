@@ -1,0 +1,137 @@
+"""Intervals by the profile of the likelihood: where the least misfit has not risen too far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from sharpfront.arrays import Host
+from sharpfront.errors import SharpfrontError
+from sharpfront.fit.marquardt import Found, minimised
+from sharpfront.fit.model import Model
+from sharpfront.fit.statistics import Spread
+
+# How near the rise of the misfit must come to the wanted one, in standard errors.
+CLOSE = 0.02
+# Solves with other parameters fitted, to either side, and how far a logarithm is followed.
+MOST = 14
+FARTHEST = 12.0
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The interval of one parameter.
+
+    Parameters
+    ----------
+    name, level
+        Of which parameter, and which part of the draws it is to cover.
+    low, high
+        The ends; infinite, or zero of a positive parameter, where there is none.
+    values, rises
+        Values that were tried, and by how much the misfit is above its least there.
+    """
+
+    name: str
+    level: float
+    low: float
+    high: float
+    values: Host
+    rises: Host
+
+    def __iter__(self) -> object:
+        return iter((self.low, self.high))
+
+    def __str__(self) -> str:
+        missing = [
+            w
+            for w, end in (("lower", self.low), ("upper", self.high))
+            if not np.isfinite(end) or end == 0.0
+        ]
+        told = f" (no {' and no '.join(missing)} bound)" if missing else ""
+        return f"{self.name}, {100 * self.level:g} %: {self.low:.4g} ... {self.high:.4g}{told}"
+
+    __repr__ = __str__
+
+
+def profiled(
+    model: Model, found: Found, spread: Spread, variance: float, index: int, level: float
+) -> Profile:
+    """Return the profile interval of one parameter."""
+    name = model.names[index]
+    free = model.free[name]
+    if model.noise_known:
+        wanted = float(np.sqrt(stats.chi2.ppf(level, 1)))
+    else:
+        wanted = float(stats.t.ppf(0.5 + 0.5 * level, max(model.spare, 1)))
+    tried: list[tuple[float, float]] = [(float(found.z[index]), 0.0)]
+    ends = [
+        _end(model, found, spread, variance, index, sign * wanted, tried) for sign in (-1.0, 1.0)
+    ]
+    missing = (0.0 if free.positive else -np.inf, np.inf)
+    low, high = (
+        m if end is None else free.outer(end) for end, m in zip(ends, missing, strict=True)
+    )
+    rows = np.array(sorted(tried))
+    values = np.array([free.outer(z) for z in rows[:, 0]])
+    return Profile(name, level, low, high, values, rows[:, 1])
+
+
+def _end(
+    model: Model,
+    found: Found,
+    spread: Spread,
+    variance: float,
+    index: int,
+    wanted: float,
+    tried: list[tuple[float, float]],
+) -> float | None:
+    """Return where the signed root of the rise is as wanted; None if it never is."""
+    centre = float(found.z[index])
+    deviation = float(spread.deviations[index])
+    deviation = deviation if np.isfinite(deviation) else 1.0
+    inner = (centre, 0.0)
+    outer: tuple[float, float] | None = None
+    z, start = centre + wanted * deviation, found
+    for _ in range(MOST):
+        low, high = model.bounds[:, index]
+        z = float(np.clip(z, max(low, centre - FARTHEST), min(high, centre + FARTHEST)))
+        held = np.arange(len(found.z)) == index
+        begin = np.where(held, z, start.z)
+        try:
+            here = minimised(model, begin, found.tol, held, start.point)
+        except SharpfrontError:
+            # Nothing is solved so far out: nearer.
+            outer, z = (z, np.inf * np.sign(wanted)), 0.5 * (inner[0] + z)
+            continue
+        rise = max(here.chi2 - found.chi2, 0.0) / variance
+        tried.append((z, rise))
+        root = float(np.sign(wanted) * np.sqrt(rise))
+        if abs(root - wanted) < CLOSE:
+            return z
+        if abs(root) < abs(wanted):
+            inner, start = (z, root), here
+            if z in (low, high):
+                return z
+            if abs(z - centre) >= FARTHEST:
+                return None
+        else:
+            outer = (z, root)
+        z = _next(centre, inner, outer, wanted)
+    return outer[0] if outer is not None else None
+
+
+def _next(
+    centre: float, inner: tuple[float, float], outer: tuple[float, float] | None, wanted: float
+) -> float:
+    """Return the next place: between two known ones, or farther out."""
+    if outer is None:
+        reached = inner[1] / wanted
+        grow = min(max(1.1 / max(reached, 1e-9), 1.2), 2.5)
+        return centre + grow * (inner[0] - centre)
+    if not np.isfinite(outer[1]):
+        return 0.5 * (inner[0] + outer[0])
+    share = (wanted - inner[1]) / (outer[1] - inner[1])
+    return inner[0] + float(np.clip(share, 0.05, 0.95)) * (outer[0] - inner[0])

@@ -1,0 +1,128 @@
+"""What data tell of parameters: variances, directions that are not seen, tests of the misfit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from sharpfront.arrays import Host
+from sharpfront.fit.data import Observed
+from sharpfront.fit.free import Free
+
+# Singular values below this part of the largest are rounding.
+ROUNDING = 1e-8
+# A direction is unseen as well if all of a parameter changes predictions by less than this part of
+# the noise.
+FAINT = 1e-3
+# Parameters with a smaller share in an unseen direction have no part in it.
+PART = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Variances of fitted parameters.
+
+    Parameters
+    ----------
+    covariance
+        (p, p); infinite for parameters with a part in an unseen direction.
+    unseen
+        Directions along which the misfit does not change, (k, p).
+    worst
+        The direction that is seen least, of length one in the fitted parameters, (p,).
+    singular
+        Of the derivatives in units of the noise, (p,).
+    """
+
+    covariance: Host
+    unseen: Host
+    worst: Host
+    singular: Host
+
+    @property
+    def deviations(self) -> Host:
+        """Standard errors of the fitted parameters, (p,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+
+def spread(jacobian: Host, variance: float, doubt: float) -> Spread:
+    """Return the variances from derivatives in units of the noise.
+
+    Parameters
+    ----------
+    jacobian
+        (n, p).
+    variance
+        Of the noise, in these units.
+    doubt
+        The relative error of the derivatives: what is smaller says nothing.
+    """
+    _, s, vt = np.linalg.svd(jacobian, full_matrices=False)
+    limit = max(ROUNDING, doubt) * s[0]
+    blind = (s <= limit) | (s < FAINT * np.sqrt(variance))
+    seen = vt[~blind]
+    covariance = variance * (seen.T / s[~blind] ** 2) @ seen
+    unseen = vt[blind]
+    for direction in unseen:
+        touched = np.abs(direction) > PART
+        covariance[touched, :] = covariance[:, touched] = 0.0
+        covariance[touched, touched] = np.inf
+    lost = (np.abs(unseen) > PART).any(axis=0)
+    covariance[lost, lost] = np.inf
+    worst = seen[-1] if len(seen) else vt[-1]
+    return Spread(covariance, unseen, worst, s)
+
+
+def unseen_words(direction: Host, free: dict[str, Free]) -> str:
+    """Return in words what data do not tell."""
+    parts = [(n, f, d) for (n, f), d in zip(free.items(), direction, strict=True) if abs(d) > PART]
+    if len(parts) == 1:
+        name = parts[0][0]
+        return f"Data say nothing of {name}. Fix it, or give it a prior."
+    labels = ", ".join(f"log {n}" if f.positive else n for n, f, _ in parts)
+    sign = 1.0 if parts[0][2] > 0 else -1.0
+    along = ", ".join(
+        f"{sign * d / (1.0 if f.positive else 1.0 / f.scale):.2g}" for _, f, d in parts
+    )
+    told = ""
+    if len(parts) == 2 and all(f.positive for _, f, _ in parts):
+        (a, _, da), (b, _, db) = parts
+        if abs(abs(da) - abs(db)) < 0.01:
+            told = f"Data see only the {'ratio' if da * db > 0 else 'product'} "
+            told += f"{a}{'/' if da * db > 0 else '*'}{b}: "
+    return (
+        f"{told}along ({labels}) = ({along}) the misfit does not change. Fix one of them, or give "
+        "one a prior: sf.Free(..., prior=sf.Prior(mean, sd))."
+    )
+
+
+def quantile(level: float, spare: int | None) -> float:
+    """Return how many standard errors an interval of a level is long to either side."""
+    if spare is None:
+        return float(stats.norm.ppf(0.5 + 0.5 * level))
+    return float(stats.t.ppf(0.5 + 0.5 * level, max(spare, 1)))
+
+
+def misfit_probability(chi2: float, spare: int) -> float:
+    """Return how likely a misfit at least as large is if model and noise are right."""
+    return float(stats.chi2.sf(chi2, spare)) if spare > 0 else 1.0
+
+
+def runs_probability(observed: list[Observed], residual: Host) -> float:
+    """Return how likely so few changes of sign are along the data if they are noise."""
+    runs, mean, variance, start = 0.0, 0.0, 0.0, 0
+    for o in observed:
+        own = residual[start : start + len(o.values)]
+        start += len(o.values)
+        order = np.lexsort(o.points.T[::-1]) if o.points.shape[1] else np.arange(len(own))
+        signs = own[order] > 0
+        n, m = int(signs.sum()), int((~signs).sum())
+        if n == 0 or m == 0 or n + m < 8:
+            continue
+        total = n + m
+        runs += 1 + int(np.count_nonzero(signs[1:] != signs[:-1]))
+        mean += 1 + 2 * n * m / total
+        variance += 2.0 * n * m * (2 * n * m - total) / (total**2 * (total - 1))
+    return float(stats.norm.cdf((runs + 0.5 - mean) / np.sqrt(variance))) if variance > 0 else 1.0

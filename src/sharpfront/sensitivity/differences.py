@@ -1,0 +1,115 @@
+"""Sensitivities as differences of solutions, where residuals have no derivative.
+
+A parameter that moves the domain, the span of time or a place at which something jumps changes
+residuals in no smooth way, yet mostly the solution in a smooth one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
+from sharpfront.bases.joined import JoinedBasis
+from sharpfront.errors import DomainError, Outcome, OutcomeKind
+from sharpfront.pieces import PiecewiseBasis
+from sharpfront.solution import Estimate, Solution
+
+# Factors of the four solutions of a difference of fourth order, at -2h, -h, h, 2h, times 12 h; and
+# of the second, whose distance from it bounds what is left out.
+PLACES = (-2, -1, 1, 2)
+FOURTH = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
+SECOND = np.array([0.0, -0.5, 0.5, 0.0])
+# Points at which the two are compared.
+_POINTS = 2000
+_MEANING = (
+    "distance of differences of second and of fourth order, of solutions at four values of the "
+    "parameter, and the estimated errors of these over the step; relative to max(1, max|v|)"
+)
+
+
+def differenced(
+    solution: Solution,
+    values: Mapping[str, Any],
+    name: str,
+    solve: Callable[[Mapping[str, Any], float], Solution],
+    tol: float,
+) -> Solution:
+    """Return the derivative of a solution as a difference of others.
+
+    Parameters
+    ----------
+    solution
+        The solution.
+    values
+        Of all parameters of its family.
+    name
+        The parameter.
+    solve
+        Solves for other values, to a tolerance.
+    tol
+        What is asked, relative to the size of the derivative.
+    """
+    value = float(values[name])
+    # What the second order leaves out and errors over the step are then of one size.
+    step = max(solution.error_estimate, 1e-13) ** (1 / 3) * (abs(value) or 1.0)
+    others = [solve({**values, name: value + k * step}, solution.tol) for k in PLACES]
+    fourth = combined(solution, others, FOURTH / step)
+    second = combined(solution, others, SECOND / step)
+    points = np.concatenate([solution.domain.sample(_POINTS, "quasi"), *_between(others)])
+    points = points[np.all([o.domain.contains(points) for o in others], axis=0)]
+    size, apart = 0.0, 0.0
+    for unknown in solution.unknowns:
+        zero = (0,) * points.shape[1]
+        fine, rough = (a.values(unknown, points, zero) for a in (fourth, second))
+        size, apart = max(size, _largest(fine)), max(apart, _largest(fine - rough))
+    noise = float(np.abs(FOURTH) @ [o.error_estimate for o in others]) / step
+    error = (apart + noise) / max(1.0, size)
+    kind = OutcomeKind.CONVERGED if error <= tol * min(1.0, size) else OutcomeKind.UNRESOLVED
+    failed = next((o.outcome for o in others if not o.converged), None)
+    detail = f"Differences of solutions at four values of {name}, {step:.1e} apart."
+    outcome = Outcome(kind, detail, "" if kind is OutcomeKind.CONVERGED else _REMEDY)
+    return replace(
+        solution,
+        approximation=fourth,
+        estimate=Estimate(error, _MEANING),
+        outcome=failed or outcome,
+        tol=tol,
+        history=(),
+        diagnostics={},
+        problem=None,
+        checkpoint=None,
+        member=None,
+    )
+
+
+_REMEDY = "Solve with a smaller tol, so that differences over smaller steps can be taken."
+
+
+def combined(solution: Solution, others: Sequence[Solution], factors: Host) -> Approximation:
+    """Return a weighted sum of solutions as an approximation."""
+    bases, weights = {}, {}
+    for unknown in solution.unknowns:
+        own = [o.approximation for o in others]
+        bases[unknown] = JoinedBasis(tuple(a.bases[unknown] for a in own))
+        scaled = [f * a.weights[unknown] for f, a in zip(factors, own, strict=True)]
+        weights[unknown] = np.concatenate(scaled)
+    return Approximation(solution.approximation.coordinates, bases, weights)
+
+
+def _between(others: Sequence[Solution]) -> list[Host]:
+    """Return the middles between the ends of all pieces on a line: what moves lies between them."""
+    bases = [basis for o in others for basis in o.approximation.bases.values()]
+    edges = [p.coordinate.low for b in bases if isinstance(b, PiecewiseBasis) for p in b.pieces]
+    places = np.unique(edges)
+    return [0.5 * (places[1:] + places[:-1])[:, None]] if len(places) > 1 else []
+
+
+def _largest(values: Host) -> float:
+    if not len(values):
+        raise DomainError("The members of the family have no points in common.")
+    return float(np.abs(values).max())

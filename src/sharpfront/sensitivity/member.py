@@ -1,0 +1,143 @@
+"""A member of a family: the solution that knows its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from sharpfront.adapt.again import again
+from sharpfront.adapt.turn import turn
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import blas_threads
+from sharpfront.budget import tolerance
+from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
+from sharpfront.family import Family, Forcing, require_numbers
+from sharpfront.sensitivity.differences import combined, differenced
+from sharpfront.sensitivity.march import checked_march, marched, suits_march
+from sharpfront.sensitivity.steady import Kept, resolved, tangent_problem, unchecked
+from sharpfront.solution import Solution
+
+# What is asked of a sensitivity beside the solution's tolerance: nobody needs more digits of it.
+LEAST_TOL = 1e-6
+
+
+class Solver(Protocol):
+    """Solves other members of a family with the options of one."""
+
+    def __call__(self, values: Mapping[str, Any], tol: float, guess: Any = None) -> Solution:
+        """Return the solution for values of all parameters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """Where a solution comes from.
+
+    Parameters
+    ----------
+    family
+        The family.
+    values
+        Of all its parameters.
+    kept
+        Adaptor and state of the solve, for a stationary problem.
+    solve
+        Solves other members with the same options.
+    """
+
+    family: Family
+    values: Mapping[str, Any]
+    kept: Kept | None
+    solve: Solver
+
+    def sensitivity(self, solution: Solution, name: str, tol: float | None = None) -> Solution:
+        """Return the derivative of the solution with respect to a parameter, as a solution."""
+        require_numbers(self.values, [name])
+        aim = max(10.0 * solution.tol, LEAST_TOL) if tol is None else tolerance(tol)
+        forcing, size = self.forcing(solution, name), abs(self.values[name]) or 1.0
+        found = None
+        if forcing is not None and self.kept is not None:
+            linear = tangent_problem(solution, forcing)
+            found = resolved(solution, self.kept, linear, aim, size)
+        elif forcing is not None and suits_march(solution):
+            found = checked_march(solution, forcing, aim, size)
+        if found is None:
+            found = differenced(solution, self.values, name, self.solve, aim)
+        return found if solution.converged else replace(found, outcome=_doubtful(solution))
+
+    def derivatives(self, solution: Solution, names: Sequence[str]) -> list[Approximation]:
+        """Return the derivatives with respect to parameters, without estimates."""
+        forcings = {name: self.forcing(solution, name) for name in names}
+        found: dict[str, Approximation | None] = dict.fromkeys(names)
+        known = {n: f for n, f in forcings.items() if f is not None}
+        if self.kept is not None:
+            for name, forcing in known.items():
+                found[name] = unchecked(self.kept, tangent_problem(solution, forcing))
+        elif known and suits_march(solution):
+            found |= zip(known, marched(solution, list(known.values())), strict=True)
+        return [found[name] or self._difference(solution, name) for name in names]
+
+    def forcing(self, solution: Solution, name: str) -> Forcing | None:
+        """Return the derivatives of all residuals with respect to a parameter."""
+        assert solution.problem is not None
+        return self.family.forcing(solution.problem, self.values, name)
+
+    def _difference(self, solution: Solution, name: str) -> Approximation:
+        """Return a central difference of two solutions."""
+        value = float(self.values[name])
+        step = max(solution.tol, 1e-13) ** (1 / 3) * (abs(value) or 1.0)
+        pair = [self.solve({**self.values, name: value + s}, solution.tol) for s in (-step, step)]
+        return combined(solution, pair, np.array([-0.5, 0.5]) / step)
+
+    def neighbour(self, solution: Solution, values: Mapping[str, Any], tol: float) -> Solution:
+        """Return the solution for other values, on the kernels of this one where they will do.
+
+        They will if the estimate for the new solution, by the same check as ever, meets the
+        tolerance at once; else it is solved afresh. A nonlinear problem starts from this solution.
+        """
+        problem = solution.problem
+        if self.kept is None or problem is None:
+            return self.solve(values, tol)
+        if not problem.is_linear:
+            return self.solve(values, tol, guess=solution)
+        found = self._on_kernels(solution, values, tol)
+        return self.solve(values, tol) if found is None else found
+
+    def _on_kernels(
+        self, solution: Solution, values: Mapping[str, Any], tol: float
+    ) -> Solution | None:
+        problem, kept = self.family(**values), self.kept
+        assert kept is not None
+        if not problem.is_linear or repr(problem.domain) != repr(solution.domain):
+            return None
+        state = again(kept.state, problem, tol)
+        if state is None:
+            return None
+        try:
+            with blas_threads(1):
+                step, state = turn(problem, kept.adaptor, state, 0)
+        except LinearSystemError:
+            return None
+        if state.finished is None or state.finished.kind is not OutcomeKind.CONVERGED:
+            return None
+        if step.outcome.kind is OutcomeKind.ILL_POSED:
+            return None
+        return replace(
+            solution,
+            approximation=state.answer.approximation,
+            estimate=state.answer.estimate,
+            outcome=state.finished,
+            tol=tol,
+            history=(step.record,),
+            diagnostics={"condition": step.facts.condition, "rank": step.facts.rank},
+            problem=problem,
+            member=replace(self, values=values, kept=replace(kept, state=state)),
+        )
+
+
+def _doubtful(solution: Solution) -> Outcome:
+    """Return the outcome of the solution itself: a derivative of it is no better."""
+    words = f"The solution itself did not converge. {solution.outcome.detail}".strip()
+    return Outcome(solution.outcome.kind, words, solution.outcome.remedy)

@@ -1,0 +1,133 @@
+"""Sensitivities of stationary problems: the linear problem about the solution, on its kernels.
+
+    L(u) v = -dF/dtheta (u),    B(u) v = -dB/dtheta (u),
+
+with L and B the tangents of Newton's method. Its error is estimated as that of any solution, and
+kernels are added where those of u do not resolve v.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sharpfront.adapt import Adaptor
+from sharpfront.adapt.again import again
+from sharpfront.adapt.turn import Step, turn
+from sharpfront.approximation import Approximation, split_weights
+from sharpfront.arrays import Host, blas_threads
+from sharpfront.errors import LinearSystemError, OutcomeKind
+from sharpfront.family import Forcing
+from sharpfront.newton.iterate import Remembered
+from sharpfront.newton.tangent import Tangent, highest_order
+from sharpfront.problem import Problem
+from sharpfront.solution import Estimate, Solution
+
+_SHARE = "; the solution's own error, over the size of the parameter, is added"
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a solve leaves for solves after it.
+
+    Parameters
+    ----------
+    adaptor
+        The adaptor for linear problems.
+    state
+        Its last state.
+    """
+
+    adaptor: Adaptor
+    state: Any
+
+
+def tangent_problem(solution: Solution, forcing: Forcing) -> Problem:
+    """Return the linear problem of a sensitivity."""
+    problem = solution.problem
+    assert problem is not None
+    iterate = Remembered(solution.approximation, highest_order(problem))
+    return Tangent(problem).forced(iterate, forcing)
+
+
+def unchecked(kept: Kept, linear: Problem) -> Approximation | None:
+    """Return the solution of a linear problem on kernels that are there, without an estimate."""
+    state = again(kept.state, linear, 1.0)
+    if state is None:
+        return None
+    with blas_threads(1):
+        proposal, method = kept.adaptor.propose(state), kept.adaptor.leastsquares
+        try:
+            weights, _, _ = method.solve(method.factor(proposal.system), proposal.system.rhs)
+        except LinearSystemError:
+            return None
+    return Approximation(linear.coordinates, proposal.bases, split_weights(weights, proposal.bases))
+
+
+def resolved(
+    solution: Solution, kept: Kept, linear: Problem, tol: float, relative: float
+) -> Solution | None:
+    """Return the solution of a linear problem, begun on kernels that are there.
+
+    Parameters
+    ----------
+    solution, kept
+        The solution that it is about, and what its solve has left.
+    linear
+        The problem.
+    tol
+        What is asked, relative to the size of what is solved for.
+    relative
+        The size of the parameter: an error of the solution changes about as fast with it as the
+        solution does with a change of the parameter of that size.
+    """
+    pair = _solved(solution, kept, linear, tol)
+    if pair is None:
+        return None
+    found, points = pair
+    size = largest(found, points)
+    if 0.0 < size < 1.0 and found.error_estimate > tol * size:
+        # An estimate is relative to one at least, which says little of what is small.
+        found, points = _solved(solution, kept, linear, tol * size) or pair
+    share = solution.error_estimate * max(1.0, largest(solution, points)) / relative
+    share /= max(1.0, size)
+    estimate = Estimate(found.error_estimate + share, found.estimate.meaning + _SHARE)
+    return replace(found, estimate=estimate)
+
+
+def _solved(
+    solution: Solution, kept: Kept, linear: Problem, tol: float
+) -> tuple[Solution, Host] | None:
+    """Return the solution, and the points at which it was checked."""
+    state = again(kept.state, linear, tol)
+    if state is None:
+        return None
+    steps: list[Step] = []
+    with blas_threads(1):
+        while state.finished is None:
+            step, state = turn(linear, kept.adaptor, state, len(steps))
+            steps.append(step)
+    answer, outcome = state.answer, state.finished
+    step = next(s for s in steps if s.assessment.approximation is answer.approximation)
+    if outcome.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:
+        outcome = step.outcome
+    found = Solution(
+        answer.approximation,
+        solution.domain,
+        answer.estimate,
+        outcome,
+        tol,
+        tuple(s.record for s in steps),
+        {"condition": step.facts.condition, "rank": step.facts.rank},
+        linear,
+    )
+    return found, answer.points
+
+
+def largest(solution: Solution, points: Host) -> float:
+    """Return the largest size of any unknown at points."""
+    zero = (0,) * points.shape[1]
+    values = [solution.approximation.values(u, points, zero) for u in solution.unknowns]
+    return float(np.max(np.abs(values)))

@@ -1,0 +1,217 @@
+"""Fits with known truths: values, intervals, and what is said against them."""
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.errors import DomainError, ProblemError
+
+LINE = sf.Interval(0, 1)
+
+
+def layer(nu, c=1.0):
+    return sf.Problem(
+        LINE, lambda u, x: -nu * u.dxx + c * u.dx, left=lambda u, x: u, right=lambda u, x: u - 1
+    )
+
+
+def layer_data(nu, seed, sigma=0.02, count=20):
+    x = 1 - nu * np.linspace(0, 4, count)
+    noise = np.random.default_rng(seed).standard_normal(count)
+    return x, np.exp((x - 1) / nu) + sigma * noise
+
+
+@pytest.mark.parametrize(("nu", "start", "seed"), [(1e-2, 5.0, 1), (3e-3, 0.3, 2), (5e-2, 0.2, 3)])
+def test_a_layer_from_afar(nu, start, seed):
+    x, u = layer_data(nu, seed)
+    result = sf.fit(
+        layer, data=sf.Data(x=x, u=u, sigma=0.02), nu=sf.Free(start * nu, positive=True)
+    )
+    assert result.converged and result.identifiable and result.solves <= 8
+    # The least of the sum of squares over exact solutions.
+    near = result.nu * np.linspace(0.97, 1.03, 2001)
+    misfit = [np.sum((np.exp((x - 1) / v) - u) ** 2) for v in near]
+    assert abs(result.nu - near[np.argmin(misfit)]) < 0.02 * result.stderr["nu"]
+    rate = np.exp((x - 1) / result.nu) * (1 - x) / result.nu**2 / 0.02
+    assert result.stderr["nu"] == pytest.approx(1 / np.linalg.norm(rate), rel=0.02)
+    assert result.share < 0.05 and result.solution.converged
+    low, high = result.interval("nu")
+    assert low < result.nu < high and abs(nu - result.nu) < 4 * result.stderr["nu"]
+    assert tuple(result.profile("nu")) == pytest.approx((low, high), rel=0.05)
+    assert "95 %" in str(result)
+
+
+def test_a_direction_that_data_do_not_see_is_named_and_has_no_error_bar():
+    x, u = layer_data(1e-2, 4)
+    free = {"nu": sf.Free(2e-2, positive=True), "c": sf.Free(2.0, positive=True)}
+    result = sf.fit(layer, data=sf.Data(x=x, u=u, sigma=0.02), **free)
+    assert not result.identifiable and np.isinf(list(result.stderr.values())).all()
+    assert "only the ratio nu/c" in str(result) and "(0.71, 0.71)" in str(result)
+    assert result.nu / result.c == pytest.approx(1e-2, rel=0.1)
+    assert result.interval("nu") == (0.0, np.inf)
+    free["c"] = sf.Free(1.1, positive=True, prior=sf.Prior(1.0, 0.05))
+    held = sf.fit(layer, data=sf.Data(x=x, u=u, sigma=0.02), **free)
+    assert held.identifiable and held.stderr["c"] == pytest.approx(0.05, rel=0.1)
+    assert held.correlation[0, 1] > 0.5
+
+
+def test_noise_that_is_not_known_is_estimated_and_intervals_are_students():
+    x, u = layer_data(1e-2, 5)
+    known = sf.fit(layer, data=sf.Data(x=x, u=u, sigma=0.02), nu=sf.Free(0.02, positive=True))
+    found = sf.fit(layer, data=sf.Data(x=x, u=u), nu=sf.Free(0.02, positive=True))
+    assert found.nu == pytest.approx(known.nu, rel=1e-3) and known.sigma is None
+    assert found.sigma == pytest.approx(0.02 * np.sqrt(known.chi2 / known.dof), rel=1e-3)
+    ratio = np.log(np.divide(*found.interval("nu")[::-1])) / np.log(
+        np.divide(*known.interval("nu")[::-1])
+    )
+    assert ratio == pytest.approx(found.sigma / 0.02 * 2.093 / 1.960, rel=1e-2)
+
+
+def rod(k, a=0.0):
+    return sf.Problem(
+        LINE, lambda u, x: k * u.dxx + 2, left=lambda u, x: u - a, right=lambda u, x: u
+    )
+
+
+def test_boundary_values_derivatives_and_integrals_to_many_digits():
+    # u = (1 - x) (a + x / k): u'(0) = 1/k - a, the integral is a/2 + 1/(6 k).
+    k, a = 0.7, 0.2
+    sets = [
+        sf.Data(x=[0.0], observe=lambda u, x: u.dx, values=[1 / k - a], sigma=1e-6),
+        sf.Data(integral=lambda u, x: u, values=a / 2 + 1 / (6 * k), sigma=1e-6),
+        sf.Data(x=0.5, u=0.5 * (a + 0.5 / k), sigma=np.array([1e-6])),
+    ]
+    result = sf.fit(rod, data=sets, k=(1.5, 0.1, 10.0), a=sf.Free(0.0))
+    assert (result.k, result.a) == pytest.approx((k, a), abs=1e-6) and result.share < 0.05
+
+
+def test_every_measurement_counts_by_its_own_sigma():
+    x = np.linspace(0.1, 0.9, 9)
+    u = (1 - x) * x / 0.5
+    u[4] += 1.0
+    sigma = np.where(np.arange(9) == 4, 1e3, 1e-3)
+    assert sf.fit(rod, data=sf.Data(x=x, u=u, sigma=sigma), k=sf.Free(1.0)).k == pytest.approx(0.5)
+
+
+def test_bounds_hold_and_are_told():
+    x = np.linspace(0.1, 0.9, 9)
+    data = sf.Data(x=x, u=(1 - x) * x / 0.5, sigma=0.01)
+    result = sf.fit(rod, data=data, k=sf.Free(1.0, low=0.8, high=2.0))
+    assert result.k == pytest.approx(0.8) and "at a bound" in str(result)
+    assert "too large for the given noise" in str(result)
+
+
+def test_a_wrong_model_is_seen_in_the_residuals():
+    x = np.linspace(0.02, 0.98, 40)
+    result = sf.fit(rod, data=sf.Data(x=x, u=np.sin(np.pi * x) ** 3), k=sf.Free(1.0))
+    assert result.runs_p_value < 0.01 and "keep their sign" in str(result)
+
+
+def chain(k, w0=1.0):
+    return sf.Problem(
+        LINE, lambda u, w, x: (u.dx - k * w, w.dx + k * u), left=lambda u, w, x: (u, w - w0)
+    )
+
+
+def test_several_unknowns_and_sets_and_tables():
+    pandas = pytest.importorskip("pandas")
+    x, noise = np.linspace(0, 1, 15), np.random.default_rng(6).standard_normal((2, 15))
+    u, w = 1.5 * np.sin(2 * x) + 0.01 * noise[0], 1.5 * np.cos(2 * x) + 0.01 * noise[1]
+    table = pandas.DataFrame({"x": x, "u": u, "w": w, "sigma": 0.01})
+    free = {"k": sf.Free(1.0, positive=True), "w0": sf.Free(1.0)}
+    one = sf.fit(chain, data=sf.Data(table), **free)
+    sets = [sf.Data(x=x, u=u, sigma=0.01), sf.Data(x=x, w=w, sigma=0.01)]
+    two = sf.fit(chain, data=sets, **free)
+    grid = table.set_index("x").to_xarray()
+    assert one.values == pytest.approx(two.values) and one.dof == 28
+    assert sf.fit(chain, data=sf.Data(grid), **free).values == pytest.approx(one.values)
+    assert abs(one.k - 2.0) < 4 * one.stderr["k"] and abs(one.w0 - 1.5) < 4 * one.stderr["w0"]
+    assert one.band(0.5, unknown="w") < 0.01
+
+
+def fading(k, a=1.0):
+    return sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - k * u.dxx,
+        boundary=lambda u, x, t: u,
+        initial=lambda x: a * np.sin(np.pi * x),
+        time=(0, 0.3),
+    )
+
+
+def test_in_time():
+    rng = np.random.default_rng(7)
+    x, t = rng.uniform(0.1, 0.9, 40), rng.uniform(0, 0.3, 40)
+    u = 2 * np.exp(-0.4 * np.pi**2 * t) * np.sin(np.pi * x) + 0.01 * rng.standard_normal(40)
+    data = sf.Data(x=x, t=t, u=u, sigma=0.01)
+    free = {"k": sf.Free(0.3, positive=True), "a": sf.Free(1.5)}
+    result = sf.fit(fading, data=data, curvature=False, **free)
+    assert result.converged and result.solves <= 8
+    assert abs(result.k - 0.4) < 4 * result.stderr["k"] and result.stderr["k"] < 0.02
+    assert abs(result.a - 2.0) < 4 * result.stderr["a"]
+
+
+def plate(q):
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) - 20 * q * np.sin(np.pi * x) * np.sin(np.pi * y),
+        boundary=lambda u, x, y: u,
+    )
+
+
+def test_in_the_plane():
+    x, y = np.meshgrid([0.2, 0.5, 0.8], [0.3, 0.6])
+    u = 10 / np.pi**2 * 1.3 * np.sin(np.pi * x) * np.sin(np.pi * y)
+    result = sf.fit(plate, data=sf.Data(x=x, y=y, u=u, sigma=0.01), q=sf.Free(1.0))
+    assert result.q == pytest.approx(1.3, abs=1e-3 * result.stderr["q"] + 1e-4)
+
+
+def decay(k):
+    return sf.Problem(LINE, lambda u, x: u.dx + k * u, left=lambda u, x: u - 1)
+
+
+def test_a_profile_says_where_there_is_no_bound():
+    # Far beyond the decay nothing is left but noise: any faster one would do.
+    data = sf.Data(x=[0.8, 0.9, 1.0], u=[0.001, -0.002, 0.001], sigma=0.01)
+    result = sf.fit(decay, data=data, k=sf.Free(5.0, positive=True))
+    profile = result.profile("k")
+    assert np.isinf(profile.high) and 3.0 < profile.low < 7.0
+    assert "no upper bound" in str(profile)
+
+
+def test_densities_for_samplers_have_the_right_gradient():
+    x, u = layer_data(1e-2, 8)
+    result = sf.fit(layer, data=sf.Data(x=x, u=u, sigma=0.02), nu=sf.Free(0.02, positive=True))
+    at, slope = result.logp_and_grad({"nu": 1.1e-2})
+    above, below = (result.logp_and_grad([1.1e-2 * (1 + h)])[0] for h in (1e-4, -1e-4))
+    assert slope[0] == pytest.approx((above - below) / 2.2e-6, rel=1e-3)
+    assert result.logp_and_grad([-1.0])[0] == -np.inf and at < 0
+
+
+def unused(nu, q):
+    return layer(nu)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda d: sf.fit(layer, data=d, nu=0.1), "Nothing is free"),
+        (lambda d: sf.fit(layer, data=d, mu=sf.Free(0.1)), "'mu' is neither"),
+        (lambda d: sf.fit(unused, data=d, nu=0.1, q=sf.Free(1.0)), "No residual contains.*'q'"),
+        (lambda d: sf.fit(layer, data=[d, 3], nu=sf.Free(0.1)), "sf.Data"),
+        (lambda d: sf.fit(layer, data=sf.Data(x=[0.5], u=[1.0]), nu=sf.Free(0.1)), "do not deter"),
+        (lambda d: sf.fit(layer, data=sf.Data(x=[0.5], v=[1.0]), nu=sf.Free(0.1)), "column 'v'"),
+        (lambda d: sf.Data(x=[0.5, np.nan], u=[1.0, 1.0]), "is nan at row 1"),
+        (lambda d: sf.Data(x=[0.5], observe=lambda u: u), "values="),
+        (lambda d: sf.Free(-1.0, positive=True), "start of a free parameter"),
+        (lambda d: sf.fit(rod, data=sf.Data(x=0.5, u=0.1, sigma=-1), k=sf.Free(0.1)), "sigma"),
+    ],
+)
+def test_what_is_refused(call, words):
+    with pytest.raises((ProblemError, TypeError), match=words):
+        call(sf.Data(x=[0.5, 0.9], u=[0.0, 0.1], sigma=0.1))
+
+
+def test_data_outside_the_domain_are_refused():
+    with pytest.raises(DomainError, match=r"outside the domain at \(1\.5\)"):
+        sf.fit(layer, data=sf.Data(x=[0.5, 1.5], u=[0.0, 0.1]), nu=sf.Free(0.1))

@@ -1,0 +1,192 @@
+"""Derivatives of solutions with respect to the parameters of a family."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.equation.expression import Constant
+from sharpfront.errors import ArgumentError, ProblemError
+from sharpfront.family import Family
+
+LINE = sf.Interval(0, 1)
+
+
+def layer(nu, c=1.0):
+    return sf.Problem(
+        LINE, lambda u, x: -nu * u.dxx + c * u.dx, left=lambda u, x: u, right=lambda u, x: u - 1
+    )
+
+
+def layer_rate(x, nu):
+    d, a = math.exp(-1 / nu), np.exp((x - 1) / nu)
+    rate = a * (1 - x) / nu**2 - d / nu**2
+    return (rate * (1 - d) + (a - d) * d / nu**2) / (1 - d) ** 2
+
+
+def relative(found, exact):
+    return np.abs(found - exact).max() / max(1.0, np.abs(exact).max())
+
+
+@pytest.mark.parametrize("nu", [0.13, 1.7e-2, 2e-3, 1e-4])
+def test_a_layer_against_the_exact_derivative(nu):
+    v = sf.solve(layer, nu=nu, tol=1e-8).sensitivity("nu")
+    x = np.concatenate([np.linspace(0, 1, 99), 1 - nu * np.geomspace(1e-3, 7, 99)])
+    error = relative(v(x), layer_rate(x, nu))
+    assert v.converged and error < 1e-8
+    assert 0.5 * error < v.error_estimate < 5 * max(error, 1e-12)
+
+
+# Exact derivatives: u = a**2 (1 - exp(-x)), and so on; the ways in which a family may be written.
+def by_float(a):
+    a = float(a)  # cannot be traced
+    return sf.Problem(LINE, lambda u, x: u.dx - math.pow(a, 3) * x**2, left=lambda u, x: u - a)
+
+
+def by_integral(a):
+    mean = sf.integral(lambda u, x: u, equals=a**2)
+    return sf.Problem(LINE, lambda u, x: u.dx - 1, conditions=[mean])
+
+
+def by_point(a):
+    return sf.Problem(LINE, lambda u, x: u.dx + u, conditions=[sf.at(0.5, lambda u, x: u - a**3)])
+
+
+def by_text(a):
+    return sf.Problem(LINE, "u_x = -a*u", left="u = 1", parameters={"a": a})
+
+
+def nonlinear(a):
+    return sf.Problem(LINE, lambda u, x: u.dx + a * u**2, left=lambda u, x: u**3 - 8)
+
+
+def place(a):  # of a jump: residuals have no derivative
+    return sf.Problem(LINE, lambda u, x: u.dx - np.where(x < a, 1.0, 3.0), left=lambda u, x: u)
+
+
+def length(a):
+    return sf.Problem(sf.Interval(0, a), lambda u, x: u.dxx + 2, boundary=lambda u, x: u)
+
+
+def material(a):
+    k = lambda x: np.where(x < 0.5, 1.0, a)  # noqa: E731
+    return sf.Problem(
+        LINE, lambda u, x: (k(x) * u.dx).dx, left=lambda u, x: u, right=lambda u, x: u - 1
+    )
+
+
+def material_rate(x, a):
+    lower, flux_rate = 2 / (1 + 1 / a), 2 / (1 + a) ** 2
+    upper_rate = -flux_rate / a + lower / a**2
+    return np.where(x < 0.5, flux_rate * x, upper_rate * (1 - x))
+
+
+@pytest.mark.parametrize(
+    ("family", "rate", "tol"),
+    [
+        (by_float, lambda x, a: a**2 * x**3 + 1, 1e-8),
+        (by_integral, lambda x, a: 2 * a + 0 * x, 1e-8),
+        (by_point, lambda x, a: 3 * a**2 * np.exp(0.5 - x), 1e-8),
+        (by_text, lambda x, a: -x * np.exp(-a * x), 1e-8),
+        (nonlinear, lambda x, a: -4 * x / (1 + 2 * a * x) ** 2, 1e-8),
+        (length, lambda x, a: x, 1e-6),
+        (material, material_rate, 1e-5),
+    ],
+)
+@pytest.mark.parametrize("a", [0.7, 1.3])
+def test_parameters_may_stand_anywhere(family, rate, tol, a):
+    v = sf.solve(family, a=a).sensitivity("a")
+    x = np.linspace(0.01, 0.69, 41)
+    error = np.abs(v(x) - rate(x, a)).max()
+    assert error < max(tol, v.error_estimate)
+
+
+def test_a_place_of_a_jump_is_no_smooth_parameter_and_is_not_taken_for_one():
+    solution = sf.solve(place, a=0.4)
+    v = solution.sensitivity("a")
+    assert Family.of(place).forcing(solution.problem, {"a": 0.4}, "a") is None
+    assert v(0.9) == pytest.approx(-2.0, abs=1e-3) and v(0.1) == pytest.approx(0.0, abs=1e-3)
+    assert not v.converged and v.error_estimate > 0.01  # it jumps there
+
+
+def test_derivatives_come_from_the_graph_where_it_can_be_traced():
+    problem = layer(0.1)
+    found = Family.of(layer).forcing(problem, {"nu": 0.1, "c": 1.0}, "nu")
+    assert repr(found.equations[0]) == "u_xx*(-1)"
+    assert all(isinstance(e, Constant) for group in found.conditions for e in group)
+
+
+def chain(k):
+    return sf.Problem(
+        LINE, lambda u, w, x: (u.dx - k * w, w.dx + k * u), left=lambda u, w, x: (u, w - 1)
+    )
+
+
+def test_a_system():
+    v = sf.solve(chain, k=2.0).sensitivity("k")
+    x = np.linspace(0, 1, 21)
+    assert np.abs(v.u(x) - x * np.cos(2 * x)).max() < 1e-7
+    assert np.abs(v.w(x) + x * np.sin(2 * x)).max() < 1e-7
+
+
+def plate(q, k=1.0):
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -k * sf.laplacian(u) - q**2 * np.sin(np.pi * x) * np.sin(np.pi * y),
+        boundary=lambda u, x, y: u - k,
+    )
+
+
+@pytest.mark.parametrize(("name", "rate"), [("q", 0.5), ("k", -0.125)])
+def test_in_the_plane(name, rate):
+    v = sf.solve(plate, q=0.5, k=1.0, tol=1e-6).sensitivity(name)
+    x, y = np.linspace(0.1, 0.9, 5), 0.3
+    shape = np.sin(np.pi * x) * np.sin(np.pi * y) / np.pi**2
+    exact = shape * rate + (name == "k")
+    assert v.converged and np.abs(v(x, y) - exact).max() < 1e-5
+
+
+def fading(k, a=1.0, g=0.0):
+    return sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - k * u.dxx,
+        boundary=lambda u, x, t: u - g * t,
+        initial=lambda x: a * np.sin(np.pi * x),
+        time=(0, 0.4),
+    )
+
+
+def test_in_time():
+    solution = sf.solve(fading, k=0.3, tol=1e-6)
+    x, t = np.meshgrid(np.linspace(0, 1, 9), [0.1, 0.4])
+    u = np.exp(-0.3 * np.pi**2 * t) * np.sin(np.pi * x)
+    for name, exact in (("k", -(np.pi**2) * t * u), ("a", u)):
+        v = solution.sensitivity(name)
+        error = relative(v(x, t), exact)
+        assert v.converged and error < 1e-5 and error < 3 * v.error_estimate
+    edge = solution.sensitivity("g")
+    assert edge(0.0, [0.2, 0.4]) == pytest.approx([0.2, 0.4], abs=1e-7)
+
+
+def test_a_sensitivity_is_a_solution_like_any_other(tmp_path):
+    v = sf.solve(length, a=1.0).sensitivity("a")
+    again = sf.load(v.save(tmp_path / "v.npz"))
+    assert again(0.3) == v(0.3) and again.error_estimate == v.error_estimate
+    solution = sf.solve(lambda nu: layer(nu), nu=0.1)
+    assert pickle.loads(pickle.dumps(solution))(0.5) == solution(0.5)
+
+
+def test_what_is_refused():
+    with pytest.raises(ProblemError, match="through its family"):
+        sf.solve(layer(0.1)).sensitivity("nu")
+    solution = sf.solve(layer, nu=0.1)
+    with pytest.raises(ProblemError, match="no parameter 'mu'"):
+        solution.sensitivity("mu")
+    with pytest.raises(ProblemError, match=r"needs nu.*nu=1\.0"):
+        sf.solve(layer)
+    with pytest.raises(ArgumentError, match=r"'mu' is neither .* nu, c"):
+        sf.solve(layer, mu=0.1)
+    with pytest.raises(ProblemError, match="a Problem"):
+        sf.solve(lambda nu: nu, nu=0.1)
