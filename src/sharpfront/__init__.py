@@ -7,6 +7,7 @@ from sharpfront.export import export
 from sharpfront.fit.data import Data
 from sharpfront.fit.fitting import fit
 from sharpfront.fit.free import Free, Prior
+from sharpfront.fit.sweep import sweep
 from sharpfront.geometry import (
     Ball,
     Box,
@@ -64,5 +65,6 @@ __all__ = [
     "laplacian",
     "load",
     "solve",
+    "sweep",
     "to_sympy",
 ]

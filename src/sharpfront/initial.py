@@ -175,13 +175,13 @@ class StateReader:
     def _function(self, state: Any, name: str) -> Callable[..., Any]:
         words = f"initial state of {name}" if self.option == "initial" else f"guess for {name}"
         if isinstance(state, str):
-            return _formula(parse(state, Symbols((), self.coordinates), dict(self.parameters)))
+            return _Formula(parse(state, Symbols((), self.coordinates), dict(self.parameters)))
         if is_symbolic(state):
-            return _formula(from_expression(state, Symbols((), self.coordinates), self.parameters))
+            return _Formula(from_expression(state, Symbols((), self.coordinates), self.parameters))
         if callable(state):
             return self._called_by_name(state, words)
         if isinstance(state, int | float | np.number) and math.isfinite(state):
-            return lambda **columns: float(state)
+            return _Number(float(state))
         if isinstance(state, np.ndarray | list | tuple):
             return self._of_array(state, name, words)
         raise ProblemError(f"The {words} is {state!r}; expected {_SHAPES}.")
@@ -204,21 +204,21 @@ class StateReader:
         try:
             parameters = inspect.signature(function).parameters.values()
         except ValueError:
-            return lambda **columns: function(*columns.values())
+            return _Called(function)
         if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in parameters):
-            return lambda **columns: function(*columns.values())
+            return _Called(function)
         asked = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
         needed = [p.name for p in asked]
         foreign = [n for n in needed if n not in coordinates]
         if foreign and len(needed) == len(coordinates):
             # An interpolant calls its argument what it likes.
-            return lambda **columns: function(*columns.values())
+            return _Called(function)
         if foreign:
             raise ProblemError(
                 f"The {what} has the parameter(s) {', '.join(foreign)}; it is a function of "
                 f"{', '.join(coordinates)}. Capture a constant from outside, or give it a default."
             )
-        return lambda **columns: function(**{n: columns[n] for n in needed})
+        return _Called(function, tuple(needed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,12 +237,37 @@ class _Part:
         return found[self.index]
 
 
-def _formula(expression: Expression) -> Callable[..., Any]:
-    """Return an expression as a function of the coordinates; of symbols it is what it is."""
+# Classes in the place of closures: problems can be pickled.
+@dataclass(frozen=True, eq=False)
+class _Number:
+    """A state that is the same everywhere."""
 
-    def values(**columns: Any) -> Any:
+    value: float
+
+    def __call__(self, **columns: Any) -> Any:
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class _Called:
+    """A function called with the coordinates by their names in it; in order if it has none."""
+
+    function: Callable[..., Any]
+    needed: tuple[str, ...] | None = None
+
+    def __call__(self, **columns: Any) -> Any:
+        if self.needed is None:
+            return self.function(*columns.values())
+        return self.function(**{n: columns[n] for n in self.needed})
+
+
+@dataclass(frozen=True, eq=False)
+class _Formula:
+    """An expression as a function of the coordinates; of symbols it is what it is."""
+
+    expression: Expression
+
+    def __call__(self, **columns: Any) -> Any:
         if any(isinstance(column, Expression) for column in columns.values()):
-            return expression
-        return evaluate(expression, {("coordinate", c): v for c, v in columns.items()})
-
-    return values
+            return self.expression
+        return evaluate(self.expression, {("coordinate", c): v for c, v in columns.items()})

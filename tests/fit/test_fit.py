@@ -41,6 +41,13 @@ def test_a_layer_from_afar(nu, start, seed):
     assert "95 %" in str(result)
 
 
+def test_a_report_is_one_page(tmp_path):
+    x, u = layer_data(1e-2, 9)
+    result = sf.fit(layer, data=sf.Data(x=x, u=u), nu=sf.Free(0.02, positive=True))
+    text = result.report(tmp_path / "layer.html").read_text()
+    assert text.count("data:image/svg") == 2 and "95 % intervals" in text and "http:" not in text
+
+
 def test_a_direction_that_data_do_not_see_is_named_and_has_no_error_bar():
     x, u = layer_data(1e-2, 4)
     free = {"nu": sf.Free(2e-2, positive=True), "c": sf.Free(2.0, positive=True)}

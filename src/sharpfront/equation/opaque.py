@@ -74,7 +74,7 @@ def function(
     name = getattr(f, "__name__", type(f).__name__)
     places = _places(breaks)
     inner = tuple(_derivative(d, name, places) for d in given)
-    return OpaqueFunction(name, _checked(f, name), inner, places)
+    return OpaqueFunction(name, _Checked(f, name), inner, places)
 
 
 def _places(breaks: object) -> tuple[tuple[float, ...], ...]:
@@ -95,27 +95,31 @@ def _derivative(
 ) -> OpaqueFunction:
     """Return a derivative as a function of its own; it breaks where the function does."""
     if not isinstance(f, OpaqueFunction):
-        return OpaqueFunction(f"{name}'", _checked(f, name), breaks=breaks)
+        return OpaqueFunction(f"{name}'", _Checked(f, name), breaks=breaks)
     return f if any(f.breaks) else replace(f, breaks=breaks)
 
 
-def _checked(f: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def call(*arguments: Any) -> Any:
+@dataclass(frozen=True, eq=False)
+class _Checked:
+    """A user's function whose values are checked; as a class, so that problems can be pickled."""
+
+    f: Callable[..., Any]
+    name: str
+
+    def __call__(self, *arguments: Any) -> Any:
         arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in arguments))
         # Copies: a function that writes into its argument must not change the points.
         try:
-            result = np.asarray(f(*(np.array(a) for a in arrays)))
+            result = np.asarray(self.f(*(np.array(a) for a in arrays)))
         except (TypeError, ValueError) as error:
             raise EquationError(
-                f"sf.function({name}) failed on arrays of shape {arrays[0].shape}: {error} "
+                f"sf.function({self.name}) failed on arrays of shape {arrays[0].shape}: {error} "
                 "If it takes one point at a time, wrap it in np.vectorize first."
             ) from error
         if result.shape not in ((), arrays[0].shape) or result.dtype.kind not in "buif":
             raise EquationError(
-                f"sf.function({name}) was called with arrays of shape {arrays[0].shape} and "
+                f"sf.function({self.name}) was called with arrays of shape {arrays[0].shape} and "
                 f"returned shape {result.shape} of type {result.dtype}; it must return one real "
                 "value per point. If it takes one point at a time, wrap it in np.vectorize first."
             )
         return result.astype(float)
-
-    return call

@@ -4,5 +4,6 @@ from sharpfront.fit.data import Data
 from sharpfront.fit.fitting import fit
 from sharpfront.fit.free import Free, Prior
 from sharpfront.fit.result import Fit
+from sharpfront.fit.sweep import Table, sweep
 
-__all__ = ["Data", "Fit", "Free", "Prior", "fit"]
+__all__ = ["Data", "Fit", "Free", "Prior", "Table", "fit", "sweep"]

@@ -104,8 +104,7 @@ class Data:
             shapes = ", ".join(f"{n} {c.shape}" for n, c in self.columns.items())
             raise ProblemError(f"The arrays of data do not broadcast: {shapes}.") from None
         columns = [a.ravel() for a in arrays]
-        points = np.array(columns[: len(space)]).reshape(len(space), -1).T
-        points = points if space else np.zeros((len(columns[0]), 0))
+        points = np.stack([*columns[: len(space)], columns[0]], axis=1)[:, :-1]
         sigma = columns[-1] if self.sigma is not None else None
         if sigma is not None and not np.all(sigma > 0):
             raise refusal("sigma", "positive numbers, or None if it is not known", self.sigma)

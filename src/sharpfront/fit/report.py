@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import io
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.checks import file_path
+from sharpfront.files import write_text
+from sharpfront.fit.data import Observed
+from sharpfront.plot.colours import BLUE
+from sharpfront.report.page import HtmlPage
 
 if TYPE_CHECKING:
     from sharpfront.fit.result import Fit
@@ -39,5 +49,75 @@ def summary(fit: Fit) -> str:
 
 
 def write_report(fit: Fit, path: str | Path, title: str) -> Path:
-    """Write one HTML page about a fit."""
-    raise NotImplementedError
+    """Write one HTML page about a fit: numbers, the curves with bands, residuals, profiles."""
+    target = file_path(path, "path")
+    page = HtmlPage(title or target.stem)
+    page.lead(f"{len(fit.model.data)} measurements, {len(fit.names)} free parameters.")
+    rows = []
+    for name in fit.names:
+        low, high = fit.interval(name)
+        numbers = (fit.values[name], fit.stderr[name], low, high)
+        rows.append([name, *(f"{v:.5g}" for v in numbers)])
+    page.table(["parameter", "value", "standard error", "from", "to"], rows, "95 % intervals")
+    # Beyond the lines of the parameters, which the table has.
+    page.points(summary(fit).splitlines()[len(fit.names) :])
+    page.section("Data and fit")
+    for i, observed in enumerate(fit.model.observed):
+        page.figure(_svg(functools.partial(_draw_fit, fit, i)), *_caption(observed))
+    page.section("Residuals")
+    words = "Residuals in units of the noise; without pattern if the model is right."
+    page.figure(_svg(functools.partial(_draw_residuals, fit)), words, words)
+    if fit.identifiable and any(abs(b - 1.0) > 0.2 for b in fit.bent):
+        page.section("Profiles")
+        page.points([str(fit.profile(name)) for name in fit.names])
+    write_text(target, page.render())
+    return target
+
+
+def _caption(observed: Observed) -> tuple[str, str]:
+    words = f"Measurements of {observed.name} and the fit, with its 95 % band on a line."
+    return words, words
+
+
+def _svg(draw: Callable[[Any], None]) -> bytes:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    draw(figure.subplots())
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def _draw_fit(fit: Fit, index: int, axes: Any) -> None:
+    """Draw data and fit along the line, or against each other where there is none."""
+    observed = fit.model.observed[index]
+    start = sum(len(o.values) for o in fit.model.observed[:index])
+    own = slice(start, start + len(observed.values))
+    sigma = fit.model.sigma[own] * np.sqrt(fit.variance)
+    if observed.points.shape[1] == 1 and observed.is_plain:
+        x = np.unique(np.concatenate([_even(observed.points[:, 0]), observed.points[:, 0]]))
+        curve = getattr(fit.solution, observed.name)(x)
+        band = 1.96 * fit.band(x, unknown=observed.name)
+        axes.plot(x, curve, color=BLUE)
+        axes.fill_between(x, curve - band, curve + band, color=BLUE, alpha=0.2, lw=0)
+        axes.errorbar(observed.points[:, 0], observed.values, sigma, fmt=".", color="k", lw=0.8)
+        axes.set(xlabel=observed.problem.coordinates[0], ylabel=observed.name)
+        return
+    predicted = fit.residuals[own] * fit.model.sigma[own] + observed.values
+    ends = [float(predicted.min()), float(predicted.max())]
+    axes.plot(ends, ends, color=BLUE)
+    axes.errorbar(predicted, observed.values, sigma, fmt=".", color="k", lw=0.8)
+    axes.set(xlabel="fit", ylabel="measured")
+
+
+def _even(x: Host) -> Host:
+    return np.linspace(float(x.min()), float(x.max()), 300)
+
+
+def _draw_residuals(fit: Fit, axes: Any) -> None:
+    scaled = fit.residuals / np.sqrt(fit.variance)
+    axes.axhspan(-1.96, 1.96, color=BLUE, alpha=0.15, lw=0)
+    axes.plot(np.arange(1, len(scaled) + 1), scaled, ".", color="k")
+    axes.axhline(0.0, color=BLUE)
+    axes.set(xlabel="measurement", ylabel="residual / sigma")

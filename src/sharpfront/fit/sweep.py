@@ -1,0 +1,404 @@
+"""A family solved for many values of its parameters, one row of a table each.
+
+Rows go to disk as they are finished, so that nothing is lost with a worker or with the run. A value
+that fails is a row that says so. Neighbours are solved one after the other on the kernels of the
+first, as long as these will do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import multiprocessing
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import Host
+from sharpfront.checks import explained, file_path, flag, function, refusal, whole
+from sharpfront.errors import MissingExtraError, ProblemError
+from sharpfront.family import Family
+from sharpfront.files import write_text
+from sharpfront.problem import Problem
+from sharpfront.solution import Solution
+from sharpfront.solve import solve
+
+# Seconds of work in one task: more than it costs to hand out, less than one wants to lose.
+TASK = 2.0
+# Rows of the first tasks, whose length is not known yet.
+FIRST = 8
+
+
+@dataclass(frozen=True)
+class Row:
+    """One value of the parameters.
+
+    Parameters
+    ----------
+    index
+        Its number in the table.
+    value
+        What was observed, a number or an array; None where it failed.
+    error_estimate, converged
+        Of the solution.
+    words
+        Why it failed, or how the solve ended.
+    seconds
+        Wall time.
+    """
+
+    index: int
+    value: Any
+    error_estimate: float
+    converged: bool
+    words: str = ""
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is nothing to show."""
+        return self.value is None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The result of `sf.sweep`.
+
+    Parameters
+    ----------
+    axes
+        Values by the names of parameters: of a grid along each axis, of a list row by row.
+    shape
+        Of the grid; (n,) of a list.
+    rows
+        One for each value, in order.
+    listed
+        Whether rows were given one by one.
+    """
+
+    axes: Mapping[str, Host]
+    shape: tuple[int, ...]
+    rows: tuple[Row, ...] = field(repr=False)
+    listed: bool = False
+
+    @property
+    def values(self) -> Host:
+        """What was observed, (shape, shape of an observation); nan where it failed."""
+        known = [np.asarray(r.value, dtype=float) for r in self.rows if not r.failed]
+        shape = known[0].shape if known else ()
+        blank = np.full(shape, np.nan)
+        rows = [blank if r.failed else np.asarray(r.value, dtype=float) for r in self.rows]
+        return np.array(rows).reshape(self.shape + shape)
+
+    @property
+    def error_estimate(self) -> Host:
+        """Estimated errors of the solutions, (shape)."""
+        return np.array([r.error_estimate for r in self.rows]).reshape(self.shape)
+
+    @property
+    def converged(self) -> Host:
+        """Which solves converged, (shape)."""
+        return np.array([r.converged for r in self.rows]).reshape(self.shape)
+
+    @property
+    def failed(self) -> dict[tuple[float, ...], str]:
+        """Why values failed, by the values of the parameters."""
+        points = list(points_of(self.axes, self.listed))
+        return {tuple(points[r.index].values()): r.words for r in self.rows if r.failed}
+
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.Dataset`` over the parameters (extra ``export``)."""
+        try:
+            import xarray
+        except ImportError:
+            raise MissingExtraError("xarray", "export") from None
+        values = self.values
+        names = ["row"] if self.listed else list(self.axes)
+        more = [f"item_{i}" for i in range(values.ndim - len(self.shape))]
+        coords: dict[str, Any] = {
+            n: (["row"] if self.listed else [n], v) for n, v in self.axes.items()
+        }
+        return xarray.Dataset(
+            {
+                "value": ([*names, *more], values),
+                "error_estimate": (names, self.error_estimate),
+                "converged": (names, self.converged),
+            },
+            coords=coords,
+        )
+
+    def __str__(self) -> str:
+        bad, lost = sum(not r.converged for r in self.rows), len(self.failed)
+        ends = f"{lost} failed, {bad - lost} more did not converge" if bad else "all converged"
+        worst = float(np.nanmax(self.error_estimate, initial=0.0))
+        return f"{len(self.rows)} solves: {ends}; largest estimated error {worst:.1e}"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """What a worker needs to know."""
+
+    factory: Callable[..., Problem]
+    fixed: Mapping[str, Any]
+    observe: Callable[[Solution], Any]
+    options: Mapping[str, Any]
+    into: Path | None
+    keep: bool
+
+
+@explained("sf.sweep(layer, nu=[1e-3, 1e-2], observe=lambda s: s(0.99))")
+def sweep(
+    family: Callable[..., Problem],
+    *,
+    observe: Callable[[Solution], Any] | None = None,
+    points: Sequence[Mapping[str, float]] | None = None,
+    workers: int = 1,
+    into: str | Path | None = None,
+    resume: bool = False,
+    keep: str | None = None,
+    on_row: Callable[[Row], None] | None = None,
+    options: Mapping[str, Any] | None = None,
+    **parameters: Any,
+) -> Table:
+    """Solve a family for many values of its parameters.
+
+    Parameters
+    ----------
+    family
+        A function of named parameters that returns a `Problem`.
+    observe
+        What to keep of each solution: a function of it that returns a number or an array. The
+        estimated error if nothing is said.
+    points
+        A list of values by name, instead of a grid.
+    workers
+        Processes. Where they cannot be forked (macOS, Windows), family and `observe` must be
+        functions of a module.
+    into
+        A folder; every row is written there as it is finished.
+    resume
+        Whether rows that are there already are taken from there.
+    keep
+        ``"solutions"`` to save every solution in the folder too, as ``row-7.npz``.
+    on_row
+        Called with each row as it is finished.
+    options
+        Options of `sf.solve`, for example ``{"tol": 1e-6}``.
+    **parameters
+        A sequence for each parameter that varies, whose grid is swept; plain values for others.
+
+    Returns
+    -------
+    Table
+        ``table.values``, ``table.converged``, ``table.to_xarray()``.
+    """
+    read = Family.of(family)
+    axes, fixed = _axes(read, points, parameters)
+    whole(workers, "workers", 1, "workers=2")
+    flag(resume, "resume")
+    if keep not in (None, "solutions") or (keep and into is None):
+        raise refusal("keep", '"solutions", together with into="folder"', keep)
+    folder = None if into is None else file_path(into, "into")
+    seen = function(observe or _estimate, "observe", "observe=lambda s: s(0.5)")
+    work = _Work(read.factory, fixed, seen, dict(options or {}), folder, keep is not None)
+    todo = list(points_of(axes, points is not None))
+    done = _resumed(folder, axes, resume)
+    for row in _rows(work, [(i, p) for i, p in enumerate(todo) if i not in done], workers):
+        done[row.index] = row
+        if on_row is not None:
+            on_row(row)
+    shape = (len(todo),) if points is not None else tuple(len(v) for v in axes.values())
+    return Table(axes, shape, tuple(done[i] for i in range(len(todo))), points is not None)
+
+
+def _estimate(solution: Solution) -> float:
+    return solution.error_estimate
+
+
+def _axes(
+    family: Family, points: Sequence[Mapping[str, float]] | None, parameters: Mapping[str, Any]
+) -> tuple[dict[str, Host], dict[str, Any]]:
+    """Return the values that vary and those that stay."""
+    varying = {n: v for n, v in parameters.items() if np.ndim(v) == 1 and not isinstance(v, str)}
+    fixed = {n: v for n, v in parameters.items() if n not in varying}
+    if points is not None:
+        if varying or not len(points) or len({tuple(p) for p in points}) != 1:
+            raise ProblemError(
+                "points= is a list of values by name, the same names in each, without sequences "
+                "beside it: points=[{'nu': 1e-2, 'c': 1.0}, ...]."
+            )
+        varying = {n: [p[n] for p in points] for n in points[0]}
+    if not varying:
+        raise ProblemError("Nothing varies. Give a sequence: nu=np.geomspace(1e-4, 1e-1, 100).")
+    first = {n: v[0] for n, v in varying.items() if len(v)}
+    family.values({**fixed, **first})
+    axes = {n: np.asarray(v, dtype=float) for n, v in varying.items()}
+    if not all(len(v) and np.isfinite(v).all() for v in axes.values()):
+        raise refusal("A parameter of a sweep", "finite numbers, one or more", varying)
+    return axes, fixed
+
+
+def points_of(axes: Mapping[str, Host], listed: bool) -> Iterator[dict[str, float]]:
+    """Yield the values of each row."""
+    rows = zip(*axes.values(), strict=True) if listed else itertools.product(*axes.values())
+    for row in rows:
+        yield dict(zip(axes, map(float, row), strict=True))
+
+
+_Task = list[tuple[int, dict[str, float]]]
+
+
+def _rows(work: _Work, todo: _Task, workers: int) -> Iterator[Row]:
+    if workers == 1:
+        yield from _solved(work, todo)
+        return
+    length = FIRST
+    while todo:
+        finished: set[int] = set()
+        running: list[_Task] = []
+        for rows in _in_processes(work, todo, workers, length, running):
+            finished |= {r.index for r in rows}
+            each = max(sum(r.seconds for r in rows) / len(rows), 1e-4)
+            length = int(np.clip(TASK / each, 1, 4 * length))
+            yield from rows
+        todo = [t for t in todo if t[0] not in finished]
+        # A worker died: what was running is tried again, each by itself, twice.
+        suspects = {index for task in running for index, _ in task} - finished
+        for task in ([t] for t in todo if t[0] in suspects):
+            tries = (list(_in_processes(work, task, 1, 1, [])) for _ in range(2))
+            alone = next((rows for rows in tries if rows), None)
+            yield alone[0][0] if alone else Row(task[0][0], None, math.inf, False, _DIED)
+        todo = [t for t in todo if t[0] not in suspects]
+
+
+def _in_processes(
+    work: _Work, todo: _Task, workers: int, length: int, running: list[_Task]
+) -> Iterator[list[Row]]:
+    """Yield the rows of tasks as they are finished; ends early if a worker dies.
+
+    `running` then holds the tasks that were not finished.
+    """
+    futures: dict[Future[list[Row]], _Task] = {}
+    waiting = list(todo)
+    with warnings.catch_warnings():
+        # Forking is as safe here as anywhere: workers start at once and solve on one thread.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pool = ProcessPoolExecutor(
+            workers, mp_context=_context(), initializer=_begin, initargs=(work,)
+        )
+        try:
+            while waiting or futures:
+                while waiting and len(futures) < workers:
+                    task, waiting = waiting[:length], waiting[length:]
+                    futures[pool.submit(_task, task)] = task
+                for future in wait(futures, return_when=FIRST_COMPLETED).done:
+                    rows = future.result()
+                    del futures[future]
+                    yield rows
+        except BrokenProcessPool:
+            running += futures.values()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_WORK: list[_Work] = []
+_DIED = "The worker died while this was solved, twice."
+
+
+def _begin(work: _Work) -> None:
+    """Remember what a worker has to do: forked, it need not be sent."""
+    _WORK[:] = [work]
+
+
+def _context() -> Any:
+    forks = "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
+    return multiprocessing.get_context("fork" if forks else "spawn")
+
+
+def _solved(work: _Work, task: _Task) -> Iterator[Row]:
+    """Yield rows one after the other, each on the kernels of the one before if they will do."""
+    near: Solution | None = None
+    for index, values in task:
+        started = time.perf_counter()
+        row, near = _one(work, index, values, near)
+        if work.into is not None:
+            _append(work.into, row)
+        yield replace(row, seconds=time.perf_counter() - started)
+
+
+def _one(
+    work: _Work, index: int, values: dict[str, float], near: Solution | None
+) -> tuple[Row, Solution | None]:
+    wanted = {**work.fixed, **values}
+    try:
+        if near is not None and near.converged:
+            every = near.member.family.values(wanted)
+            solution = near.member.neighbour(near, every, near.tol)
+        else:
+            solution = solve(work.factory, **work.options, **wanted)
+        value = np.asarray(work.observe(solution), dtype=float).tolist()
+        if work.keep and work.into is not None:
+            solution.save(work.into / f"row-{index}.npz")
+    except Exception as error:
+        # One value must not end the sweep, whatever the user's functions raise.
+        return Row(index, None, math.inf, False, f"{type(error).__name__}: {error}"), None
+    words = "" if solution.converged else str(solution.outcome)
+    return Row(index, value, solution.error_estimate, solution.converged, words), solution
+
+
+def _task(task: _Task) -> list[Row]:
+    return list(_solved(_WORK[0], task))
+
+
+def _append(folder: Path, row: Row) -> None:
+    """Add a finished row to the file of rows, at once."""
+    line = json.dumps([row.index, row.value, row.error_estimate, row.converged, row.words]) + "\n"
+    handle = os.open(folder / "rows.jsonl", os.O_APPEND | os.O_CREAT | os.O_WRONLY, 0o666)
+    try:
+        # One write at the end of the file: rows of several workers do not mix.
+        os.write(handle, line.encode())
+    finally:
+        os.close(handle)
+
+
+def _resumed(folder: Path | None, axes: Mapping[str, Host], resume: bool) -> dict[int, Row]:
+    """Return the rows that are there; refuse a folder of another sweep."""
+    if folder is None:
+        if resume:
+            raise ProblemError('resume= goes on with what is in a folder; give into="folder".')
+        return {}
+    folder.mkdir(parents=True, exist_ok=True)
+    stated = json.dumps({n: v.tolist() for n, v in axes.items()})
+    about, rows = folder / "sweep.json", folder / "rows.jsonl"
+    if not resume and rows.exists():
+        raise ProblemError(
+            f"{folder} holds rows of a sweep already; give resume=True to go on with it, or "
+            "another folder."
+        )
+    if resume and about.exists() and about.read_text(encoding="utf-8") != stated:
+        raise ProblemError(f"{folder} holds a sweep over other values; give another folder.")
+    write_text(about, stated)
+    found, good = {}, []
+    for line in rows.read_text(encoding="utf-8").splitlines() if rows.exists() else ():
+        try:
+            row = Row(*json.loads(line))
+        except (ValueError, TypeError):
+            # The last line of a run that was killed may be cut short.
+            continue
+        found[row.index] = row
+        good.append(line)
+    if rows.exists():
+        write_text(rows, "".join(f"{line}\n" for line in good))
+    return found

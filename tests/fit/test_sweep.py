@@ -1,0 +1,135 @@
+"""Many members of a family: grids, lists, processes, rows on disk."""
+
+import os
+import pickle
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.errors import ProblemError
+
+LINE = sf.Interval(0, 1)
+
+
+def layer(nu, c=1.0):
+    return sf.Problem(
+        LINE, lambda u, x: -nu * u.dxx + c * u.dx, left=lambda u, x: u, right=lambda u, x: u - 1
+    )
+
+
+def exact(x, nu, c=1.0):
+    return np.expm1(c * x / nu) / np.expm1(c / nu)
+
+
+def test_a_grid_on_the_kernels_of_neighbours():
+    nus, cs = np.geomspace(0.05, 0.2, 4), np.array([1.0, 2.0])
+    table = sf.sweep(layer, nu=nus, c=cs, observe=lambda s: s([0.5, 0.9]), options={"tol": 1e-7})
+    assert table.values.shape == (4, 2, 2) and table.converged.all() and not table.failed
+    truth = exact(np.array([0.5, 0.9]), nus[:, None, None], cs[:, None])
+    assert np.abs(table.values - truth).max() < 1e-7
+    assert table.error_estimate.max() < 1e-7 and "all converged" in str(table)
+    grid = table.to_xarray()
+    assert float(grid.value.sel(nu=0.2, c=2.0).isel(item_0=1)) == table.values[3, 1, 1]
+
+
+def test_kernels_that_will_not_do_for_a_neighbour_are_not_used():
+    near, far = sf.solve(layer, nu=0.1), 1e-4
+    values = near.member.family.values({"nu": far})
+    found = near.member.neighbour(near, values, 1e-8)
+    assert found.converged and abs(found(1 - far) - np.exp(-1)) < 1e-8
+    assert near.member._on_kernels(near, values, 1e-8) is None
+
+
+def moody(nu):
+    if nu > 0.25:
+        raise ValueError("too large")
+    return layer(nu)
+
+
+def test_values_that_fail_are_rows_and_a_list_is_swept_in_order():
+    points = [{"nu": 0.1}, {"nu": 0.3}, {"nu": 0.2}]
+    table = sf.sweep(moody, points=points, observe=lambda s: s(0.5))
+    assert table.converged.tolist() == [True, False, True] and np.isnan(table.values[1])
+    assert table.failed == {(0.3,): "ValueError: too large"}
+    assert table.to_xarray().nu.values.tolist() == [0.1, 0.3, 0.2]
+
+
+def deadly(nu, folder):
+    """Kill the worker: always at 0.2, at 0.3 once only."""
+    mark = Path(folder) / "once"
+    if nu == 0.2 or (nu == 0.3 and not mark.exists()):
+        mark.touch() if nu == 0.3 else None
+        os.kill(os.getpid(), signal.SIGKILL)
+    return layer(nu)
+
+
+def test_a_killed_worker_loses_no_row_and_the_sweep_ends(tmp_path):
+    nus = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35]
+    table = sf.sweep(deadly, nu=nus, folder=str(tmp_path), observe=lambda s: s(0.5), workers=2)
+    assert list(table.failed) == [(0.2,)] and "died" in table.failed[0.2,]
+    rest = [i for i in range(6) if i != 2]
+    assert np.abs(table.values[rest] - exact(0.5, np.array(nus)[rest])).max() < 1e-7
+
+
+def test_rows_are_on_disk_at_once_and_a_sweep_goes_on(tmp_path):
+    seen = []
+
+    def interrupted(row):
+        seen.append(row.index)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    nus = [0.1, 0.2, 0.3]
+    with pytest.raises(KeyboardInterrupt):
+        sf.sweep(layer, nu=nus, into=tmp_path, on_row=interrupted)
+    with (tmp_path / "rows.jsonl").open("a") as file:
+        file.write("[2, 0.5, 1e")  # a line that was cut short
+    with pytest.raises(ProblemError, match="resume=True"):
+        sf.sweep(layer, nu=nus, into=tmp_path)
+    with pytest.raises(ProblemError, match="other values"):
+        sf.sweep(layer, nu=[0.1, 0.5], into=tmp_path, resume=True)
+    later = []
+    table = sf.sweep(
+        layer, nu=nus, into=tmp_path, resume=True, keep="solutions", on_row=later.append
+    )
+    assert [row.index for row in later] == [2] and table.converged.all()
+    assert sf.load(tmp_path / "row-2.npz")(0.5) == pytest.approx(exact(0.5, 0.3), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: sf.sweep(layer, nu=0.1), "Nothing varies"),
+        (lambda: sf.sweep(layer, nu=[np.nan]), "finite numbers"),
+        (lambda: sf.sweep(layer, mu=[0.1]), "'mu' is neither"),
+        (lambda: sf.sweep(layer, nu=[0.1], keep="all"), "keep"),
+        (lambda: sf.sweep(layer, nu=[0.1], resume=True), 'into="folder"'),
+        (lambda: sf.sweep(layer, points=[{"nu": 1.0}, {"c": 1.0}]), "points="),
+    ],
+)
+def test_what_is_refused(call, words):
+    with pytest.raises((ProblemError, TypeError), match=words):
+        call()
+
+
+def table_of(x):
+    return np.interp(x, [0, 1], [1, 3])
+
+
+@pytest.mark.parametrize("initial", ["sin(pi*x)", 0.0, np.cos, table_of, {"u": np.sin}])
+def test_problems_in_time_and_with_tables_pickle(initial):
+    k = sf.function(table_of)
+    problem = sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - u.dxx + k(x) * u,
+        boundary=lambda u, x, t: u,
+        initial=initial,
+        time=(0, 0.1),
+    )
+    again = pickle.loads(pickle.dumps(problem))
+    x = np.linspace(0, 1, 5)[:, None]
+    assert repr(again) == repr(problem)
+    assert np.array_equal(again.initial.values("u", x), problem.initial.values("u", x))
