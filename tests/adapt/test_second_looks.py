@@ -10,7 +10,7 @@ from sharpfront.adapt import Resolve
 from sharpfront.adapt.plan import Part, Plan, grown
 from sharpfront.adapt.stretch import Stretch, coordinate_of, looked_again, split
 from sharpfront.estimate.cells import grid
-from sharpfront.estimate.error import _quadrature_gaps, check_pieces
+from sharpfront.estimate.error import _misread_integrals, _quadrature_gaps, check_pieces
 from sharpfront.mixture import Mixture
 from sharpfront.ordinary import IntegralTerm, LinearCondition, OrdinaryProblem
 from sharpfront.pieces import Piece, PiecewiseBasis, condition_blocks, coordinate
@@ -77,5 +77,6 @@ def test_a_weight_that_the_rule_does_not_resolve_counts_as_a_miss(width, gap):
     weights, blocks = np.full(basis.size, 0.3), condition_blocks(problem, basis)
     check = check_pieces(problem, basis, weights, blocks)
     plain = blocks[0].rhs[0] - blocks[0].matrix[0] @ weights
-    expected = plain + np.abs(check.values).max() * gaps[0]
+    misread = _misread_integrals(problem, basis, [weights])[0]
+    expected = plain + misread + np.abs(check.values).max() * gaps[0]
     assert check.misses[0] == pytest.approx(expected, rel=1e-12)

@@ -11,6 +11,7 @@ from sharpfront.pieces.piece import (
     end_rows,
     evaluate,
     integral_row,
+    integrated_weight,
     operator_rows,
     term_row,
 )
@@ -224,7 +225,7 @@ def test_functions_are_sampled_on_their_own_side_of_a_jump():
 
 def test_integrals_stay_on_their_own_side_of_a_jump():
     """Points of a layer at the jump are so near to it that their positions round to it."""
-    narrow = piece(1e-14).coordinate
+    narrow = piece(1e-15).coordinate
     inner = np.nextafter(1.0, 0.0)
 
     def step(x):
@@ -234,6 +235,21 @@ def test_integrals_stay_on_their_own_side_of_a_jump():
     assert np.any(narrow.invert(tables.quadrature_table(40, 2)[0].points).x == 1.0)
     got = integral_row(Piece(narrow, 40, (0.0, inner), 2), IntegralTerm(step))
     np.testing.assert_array_equal(got, plain)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("kernels", [60, 100, 143])
+def test_integrals_follow_components_of_several_widths(kernels, factor):
+    """The integral of one is the length, however the kernels crowd at an end."""
+    crowded = Mixture(
+        np.array([0.45, 0.4, 0.1, 0.05]),
+        1 - factor * np.array([2e-5, 4e-4, 1.25e-3, 7.4e-3]),
+        (factor * np.array([3e-5, 1.2e-4, 3e-5, 3.4e-4])) ** 2,
+    )
+    length = integrated_weight(
+        Piece(coordinate(0.7, 1.0, crowded), kernels, (0.7, 1.0), 2), IntegralTerm()
+    )
+    assert length == pytest.approx(0.3, rel=1e-13)
 
 
 def test_places_are_the_tables_points_in_x():

@@ -213,7 +213,7 @@ def test_tables_are_at_their_points(kernels):
 def test_quadrature_is_exact_for_smooth_functions(f, integral):
     table, weights = tables.quadrature_table(30, 2)
     assert weights @ f(table.points) == pytest.approx(integral, rel=1e-14)
-    assert table.values.shape == (3, 60, tables.even_kernels(30).size)
+    assert table.values.shape == (3, 120, tables.even_kernels(30).size)
 
 
 @pytest.mark.parametrize("kernels", [12, 50])
