@@ -265,7 +265,8 @@ def _continued(
 def _check(problem: object, budget: Budget) -> tuple[Problem, float]:
     if not isinstance(problem, Problem):
         raise ProblemError(
-            f"solve expects a Problem or a function that returns one, got {type(problem).__name__}."
+            f"solve expects a Problem, got {type(problem).__name__}. A function that returns one "
+            "will do as well, with its parameters: sf.solve(layer, nu=1e-2)."
         )
     usual = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
     return problem, usual if budget.tol is None else budget.tol
