@@ -85,7 +85,7 @@ def test_a_plate_and_a_system():
         assert_same(found, wanted, 1e-8)
 
 
-@pytest.mark.parametrize("share", [1e-7, 1e-9, 1e-12])
+@pytest.mark.parametrize("share", [3e-5, 1e-5, 1e-9])
 def test_rows_that_gram_matrices_lose_are_left_to_qr(share):
     """Moments of very different sizes: with their squares the small ones are rounding."""
     elimination, leaves = eliminated(of_order_two(0.5, 1.0, 0.0), [[0.0, 0.4, 1.0]] * 2, (6, 6))
