@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sharpfront.checks import explained, finite, listed, numbers_in
@@ -25,7 +25,11 @@ class Stated:
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:
         """The linear forms of the residuals."""
-        return tuple(linear_form(r) for r in self.residuals)
+        return tuple(_form(r) for r in self.residuals)
+
+
+# Conditions on several parts may have the same residuals.
+_form = lru_cache(maxsize=64)(linear_form)
 
 
 @dataclass(frozen=True, eq=False)

@@ -207,10 +207,14 @@ class Problem:
                 "sf.integral(...) in conditions=, or an interval that is not periodic."
             )
         conditions = []
+        # What is stated once for several parts is read, and later evaluated, once for all.
+        known: dict[int, tuple[Expression, ...]] = {}
         for part in self.domain.parts:
             residual = parts.get(part) if parts.get(part) is not None else boundary
             if residual is not None:
-                read = self._read(residual, f"condition on {part!r}")
+                if id(residual) not in known:
+                    known[id(residual)] = self._read(residual, f"condition on {part!r}")
+                read = known[id(residual)]
                 require_unknowns(read, f"condition on {part!r}")
                 _refuse_loads(read, f"condition on {part!r}")
                 conditions.append(Condition(read, part))

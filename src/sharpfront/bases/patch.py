@@ -161,8 +161,11 @@ def _in_space(axis: AxisMap, z: Host, table: Host) -> Host:
 
 def product_points(axes: list[Host]) -> Host:
     """Return all combinations of positions along the axes, the last axis fastest, (m, d)."""
-    grids = np.meshgrid(*axes, indexing="ij")
-    return np.stack([g.ravel() for g in grids], axis=1)
+    d = len(axes)
+    out = np.empty((*(len(x) for x in axes), d))
+    for a, x in enumerate(axes):
+        out[..., a] = x.reshape([-1 if b == a else 1 for b in range(d)])
+    return out.reshape(-1, d)
 
 
 def product_matrix(tables: list[Host]) -> Host:

@@ -48,17 +48,17 @@ class ConditionRows:
     ) -> dict[int, list[Rows]]:
         """Return the rows of some patches' sides, at Gauss points of each side."""
         out: dict[int, list[Rows]] = {i: [] for i in which}
-        parts: dict[str, list[Side]] = {}
+        stated: dict[tuple[LinearForm, ...], list[Side]] = {}
         for side, part in sides.items():
             if part in self._stated and side.patch in out:
-                parts.setdefault(part, []).append(side)
+                stated.setdefault(self._stated[part].forms, []).append(side)
         known: dict[Hashable, list[Rows]] = {}
-        for part, own in parts.items():
+        for forms, own in stated.items():
             here = [patches[side.patch] for side in own]
-            keys = [(part, side.axis, side.end, p) for side, p in zip(own, here, strict=True)]
+            keys = [(forms, side.axis, side.end, p) for side, p in zip(own, here, strict=True)]
             new = [i for i, key in enumerate(keys) if key not in self._kept]
             if new:
-                fresh = self._on_part(part, [own[i] for i in new], [here[i] for i in new])
+                fresh = self._evaluated(forms, [own[i] for i in new], [here[i] for i in new])
                 self._kept |= zip([keys[i] for i in new], fresh, strict=True)
             for side, key in zip(own, keys, strict=True):
                 known[key] = self._kept[key]
@@ -67,8 +67,8 @@ class ConditionRows:
             self._kept = known
         return out
 
-    def _on_part(
-        self, part: str, sides: Sequence[Side], patches: Sequence[Patch]
+    def _evaluated(
+        self, forms: Sequence[LinearForm], sides: Sequence[Side], patches: Sequence[Patch]
     ) -> list[list[Rows]]:
         """Return the rows of the conditions on sides, evaluated on all of them at once."""
         rules = [side_rule(patch, side) for patch, side in zip(patches, sides, strict=True)]
@@ -79,7 +79,7 @@ class ConditionRows:
         every = np.concatenate(points), np.concatenate(normals)
         taylor = taylor_of_all(patches, at)
         out: list[list[Rows]] = [[] for _ in sides]
-        for form in self._stated[part].forms:
+        for form in forms:
             found = form_at(form, self.measure.problem.coordinates, *every)
             values = found.in_chart(taylor).split(ends)
             for i, own in enumerate(out):

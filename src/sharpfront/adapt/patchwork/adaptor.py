@@ -43,7 +43,9 @@ from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.approximation import Approximation
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
+from sharpfront.equation.expression import Expression
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.geometry import BoundaryPoints
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
@@ -51,6 +53,9 @@ from sharpfront.solution import Estimate
 
 # Positions on each axis of a patch at which the residual is looked at.
 _CHECKED = np.array([-0.9, -0.4, 0.3, 0.8])
+# Points on each part of the boundary at which conditions are looked at.
+LOOKED = 256
+POINTS = ("points", "normals")
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
 # 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
 AMPLIFIED = 1e9
@@ -274,10 +279,12 @@ class Patches:
 
 def _mismatch(problem: Problem, approximation: Approximation) -> float:
     """Return the largest miss of a condition on the boundary."""
-    misses = [
-        float(
-            np.abs(approximation.mismatch(c.residuals, problem.domain.boundary(c.part, 256))).max()
-        )
-        for c in problem.conditions
-    ]
+    parts: dict[tuple[Expression, ...], list[BoundaryPoints]] = {}
+    for c in problem.conditions:
+        parts.setdefault(c.residuals, []).append(problem.domain.boundary(c.part, LOOKED))
+    misses = []
+    for residuals, own in parts.items():
+        points, normals = (np.concatenate([getattr(b, k) for b in own]) for k in POINTS)
+        found = approximation.mismatch(residuals, BoundaryPoints(points, normals))
+        misses.append(float(np.abs(found).max()))
     return max(misses, default=0.0)
