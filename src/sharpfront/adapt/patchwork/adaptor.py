@@ -38,7 +38,7 @@ from sharpfront.adapt.patchwork.state import (
 )
 from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tails import Tails, loudest
+from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.approximation import Approximation
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -257,7 +257,7 @@ class Patches:
         periods = state.tiling.periods
         return refined(
             state.cells,
-            loudest(tails, aim),
+            tails,
             aim,
             self.settings.disturbed * (1.0 if len(periods) > 1 else 0.03),
             limits,

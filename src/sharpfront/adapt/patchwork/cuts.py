@@ -24,6 +24,8 @@ FIRST, AHEAD = 3, 6
 # How fast a tail falls is told from as many cuts as there were since, but of old ones no more than
 # make up so many: two cuts may end where the fit of other patches is what is left.
 ENOUGH = 8
+# Tails that fall by less with each cut, as a logarithm, do not fall.
+SLOWEST = 0.1
 # A patch cut along both axes towards a corner is at most so many times longer than thick.
 ROUND = 4.0
 # Weights fall by e^-RING with each function on a patch as far from a singularity as it is long,
@@ -118,7 +120,9 @@ def cut_to_corner(
     if cell.corner != corner or not math.isfinite(cell.tail):
         return rings(cell, corner, worst, [same] * (FIRST + 1))
     fall = fall_of(cell, worst)
-    levels = max(1, min(AHEAD * cell.run, math.ceil(math.log(aim / worst) / fall)))
+    # Where it did not fall nothing is foretold: it may have been disturbed.
+    most = AHEAD * cell.run if fall < -SLOWEST else 2 * FIRST
+    levels = max(1, min(most, math.ceil(math.log(aim / worst) / fall)))
     counts = functions_of_rings(worst / aim, fall, levels, functions)
     return rings(cell, corner, worst, [*(np.full(d, p) for p in counts), same])
 
@@ -133,7 +137,7 @@ def functions_of_rings(
 
 def fall_of(cell: Cell, tail: float) -> float:
     """Return the logarithm of how much the tail fell with each of the last cuts."""
-    return min(math.log(tail / cell.tail) / cell.levels, -0.1)
+    return min(math.log(tail / cell.tail) / cell.levels, -SLOWEST)
 
 
 def rings(

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.refine import Limits, functions_of, refined
@@ -76,8 +75,8 @@ class _Look:
 
     Parameters
     ----------
-    places, axes
-        Points besides the patch's own, and the axis each tells of, -1 for all.
+    places
+        Points besides the patch's own.
     told
         How many of the first of them formulas tell of, and how many are spread beside these.
     seen
@@ -88,7 +87,6 @@ class _Look:
     """
 
     places: Host
-    axes: NDArray[np.int64]
     told: tuple[int, int]
     seen: list[tuple[Host, Host]]
     gaps: list[Host]
@@ -111,13 +109,13 @@ class _Looks:
         crossings, spread_out = (
             _inside(patch, x) for x in (self.told[:-SPREAD], self.told[-SPREAD:])
         )
-        places, axes = _watched(patch, np.concatenate([crossings, spread_out]))
+        places = _watched(patch, np.concatenate([crossings, spread_out]))
         seen, gaps = [], []
         for form in self.problem.forms:
-            for block, values in _blocks(self.problem, form, patch, places, self.tol):
+            for block, values, felt in _blocks(self.problem, form, patch, places, self.tol):
                 seen.append(_beyond(block, patch.functions))
-                gaps.append(np.abs(values - _interpolated(block, patch, places)))
-        return _Look(places, axes, (len(crossings), len(spread_out)), seen, gaps)
+                gaps.append(felt * np.abs(values - _interpolated(block, patch, places)))
+        return _Look(places, (len(crossings), len(spread_out)), seen, gaps)
 
 
 def _told(problem: Problem, tiling: Tiling) -> Host:
@@ -145,8 +143,10 @@ def _cut_where_missed(looks: _Looks, cells: list[Cell]) -> list[Cell]:
     out = []
     for cell, places in zip(cells, missed, strict=True):
         sides, at = [], cell.patch.in_chart(places)
+        narrow = [_gaps_along(looks, cell.patch, place) > 1.0 for place in places]
         for a, m in enumerate(cell.patch.maps):
-            ends = _apart([m.low, m.high], at[:, a].tolist(), APART * m.length)
+            own = [x for x, along in zip(at[:, a].tolist(), narrow, strict=True) if along[a]]
+            ends = _apart([m.low, m.high], own, APART * m.length)
             sides.append([AxisMap(low, high) for low, high in itertools.pairwise(ends)])
         for maps in itertools.product(*sides):
             out.append(replace(cell, patch=replace(cell.patch, maps=maps)))
@@ -173,8 +173,7 @@ def _misfit(look: _Look) -> Host:
     told, spread_out = look.told
     gap[told : told + spread_out] = 0.0
     worst = int(np.argmax(gap))
-    beside = np.any(gap[look.axes >= 0] > 1.0)
-    inside = worst < told and gap[worst] > 1.0 and not beside
+    inside = gap[worst] > 1.0 and not np.any(gap[told:] > 1.0)
     return look.places[worst : worst + 1] if inside else look.places[:0]
 
 
@@ -185,41 +184,71 @@ def _data_tails(looks: _Looks, patches: Sequence[Patch]) -> Tails:
     for i, patch in enumerate(patches):
         look = looks(patch)
         for (t, w), gap in zip(look.seen, look.gaps, strict=True):
-            missed = np.maximum(_missed(gap, look.axes, patch.dimension), 1.0)
+            missed = np.ones_like(t)
+            if gap.max() > max(1.0, MISSED * t.max()):
+                missed = _gaps_along(looks, patch, look.places[int(np.argmax(gap))])
             t, w = np.where(missed > 1.0, missed, t), np.where(missed > 1.0, np.inf, w)
             tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
     return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail)
 
 
-def _missed(gap: Host, axes: NDArray[np.int64], dimension: int) -> Host:
-    """Return the largest gap along each axis; elsewhere than along axes if it is not seen there."""
-    found = np.array([gap[axes == a].max(initial=0.0) for a in range(dimension)])
-    elsewhere = float(gap[axes < 0].max(initial=0.0))
-    return found if found.max() > 1.0 else np.full(dimension, elsewhere)
+def _gaps_along(looks: _Looks, patch: Patch, place: Host) -> Host:
+    """Return along each axis how far data are at a place from what points beside it say, (d,).
+
+    On the line through the place along that axis: what is narrow along one axis is only missed
+    along that one. Without bound along all axes where no line misses anything.
+    """
+    counts = [2 * p + 1 for p in patch.functions]
+    at = patch.in_chart(place[None])
+    lines = [np.repeat(at, n, axis=0) for n in counts]
+    for a, (line, m) in enumerate(zip(lines, patch.maps, strict=True)):
+        line[:, a] = m.points(gauss(len(line))[0])
+    points = np.concatenate([place[None], *map(patch.in_space, lines)])
+    gaps = np.zeros(patch.dimension)
+    for form in looks.problem.forms:
+        for values, felt in _data(looks.problem, form, patch, points, looks.tol):
+            parts = np.split(values[1:], np.cumsum(counts)[:-1])
+            for a, part in enumerate(parts):
+                table = legendre_table(patch.maps[a].inverse(at[:, a]), counts[a])[0, 0]
+                gap = abs(values[0] - float(_projected(part, (counts[a],)) @ table))
+                gaps[a] = max(gaps[a], float(felt[0]) * gap)
+    return gaps if gaps.max() > 1.0 else np.full(patch.dimension, np.inf)
 
 
 def _blocks(
     problem: Problem, form: LinearForm, patch: Patch, places: Host, tol: float
-) -> list[tuple[Host, Host]]:
+) -> list[tuple[Host, Host, Host]]:
     """Return the Legendre weights of a form's data on a patch, and the data at places beside.
 
-    Both in units of what is allowed to be missed; data that do not vary are left out.
+    Both in units of what is allowed to be missed on the patch, with by how much more it is felt at
+    the places; data that do not vary are left out.
     """
     counts = tuple(2 * p + 1 for p in patch.functions)
     points, _ = patch.gauss_points(counts)
-    both = np.concatenate([points, places])
-    found = form_at(form, problem.coordinates, both)
+    n = len(points)
+    data = _data(problem, form, patch, np.concatenate([points, places]), tol)
+    return [(_projected(v[:n], counts), v[n:], felt[n:]) for v, felt in data]
+
+
+def _data(
+    problem: Problem, form: LinearForm, patch: Patch, points: Host, tol: float
+) -> list[tuple[Host, Host]]:
+    """Return a form's data that vary at points, and by how much more they are felt there.
+
+    In units of what is allowed to be missed with terms of the mean size: of the size at every point
+    they would have bends where coefficients change sign.
+    """
+    found = form_at(form, problem.coordinates, points)
     rough = dict.fromkeys(problem.unknowns, 0)
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
-    mapped = found.in_chart(taylor_of(patch, patch.in_chart(both)))
+    mapped = found.in_chart(taylor_of(patch, patch.in_chart(points)))
     size = np.maximum(felt_size(mapped, patch.sides, rough, extent)[0], 1e-300)
-    if patch.chart is not None:
-        # Its mean: where coefficients along the chart's axes change sign it has bends of its own.
-        size = np.full_like(size, np.mean(size))
-    data = [found.rhs / size / (SOURCE * tol)]
-    data += [c / np.abs(c).max() / COEFFICIENT for c in found.coefficients if np.ptp(c) > 0]
-    n = len(points)
-    return [(_projected(v[:n], counts), v[n:]) for v in data if np.ptp(v) > 0]
+    mean = float(np.mean(size))
+    data = [(found.rhs / mean / (SOURCE * tol), mean / size)]
+    every = np.ones(len(points))
+    varying = [c for c in found.coefficients if np.ptp(c) > 0]
+    data += [(c / np.abs(c).max() / COEFFICIENT, every) for c in varying]
+    return [(v, felt) for v, felt in data if np.ptp(v) > 0]
 
 
 def _inside(patch: Patch, places: Host) -> Host:
@@ -236,27 +265,24 @@ def _inside(patch: Patch, places: Host) -> Host:
     return patch.in_space(np.clip(at[within], patch.low + room, patch.high - room))
 
 
-def _watched(patch: Patch, told: Host) -> tuple[Host, NDArray[np.int64]]:
-    """Return points at which a patch's data are looked at, and the axis each tells of, -1 for all.
+def _watched(patch: Patch, told: Host) -> Host:
+    """Return points at which a patch's data are looked at, (m, d).
 
-    Some that are told of, on the way to each side at a few places, and into each corner.
+    Some that are told of, into each corner, and on the way to each side at a few places.
     """
     d = patch.dimension
-    out, axes = [told], [-1]
+    out = []
     for corner in itertools.product((0, 1), repeat=d):
         ends = np.where(corner, patch.high, patch.low)
         inwards = np.where(corner, -patch.sides, patch.sides)
         out.append(ends + 0.5 * CLOSER[:, None] * inwards)
-        axes.append(-1)
     for axis, end, share in itertools.product(range(d), (0, 1), ACROSS):
         line = np.tile(patch.low + share * patch.sides, (len(CLOSER), 1))
         depth = 0.5 * CLOSER * patch.sides[axis]
         line[:, axis] = patch.high[axis] - depth if end else patch.low[axis] + depth
         out.append(line)
-        axes.append(axis)
     # Places told of lie in space, the others in the chart.
-    points = np.concatenate([out[0], patch.in_space(np.concatenate(out[1:]))])
-    return points, np.repeat(axes, [len(x) for x in out])
+    return np.concatenate([told, patch.in_space(np.concatenate(out))])
 
 
 def _interpolated(block: Host, patch: Patch, points: Host) -> Host:

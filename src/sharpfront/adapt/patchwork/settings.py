@@ -31,7 +31,9 @@ class PatchSettings:
     heavier
         Factor on the equation's rows of the norm that a solution is checked in. Over 60 drawn
         problems the change in it is 1e-4 to 20 times the error; with its square, for plates, 1 to
-        600 times; with its root one plate in 30 was believed that should not be.
+        600 times; with its root one plate in 30 was believed that should not be. That was asked of
+        the solution itself; asked of the richer one, the estimates of 30 drawn systems, beams and
+        plates are 0.4 to 49 times their errors.
     """
 
     base: int = 4
