@@ -16,9 +16,11 @@ import typer
 
 from sharpfront.cli.catalog import app as _catalog
 from sharpfront.cli.doctor import doctor as _doctor
+from sharpfront.cli.fit import fit as _fit
 from sharpfront.cli.init import init as _init
 from sharpfront.cli.paper import paper as _paper
 from sharpfront.cli.solve import solve as _solve
+from sharpfront.cli.sweep import sweep as _sweep
 from sharpfront.cli.terminal import INTERRUPTED
 
 app = typer.Typer(
@@ -29,6 +31,8 @@ app = typer.Typer(
     help="Stiff differential equations without a mesh, by adaptive-kernel least squares.",
 )
 app.command()(_solve)
+app.command()(_fit)
+app.command()(_sweep)
 app.command()(_init)
 app.add_typer(_catalog, name="catalog")
 app.command()(_doctor)

@@ -57,7 +57,7 @@ def solve(
     try:
         statement = read(file, changed)
     except StatementError as error:
-        _refuse(error, wanted)
+        refuse(error, as_json=wanted.json)
         raise typer.Exit(BAD_INPUT) from None
     carry_out(statement, wanted)
 
@@ -108,9 +108,10 @@ def _solved(statement: Statement, wanted: Wanted) -> Facts:
     return Facts(statement, solution, seconds, errors, files, (*unmeasured, *notes))
 
 
-def _refuse(error: StatementError, wanted: Wanted) -> None:
-    if wanted.json:
-        from sharpfront.cli.results import as_json
+def refuse(error: StatementError, *, as_json: bool) -> None:
+    """Say what is wrong with a problem file."""
+    if as_json:
+        from sharpfront.cli import results
 
         found = [
             {
@@ -122,7 +123,7 @@ def _refuse(error: StatementError, wanted: Wanted) -> None:
             }
             for m in error.mistakes
         ]
-        typer.echo(as_json({"file": error.name, "mistakes": found}))
+        typer.echo(results.as_json({"file": error.name, "mistakes": found}))
         return
     count = len(error.mistakes)
     words = "1 mistake" if count == 1 else f"{count} mistakes"

@@ -217,6 +217,34 @@ class Settings(Section):
     continuation: Continuation | None = None
 
 
+def _start(value: object) -> object:
+    """Return a single number as the start of a free parameter."""
+    return value if isinstance(value, dict) else {"start": value}
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong("true or false", value)
+    return value
+
+
+class FreeParameter(Section):
+    """A parameter that a fit may change."""
+
+    start: Number
+    low: Number | None = None
+    high: Number | None = None
+    positive: Annotated[bool, PlainValidator(_truth)] = False
+    prior: Pair | None = None
+
+
+class DataFile(Section):
+    """Measurements, a table with a line of names."""
+
+    file: Text | None = None
+    sigma: Number | None = None
+
+
 class File(Section):
     """A whole problem file; what must be there is checked where it is used."""
 
@@ -232,6 +260,8 @@ class File(Section):
     initial: Named | None = None
     exact: Named | None = None
     solve: Settings = Settings()
+    free: dict[str, Annotated[FreeParameter, BeforeValidator(_start)]] = {}
+    data: DataFile = DataFile()
 
 
 # The words of each table, by the name of the table; "" is the file itself.
@@ -244,6 +274,8 @@ SECTIONS: dict[str, type[Section]] = {
     "integral": Integral,
     "solve": Settings,
     "continuation": Continuation,
+    "free": FreeParameter,
+    "data": DataFile,
 }
 
 

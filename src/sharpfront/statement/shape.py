@@ -71,7 +71,7 @@ def _drop(data: dict[str, Any], path: KeyPath) -> None:
     A domain goes as a whole: a part of one is another domain.
     """
     table, key = data, path[0]
-    if key in ("conditions", "solve", "parameters", "definitions", "initial", "exact"):
+    if key in ("conditions", "solve", "parameters", "definitions", "initial", "exact", "free"):
         inner = data.get(str(key))
         if len(path) > 1 and isinstance(inner, dict) and path[1] in inner:
             table, key = inner, path[1]

@@ -9,11 +9,13 @@ from typing import Any
 
 from sharpfront.arrays import Host
 from sharpfront.checks import did_you_mean
+from sharpfront.fit import Free
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 from sharpfront.statement.build import Draft
 from sharpfront.statement.measure import true_errors
+from sharpfront.statement.members import Measured, Members, free_parameters, measured
 from sharpfront.statement.mistakes import Book, Mistake, StatementError
 from sharpfront.statement.names import functions
 from sharpfront.statement.schema import File
@@ -44,6 +46,12 @@ class Statement:
         The problem as a function of the parameter that is led, where there is a continuation.
     points
         Returns where to look for the true error; None to follow the kernels.
+    members
+        The problem as a function of its parameters, for fits and sweeps.
+    free
+        Parameters that a fit may change.
+    data
+        What they are fitted to.
     """
 
     name: str
@@ -55,6 +63,9 @@ class Statement:
     options: Mapping[str, Any] = field(default_factory=dict)
     family: Callable[[float], Problem] | None = None
     points: Callable[[], Host] | None = None
+    members: Members | None = None
+    free: Mapping[str, Free] = field(default_factory=dict)
+    data: Measured = field(default_factory=lambda: Measured(None, None))
 
     def solve(self, **options: Any) -> Solution:
         """Solve it; options given here go before those of the file."""
@@ -113,6 +124,7 @@ def read_text(
     draft = Draft(file, book, Path(folder), given)
     built = draft.built()
     options, family = _options(draft, Path(folder), given)
+    free, data = free_parameters(draft), measured(draft, Path(folder))
     if built is None or book.mistakes:
         raise StatementError(book.mistakes, name, source)
     stem = Path(name).stem
@@ -125,6 +137,9 @@ def read_text(
         built.exact,
         options,
         family,
+        members=Members(source, name, str(folder), tuple(file.parameters)),
+        free=free,
+        data=data,
     )
 
 
