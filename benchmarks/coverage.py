@@ -46,8 +46,8 @@ def layer(nu: float) -> sf.Problem:
 def twin(nu: float, c: float, r: float) -> sf.Problem:
     return sf.Problem(
         sf.Interval(0, 1),
-        lambda u, x: -nu * u.dxx + c * u.dx + r * u,
-        boundary=lambda u, x: u - 1,
+        lambda u, x: -nu * u.dxx + c * u.dx + r * u - 1,
+        boundary=lambda u, x: u,
     )
 
 
