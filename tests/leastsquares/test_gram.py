@@ -1,6 +1,7 @@
 """Merges by Gram matrices give what QR gives, or step aside."""
 
 import itertools
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,8 @@ import sharpfront as sf
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.bases.patch import Patch
-from sharpfront.leastsquares import gram
+from sharpfront.leastsquares import gram as gram_module
+from sharpfront.leastsquares import threads
 from sharpfront.leastsquares.dissection import nested_dissection
 from sharpfront.leastsquares.leaves import factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination
@@ -105,8 +107,8 @@ def test_rows_that_gram_matrices_lose_are_left_to_qr(share):
 
 def test_equal_merges_are_made_once(monkeypatch):
     made = []
-    plain = gram._merged
-    monkeypatch.setattr(gram, "_merged", lambda *each: made.append(0) or plain(*each))
+    plain = gram_module._merged
+    monkeypatch.setattr(gram_module, "_merged", lambda *each: made.append(0) or plain(*each))
     lines = [np.linspace(0, 1, 17).tolist()] * 2
     counts = []
     for c in (0.0, 0.3):
@@ -116,3 +118,30 @@ def test_equal_merges_are_made_once(monkeypatch):
         counts.append(len(made))
     assert counts[1] == 255
     assert counts[0] < 128
+
+
+@pytest.mark.parametrize("gram", [True, False])
+def test_threads_change_nothing(monkeypatch, gram):
+    """Not a bit: each leaf and merge is made by one of them."""
+    lines = [np.linspace(0, 1, 5).tolist()] * 2
+    problem = of_order_two(0.4, 3.0, -20.0)
+    one, leaves = eliminated(problem, lines, (5, 6))
+    wanted = one.solve(leaves, gram=gram)
+    monkeypatch.setattr(threads, "WORTH", 0.0)
+    for module in (threads, gram_module):
+        monkeypatch.setattr(module, "cores", lambda: 4)
+    many, leaves = eliminated(problem, lines, (5, 6))
+    found = many.solve(leaves, gram=gram)
+    for a, b in zip(found.columns, wanted.columns, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("asked, most", [("1", 1), ("3", 3), ("", 10**6), ("many", 10**6)])
+def test_no_more_threads_than_asked_for(monkeypatch, asked, most):
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    assert 1 <= threads.cores() <= most
+
+
+def test_little_work_is_done_by_one_thread():
+    doing = threads.mapped(lambda _: threading.get_ident(), range(8), 0.5 * threads.WORTH)
+    assert set(doing) == {threading.get_ident()}

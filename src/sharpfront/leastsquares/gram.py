@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
@@ -23,6 +24,7 @@ from sharpfront.arrays import Host
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Found, Node, united
+from sharpfront.leastsquares.threads import cores, mapped
 
 # A step of refinement shows the error before it, and how much smaller it is than the last one what
 # is left after it. Steps are taken until that is rounding. Above this share of the traces the first
@@ -37,10 +39,21 @@ STEPS = 6
 
 @dataclass(eq=False)
 class _Front:
-    """A Gram matrix over open moments, and how many merges are still to use it."""
+    """A Gram matrix over open moments, of a leaf once it is wanted, and how many merges want it."""
 
-    gram: Host | None
+    gram: Host | None = None
+    triangle: Host | None = None
     users: int = 0
+
+
+class _Merge(NamedTuple):
+    """The kinds that are merged, how many moments they share, where their open ones go."""
+
+    first: int
+    second: int
+    shared: int
+    at_first: Ints
+    at_second: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,11 +161,16 @@ def _factored(
     """Return all merges; None where a Gram matrix is not positive definite to rounding."""
     kinds, merges, kind_of, opens = _alike(leaves, index, nodes)
     steps: dict[int, _Step] = {}
-    for number, (a, b, shared, at_a, at_b) in merges.items():
-        made = _merged(_taken(kinds[a]), _taken(kinds[b]), shared, at_a, at_b)
-        if made is None:
-            return None
-        steps[number], kinds[number].gram = made[0], made[1]
+    for numbers in _levels(merges):
+        own = [merges[number] for number in numbers]
+        pairs = [(_taken(kinds[m.first]), _taken(kinds[m.second])) for m in own]
+        work = sum(_operations(merge) for merge in own)
+        made = mapped(lambda each: _merged(*each), list(zip(own, pairs, strict=True)), work)
+        del pairs
+        for number, found in zip(numbers, made, strict=True):
+            if found is None:
+                return None
+            steps[number], kinds[number].gram = found
     places, start = [], 0
     count = len(leaves)
     for i, node in enumerate(nodes, count):
@@ -164,7 +182,26 @@ def _factored(
     return places
 
 
-_Merge = tuple[int, int, int, Ints, Ints]
+def _levels(merges: dict[int, _Merge]) -> list[list[int]]:
+    """Return merges that do not need each other together; one by one on a single core.
+
+    One by one they come children first, so that few fronts are held at a time.
+    """
+    if cores() == 1:
+        return [[number] for number in merges]
+    level: dict[int, int] = {}
+    for number, merge in merges.items():
+        level[number] = 1 + max(level.get(merge.first, 0), level.get(merge.second, 0))
+    out: list[list[int]] = [[] for _ in range(max(level.values(), default=0))]
+    for number, k in level.items():
+        out[k - 1].append(number)
+    return out
+
+
+def _operations(merge: _Merge) -> float:
+    """Return about how many operations a merge takes."""
+    ns, no = merge.shared, len(merge.at_first) + len(merge.at_second)
+    return ns * (ns * ns / 3.0 + float(no) * (ns + no))
 
 
 def _alike(
@@ -178,7 +215,7 @@ def _alike(
     for leaf in leaves:
         number = numbers.setdefault(id(leaf.triangle), len(numbers))
         if number not in kinds:
-            kinds[number] = _Front(np.asarray(leaf.triangle.T @ leaf.triangle))
+            kinds[number] = _Front(triangle=leaf.triangle)
         kind_of.append(number)
     for node in nodes:
         a, b = kind_of[node.first], kind_of[node.second]
@@ -186,8 +223,8 @@ def _alike(
         key = (a, b, node.shared, at_a.tobytes(), at_b.tobytes())
         number = numbers.setdefault(key, len(numbers))
         if number not in kinds:
-            kinds[number] = _Front(None)
-            merges[number] = (a, b, node.shared, at_a, at_b)
+            kinds[number] = _Front()
+            merges[number] = _Merge(a, b, node.shared, at_a, at_b)
             kinds[a].users += 1
             kinds[b].users += 1
         kind_of.append(number)
@@ -198,16 +235,19 @@ def _alike(
 def _taken(front: _Front) -> Host:
     """Return a Gram matrix for one of its users; the last one takes it away."""
     gram = front.gram
-    assert gram is not None
+    if gram is None:
+        assert front.triangle is not None
+        gram = front.gram = np.asarray(front.triangle.T @ front.triangle)
     front.users -= 1
     if not front.users:
         front.gram = None
     return gram
 
 
-def _merged(a: Host, b: Host, shared: int, at_a: Ints, at_b: Ints) -> tuple[_Step, Host] | None:
+def _merged(merge: _Merge, grams: tuple[Host, Host]) -> tuple[_Step, Host] | None:
     """Return what eliminates the moments that two Gram matrices share, and what is left."""
-    ns = shared
+    _, _, ns, at_a, at_b = merge
+    a, b = grams
     out = np.zeros((len(at_a) + len(at_b),) * 2)
     if not ns:
         _put(out, at_a, at_a, a)

@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 
 from sharpfront.arrays import Host
 from sharpfront.leastsquares.reflectors import reflected
+from sharpfront.leastsquares.threads import mapped
 
 # Columns that LAPACK's kernel for rows below a triangle works on at a time.
 BLOCK = 16
@@ -165,11 +166,19 @@ def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[
         every = (leaf.own.triangle, *leaf.further, *(tie.matrix for tie in ties))
         key = (leaf.weight, *map(id, every))
         groups.setdefault(key, []).append((i, replace(leaf, ties=ties)))
+    own = [[leaf for _, leaf in group] for group in groups.values()]
+    work = sum(_operations(group) for group in own)
     found: dict[int, LeafFactor] = {}
-    for group in groups.values():
-        factors = _factor([leaf for _, leaf in group])
+    for group, factors in zip(groups.values(), mapped(_factor, own, work), strict=True):
         found |= {i: factor for (i, _), factor in zip(group, factors, strict=True)}
     return [found[i] for i in range(len(leaves))]
+
+
+def _operations(leaves: Sequence[LeafRows]) -> float:
+    """Return about how many operations it takes to eliminate equal leaves."""
+    n, k = leaves[0].own.rhs.shape
+    rows = sum(map(len, leaves[0].further)) + sum(len(t.matrix) for t in leaves[0].ties)
+    return float(2 * n * rows * (n + 2 * (rows + k * len(leaves))))
 
 
 def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
@@ -179,7 +188,7 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     sizes = tuple(len(t.matrix) for t in first.ties)
     g = sum(sizes)
     top, bottom = _beside(leaves, g)
-    upper = np.array(first.weight * first.own.triangle, order="F")
+    upper = np.asfortranarray(first.weight * first.own.triangle)
     if len(bottom):
         below = np.empty((len(bottom), n), order="F")
         np.concatenate([*first.further, *(t.matrix for t in first.ties)], out=below)

@@ -14,6 +14,10 @@ from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
+# Leaves that have no matrices in common are factored so many at a time: with 256 columns each their
+# rows take a quarter of a GB.
+AT_ONCE = 512
+
 
 @dataclass(frozen=True, eq=False)
 class TraceSystem:
@@ -36,6 +40,8 @@ class TraceSystem:
         Numbers by which leaves may be ordered when the tree is cut, (orderings, leaves).
     arranged
         Puts the leaves' columns into the order of the weights, (columns, right-hand sides).
+    alike
+        Whether leaves may have matrices in common: then they are factored together.
     """
 
     keys: Sequence[Hashable]
@@ -45,6 +51,7 @@ class TraceSystem:
     sizes: Ints
     orderings: Host
     arranged: Callable[[Sequence[Host]], Host]
+    alike: bool = True
 
     def reweighed(self, weight: float) -> TraceSystem:
         """Return the system with another weight of the rows that come reduced."""
@@ -84,7 +91,11 @@ class Tree:
 
     def _leaves(self, system: TraceSystem, order: dict[int, int]) -> list[LeafFactor]:
         new = [i for i, key in enumerate(system.keys) if key not in self._known]
-        fresh = dict(zip(new, factor_leaves(system.rows(new), order), strict=True))
+        fresh: dict[int, LeafFactor] = {}
+        at_once = len(new) if system.alike else AT_ONCE
+        for start in range(0, len(new), max(1, at_once)):
+            some = new[start : start + at_once]
+            fresh |= zip(some, factor_leaves(system.rows(some), order), strict=True)
         out: list[LeafFactor] = []
         for i, (key, traces) in enumerate(zip(system.keys, system.traces, strict=True)):
             if i in fresh:

@@ -13,6 +13,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.values import at_points, environment
 from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.leastsquares.reflectors import Reflection
+from sharpfront.leastsquares.threads import mapped
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.sides import form_matrix, local_sides
@@ -21,6 +22,8 @@ from sharpfront.rows.values import FormValues, form_at, taylor_of_all
 # Rows are kept of so many times the patches at hand: those of a solution are wanted again in
 # another norm, hardly later.
 KEPT = 4
+# No more numbers than this are kept, 240 MB.
+MOST = 30_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +63,13 @@ class EquationRows:
     def reduced(self, patches: Sequence[Patch], count: int) -> list[Reduced]:
         """Return the rows on patches, reduced; there are `count` patches at hand in all."""
         fresh = [patch for patch in patches if patch not in self._kept]
-        self._kept |= zip(fresh, self._assembled(fresh), strict=True)
-        out = [self._kept[patch] for patch in patches]
-        if len(self._kept) > KEPT * count:
-            self._kept = dict(zip(patches, out, strict=True))
-        return out
+        known = self._kept | dict(zip(fresh, self._assembled(fresh), strict=True))
+        out = {patch: known[patch] for patch in patches}
+        self._kept = known if len(known) <= KEPT * count else out
+        held = {id(rows.triangle): rows.triangle.size for rows in self._kept.values()}
+        if sum(held.values()) > MOST:
+            self._kept = {}
+        return list(out.values())
 
     def _assembled(self, patches: Sequence[Patch]) -> list[Reduced]:
         if not patches:
@@ -87,10 +92,9 @@ class EquationRows:
             form_at(form, problem.coordinates, points).in_chart(taylor).split(ends)
             for form in problem.forms
         ]
-        return [
-            self._varying(patch, rules[i][1], [v[i] for v in values])
-            for i, patch in enumerate(patches)
-        ]
+        each = [(patch, rules[i][1], [v[i] for v in values]) for i, patch in enumerate(patches)]
+        work = sum(2.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
+        return mapped(lambda one: self._varying(*one), each, work)
 
     def _sources(self, points: Host) -> list[Host]:
         """Return the right-hand side of each equation at points."""
@@ -170,13 +174,28 @@ def _triangle(patch: Patch, form: FormValues, scale: float) -> Host:
     of Legendre weights, which have the size that values at Gauss points have, the rows of the
     equation are a triangle.
     """
-    tables = [
+    matrices = [
         np.stack([derivative_matrix(p, k) * (2.0 / m.length) ** k for k in range(form.order + 1)])
         for p, m in zip(patch.functions, patch.maps, strict=True)
     ]
-    each = [np.full(patch.size, c[0]) for c in form.coefficients]
-    every = FormValues(form.terms, each, np.zeros(0))
-    return np.asfortranarray(form_matrix(every, scale, tables, [form.terms[0].unknown]))
+    terms: dict[tuple[int, ...], float] = {}
+    for term, c in zip(form.terms, form.coefficients, strict=True):
+        terms[term.orders] = terms.get(term.orders, 0.0) + scale * float(c[0])
+    return _summed(terms, matrices)
+
+
+def _summed(terms: dict[tuple[int, ...], float], matrices: Sequence[Host]) -> Host:
+    """Return the sum of Kronecker products of matrices, one of each axis for every term."""
+    if not matrices:
+        return np.array([[sum(terms.values())]])
+    groups: dict[int, dict[tuple[int, ...], float]] = {}
+    for (first, *rest), c in terms.items():
+        groups.setdefault(first, {})[tuple(rest)] = c
+    inner = np.stack([_summed(group, matrices[1:]) for group in groups.values()])
+    both = np.tensordot(matrices[0][list(groups)], inner, axes=(0, 0))
+    n = len(matrices[0][0]) * inner.shape[1]
+    # In Fortran's order, in which LAPACK takes it.
+    return both.transpose(1, 3, 0, 2).reshape(n, n).T
 
 
 def _projected(patch: Patch, values: Host) -> tuple[Host, Host]:

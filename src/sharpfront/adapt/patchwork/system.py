@@ -93,6 +93,7 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         sizes,
         orderings,
         arranged,
+        rows.measure.constant,
     )
 
 

@@ -1,0 +1,49 @@
+"""Independent pieces of work on all cores: LAPACK and matrix products run beside each other.
+
+BLAS itself keeps to one thread (`arrays.blas_threads`): its matrices are small, and many.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+# Work of fewer operations is done by one thread: about 20 ms, a hundred times what starting others
+# takes.
+WORTH = 5e8
+
+
+def cores() -> int:
+    """Return how many threads may be used: cores, OMP_NUM_THREADS if fewer, one in a worker."""
+    if multiprocessing.parent_process() is not None:
+        return 1
+    free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(free or 1, int(asked) if asked.isdigit() else 10**6))
+
+
+def mapped(
+    function: Callable[[Item], Result], items: Sequence[Item], operations: float
+) -> list[Result]:
+    """Return a function of each item, in order; on all cores if there is enough to do.
+
+    Parameters
+    ----------
+    function
+        Spends most of its time in LAPACK or in matrix products, and changes nothing that another
+        call reads.
+    items
+        What it is called with.
+    operations
+        Of all calls together, about.
+    """
+    threads = min(len(items), cores()) if operations > WORTH else 1
+    if threads < 2:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, items))
