@@ -7,6 +7,7 @@ from sharpfront.export import export
 from sharpfront.fit.data import Data
 from sharpfront.fit.fitting import fit
 from sharpfront.fit.free import Free, Prior
+from sharpfront.fit.functions import FreeFunction
 from sharpfront.fit.sweep import sweep
 from sharpfront.geometry import (
     Ball,
@@ -35,6 +36,7 @@ __all__ = [
     "Data",
     "Disk",
     "Free",
+    "FreeFunction",
     "HalfSpace",
     "Implicit",
     "Interval",

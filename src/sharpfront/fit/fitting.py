@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,12 +10,24 @@ from typing import Any
 import numpy as np
 
 from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
 from sharpfront.budget import tolerance
 from sharpfront.checks import explained, flag, function, listed, refusal
+from sharpfront.equation.opaque import function as sf_function
 from sharpfront.errors import ProblemError
 from sharpfront.family import Family, is_absent, require_numbers
 from sharpfront.fit.data import Data
 from sharpfront.fit.free import as_free
+from sharpfront.fit.functions import (
+    CENTRES,
+    Candidate,
+    Curve,
+    Expanded,
+    FittedFunction,
+    FreeFunction,
+    candidates,
+    expanded,
+)
 from sharpfront.fit.marquardt import (
     LAST_TOL,
     SHARE,
@@ -31,6 +44,8 @@ from sharpfront.progress import LOGGER
 
 # Rounds with ever tighter solves.
 ROUNDS = 4
+# Steps are small enough for evidence to be compared.
+ROUGH = 0.3
 # Rises of the misfit at the ends of the linear interval may differ so much from what they would be
 # if predictions were straight.
 STRAIGHT = 0.2
@@ -66,20 +81,30 @@ def fit(
     options
         Further options of `sf.solve`, for example ``{"max_kernels": 500}``.
     **parameters
-        `sf.Free(value, ...)` for those to fit, plain values for the others; parameters with a
-        default in the family may be left out.
+        `sf.Free(value, ...)` for those to fit, `sf.FreeFunction(...)` for an unknown function of a
+        coordinate, plain values for the others; parameters with a default in the family may be
+        left out.
 
     Returns
     -------
     Fit
         Print it. Parameters are attributes: ``result.nu``, ``result.interval("nu")``.
     """
+    flag(curvature, "curvature")
+    if on_solve is not None:
+        function(on_solve, "on_solve", "on_solve=print")
+    asked = None if tol is None else tolerance(tol)
+    if any(isinstance(v, FreeFunction) for v in parameters.values()):
+        return _with_function(family, data, parameters, dict(options or {}), asked, curvature)
     model = _model(family, data, parameters, dict(options or {}))
     if on_solve is not None:
-        model.on_solve = _teller(model, function(on_solve, "on_solve", "on_solve=print"))
-    flag(curvature, "curvature")
-    tol = first_tolerance(model, None if tol is None else tolerance(tol))
-    z, near = model.start(), None
+        model.on_solve = _teller(model, on_solve)
+    return _fitted(model, first_tolerance(model, asked), model.start(), curvature)
+
+
+def _fitted(model: Model, tol: float, z: Host, curvature: bool) -> Fit:
+    """Return the fit from a start, on solves that are tightened as far as they need be."""
+    near = None
     for _ in range(ROUNDS):
         found = minimised(model, z, tol, near=near)
         point, doubt = model.checked(found.point)
@@ -94,6 +119,90 @@ def fit(
     bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()
     result = replace(result, bent=bent)
     return replace(result, notes=tuple(_notes(result, doubt)))
+
+
+def _with_function(
+    family: Any,
+    data: Any,
+    parameters: Mapping[str, Any],
+    options: dict[str, Any],
+    tol: float | None,
+    curvature: bool,
+) -> Fit:
+    """Return the fit with an unknown function, of the smoothness with the largest evidence."""
+    names = [n for n, v in parameters.items() if isinstance(v, FreeFunction)]
+    if len(names) > 1:
+        raise ProblemError(f"One unknown function can be fitted, got {', '.join(names)}.")
+    name, stated, read = names[0], parameters[names[0]], Family.of(family)
+    others = {n: v for n, v in parameters.items() if n != name}
+    best: tuple[Model, Found, Candidate] | None = None
+    tried: list[Candidate] = []
+    solves, values = 0, np.zeros(CENTRES)
+    level = math.log(stated.start) if stated.positive else stated.start
+    for process in candidates(stated, _ends(read, name, stated, others)):
+        start = np.array([level, *process.weights(values)])
+        free = expanded(name, stated, process, start)
+        whole = Expanded(read.factory, read.names, name, process, stated.positive)
+        model = _model(whole, data, {**others, **free}, options)
+        try:
+            found = minimised(model, model.start(), first_tolerance(model, tol), stop=ROUGH)
+        except ProblemError:
+            continue
+        solves += model.solves
+        if not found.converged:
+            continue
+        tried.append(_candidate(model, found, whole))
+        if best is None or tried[-1].evidence > best[2].evidence:
+            best = model, found, tried[-1]
+            level = tried[-1].curve.level
+            values = process.table(process.centres) @ np.array(tried[-1].curve.weights)
+    if best is None:
+        raise ProblemError(f"No fit with the function {name!r} converged. Try another start.")
+    model, found, chosen = best
+    result = _fitted(model, found.tol, found.z, curvature)
+    model.solves += solves
+    process = chosen.curve.process
+    whole = Expanded(read.factory, read.names, name, process, stated.positive)
+    last = replace(_candidate(model, result.found, whole), evidence=chosen.evidence)
+    parts = tuple(last if c is chosen else c for c in tried)
+    own = [result.names.index(n) for n in whole.own]
+    return replace(result, functions={name: FittedFunction(last, parts, _seen(result, own))})
+
+
+def _candidate(model: Model, found: Found, whole: Expanded) -> Candidate:
+    """Return what was found with one length and deviation, with its evidence."""
+    own = [model.names.index(n) for n in whole.own]
+    jacobian, values = found.point.jacobian, model.values(found.z)
+    level, *weights = (values[n] for n in whole.own)
+    slopes = model.slopes(found.z)
+    covariance = np.linalg.inv(jacobian.T @ jacobian) * np.outer(slopes, slopes)
+    # In units of the parameters: those of the fitted ones depend on where a fit has started.
+    singular = np.linalg.svd(jacobian / slopes, compute_uv=False)
+    evidence = -0.5 * found.chi2 - float(np.log(singular).sum())
+    curve = Curve(whole.process, level, weights, whole.positive)
+    return Candidate(curve, covariance[np.ix_(own, own)], evidence)
+
+
+def _seen(result: Fit, own: list[int]) -> float:
+    """Return how many degrees of freedom of some parameters the data determine."""
+    jacobian = result.found.point.jacobian
+    rows = jacobian[: len(result.model.data)]
+    share = np.linalg.solve(jacobian.T @ jacobian, rows.T @ rows)
+    return float(np.trace(share[np.ix_(own, own)]))
+
+
+def _ends(
+    family: Family, name: str, stated: FreeFunction, others: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Return the ends of the domain, along its first coordinate."""
+    plain = {n: (f.value if (f := as_free(v)) is not None else v) for n, v in others.items()}
+    flat = sf_function(lambda x: np.full(np.shape(x), stated.start), _FLAT)
+    domain = family(**family.values({**plain, name: flat})).domain
+    low, high = domain.bounds[:, 0]
+    return float(low), float(high)
+
+
+_FLAT = sf_function(np.zeros_like, sf_function(np.zeros_like))
 
 
 def _model(family: Any, data: Any, parameters: Mapping[str, Any], options: dict[str, Any]) -> Model:
@@ -113,6 +222,11 @@ def _model(family: Any, data: Any, parameters: Mapping[str, Any], options: dict[
     problem = read(**values)
     observed = [o for each in sets for o in each.read(problem)]
     known = [o.sigma is not None for o in observed]
+    if not all(known) and any(f.prior is not None for f in free.values()):
+        raise ProblemError(
+            "What is known beforehand is weighed against the noise of the data: give sigma= with "
+            "priors and unknown functions."
+        )
     if any(known) and not all(known):
         raise ProblemError("Some data have sigma= and others not; give it for all or for none.")
     fixed = {n: v for n, v in values.items() if n not in free}

@@ -68,8 +68,9 @@ class Free:
         """What a change of one means for the parameter that is fitted: itself, or its bounds."""
         if self.positive:
             return 1.0
-        width = self.high - self.low
-        return abs(self.value) or (0.5 * width if math.isfinite(width) else 1.0)
+        width, known = self.high - self.low, self.prior.sd if self.prior else 0.0
+        usual = 0.5 * width if math.isfinite(width) else 1.0
+        return max(abs(self.value), known) or usual
 
     def inner(self, value: float) -> float:
         """Return the fitted parameter: the logarithm, or a multiple of the scale."""

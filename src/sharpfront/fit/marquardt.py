@@ -60,7 +60,12 @@ class Found:
 
 
 def minimised(
-    model: Model, z: Host, tol: float, held: Mask | None = None, near: Point | None = None
+    model: Model,
+    z: Host,
+    tol: float,
+    held: Mask | None = None,
+    near: Point | None = None,
+    stop: float = STOP,
 ) -> Found:
     """Return the least sum of squares.
 
@@ -76,6 +81,8 @@ def minimised(
         Which parameters stay, (p,).
     near
         A point whose kernels may do.
+    stop
+        Below which change of predictions a step is the last.
     """
     free: Mask = np.ones(len(z), dtype=np.bool_) if held is None else ~held
     now = model.at(z, tol, near)
@@ -90,7 +97,7 @@ def minimised(
         moving = free & ~_pushed(model, now)
         step = _undamped(now, moving)
         change = now.jacobian @ step
-        if np.linalg.norm(change) <= STOP * _noise(model, now) + 1e-10 * _size(model):
+        if np.linalg.norm(change) <= stop * _noise(model, now) + 1e-10 * _size(model):
             end = model.bounds[0] <= now.z + step, now.z + step <= model.bounds[1]
             step = step if np.all(end) else 0.0 * step
             return Found(now, now.z + step, now.residual + now.jacobian @ step, tol, True)

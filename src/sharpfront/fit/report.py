@@ -23,17 +23,18 @@ if TYPE_CHECKING:
 
 def summary(fit: Fit) -> str:
     """Return the fit in a few lines."""
-    width = max(map(len, fit.names))
-    lines = []
-    for name in fit.names:
+    shown = shown_names(fit)
+    width = max(map(len, shown), default=0)
+    lines = [f"{name}: {found}" for name, found in fit.functions.items()]
+    for name in shown:
         low, high = fit.interval(name)
         value, error = fit.values[name], fit.stderr[name]
         ends = f"95 %: {low:.5g} ... {high:.5g}"
         lines.append(f"{name:<{width}} = {value:.6g} +- {error:.2g}   {ends}")
     for i, a in enumerate(fit.names):
-        for j in range(i):
+        for j in range(i if a in shown else 0):
             c = fit.correlation[i, j]
-            if np.isfinite(c) and abs(c) > 0.1:
+            if np.isfinite(c) and abs(c) > 0.1 and fit.names[j] in shown:
                 lines.append(f"correlation of {fit.names[j]} and {a}: {c:.2f}")
     ratio = fit.chi2 / max(fit.dof, 1)
     told = f" (p = {fit.p_value:.2g})" if fit.p_value is not None else ""
@@ -48,19 +49,25 @@ def summary(fit: Fit) -> str:
     return "\n".join([*lines, *(f"Note: {note}" for note in fit.notes)])
 
 
+def shown_names(fit: Fit) -> list[str]:
+    """Return the parameters but for the weights of functions."""
+    weights = tuple(f"{name}_" for name in fit.functions)
+    return [n for n in fit.names if not (weights and n.startswith(weights))]
+
+
 def write_report(fit: Fit, path: str | Path, title: str) -> Path:
     """Write one HTML page about a fit: numbers, the curves with bands, residuals, profiles."""
     target = file_path(path, "path")
     page = HtmlPage(title or target.stem)
     page.lead(f"{len(fit.model.data)} measurements, {len(fit.names)} free parameters.")
     rows = []
-    for name in fit.names:
+    for name in shown_names(fit):
         low, high = fit.interval(name)
         numbers = (fit.values[name], fit.stderr[name], low, high)
         rows.append([name, *(f"{v:.5g}" for v in numbers)])
     page.table(["parameter", "value", "standard error", "from", "to"], rows, "95 % intervals")
     # Beyond the lines of the parameters, which the table has.
-    page.points(summary(fit).splitlines()[len(fit.names) :])
+    page.points(summary(fit).splitlines()[len(rows) :])
     page.section("Data and fit")
     for i, observed in enumerate(fit.model.observed):
         page.figure(_svg(functools.partial(_draw_fit, fit, i)), *_caption(observed))

@@ -14,6 +14,7 @@ from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import Host
 from sharpfront.checks import finite, one_of
 from sharpfront.errors import ProblemError
+from sharpfront.fit.functions import FittedFunction
 from sharpfront.fit.marquardt import Found
 from sharpfront.fit.model import Model
 from sharpfront.fit.profile import Profile, profiled
@@ -43,6 +44,8 @@ class Fit:
     bent
         Rises of the misfit at both ends of the 95 % interval along the direction that is seen
         least, over what they would be if predictions were straight; empty if not asked.
+    functions
+        Unknown functions that were fitted, by name.
     """
 
     model: Model = field(repr=False)
@@ -53,13 +56,16 @@ class Fit:
     rates: tuple[Approximation, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     bent: tuple[float, ...] = ()
+    functions: Mapping[str, FittedFunction] = field(default_factory=dict)
 
     @property
     def values(self) -> dict[str, float]:
         """The fitted parameters by name."""
         return self.model.values(self.found.z)
 
-    def __getattr__(self, name: str) -> float:
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self.functions:
+            return self.functions[name]
         if name.startswith("_") or name not in self.model.free:
             raise AttributeError(f"A fit has no attribute {name!r}.")
         return self.values[name]

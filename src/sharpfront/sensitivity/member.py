@@ -17,7 +17,7 @@ from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.family import Family, Forcing, require_numbers
 from sharpfront.sensitivity.differences import combined, differenced
 from sharpfront.sensitivity.march import checked_march, marched, suits_march
-from sharpfront.sensitivity.steady import Kept, resolved, tangent_problem, unchecked
+from sharpfront.sensitivity.steady import Kept, resolved, tangent_problems, unchecked
 from sharpfront.solution import Solution
 
 # What is asked of a sensitivity beside the solution's tolerance: nobody needs more digits of it.
@@ -59,7 +59,7 @@ class Member:
         forcing, size = self.forcing(solution, name), abs(self.values[name]) or 1.0
         found = None
         if forcing is not None and self.kept is not None:
-            linear = tangent_problem(solution, forcing)
+            (linear,) = tangent_problems(solution, [forcing])
             found = resolved(solution, self.kept, linear, aim, size)
         elif forcing is not None and suits_march(solution):
             found = checked_march(solution, forcing, aim, size)
@@ -73,8 +73,8 @@ class Member:
         found: dict[str, Approximation | None] = dict.fromkeys(names)
         known = {n: f for n, f in forcings.items() if f is not None}
         if self.kept is not None:
-            for name, forcing in known.items():
-                found[name] = unchecked(self.kept, tangent_problem(solution, forcing))
+            linear = tangent_problems(solution, known.values())
+            found |= {n: unchecked(self.kept, each) for n, each in zip(known, linear, strict=True)}
         elif known and suits_march(solution):
             found |= zip(known, marched(solution, list(known.values())), strict=True)
         return [found[name] or self._difference(solution, name) for name in names]

@@ -8,6 +8,7 @@ kernels are added where those of u do not resolve v.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,12 +45,13 @@ class Kept:
     state: Any
 
 
-def tangent_problem(solution: Solution, forcing: Forcing) -> Problem:
-    """Return the linear problem of a sensitivity."""
+def tangent_problems(solution: Solution, forcings: Iterable[Forcing]) -> Iterator[Problem]:
+    """Yield the linear problem of the sensitivity to each of several parameters."""
     problem = solution.problem
     assert problem is not None
-    iterate = Remembered(solution.approximation, highest_order(problem))
-    return Tangent(problem).forced(iterate, forcing)
+    iterate, tangent = Remembered(solution.approximation, highest_order(problem)), Tangent(problem)
+    for forcing in forcings:
+        yield tangent.forced(iterate, forcing)
 
 
 def unchecked(kept: Kept, linear: Problem) -> Approximation | None:
