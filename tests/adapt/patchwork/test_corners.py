@@ -28,7 +28,7 @@ def cut_often(levels, corner=(0, 0)):
     return rings(whole, corner, 1.0, [np.array([8, 8])] * (levels + 1))
 
 
-@pytest.mark.parametrize(("corner", "levels"), [((0, 0), 12), ((1, 0), 9)])
+@pytest.mark.parametrize(("corner", "levels"), [((0, 0), 12), ((1, 0), 15)])
 def test_only_the_patch_at_a_corner_is_cut_where_only_it_is_wrong(corner, levels):
     cells = cut_often(levels, corner)
     changes = np.array([1e-9] * (len(cells) - 1) + [1e-4])
@@ -38,6 +38,14 @@ def test_only_the_patch_at_a_corner_is_cut_where_only_it_is_wrong(corner, levels
     # The tail halved with each cut: 200 times less takes eight more.
     assert after[: len(cells) - 1] == cells[:-1] and len(after) == len(cells) + 3 * 8
     assert after[-1].patch.sides.max() == pytest.approx(0.5 ** (levels + 8))
+
+
+@pytest.mark.parametrize("levels", [1, 4, 8])
+def test_a_large_patch_at_a_corner_is_not_taken_for_all_that_is_wrong(levels):
+    cells = cut_often(levels)
+    tails = tails_that(cells, 0.5**levels, [*[True] * (len(cells) - 1), False])
+    found = CornerChanges.of(cells, np.full(len(cells), 1e-2), tails, SQUARE, 1e-6)
+    assert not found.at and found.elsewhere == 1e-2
 
 
 @pytest.mark.parametrize("elsewhere", [2e-6, 1e-3])

@@ -47,12 +47,14 @@ class CornerChanges:
         at = at_corners(cells, corners)
         middles = np.concatenate([c.patch.points([np.zeros(1)] * c.patch.dimension) for c in cells])
         far = np.ones(len(cells), dtype=bool)
-        # One that was never cut towards its corner has nothing to do with it.
+        reach = NEAR * np.array([float(c.patch.sides.max()) for c in cells])
+        # One that was never cut towards its corner has nothing to do with it, and of one that is
+        # felt all over the domain nobody can tell what is its own.
         cut = [c.corner == end and math.isfinite(c.tail) for c, end in zip(cells, at, strict=True)]
-        found = np.flatnonzero(singular & cut).tolist()
+        own = reach < 0.5 * np.ptp(middles, axis=0).max()
+        found = np.flatnonzero(singular & cut & own).tolist()
         for i in found:
-            reach = NEAR * float(cells[i].patch.sides.max())
-            far &= np.linalg.norm(middles - middles[i], axis=1) > reach
+            far &= np.linalg.norm(middles - middles[i], axis=1) > reach[i]
         rest = float(changes[far].max(initial=0.0))
         return cls({i: float(changes[i]) for i in found}, rest)
 

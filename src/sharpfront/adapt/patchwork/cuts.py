@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, Quadrilateral
 
 # A patch beside a much thinner one is cut at so many times that one's thickness.
 GRADING = 2.5
@@ -35,6 +35,9 @@ RING, BESIDES = 1.76, 5
 # A patch that is less than so many floats long is not cut: its corners would be rounding.
 FLOATS = 256.0
 
+# How deep layers are beside walls, and how long these are: by chart, axis, end of the patches that
+# touch, and place.
+Depths = Mapping[tuple[Quadrilateral | None, int, int, float], tuple[float, float]]
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 

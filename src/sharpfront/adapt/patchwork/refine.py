@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.cuts import (
     Cell,
+    Depths,
     Flags,
     at_corners,
     cut_to_corner,
@@ -19,6 +21,7 @@ from sharpfront.adapt.patchwork.cuts import (
 from sharpfront.adapt.patchwork.tails import Tails, loudest
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
+from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import faces_of
 
 # No patch is more than so many times longer than a neighbour along their common side.
@@ -39,6 +42,10 @@ SPARED = 2
 MISSED = 3.0
 # A half needs this share of the functions, where weights fall geometrically.
 HALF = 0.6
+# A layer along a wall is cut off if it takes no more than this share of its patch.
+STRIP = 0.4
+# And if its patch is at least this share of the wall long: in shorter ones it is thinner.
+ALONG = 0.5
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,7 @@ def refined(
     limits: Limits,
     periods: Sequence[float | None],
     corners: Host | None = None,
+    depths: Depths | None = None,
 ) -> tuple[list[Cell], bool]:
     """Return the cells with more functions or split where tails are long, and whether any were.
 
@@ -91,9 +99,11 @@ def refined(
     corners
         Points at which singularities are to be expected, (k, d); None where the tails are not those
         of a solution, and patches are to keep their functions.
+    depths
+        How deep layers along walls may be.
     """
     tails, least = _in_turn(cells, tails, aim, disturbed)
-    thin = _neighbours(cells, periods)
+    thin, deep = _neighbours(cells, periods), _at_walls(cells, depths or {})
     at = at_corners(cells, corners)
     out: list[Cell] = []
     changed = False
@@ -103,6 +113,10 @@ def refined(
         if long.any():
             changed = True
             wanted = np.where(tail > MISSED * cell.promise, np.inf, wanted)
+            strips = _cut_off(cell, long & (wanted > limits.most), deep[i], limits.most)
+            if len(strips) > 1:
+                out += strips
+                continue
             out += _enriched(cell, tail, wanted, long, aim, limits, thin[i], at[i])
         else:
             spare = corners is not None and tail.max() < 0.1 * aim
@@ -193,6 +207,36 @@ def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Host:
             place = here.patch, here.axis, here.end
             out[place] = min(out[place], beside)
     return out
+
+
+def _at_walls(cells: Sequence[Cell], depths: Depths) -> Host:
+    """Return how deep layers are at the sides of cells that lie on walls, inf elsewhere."""
+    out = np.full((len(cells), cells[0].patch.dimension, 2), np.inf)
+    for (chart, axis, end, place), (depth, length) in depths.items():
+        for i, patch in enumerate(c.patch for c in cells):
+            touches = patch.chart == chart and (patch.high if end else patch.low)[axis] == place
+            if touches and np.delete(patch.sides, axis).max() >= ALONG * length:
+                out[i, axis, end] = depth
+    return out
+
+
+def _cut_off(cell: Cell, long: Flags, deep: Host, most: int) -> list[Cell]:
+    """Return a cell cut where layers along its walls end; itself if it is thin there already."""
+    sides: list[list[tuple[AxisMap, int]]] = []
+    for m, p, unresolved, (below, above) in zip(
+        cell.patch.maps, cell.patch.functions, long, deep, strict=True
+    ):
+        fits = [int(unresolved and depth <= STRIP * m.length) for depth in (below, above)]
+        ends = [m.low, *[m.low + below] * fits[0], *[m.high - above] * fits[1], m.high]
+        maps = [AxisMap(a, b) for a, b in itertools.pairwise(ends)]
+        counts = [*[most] * fits[0], p, *[most] * fits[1]]
+        sides.append(list(zip(maps, counts, strict=True)))
+    return [
+        Cell(
+            replace(cell.patch, maps=tuple(s[0] for s in part), functions=tuple(s[1] for s in part))
+        )
+        for part in itertools.product(*sides)
+    ]
 
 
 def balanced(

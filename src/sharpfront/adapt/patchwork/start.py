@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.cuts import Cell
+from sharpfront.adapt.patchwork.cuts import Cell, Depths
 from sharpfront.adapt.patchwork.data import with_resolved_data
 from sharpfront.adapt.patchwork.layers import decay_rates, wave_number
 from sharpfront.adapt.patchwork.refine import balanced
@@ -163,6 +163,24 @@ def _layer(
     depth: float,
 ) -> tuple[float, float] | None:
     """Return the strip beside a place in which layers decay, if they are thin there."""
+    cut = _depth(problem, block, axis, end, place, extent, lines, depth)
+    if cut is None:
+        return None
+    return (place, place + cut) if end == 0 else (place - cut, place)
+
+
+def _depth(
+    problem: Problem,
+    block: Block,
+    axis: int,
+    end: int,
+    place: float,
+    extent: tuple[Host, Host],
+    lines: Host,
+    depth: float,
+    wave: float = 0.0,
+) -> float | None:
+    """Return so many widths of a layer beside a place, if that is small beside the room there."""
     points = np.empty((len(LOOKED), len(extent[0]) + 1))
     rest = [a for a in range(points.shape[1]) if a != axis]
     points[:, rest] = extent[0] + (extent[1] - extent[0]) * LOOKED[:, None]
@@ -170,12 +188,34 @@ def _layer(
     room = float(lines[i + 1] - place if end == 0 else place - lines[i - 1])
     # Just beside it, where coefficients that jump have the strip's value.
     points[:, axis] = place + (1.0 - 2.0 * end) * 1e-9 * room
-    rates = np.concatenate(decay_rates(problem, points, axis, end, chart=block.chart))
+    rates = np.concatenate(decay_rates(problem, points, axis, end, wave, block.chart))
     thin = rates[rates * room > depth / ROOM]
-    if not len(thin):
-        return None
-    cut = depth / float(thin.min())
-    return (place, place + cut) if end == 0 else (place - cut, place)
+    return depth / float(thin.min()) if len(thin) else None
+
+
+def layers_along_walls(
+    problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float
+) -> Depths:
+    """Return how deep layers are along walls that nothing flows through.
+
+    What changes over the length l of such a wall, e^(i t / l), decays like
+    e^(-n (b / (2 eps l))^(1/2)). Whether there is such a layer only a solution tells: patches
+    beside the wall that are not resolved across are cut at this depth. Where there is not so much
+    room, room for what begins along the wall is enough, which fades like e^(-n^2).
+    """
+    depth, found = settings.layer(tol), {}
+    for block in tiling.blocks:
+        for axis, place, low, high, _ in block.walls:
+            length = float(np.max(high - low, initial=0.0))
+            end = int(not _above(block, axis, place, 0.5 * (low + high)))
+            at = (problem, block, axis, end, place, (low, high), block.lines[axis])
+            if not length or _depth(*at, depth) is not None:
+                continue
+            looks = (_depth(*at, deep, 1.0 / length) for deep in (depth, math.sqrt(2.0 * depth)))
+            cut = next((d for d in looks if d is not None), None)
+            if cut is not None:
+                found[block.chart, axis, end, place] = cut, length
+    return found
 
 
 def wave_numbers(problem: Problem, tiling: Tiling) -> Waves:

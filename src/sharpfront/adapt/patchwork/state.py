@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sharpfront.adapt.patchwork.certify import (
     compared_values,
     sizes_of,
 )
-from sharpfront.adapt.patchwork.cuts import Cell, at_corners
+from sharpfront.adapt.patchwork.cuts import Cell, Depths, at_corners
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.start import Waves
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
@@ -76,6 +76,8 @@ class PatchState:
         Whether these cells are the last.
     jumps
         Places at which cuts do not help.
+    depths
+        How deep layers along walls may be.
     best
         The assessment with the smallest certified estimate.
     idle
@@ -97,6 +99,7 @@ class PatchState:
     cells: tuple[Cell, ...]
     aim: float
     jumps: Jumps
+    depths: Depths = field(default_factory=dict)
     missing: Outcome | None = None
     final: bool = False
     best: PatchAssessment | None = None
