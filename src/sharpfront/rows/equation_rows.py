@@ -66,9 +66,9 @@ class EquationRows:
         known = self._kept | dict(zip(fresh, self._assembled(fresh), strict=True))
         out = {patch: known[patch] for patch in patches}
         self._kept = known if len(known) <= KEPT * count else out
-        held = {id(rows.triangle): rows.triangle.size for rows in self._kept.values()}
+        held = {id(rows.triangle): rows.triangle.size for rows in known.values()}
         if sum(held.values()) > MOST:
-            self._kept = {}
+            self._kept, self._alike = {}, {}
         return list(out.values())
 
     def _assembled(self, patches: Sequence[Patch]) -> list[Reduced]:

@@ -93,7 +93,7 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         sizes,
         orderings,
         arranged,
-        rows.measure.constant,
+        rows.measure.constant and 2 * len({p.shape for p in patches}) < len(patches),
     )
 
 

@@ -1,0 +1,114 @@
+"""What a solve on given patches costs against the number of unknowns. Prints Markdown.
+
+Run by hand: ``OMP_NUM_THREADS=1 python benchmarks/scale.py [most unknowns]``. Each row is a process
+of its own, so that memory is its own; seconds are of the processor, system and assembly counted in.
+Without OMP_NUM_THREADS leaves and merges run on all cores, and the last column is less than the
+one before.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+import sharpfront as sf
+from sharpfront.adapt.patchwork.system import patch_system
+from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.arrays import blas_threads
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.leastsquares.traces import Tree
+from sharpfront.maps import AxisMap
+from sharpfront.rows.patch_rows import PatchRows
+
+SQUARE = sf.Box((0, 1), (0, 1))
+# Patches along an axis, and functions along an axis of each.
+CASES = [
+    ("equal patches", 6, 16),
+    ("equal patches", 20, 16),
+    ("equal patches", 64, 16),
+    ("graded", 6, 16),
+    ("graded", 20, 16),
+    ("graded", 64, 16),
+    ("varying coefficients", 6, 16),
+    ("varying coefficients", 20, 16),
+    ("equal patches", 13, 8),
+    ("equal patches", 40, 8),
+    ("equal patches", 128, 8),
+]
+
+
+def exact(x: Any, y: Any) -> Any:
+    """Return the solution: smooth, without a symmetry."""
+    return np.exp(x) * np.sin(3 * x + 2 * y)
+
+
+def problem_of(kind: str) -> sf.Problem:
+    """Return an equation of second order with that solution."""
+
+    def equation(u: Any, x: Any, y: Any) -> Any:
+        k = 1 + x * y if kind == "varying coefficients" else 1.0
+        grown = np.exp(x) * (6 * np.cos(3 * x + 2 * y) - 12 * np.sin(3 * x + 2 * y))
+        return -k * (sf.laplacian(u) - grown)
+
+    return sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u - exact(x, y))
+
+
+def patches_of(kind: str, count: int, functions: int) -> tuple[Patch, ...]:
+    """Return patches on the square; graded ones shrink towards two sides, no two rows alike."""
+    lines = np.linspace(0, 1, count + 1)
+    if kind == "graded":
+        lines = np.expm1(3.0 * lines) / np.expm1(3.0)
+    sides = [AxisMap(a, b) for a, b in zip(lines[:-1].tolist(), lines[1:].tolist(), strict=True)]
+    return tuple(Patch((a, b), (functions, functions)) for a in sides for b in sides)
+
+
+def measure(kind: str, count: int, functions: int) -> None:
+    """Print one row."""
+    problem = problem_of(kind)
+    begun, wall = time.process_time(), time.perf_counter()
+    with blas_threads(1):
+        patches, tiling = patches_of(kind, count, functions), tiling_of(SQUARE)
+        assert tiling is not None
+        system = patch_system(PatchRows(problem, 0), tiling, patches)
+        _, found = Tree().factor(system)
+        weights = system.arranged(found.columns)[:, 0]
+    spent, wall = time.process_time() - begun, time.perf_counter() - wall
+    points = np.random.default_rng(0).random((2000, 2))
+    error = np.abs(PatchworkBasis(patches).values(weights, points, (0, 0)) - exact(*points.T))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    unknowns = len(weights)
+    merges = "QR" if found.refinements is None else f"Gram, {found.refinements} refined"
+    print(
+        f"| {kind} | {functions} | {unknowns} | {merges} | {found.largest_front} | "
+        f"{error.max():.1e} | {memory:.2f} | {1e6 * spent / unknowns:.1f} | {spent:.2f} | "
+        f"{wall:.2f} |",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Print the table, up to so many unknowns."""
+    if len(sys.argv) == 4:
+        measure(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+        return
+    most = float(sys.argv[1]) if len(sys.argv) > 1 else math.inf
+    print(
+        "| patches | functions along an axis | unknowns | merges | largest front | error | GB | "
+        "us an unknown | s of the processor | s |"
+    )
+    print("| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
+    for kind, count, functions in CASES:
+        if (count * functions) ** 2 <= most:
+            own = [sys.executable, __file__, kind, str(count), str(functions)]
+            subprocess.run(own, check=True)
+
+
+if __name__ == "__main__":
+    main()
