@@ -59,11 +59,14 @@ def _version(distribution: str) -> str | None:
 def _machine() -> Iterator[tuple[str, str]]:
     from threadpoolctl import threadpool_info
 
+    from sharpfront.leastsquares.threads import cores
+
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     found = {f"{p['internal_api']} {p.get('version') or ''}".strip() for p in pools}
     yield "BLAS", ", ".join(sorted(found)) or "not recognised"
     threads = max((pool["num_threads"] for pool in pools), default=1)
-    yield "Threads", f"{os.cpu_count()} cores, {threads} for BLAS; the solver uses 1 of these"
+    used = f"the solver uses 1 of these, and {cores()} of its own for many patches"
+    yield "Threads", f"{os.cpu_count()} cores, {threads} for BLAS; {used}"
     yield "GPU", _gpu()
 
 

@@ -17,6 +17,8 @@ from sharpfront.rows.measure import Measure
 from sharpfront.rows.sides import face_depth, face_rule, form_matrix, moment_matrix, shares_of
 from sharpfront.rows.values import normal_derivative, taylor_of
 
+# No more numbers than this are held of ties that other patches may share, 160 MB.
+MOST = 20_000_000
 # Traces have so many moments fewer along an axis than the richer neighbour has functions; with one
 # more the count of rows and unknowns is even, with three fewer rough solutions go unnoticed.
 FEWER_MOMENTS = 2
@@ -49,6 +51,7 @@ class TraceTies:
         self.along = {u: self._orders(u, d) for u in measure.unknowns}
         self.total = {u: self._total(u) for u in measure.unknowns}
         self._shared: dict[Hashable, Host] = {}
+        self._held = 0
 
     def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
         """Return the highest derivative of an unknown along each axis."""
@@ -117,7 +120,11 @@ class TraceTies:
         if key not in self._shared:
             across = self._across_charts if face.normal else self._in_one_chart
             self._shared[key] = sizes.vote * across(patch, here, face.normal, sizes)
-        return Tie(number, self._shared[key])
+            self._held += self._shared[key].size
+        matrix = self._shared[key]
+        if self._held > MOST:
+            self._shared, self._held = {}, 0
+        return Tie(number, matrix)
 
     def _in_one_chart(self, patch: Patch, here: Contact, _: object, sizes: _Sizes) -> Host:
         """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
