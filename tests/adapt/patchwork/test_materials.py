@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.certify import compared_points
+from sharpfront.adapt.patchwork.certify import Certificate, compared_points
 from sharpfront.adapt.patchwork.exponents import least_exponent
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.errors import DomainError, EquationError, ProblemError
@@ -530,3 +530,9 @@ class TestRefusals:
             sf.jump(lambda u, x: u)
         beyond = sf.jump(lambda u, x: u.dxx, x=0.5)
         self.refused("leaves to itself", lambda u, x: u.dxx, line, conditions=[beyond])
+
+
+def test_errors_of_two_kinds_add_up():
+    """With r^0.1 at a crossing the rings around it made as large an error as the patch in it."""
+    found = Certificate(change=6e-4, norm=1e-5, singular=0.0, amplification=1.0, vertices=5e-4)
+    assert found.value == pytest.approx(1.1e-3)

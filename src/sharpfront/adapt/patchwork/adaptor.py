@@ -182,7 +182,7 @@ class Patches:
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return self._given_up(state)
         certificate = assessment.certificate
-        if certificate.vertices >= certificate.value:
+        if certificate.vertices >= 0.5 * certificate.value:
             closer = self._certifier(state).closer(state.cells, certificate.vertices / state.tol)
             return self._within(state, closer, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):

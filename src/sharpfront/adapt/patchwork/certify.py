@@ -63,9 +63,9 @@ UNFALLEN = 0.5
 
 MEANING = (
     "largest of these, relative to max(1, max|u|): the change with two more functions along every "
-    "axis of every patch, the change in another norm, what the weights to come add up to on "
-    "patches with a singularity, and the change with patches cut towards the points where "
-    "interfaces end or cross"
+    "axis of every patch, with that by patches cut towards the points where interfaces end or "
+    "cross, the change in another norm, and what the weights to come add up to on patches with a "
+    "singularity"
 )
 
 
@@ -104,9 +104,13 @@ class Certificate:
 
     @property
     def value(self) -> float:
-        """The estimated error away from jumps."""
-        looks = (self.change, self.norm, self.singular, self.vertices)
-        return max(*looks, self.contradiction)
+        """The estimated error away from jumps.
+
+        What functions are too few for on every patch, and what patches are too large for at the
+        ends of interfaces, are two errors, of which each look sees one.
+        """
+        both = self.change + self.vertices
+        return max(both, self.norm, self.singular, self.contradiction)
 
 
 @dataclass(frozen=True, eq=False)
