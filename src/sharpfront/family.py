@@ -253,6 +253,52 @@ def _moves(expression: Expression) -> bool:
     return any(isinstance(n, Parameter) for e in _switched(expression) for n in ordered(e))
 
 
+# Numbers that differ by more make another problem: layers four times as thin are not looked for.
+ALIKE = 4.0
+
+
+def same_but_numbers(one: Problem, other: Problem) -> bool:
+    """Tell whether linear problems differ in coefficients that are plain numbers, and not by far.
+
+    What varies along the coordinates must be the same, node by node.
+    """
+    if not (one.is_linear and other.is_linear and _alike(one, other)):
+        return False
+    parts = ((p, *p.conditions, *p.further) for p in (one, other))
+    for a, b in zip(*parts, strict=True):
+        for form, another in zip(a.forms, b.forms, strict=True):
+            if [(t.unknown, t.orders) for t in form.terms] != [
+                (t.unknown, t.orders) for t in another.terms
+            ]:
+                return False
+            pairs = [(form.source, another.source)]
+            pairs += [
+                (s.coefficient, t.coefficient)
+                for s, t in zip(form.terms, another.terms, strict=True)
+            ]
+            if not all(_same_datum(s, t) for s, t in pairs):
+                return False
+    return True
+
+
+def _same_datum(one: Expression, other: Expression) -> bool:
+    if isinstance(one, Constant) and isinstance(other, Constant):
+        a, b = one.value, other.value
+        return a == b or (a * b > 0 and 1 / ALIKE <= a / b <= ALIKE)
+    nodes = zip(ordered(one), ordered(other), strict=False)
+    alike = all(_same_node(a, b) for a, b in nodes)
+    return alike and len(list(ordered(one))) == len(list(ordered(other)))
+
+
+def _same_node(one: Expression, other: Expression) -> bool:
+    if isinstance(one, Apply) and isinstance(other, Apply):
+        return one.function is other.function and len(one.arguments) == len(other.arguments)
+    if isinstance(one, Leaf) and isinstance(other, Leaf):
+        return one.key == other.key
+    both = isinstance(one, Constant) and isinstance(other, Constant)
+    return both and one.value == other.value
+
+
 def is_absent(forcing: Forcing) -> bool:
     """Tell whether no residual contains the parameter."""
     inside = [

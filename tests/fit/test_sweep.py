@@ -43,6 +43,21 @@ def test_kernels_that_will_not_do_for_a_neighbour_are_not_used():
     assert near.member._on_kernels(near, values, 1e-8) is None
 
 
+def spike(a):
+    return sf.Problem(
+        LINE,
+        lambda u, x: -u.dxx + u - 1e3 * np.exp(-(((x - a) / 1e-3) ** 2)) - 1,
+        boundary=lambda u, x: u,
+    )
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.3, 0.35), (0.7, 0.2001)])
+def test_what_moves_is_not_missed_between_the_kernels_of_a_neighbour(a, b):
+    near = sf.solve(spike, a=a, tol=1e-6)
+    found = near.member.neighbour(near, {"a": b}, 1e-6)
+    assert abs(found(b) - sf.solve(spike(b), tol=1e-8)(b)) < 1e-6
+
+
 def moody(nu):
     if nu > 0.25:
         raise ValueError("too large")

@@ -133,7 +133,7 @@ def _teller(quiet: bool) -> Any:
 
 def _write(table: Table, names: list[str], path: Path) -> None:
     from sharpfront.files import write_text
-    from sharpfront.fit.sweep import points_of
+    from sharpfront.fit.table import points_of
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

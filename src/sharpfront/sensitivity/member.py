@@ -14,7 +14,7 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import tolerance
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
-from sharpfront.family import Family, Forcing, require_numbers
+from sharpfront.family import Family, Forcing, require_numbers, same_but_numbers
 from sharpfront.sensitivity.differences import combined, differenced
 from sharpfront.sensitivity.march import checked_march, marched, suits_march
 from sharpfront.sensitivity.steady import Kept, resolved, tangent_problems, unchecked
@@ -94,8 +94,10 @@ class Member:
     def neighbour(self, solution: Solution, values: Mapping[str, Any], tol: float) -> Solution:
         """Return the solution for other values, on the kernels of this one where they will do.
 
-        They will if the estimate for the new solution, by the same check as ever, meets the
-        tolerance at once; else it is solved afresh. A nonlinear problem starts from this solution.
+        They will if the problems differ in plain numbers only, and the estimate for the new
+        solution, by the same check as ever, meets the tolerance at once; else it is solved afresh:
+        what moves along a coordinate could lie between all points at which is checked. A nonlinear
+        problem starts from this solution.
         """
         problem = solution.problem
         if self.kept is None or problem is None:
@@ -110,7 +112,7 @@ class Member:
     ) -> Solution | None:
         problem, kept = self.family(**values), self.kept
         assert kept is not None
-        if not problem.is_linear or repr(problem.domain) != repr(solution.domain):
+        if solution.problem is None or not same_but_numbers(solution.problem, problem):
             return None
         state = again(kept.state, problem, tol)
         if state is None:
