@@ -114,6 +114,20 @@ def test_a_wrong_model_is_seen_in_the_residuals():
     assert result.runs_p_value < 0.01 and "keep their sign" in str(result)
 
 
+def length(a):
+    return sf.Problem(sf.Interval(0, a), lambda u, x: u.dxx + 2, boundary=lambda u, x: u)
+
+
+def test_the_length_of_a_domain_is_fitted_and_never_shorter_than_where_data_are():
+    x = np.linspace(0.1, 0.9, 9)
+    u = x * (0.95 - x) + 1e-3 * np.random.default_rng(3).standard_normal(9)
+    result = sf.fit(length, data=sf.Data(x=x, u=u, sigma=1e-3), a=sf.Free(1.6))
+    least = np.sum(x * (u + x**2)) / np.sum(x**2)  # u = x (a - x) is linear in a
+    assert result.a == pytest.approx(least, abs=0.02 * result.stderr["a"])
+    assert result.stderr["a"] == pytest.approx(1e-3 / np.linalg.norm(x), rel=1e-2)
+    assert result.model.at(np.array([0.8 / 1.6]), 1e-3) is None
+
+
 def chain(k, w0=1.0):
     return sf.Problem(
         LINE, lambda u, w, x: (u.dx - k * w, w.dx + k * u), left=lambda u, w, x: (u, w - w0)
@@ -205,6 +219,7 @@ def unused(nu, q):
         (lambda d: sf.fit(layer, data=d, nu=0.1), "Nothing is free"),
         (lambda d: sf.fit(layer, data=d, mu=sf.Free(0.1)), "'mu' is neither"),
         (lambda d: sf.fit(unused, data=d, nu=0.1, q=sf.Free(1.0)), "No residual contains.*'q'"),
+        (lambda d: sf.fit(lambda share: layer(share), data=d, share=sf.Free(1.0)), "rename"),
         (lambda d: sf.fit(layer, data=[d, 3], nu=sf.Free(0.1)), "sf.Data"),
         (lambda d: sf.fit(layer, data=sf.Data(x=[0.5], u=[1.0]), nu=sf.Free(0.1)), "do not deter"),
         (lambda d: sf.fit(layer, data=sf.Data(x=[0.5], v=[1.0]), nu=sf.Free(0.1)), "column 'v'"),

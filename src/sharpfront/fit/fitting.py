@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -238,7 +238,14 @@ def _model(family: Any, data: Any, parameters: Mapping[str, Any], options: dict[
             "give priors: sf.Free(..., prior=sf.Prior(mean, sd))."
         )
     for name in free:
+        if name in {*dir(Fit), *(f.name for f in fields(Fit))}:
+            raise ProblemError(f"A fit has an attribute {name!r} of its own; rename the parameter.")
         forcing = read.forcing(problem, values, name)
+        if forcing is None and any(o.whole for o in observed):
+            raise ProblemError(
+                f"The parameter {name!r} moves the domain or a place at which something jumps; "
+                "integrals cannot be observed then."
+            )
         if forcing is not None and is_absent(forcing):
             raise ProblemError(
                 f"No residual contains the parameter {name!r}: it has no effect and cannot be "

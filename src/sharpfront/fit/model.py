@@ -130,7 +130,7 @@ class Model:
     def at(self, z: Host, tol: float, near: Point | None = None) -> Point | None:
         """Return the point at fitted parameters; None where nothing was solved to the tolerance."""
         solution = self.solved(z, tol, near)
-        if solution is None or not solution.converged:
+        if solution is None or not solution.converged or not self._holds(solution):
             return None
         try:
             rates = solution.member.derivatives(solution, self.names)
@@ -152,6 +152,16 @@ class Model:
             return solve(self.family.factory, tol=tol, **self.options, **values)
         except SharpfrontError:
             return None
+
+    def _holds(self, solution: Solution) -> bool:
+        """Tell whether all data lie in the domain of a solution, which a parameter may move."""
+        low, high = solution.domain.bounds
+        slack = -1e-12 * float(np.max(high - low))
+        for points in (o.points for o in self.observed if not o.whole):
+            inside = solution.domain.contains(points) | (solution.domain.distance(points) >= slack)
+            if not inside.all():
+                return False
+        return True
 
     def checked(self, point: Point) -> tuple[Point, float]:
         """Return the point with derivatives that were checked, and their largest relative error."""
