@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 from scipy.special import legendre_p_all
@@ -31,6 +31,12 @@ def gauss(count: int) -> tuple[Host, Host]:
     """Return Gauss-Legendre points in [-1, 1] and weights that sum to one."""
     z, w = np.polynomial.legendre.leggauss(count)
     return z, 0.5 * w
+
+
+@lru_cache(maxsize=256)
+def product_weights(counts: tuple[int, ...]) -> Host:
+    """Return the weights of product Gauss points, which sum to one, (m,)."""
+    return np.asarray(reduce(np.multiply.outer, [gauss(n)[1] for n in counts]).ravel())
 
 
 @lru_cache(maxsize=512)

@@ -8,12 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 
 from sharpfront.arrays import Host
-from sharpfront.bases.legendre import end_table, gauss, gauss_table, legendre_table
+from sharpfront.bases.legendre import (
+    end_table,
+    gauss,
+    gauss_table,
+    legendre_table,
+    product_weights,
+)
 from sharpfront.maps import AxisMap, Quadrilateral, chain
 
 
@@ -115,9 +121,7 @@ class Patch:
 
     def gauss_points(self, counts: tuple[int, ...]) -> tuple[Host, Host]:
         """Return product Gauss points in space, (m, d), and weights that sum to one, (m,)."""
-        rules = [gauss(n) for n in counts]
-        weights = reduce(np.multiply.outer, [w for _, w in rules]).ravel()
-        return self.points([z for z, _ in rules]), weights
+        return self.points([gauss(n)[0] for n in counts]), product_weights(counts)
 
     def gauss_tables(self, counts: tuple[int, ...], order: int) -> list[Host]:
         """Return for each axis d^k of its functions at Gauss points, (order + 1, n, functions)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -211,5 +212,7 @@ def _projected(patch: Patch, values: Host) -> tuple[Host, Host]:
 def _along_axes(block: Host, matrices: Sequence[Host]) -> Host:
     """Return an array multiplied by a matrix along each of its first axes."""
     for axis, matrix in enumerate(matrices):
-        block = np.moveaxis(np.tensordot(matrix, block, axes=(1, axis)), 0, axis)
+        before, after = block.shape[:axis], block.shape[axis + 1 :]
+        three = block.reshape(math.prod(before), block.shape[axis], -1)
+        block = (matrix @ three).reshape(*before, len(matrix), *after)
     return block

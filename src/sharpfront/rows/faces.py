@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Contact:
     low: tuple[float, ...]
     high: tuple[float, ...]
 
-    @property
+    @cached_property
     def rest(self) -> list[int]:
         """The axes along the face."""
         return [a for a in range(len(self.low) + 1) if a != self.axis]
