@@ -8,6 +8,8 @@ convection, reaction or bending, in single equations and systems alike.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import Host
 from sharpfront.maps import Quadrilateral
 from sharpfront.problem import Problem
+from sharpfront.rows.measure import is_constant
 from sharpfront.rows.values import form_at
 
 Complex = NDArray[np.complex128]
@@ -43,18 +46,17 @@ def decay_rates(
     chart
         Where given, places, wall and rates are in its coordinates.
     """
-    found = _symbols(problem, points, axis, wave, chart)
-    symbols, same = np.unique(found, axis=0, return_inverse=True)
-    inward = [r.real if end else -r.real for r in _roots(symbols)]
+    roots, same = _distinct_roots(_symbols(problem, points, axis, wave, chart))
+    inward = [r.real if end else -r.real for r in roots]
     rates = [np.sort(r[r > 0]) for r in inward]
-    return [rates[i] for i in same.ravel()]
+    return [rates[i] for i in same] if len(same) > 1 else rates * len(points)
 
 
 def wave_number(
     problem: Problem, points: Host, axis: int, chart: Quadrilateral | None = None
 ) -> float:
     """Return the largest wave number with which solutions oscillate along an axis anywhere."""
-    roots = np.concatenate(_roots(np.unique(_symbols(problem, points, axis, 0.0, chart), axis=0)))
+    roots = np.concatenate(_distinct_roots(_symbols(problem, points, axis, 0.0, chart))[0])
     waves = roots[np.abs(roots.imag) > np.abs(roots.real)]
     return float(np.abs(waves.imag).max(initial=0.0))
 
@@ -62,7 +64,12 @@ def wave_number(
 def _symbols(
     problem: Problem, positions: Host, axis: int, wave: float, chart: Quadrilateral | None
 ) -> Complex:
-    """Return the matrices A_k of P(lambda) = sum_k A_k lambda^k at points, (m, order + 1, n, n)."""
+    """Return the matrices A_k of P(lambda) = sum_k A_k lambda^k at points, (m, order + 1, n, n).
+
+    Of constant coefficients at one of them.
+    """
+    if chart is None and all(map(is_constant, problem.forms)):
+        positions = positions[:1]
     points = positions if chart is None else chart.points(positions)
     taylor = None if chart is None else chart.taylor(positions)
     order = max(form.order for form in problem.forms)
@@ -75,6 +82,20 @@ def _symbols(
             factor = (1j * wave) ** along if along else 1.0
             out[:, term.orders[axis], i, problem.unknowns.index(term.unknown)] += c * factor
     return out
+
+
+def _distinct_roots(symbols: Complex) -> tuple[list[Complex], list[int]]:
+    """Return the roots of symbols that differ, and which of these each symbol is."""
+    if len(symbols) == 1:
+        return [_known_roots(symbols.shape, symbols.tobytes())], [0]
+    distinct, same = np.unique(symbols, axis=0, return_inverse=True)
+    return _roots(distinct), same.ravel().tolist()
+
+
+@lru_cache(maxsize=64)
+def _known_roots(shape: tuple[int, ...], symbol: bytes) -> Complex:
+    """Return the roots of one symbol: with constant coefficients the same along every wall."""
+    return _roots(np.frombuffer(symbol, dtype=complex).reshape(shape))[0]
 
 
 def _roots(symbols: Complex) -> list[Complex]:
