@@ -102,6 +102,23 @@ def _bar(
         yield advance
 
 
+@contextlib.contextmanager
+def counted(total: int, *, shown: bool) -> Iterator[Callable[[str], None]]:
+    """Yield what to call with a line after each of so many things; a bar shows them if wanted."""
+    if not shown:
+        yield lambda words: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    screen = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    words = TextColumn("{task.description}", markup=False)
+    with Progress(*columns, words, console=screen, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task("", total=total)
+        yield lambda line: progress.update(bar, advance=1, description=line)
+
+
 def _time_share(record: Any, span: tuple[float, float]) -> float:
     return float((record.time - span[0]) / (span[1] - span[0]))
 

@@ -12,7 +12,7 @@ import typer
 
 from sharpfront.cli.options import Changes, Out, Quiet, Tolerance, changes
 from sharpfront.cli.solve import refuse
-from sharpfront.cli.terminal import BAD_INPUT, FAILED, checked_folder, complain, console
+from sharpfront.cli.terminal import BAD_INPUT, FAILED, checked_folder, complain
 
 if TYPE_CHECKING:
     from sharpfront.fit import Table
@@ -81,7 +81,7 @@ def sweep(
             into=out / f"{statement.name}-sweep",
             resume=resume,
             keep=None if points else "solutions",
-            on_row=_teller(quiet),
+            progress=not quiet,
             options={**given, **({"tol": tol} if tol else {})},
             **values,
         )
@@ -121,14 +121,6 @@ def _point(text: str) -> tuple[float, ...]:
         return tuple(float(c) for c in text.split(","))
     except ValueError:
         raise typer.BadParameter(f"--at wants numbers such as 0.5,0.3; got {text!r}.") from None
-
-
-def _teller(quiet: bool) -> Any:
-    """Return what shows each finished row on a terminal."""
-    screen = console(stderr=True)
-    if quiet or not screen.is_terminal:
-        return None
-    return lambda row: screen.print(f"row {row.index}: {row.words or 'converged'}", end="\r")
 
 
 def _write(table: Table, names: list[str], path: Path) -> None:

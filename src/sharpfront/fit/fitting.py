@@ -77,7 +77,8 @@ def fit(
         Whether to look, with two more solves, how far intervals can be trusted that take
         predictions to be straight in the parameters.
     on_solve
-        Called with the parameters by name and the misfit after each solve that was good.
+        Called with the parameters by name and the misfit after each solve that was good; not where
+        an unknown function is fitted.
     options
         Further options of `sf.solve`, for example ``{"max_kernels": 500}``.
     **parameters

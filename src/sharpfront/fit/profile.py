@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from sharpfront.arrays import Host
 from sharpfront.errors import SharpfrontError
 from sharpfront.fit.marquardt import Found, minimised
 from sharpfront.fit.model import Model
-from sharpfront.fit.statistics import Spread
+from sharpfront.fit.statistics import Spread, quantile
 
 # How near the rise of the misfit must come to the wanted one, in standard errors.
 CLOSE = 0.02
@@ -62,10 +61,7 @@ def profiled(
     """Return the profile interval of one parameter."""
     name = model.names[index]
     free = model.free[name]
-    if model.noise_known:
-        wanted = float(np.sqrt(stats.chi2.ppf(level, 1)))
-    else:
-        wanted = float(stats.t.ppf(0.5 + 0.5 * level, max(model.spare, 1)))
+    wanted = quantile(level, None if model.noise_known else model.spare)
     tried: list[tuple[float, float]] = [(float(found.z[index]), 0.0)]
     ends = [
         _end(model, found, spread, variance, index, sign * wanted, tried) for sign in (-1.0, 1.0)

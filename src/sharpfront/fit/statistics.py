@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from sharpfront.arrays import Host
 from sharpfront.fit.data import Observed
@@ -101,13 +101,13 @@ def unseen_words(direction: Host, free: dict[str, Free]) -> str:
 def quantile(level: float, spare: int | None) -> float:
     """Return how many standard errors an interval of a level is long to either side."""
     if spare is None:
-        return float(stats.norm.ppf(0.5 + 0.5 * level))
-    return float(stats.t.ppf(0.5 + 0.5 * level, max(spare, 1)))
+        return float(special.ndtri(0.5 + 0.5 * level))
+    return float(special.stdtrit(max(spare, 1), 0.5 + 0.5 * level))
 
 
 def misfit_probability(chi2: float, spare: int) -> float:
     """Return how likely a misfit at least as large is if model and noise are right."""
-    return float(stats.chi2.sf(chi2, spare)) if spare > 0 else 1.0
+    return float(special.chdtrc(spare, chi2)) if spare > 0 else 1.0
 
 
 def runs_probability(observed: list[Observed], residual: Host) -> float:
@@ -125,4 +125,4 @@ def runs_probability(observed: list[Observed], residual: Host) -> float:
         runs += 1 + int(np.count_nonzero(signs[1:] != signs[:-1]))
         mean += 1 + 2 * n * m / total
         variance += 2.0 * n * m * (2 * n * m - total) / (total**2 * (total - 1))
-    return float(stats.norm.cdf((runs + 0.5 - mean) / np.sqrt(variance))) if variance > 0 else 1.0
+    return float(special.ndtr((runs + 0.5 - mean) / np.sqrt(variance))) if variance > 0 else 1.0

@@ -30,6 +30,7 @@ from sharpfront.family import Family
 from sharpfront.files import write_text
 from sharpfront.fit.table import Row, Table, points_of
 from sharpfront.problem import Problem
+from sharpfront.progress import counted
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 
@@ -62,6 +63,7 @@ def sweep(
     resume: bool = False,
     keep: str | None = None,
     on_row: Callable[[Row], None] | None = None,
+    progress: bool = False,
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> Table:
@@ -87,6 +89,8 @@ def sweep(
         ``"solutions"`` to save every solution in the folder too, as ``row-7.npz``.
     on_row
         Called with each row as it is finished.
+    progress
+        Show a bar, on standard error if that is a terminal.
     options
         Options of `sf.solve`, for example ``{"tol": 1e-6}``.
     **parameters
@@ -108,10 +112,13 @@ def sweep(
     work = _Work(read.factory, fixed, seen, dict(options or {}), folder, keep is not None)
     todo = list(points_of(axes, points is not None))
     done = _resumed(folder, axes, resume)
-    for row in _rows(work, [(i, p) for i, p in enumerate(todo) if i not in done], workers):
-        done[row.index] = row
-        if on_row is not None:
-            on_row(row)
+    left = [(i, p) for i, p in enumerate(todo) if i not in done]
+    with counted(len(left), shown=flag(progress, "progress")) as tell:
+        for row in _rows(work, left, workers):
+            done[row.index] = row
+            tell(row.words)
+            if on_row is not None:
+                on_row(row)
     shape = (len(todo),) if points is not None else tuple(len(v) for v in axes.values())
     return Table(axes, shape, tuple(done[i] for i in range(len(todo))), points is not None)
 
