@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +140,7 @@ class Tiling:
         }
 
 
+@lru_cache(maxsize=16)
 def tiling_of(domain: Domain) -> Tiling | None:
     """Return how to tile a domain; None where its boundary is not made of straight pieces."""
     if isinstance(domain, Box):
