@@ -138,7 +138,7 @@ def test_the_classical_cavity_is_right_away_from_the_corners_of_its_lid():
     # The velocity jumps at the ends of the lid: no tolerance is met there, and it is said.
     assert solution.outcome.kind is OutcomeKind.CONTRADICTION
     assert "(0, 1) and (1, 1)" in solution.outcome.detail
-    assert "u is 0 on left and 1 on top" in solution.outcome.detail
+    assert "on left gives 0, that on top gives 1" in solution.outcome.detail
     assert solution.error_estimate >= 1.0
     line = np.linspace(0, 1, 1001)
     across = solution.v(line, 0.5)

@@ -15,7 +15,7 @@ def poisson(u, x, y):
 
 
 @pytest.mark.parametrize("domain", [SQUARE, SQUARE - sf.Box((0.4, 1), (0.6, 1))])
-@pytest.mark.parametrize(("part", "jump"), [("left", 1.0), ("bottom", -3e-3)])
+@pytest.mark.parametrize(("part", "jump"), [("left", 1.0), ("bottom", -3e-2)])
 def test_data_that_contradict_each_other_are_named_with_their_values(domain, part, jump):
     problem = sf.Problem(
         domain,
@@ -23,7 +23,7 @@ def test_data_that_contradict_each_other_are_named_with_their_values(domain, par
         boundary=lambda u, x, y: u - x * y,
         **{part: lambda u, x, y: u - x * y - jump},
     )
-    solution = sf.solve(problem, tol=1e-5)
+    solution = sf.solve(problem, tol=1e-3)
     assert solution.outcome.kind == "contradicting data"
     assert f"on {part} gives" in solution.outcome.detail
     assert "max_kernels" not in str(solution.outcome)

@@ -135,7 +135,7 @@ class PatchStrategy:
     ) -> PatchState:
         """Return the state before the first solve about a rough solution, on its patches."""
         state = corrector.state.about(linear)
-        return replace(state, tol=tol, aim=tol, missing=lacking(linear, tol, agreeing=False))
+        return replace(state, tol=tol, aim=tol, missing=lacking(linear, tol))
 
     def propose(self, inner: PatchState) -> Proposal:
         """Return patches and rows of the linear problem about the last iterate."""

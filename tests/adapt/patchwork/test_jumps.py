@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.errors import OutcomeKind
 
 
@@ -52,5 +54,21 @@ def test_where_functions_run_out_before_the_rest_is_right_it_is_said(speed):
     )
     outcome = sf.solve(problem, tol=1e-3, max_kernels=900).outcome
     assert outcome.kind is OutcomeKind.CONTRADICTION
-    assert f"u is 0 on left and {speed:g} on top" in outcome.detail
+    assert f"for u the condition on left gives 0, that on top gives {speed:g}" in outcome.detail
     assert "raise max_kernels" in outcome.detail
+
+
+@pytest.mark.parametrize(("place", "jump", "tol"), [(0.0, 1.0, 1e-4), (0.37, -2e-3, 1e-4)])
+@pytest.mark.parametrize("side", ["bottom", "left"])
+def test_a_value_that_jumps_on_a_side_is_known_from_the_statement(side, place, jump, tol):
+    flat = side == "bottom"
+    problem = sf.Problem(
+        sf.Box((-1, 1), (-1, 1)),
+        lambda u, x, y: -sf.laplacian(u) + u.dx,
+        boundary=lambda u, x, y: u,
+        **{side: lambda u, x, y: u - np.where((x if flat else y) > place, jump, 0.0) * (1 - x * y)},
+    )
+    found = Jumps.of(problem, tiling_of(problem.domain), tol)
+    assert any(np.allclose(p, (place, -1.0) if flat else (-1.0, place)) for p in found.places)
+    smooth = Jumps.of(problem, tiling_of(problem.domain), 10 * abs(jump))
+    assert not smooth.places

@@ -120,7 +120,7 @@ class Patches:
             cells = first_cells(problem, tiling, settings, tol, most // 2, waves)
         rows = PatchRows(problem, seed)
         jumps = Jumps.of(problem, tiling, tol)
-        missing = lacking(problem, tol, agreeing=not jumps.places)
+        missing = lacking(problem, tol)
         depths = layers_along_walls(problem, tiling, settings, tol)
         first = tuple(cells)
         return PatchState(
@@ -269,7 +269,7 @@ class Patches:
             self.settings.disturbed * (1.0 if len(periods) > 1 else 0.03),
             limits,
             periods,
-            state.tiling.corners,
+            state.corners,
             state.depths,
         )
 

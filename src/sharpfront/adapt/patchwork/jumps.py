@@ -9,7 +9,7 @@ estimated by itself.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.cuts import ENOUGH, Cell
 from sharpfront.adapt.patchwork.tails import Tails
-from sharpfront.adapt.patchwork.tiling import ROUNDING, Tiling
+from sharpfront.adapt.patchwork.tiling import ROUNDING, Block, Tiling, Wall
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
+from sharpfront.equation.edges import places_along
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
 from sharpfront.problem import Problem
@@ -69,9 +70,16 @@ class Jumps:
                 u, v = one[name], two[name]
                 if abs(u - v) > tol * max(1.0, abs(u), abs(v)):
                     place = tuple(ends[i].tolist())
-                    found[place] = f"{name} is {u:.3g} on {part} and {v:.3g} on {beside}"
-        places = tuple(sorted(found))
-        return cls(BESIDE * extent, places, tuple(found[p] for p in places))
+                    told = f"for {name} the condition on {part} gives {u:.3g}"
+                    found[place] = f"{told}, that on {beside} gives {v:.3g}"
+        inside = {
+            p
+            for block in tiling.blocks
+            for wall in block.walls
+            for p in _within(problem, block, wall, tol)
+        }
+        stated = tuple(found[p] for p in sorted(found))
+        return cls(BESIDE * extent, tuple(sorted({*found, *inside})), stated)
 
     def away(self, points: Host) -> NDArray[np.bool_]:
         """Tell which points are far enough from all places, (m,)."""
@@ -106,6 +114,29 @@ class Jumps:
 def _corners(patch: Patch) -> Host:
     """Return the corners of a patch in space."""
     return patch.points([np.array([-1.0, 1.0])] * patch.dimension)
+
+
+def _within(problem: Problem, block: Block, wall: Wall, tol: float) -> Iterator[Place]:
+    """Yield the places on a wall, not at its ends, at which the condition's own value jumps."""
+    if block.chart is not None:
+        return
+    start, stop = block.ends(wall)
+    along = 1 - wall[0]
+    low, high = float(start[along]), float(stop[along])
+    for condition in (c for c in problem.conditions if c.part == wall[4]):
+        graphs = condition.residuals
+        name = problem.domain.coordinates[along]
+        for place in {float(p) for g in graphs for p in places_along(g, name, low, high)}:
+            sides = np.stack([start, start])
+            sides[:, along] = place + np.array([-1.0, 1.0]) * ROUNDING * (high - low)
+            one, two = (_given(problem, wall[4], sides, k) for k in (0, 1))
+            if any(
+                abs(one[u] - two[u]) > tol * max(1.0, abs(one[u]), abs(two[u]))
+                for u in one.keys() & two.keys()
+            ):
+                here = start.copy()
+                here[along] = place
+                yield tuple(here.tolist())
 
 
 def _given(problem: Problem, part: str, ends: Host, which: int) -> dict[str, float]:

@@ -20,6 +20,7 @@ from sharpfront.adapt.patchwork.start import Waves
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
 from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.approximation import Approximation
+from sharpfront.arrays import Host
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
@@ -118,6 +119,13 @@ class PatchState:
         return None
 
     @property
+    def corners(self) -> Host:
+        """Corners of the domain, and places on its sides at which the solution jumps, (k, d)."""
+        known = self.tiling.corners
+        more = [p for p in self.jumps.places if not np.any(np.all(known == np.array(p), axis=1))]
+        return np.concatenate([known, np.array(more).reshape(-1, known.shape[1])])
+
+    @property
     def answer(self) -> PatchAssessment:
         """The assessment with the smallest certified estimate."""
         assert self.best is not None
@@ -173,7 +181,7 @@ def tails_in(
 ) -> Tails:
     """Return the tails, beside jumps as far as they are felt elsewhere."""
     shares = state.jumps.shares([c.patch for c in state.cells], state.rows.rough)
-    corners = at_corners(state.cells, state.tiling.corners)
+    corners = at_corners(state.cells, state.corners)
     at = [corner is not None for corner in corners]
     return tails_of(approximation, scales, aim, list(shares.values()), at)
 

@@ -62,20 +62,13 @@ def _order(problem: Problem) -> int:
     return max((sum(leaf.orders) for leaf in leaves), default=0)
 
 
-def lacking(problem: Problem, tol: float, *, agreeing: bool) -> Outcome | None:
+def lacking(problem: Problem, tol: float) -> Outcome | None:
     """Return what a linear problem lacks, if that is plain from its statement.
 
-    Parameters
-    ----------
-    problem, tol
-        What is solved, and how well.
-    agreeing
-        Whether conditions are known to agree at all corners in the plane.
+    Where conditions disagree at corners in the plane, all is well elsewhere (`jumps`).
     """
     missing = left_open(problem) or left_free(problem)
-    if missing or (agreeing and problem.domain.dimension == 2):
-        return missing
-    return _contradiction(problem, tol)
+    return missing if problem.domain.dimension == 2 else missing or _contradiction(problem, tol)
 
 
 def _contradiction(problem: Problem, tol: float) -> Outcome | None:
