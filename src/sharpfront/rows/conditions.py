@@ -11,7 +11,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import PointCondition
 from sharpfront.rows.faces import Side
-from sharpfront.rows.measure import TINY, Measure, is_constant
+from sharpfront.rows.measure import TINY, Measure
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import (
     form_matrix,
@@ -21,7 +21,7 @@ from sharpfront.rows.sides import (
     side_rule,
     side_tables,
 )
-from sharpfront.rows.values import FormValues, form_at, taylor_of_all
+from sharpfront.rows.values import FormValues, form_at, is_constant, taylor_of_all
 
 Rows = tuple[Host, Host]
 # Rows are kept of so many times the sides at hand: they are wanted again in another norm.

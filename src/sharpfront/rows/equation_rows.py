@@ -18,7 +18,7 @@ from sharpfront.leastsquares.threads import mapped
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.sides import form_matrix, local_sides
-from sharpfront.rows.values import FormValues, form_at, taylor_of_all
+from sharpfront.rows.values import FormValues, constants_of, form_at, taylor_of_all
 
 # Rows are kept of so many times the patches at hand: those of a solution are wanted again in
 # another norm, hardly later.
@@ -119,8 +119,10 @@ class EquationRows:
             names = self.measure.problem.coordinates
             single = len(self.measure.problem.forms) == len(self.measure.unknowns) == 1
             as_triangle = single and patch.is_even
-            where = points[:1] if as_triangle else points
-            forms = [form_at(form, names, where) for form in self.measure.problem.forms]
+            forms = [
+                (constants_of(form) if as_triangle else None) or form_at(form, names, points)
+                for form in self.measure.problem.forms
+            ]
             scales = self._scales(patch, forms)
             if as_triangle:
                 known = _Alike([float(scales[0][0])], _triangle(patch, forms[0], scales[0][0]))

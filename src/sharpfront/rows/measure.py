@@ -13,11 +13,10 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
-from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
 from sharpfront.rows.norm import THIN, felt_size, roughness
-from sharpfront.rows.values import FormValues, form_at, taylor_of
+from sharpfront.rows.values import FormValues, constants_of, form_at, is_constant, taylor_of
 
 # Numbers that the probe repeats; a prime, so that no pattern of rows meets the same ones.
 NOISE = 9973
@@ -78,15 +77,14 @@ class Measure:
         key = patch.shape if self.constant else patch
         if key not in self._reaches:
             middle = 0.5 * (patch.low + patch.high)[None]
-            forms = [self.at(form, patch, middle) for form in self.problem.forms]
+            known = [None if patch.chart else constants_of(form) for form in self.problem.forms]
+            forms = [
+                found or self.at(form, patch, middle)
+                for form, found in zip(self.problem.forms, known, strict=True)
+            ]
             found = [felt_size(form, patch.sides, self.rough, self.extent)[1] for form in forms]
             self._reaches[key] = np.max(found, axis=0)
         return self._reaches[key]
-
-
-def is_constant(form: LinearForm) -> bool:
-    """Tell whether the coefficients of a form are the same everywhere."""
-    return all(isinstance(term.coefficient, Constant) for term in form.terms)
 
 
 def lightest(patches: Sequence[Patch], order: int) -> float:

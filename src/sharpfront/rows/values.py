@@ -11,6 +11,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
+from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.maps import pulled_back
@@ -83,6 +84,19 @@ def form_at(
     what = what or ("equation" if normals is None else "condition")
     coefficients, source = form_values(form, leaves, len(points), what)
     return FormValues(form.terms, coefficients, -source)
+
+
+def is_constant(form: LinearForm) -> bool:
+    """Tell whether the coefficients of a form are the same everywhere."""
+    return all(isinstance(term.coefficient, Constant) for term in form.terms)
+
+
+def constants_of(form: LinearForm) -> FormValues | None:
+    """Return constant coefficients as at one point, without the source; None if they vary."""
+    values = [t.coefficient.value for t in form.terms if isinstance(t.coefficient, Constant)]
+    if len(values) < len(form.terms):
+        return None
+    return FormValues(form.terms, [np.array([v]) for v in values], np.zeros(1))
 
 
 def normal_derivative(unknown: str, normal: Sequence[float], times: int, count: int) -> FormValues:

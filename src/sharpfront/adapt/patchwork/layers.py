@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import Host
 from sharpfront.maps import Quadrilateral
 from sharpfront.problem import Problem
-from sharpfront.rows.measure import is_constant
-from sharpfront.rows.values import form_at
+from sharpfront.rows.values import constants_of, form_at
 
 Complex = NDArray[np.complex128]
 
@@ -68,15 +67,17 @@ def _symbols(
 
     Of constant coefficients at one of them.
     """
-    if chart is None and all(map(is_constant, problem.forms)):
-        positions = positions[:1]
+    known = [] if chart else [constants_of(form) for form in problem.forms]
+    same = bool(known) and all(known) and len(positions) > 0
+    positions = positions[:1] if same else positions
     points = positions if chart is None else chart.points(positions)
     taylor = None if chart is None else chart.taylor(positions)
     order = max(form.order for form in problem.forms)
     n = len(problem.unknowns)
     out = np.zeros((len(points), order + 1, n, n), dtype=complex)
     for i, form in enumerate(problem.forms):
-        found = form_at(form, problem.coordinates, points).in_chart(taylor)
+        constant = known[i] if same else None
+        found = constant or form_at(form, problem.coordinates, points).in_chart(taylor)
         for term, c in zip(found.terms, found.coefficients, strict=True):
             along = sum(term.orders) - term.orders[axis]
             factor = (1j * wave) ** along if along else 1.0
