@@ -5,14 +5,14 @@ The box lies in space, or in a chart: a map of a rectangle into the plane.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import (
     end_table,
     gauss,
@@ -25,7 +25,7 @@ from sharpfront.maps import AxisMap, Quadrilateral, chain
 
 @dataclass(frozen=True)
 class Patch:
-    """Functions prod_a P_ka(z_a(x_a)) on a box.
+    """Functions prod_a P_ka(z_a(x_a)) on a box, in space up to a joint degree (`joint`).
 
     Parameters
     ----------
@@ -56,7 +56,12 @@ class Patch:
     @property
     def size(self) -> int:
         """The number of functions."""
-        return math.prod(self.functions)
+        return int(self.products.shape[1])
+
+    @cached_property
+    def products(self) -> Ints:
+        """Which polynomials of each axis every function is made of, (d, size)."""
+        return products(self.functions, is_joint(self.dimension))
 
     @cached_property
     def low(self) -> Host:
@@ -172,8 +177,18 @@ def product_points(axes: list[Host]) -> Host:
     return out.reshape(-1, d)
 
 
-def product_matrix(tables: list[Host]) -> Host:
-    """Return the Kronecker product of tables (n_a, p_a), (prod n_a, prod p_a)."""
+def product_matrix(tables: Sequence[Host]) -> Host:
+    """Return the functions of a patch at product points, (prod n_a, size).
+
+    Parameters
+    ----------
+    tables
+        The polynomials of each axis at its points, (n_a, p_a).
+    """
+    if is_joint(len(tables)):
+        chosen = products(tuple(t.shape[1] for t in tables), True)
+        columns = [table[:, k] for table, k in zip(tables, chosen, strict=True)]
+        return reduce(lambda a, b: (a[:, None] * b).reshape(-1, a.shape[1]), columns)
     out = tables[0]
     for table in tables[1:]:
         m, p = out.shape

@@ -57,7 +57,11 @@ class PatchworkBasis:
     @cached_property
     def centres(self) -> Host:
         """Gauss points of each patch, one for each function: as dense as these, (size, d)."""
-        return np.concatenate([p.gauss_points(p.functions)[0] for p in self.patches])
+        every = [p.gauss_points(p.functions)[0] for p in self.patches]
+        kept = [
+            np.linspace(0, len(x) - 1, p.size) for x, p in zip(every, self.patches, strict=True)
+        ]
+        return np.concatenate([x[k.astype(int)] for x, k in zip(every, kept, strict=True)])
 
     @cached_property
     def covariances(self) -> Host:
@@ -67,10 +71,12 @@ class PatchworkBasis:
 
     def blocks(self, weights: Host) -> list[Host]:
         """Return the weights of each patch as an array over its axes."""
-        return [
-            weights[start : start + patch.size].reshape(patch.functions)
-            for start, patch in zip(self.starts.tolist(), self.patches, strict=False)
-        ]
+        out = []
+        for start, patch in zip(self.starts.tolist(), self.patches, strict=False):
+            block = np.zeros(patch.functions)
+            block[tuple(patch.products)] = weights[start : start + patch.size]
+            out.append(block)
+        return out
 
     @cached_property
     def _lattices(self) -> list[_Lattice]:
@@ -113,8 +119,8 @@ class PatchworkBasis:
             block = out[here, self.starts[i] : self.starts[i + 1]]
             for along, c in chain.items():
                 rows = c[here, None]
-                for table, k in zip(tables, along, strict=True):
-                    rows = (rows[:, :, None] * table[k][:, None, :]).reshape(len(here), -1)
+                for table, k, own in zip(tables, along, patch.products, strict=True):
+                    rows = rows * table[k][:, own]
                 block = block + rows
             out[here, self.starts[i] : self.starts[i + 1]] = block
         return out
@@ -287,6 +293,13 @@ class _Lattice:
             gap = np.maximum(np.maximum(low - x, x - high), 0.0)
             out.append(int(self.members[np.argmin(np.sum(gap * gap, axis=1))]))
         return np.array(out, dtype=np.int64)
+
+
+def _spread_points(patch: Patch) -> Host:
+    """Return Gauss points of a patch, as many as it has functions, (size, d)."""
+    points, _ = patch.gauss_points(patch.functions)
+    kept = np.linspace(0, len(points) - 1, patch.size)
+    return np.asarray(points[kept.astype(int)])
 
 
 def _share(patch: Patch) -> Host:

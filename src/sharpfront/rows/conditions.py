@@ -12,6 +12,7 @@ from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import PointCondition
 from sharpfront.rows.faces import Side
 from sharpfront.rows.measure import TINY, Measure
+from sharpfront.rows.moments import weighed_rows, weighed_source
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import (
     form_matrix,
@@ -95,18 +96,19 @@ class ConditionRows:
         values: FormValues,
     ) -> Rows:
         key = (id(form), side.axis, side.end, patch.shape) if is_constant(form) else None
+        z, weights = rule
         if key is None or patch.chart is not None or key not in self._shared:
-            z, weights = rule
             size = size_of_terms(values, local_sides(patch, z), self.measure.rough)
-            scale = self.measure.vote(patch.longest) * np.sqrt(weights) / np.maximum(size, TINY)
+            scale = self.measure.vote(patch.longest) / np.maximum(size, TINY)
             tables = side_tables(patch, side, values.order)
-            known = form_matrix(values, scale, tables, self.measure.unknowns), scale
+            known = weighed_rows(values, scale, weights, tables, self.measure.unknowns), scale
             if key is not None:
                 self._shared[key] = known
         else:
             known = self._shared[key]
         matrix, scale = known
-        return matrix, self.measure.probed(values.rhs * scale)
+        rhs = weighed_source(values.rhs * scale, weights, tuple(map(len, z)))
+        return matrix, self.measure.probed(rhs)
 
     def owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
         """Return the conditions at points, each with one patch that has the point."""

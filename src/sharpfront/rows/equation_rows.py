@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import derivative_matrix, gauss, projection
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.values import at_points, environment
@@ -16,8 +17,9 @@ from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.rows.measure import TINY, Measure, lightest
+from sharpfront.rows.moments import weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
-from sharpfront.rows.sides import form_matrix, local_sides
+from sharpfront.rows.sides import local_sides
 from sharpfront.rows.values import FormValues, constants_of, form_at, taylor_of_all
 
 # Rows are kept of so many times the patches at hand: those of a solution are wanted again in
@@ -107,7 +109,7 @@ class EquationRows:
 
     def _varying(self, patch: Patch, weights: Host, forms: Sequence[FormValues]) -> Reduced:
         scales = self._scales(patch, forms)
-        rhs = self._rhs([f.rhs for f in forms], scales, weights)
+        rhs = self._rhs(patch, [f.rhs for f in forms], scales, weights)
         return Reduced.of(self._matrix(patch, weights, forms, scales), rhs)
 
     def _like_others(
@@ -131,7 +133,7 @@ class EquationRows:
                 known = _Alike(scales, reflection.upper, reflection)
             self._alike[patch.shape] = known
         known = self._alike[patch.shape]
-        rhs = self._rhs(sources, known.scales, weights)
+        rhs = self._rhs(patch, sources, known.scales, weights)
         n = len(known.triangle)
         if known.reflection is None:
             own, left = _projected(patch, rhs)
@@ -139,9 +141,11 @@ class EquationRows:
         own = known.reflection.rotated(rhs)
         return Reduced(known.triangle, own[:n], float(np.sum(own[n:, 0] ** 2)))
 
-    def _rhs(self, values: Sequence[Host], scales: Sequence[Host | float], weights: Host) -> Host:
-        roots = np.sqrt(weights)
-        own = [v * k * roots for v, k in zip(values, scales, strict=True)]
+    def _rhs(
+        self, patch: Patch, values: Sequence[Host], scales: Sequence[Host | float], weights: Host
+    ) -> Host:
+        counts = tuple(p + 1 for p in patch.functions)
+        own = [weighed_source(v * k, weights, counts) for v, k in zip(values, scales, strict=True)]
         return self.measure.probed(own[0] if len(own) == 1 else np.concatenate(own))
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[Host]:
@@ -162,9 +166,8 @@ class EquationRows:
     ) -> Host:
         counts = tuple(p + 1 for p in patch.functions)
         tables = patch.gauss_tables(counts, self.measure.order)
-        roots = np.sqrt(weights)
         blocks = [
-            form_matrix(f, k * roots, tables, self.measure.unknowns)
+            weighed_rows(f, k, weights, tables, self.measure.unknowns)
             for f, k in zip(forms, scales, strict=True)
         ]
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
@@ -184,7 +187,21 @@ def _triangle(patch: Patch, form: FormValues, scale: float) -> Host:
     terms: dict[tuple[int, ...], float] = {}
     for term, c in zip(form.terms, form.coefficients, strict=True):
         terms[term.orders] = terms.get(term.orders, 0.0) + scale * float(c[0])
+    if is_joint(patch.dimension):
+        return _summed_of(terms, matrices, patch.products)
     return _summed(terms, matrices)
+
+
+def _summed_of(terms: dict[tuple[int, ...], float], matrices: Sequence[Host], chosen: Ints) -> Host:
+    """Return the same for some products of functions only, those of each axis (d, n)."""
+    n = chosen.shape[1]
+    out = np.zeros((n, n), order="F")
+    for orders, c in terms.items():
+        part = np.full((1, 1), c)
+        for matrix, k, own in zip(matrices, orders, chosen, strict=True):
+            part = part * matrix[k][np.ix_(own, own)]
+        out += part
+    return out
 
 
 def _summed(terms: dict[tuple[int, ...], float], matrices: Sequence[Host]) -> Host:
@@ -202,8 +219,17 @@ def _summed(terms: dict[tuple[int, ...], float], matrices: Sequence[Host]) -> Ho
 
 
 def _projected(patch: Patch, values: Host) -> tuple[Host, Host]:
-    """Return values at Gauss points, times roots of weights, as Legendre weights, and the rest."""
-    counts = [p + 1 for p in patch.functions]
+    """Return values at Gauss points, times roots of weights, as Legendre weights, and the rest.
+
+    In space they come as moments, which are such weights.
+    """
+    counts = tuple(p + 1 for p in patch.functions)
+    if is_joint(patch.dimension):
+        every, held = (
+            np.ravel_multi_index(tuple(k), counts) for k in (products(counts, True), patch.products)
+        )
+        inside = np.isin(every, held)
+        return values[inside], values[~inside]
     matrices = [projection(n, p) for n, p in zip(counts, patch.functions, strict=True)]
     block = values.reshape(*counts, -1)
     own = _along_axes(block, matrices)

@@ -16,7 +16,7 @@ import numpy as np
 
 from sharpfront.arrays import Host
 from sharpfront.bases.legendre import gauss, legendre_table
-from sharpfront.bases.patch import Patch, product_matrix, product_points
+from sharpfront.bases.patch import Patch, product_points
 from sharpfront.equation.edges import jumps_along, parallel_parts, places_along
 from sharpfront.equation.expression import Constant, derivatives_in, ordered
 from sharpfront.equation.interfaces import Flux, interface_conditions
@@ -28,7 +28,7 @@ from sharpfront.problem import JumpCondition, Problem
 from sharpfront.rows.faces import Face
 from sharpfront.rows.loads import PlacedLoad, placed_loads, require_one_value
 from sharpfront.rows.norm import size_of_terms
-from sharpfront.rows.sides import form_matrix
+from sharpfront.rows.sides import form_matrix, moments_of
 from sharpfront.rows.values import FormValues
 
 # Places that differ by less than this share of the domain are one.
@@ -214,15 +214,15 @@ class _Sided:
         self.coordinates = problem.coordinates
         at = [m.high if end else m.low for m in patch.maps]
         axes = [np.array([float(c)]) for c in at]
-        moments = [np.ones((1, 1))]
+        means: Host = np.ones((1, 1))
         for a, low, high, q in zip(at_face.rest, at_face.low, at_face.high, counts, strict=True):
             # Exact for coefficients with as many functions as the patch has.
             z, w = gauss(patch.functions[a] + q // 2 + 2)
             axes[a] = 0.5 * (low * (1.0 - z) + high * (1.0 + z))
-            moments.append((legendre_table(z, q)[0] * w[:, None]).T)
+            means = np.kron(means, (legendre_table(z, q)[0] * w[:, None]).T)
         self.axes = axes
         self.points = product_points(axes)
-        self.projection = product_matrix(moments)
+        self.projection = means[moments_of(counts, patch.dimension)]
         self.inside = self.points.copy()
         self.inside[:, self.axis] = 0.5 * (patch.low + patch.high)[self.axis]
 

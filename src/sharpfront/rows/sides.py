@@ -9,8 +9,9 @@ from functools import lru_cache
 import numpy as np
 
 from sharpfront.arrays import Host
+from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import gauss, legendre_table
-from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.patch import Patch, product_matrix, product_points
 from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import Contact, Side
 from sharpfront.rows.values import FormValues, taylor_of
@@ -130,6 +131,21 @@ def _moments(functions: int, start: float, stop: float, count: int) -> Host:
     return np.asarray((legendre_table(z, count)[0] * w[:, None]).T @ table)
 
 
+def moments_of(counts: Sequence[int], dimension: int) -> Ints:
+    """Return which products of polynomials on a face moments are taken with, (n,), of all of them.
+
+    Parameters
+    ----------
+    counts
+        Polynomials along each axis of the face.
+    dimension
+        Of its patches: in space moments have a joint degree as functions have.
+    """
+    if not is_joint(dimension):
+        return np.arange(math.prod(counts))
+    return np.asarray(np.ravel_multi_index(tuple(products(tuple(counts), True)), tuple(counts)))
+
+
 def form_matrix(
     form: FormValues, scale: Host | float, tables: Sequence[Host], unknowns: Sequence[str]
 ) -> Host:
@@ -156,6 +172,8 @@ def _of_one(form: FormValues, unknown: str, scale: Host | float, tables: Sequenc
     Axis by axis from the last, sums over the terms that differ along it alone.
     """
     counts = [t.shape[1] for t in tables]
+    if is_joint(len(tables)):
+        return _of_some(form, unknown, scale, tables)
     columns = math.prod(t.shape[2] for t in tables)
     level: dict[tuple[int, ...], Host] = {}
     for term, c in zip(form.terms, form.coefficients, strict=True):
@@ -172,3 +190,14 @@ def _of_one(form: FormValues, unknown: str, scale: Host | float, tables: Sequenc
             found[rest] = found[rest] + part if rest in found else part
         level = found
     return level[()].reshape(-1, columns) if level else np.zeros((math.prod(counts), columns))
+
+
+def _of_some(form: FormValues, unknown: str, scale: Host | float, tables: Sequence[Host]) -> Host:
+    """Return the same for functions up to a joint degree."""
+    columns = products(tuple(t.shape[2] for t in tables), True).shape[1]
+    out = np.zeros((math.prod(t.shape[1] for t in tables), columns))
+    for term, c in zip(form.terms, form.coefficients, strict=True):
+        if term.unknown == unknown:
+            own = product_matrix([t[k] for t, k in zip(tables, term.orders, strict=True)])
+            out += np.reshape(scale * c, (-1, 1)) * own
+    return out

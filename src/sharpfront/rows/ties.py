@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,14 @@ from sharpfront.leastsquares.leaves import Tie
 from sharpfront.rows.faces import Contact, Face
 from sharpfront.rows.interfaces import FaceSizes, Interfaces
 from sharpfront.rows.measure import Measure
-from sharpfront.rows.sides import face_depth, face_rule, form_matrix, moment_matrix, shares_of
+from sharpfront.rows.sides import (
+    face_depth,
+    face_rule,
+    form_matrix,
+    moment_matrix,
+    moments_of,
+    shares_of,
+)
 from sharpfront.rows.values import normal_derivative, taylor_of
 
 # No more numbers than this are held of ties that other patches may share, 160 MB.
@@ -75,7 +81,7 @@ class TraceTies:
         patch, axis = patches[face.below.patch], face.below.axis
         special = self.interfaces.data(face, patch.maps[axis].high)
         data = len(special) or sum(self._data(patch, axis).values())
-        return data * math.prod(_moments(face, patches))
+        return data * len(moments_of(_moments(face, patches), patch.dimension))
 
     def of_patches(
         self, faces: Sequence[Face], patches: Sequence[Patch], which: Collection[int]
@@ -132,6 +138,7 @@ class TraceTies:
             moment_matrix(patch, i, lo, hi, q)
             for i, lo, hi, q in zip(here.rest, here.low, here.high, sizes.counts, strict=True)
         ]
+        chosen = moments_of(sizes.counts, patch.dimension)
         unknowns = self.measure.unknowns
         orders = self._data(patch, here.axis)
         ends = patch.end_tables(here.axis, max(max(orders.values()) - 1, 0))[:, here.end]
@@ -140,7 +147,7 @@ class TraceTies:
             for k in range(orders[unknown]):
                 scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
                 tables = [*moments[: here.axis], scale * ends[k][None], *moments[here.axis :]]
-                block = product_matrix(tables)
+                block = product_matrix(tables)[chosen]
                 full = np.zeros((len(block), len(unknowns) * patch.size))
                 full[:, j * patch.size : (j + 1) * patch.size] = block
                 rows.append(full)

@@ -491,7 +491,7 @@ class TestRefusals:
         )
         self.refused(words, lambda u, x, y: sf.div(k(x) * sf.grad(u)) - 1, sf.Disk((0, 0), 1))
         cube = sf.Box((0, 1), (0, 1), (0, 1))
-        self.refused(words, lambda u, x, y, z: sf.div(k(x) * sf.grad(u)) - 1, cube)
+        self.refused(words, lambda u, x, y, z: sf.div(k(x) * k(y) * sf.grad(u)) - 1, cube)
         self.refused(
             "Leave adaptor= out", lambda u, x: (k(x) * u.dx).dx - 1, line, adaptor=sf.Resolve()
         )

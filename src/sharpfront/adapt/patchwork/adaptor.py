@@ -275,7 +275,8 @@ class Patches:
 
     def _limits(self, state: PatchState) -> Limits:
         """Return how many functions patches may have along an axis."""
-        base, most = self.settings.functions(state.tol), self.settings.most(state.tol)
+        base = self.settings.functions(state.tol)
+        most = self.settings.most(state.tol, state.problem.domain.dimension)
         return Limits(base, most, FEWEST if state.rows.is_simple else base - KEEPING)
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:

@@ -109,5 +109,5 @@ def _place(cell: Cell, end: tuple[int, ...] | None, corners: Host) -> int:
     """Return which of the corners is at an end of a cell; -1 for none."""
     if end is None:
         return -1
-    own = cell.patch.points([np.array([2.0 * e - 1.0]) for e in end])[0]
-    return int(np.argmin(np.abs(corners - own).max(axis=1)))
+    own = cell.patch.points([np.array([2.0 * e - 1.0 if e >= 0 else 0.0]) for e in end])[0]
+    return int(np.argmin(np.nan_to_num(np.abs(corners - own)).max(axis=1)))

@@ -80,19 +80,29 @@ def is_shortest(patch: Patch) -> bool:
 
 
 def at_corners(cells: Sequence[Cell], corners: Host | None) -> list[tuple[int, ...] | None]:
-    """Return at which of its corners each cell touches just one of some points."""
-    none: list[tuple[int, ...] | None] = [None] * len(cells)
+    """Return at which of its ends along each axis each cell touches some points or lines, if any.
+
+    None where it touches them at both ends of an axis. Lines run along the axis in which they have
+    NaN; a cell that touches just one of them, along its whole length, has -1 there.
+    """
+    out: list[tuple[int, ...] | None] = [None] * len(cells)
     if corners is None or not len(corners):
-        return none
+        return out
     d = corners.shape[1]
     ends = list(itertools.product((0, 1), repeat=d))
     own = np.stack([c.patch.points([np.array([-1.0, 1.0])] * d) for c in cells])
     size = np.ptp(own, axis=1).min(axis=1)
-    gaps = np.abs(own[:, :, None] - corners).max(axis=3)
+    gaps = np.nan_to_num(np.abs(own[:, :, None] - corners)).max(axis=3)
     touched = gaps <= 1e-9 * size[:, None, None]
-    for i in np.flatnonzero(touched.sum(axis=(1, 2)) == 1):
-        none[i] = ends[int(np.argmax(touched[i].any(axis=1)))]
-    return none
+    fixed = ~np.isnan(corners)
+    for i in np.flatnonzero(touched.any(axis=(1, 2))):
+        where: list[set[int]] = [set() for _ in range(d)]
+        for vertex, point in np.argwhere(touched[i]):
+            for axis in np.flatnonzero(fixed[point]):
+                where[axis].add(ends[vertex][axis])
+        if all(len(found) < 2 for found in where):
+            out[i] = tuple(found.pop() if found else -1 for found in where)
+    return out
 
 
 def split(
@@ -112,13 +122,14 @@ def cut_to_corner(
     cell: Cell, tail: Host, aim: float, functions: tuple[int, int], corner: tuple[int, ...]
 ) -> list[Cell]:
     """Return the parts of a cell with a singularity at a corner of the domain."""
-    worst, d, sides = float(tail.max()), len(corner), cell.patch.sides
+    worst, d, cut = float(tail.max()), len(corner), np.array(corner) >= 0
+    sides, least = cell.patch.sides, float(cell.patch.sides[cut].min())
     same = np.full(d, functions[1])
-    if sides.max() > ROUND * sides.min():
+    long = cut & (sides > ROUND * least)
+    if long.any():
         # Along the longer side only, as near to the corner as the patch is thick.
         thin = np.full((d, 2), np.inf)
-        long = sides > ROUND * sides.min()
-        thin[range(d), corner] = np.where(long, sides.min(), np.inf)
+        thin[range(d), corner] = np.where(long, least, np.inf)
         return parts_of(cell, long, same, worst, thin)
     if cell.corner != corner or not math.isfinite(cell.tail):
         return rings(cell, corner, worst, [same] * (FIRST + 1))
@@ -157,7 +168,7 @@ def rings(
     functions
         Of the parts of each cut, and of the last one at the corner.
     """
-    axes, even = np.ones(len(corner), dtype=bool), np.full((len(corner), 2), np.inf)
+    axes, even = np.array(corner) >= 0, np.full((len(corner), 2), np.inf)
     out: list[Cell] = []
     run = cell.run if cell.corner == corner else 0
     now, levels = cell, len(functions) - 1
@@ -165,7 +176,8 @@ def rings(
         parts = parts_of(now, axes, number, tail, even)
         now = next(c for c in parts if c.corner == corner)
         out += [c for c in parts if c is not now]
-    patch = replace(now.patch, functions=tuple(functions[-1].tolist()))
+    counts = np.where(axes, functions[-1], now.patch.functions)
+    patch = replace(now.patch, functions=tuple(counts.tolist()))
     before, since = _before(cell, corner, tail, levels)
     last = replace(now, patch=patch, run=run + levels, tail=before, levels=since)
     return [*out, last]

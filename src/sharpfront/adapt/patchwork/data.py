@@ -16,12 +16,14 @@ from sharpfront.adapt.patchwork.tails import ANALYTIC, Tails, tails_of_blocks
 from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.adapt.spikes import spread
 from sharpfront.arrays import Host
-from sharpfront.bases.legendre import gauss, gauss_table, legendre_table
+from sharpfront.bases.joint import leading_degrees
+from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_points
 from sharpfront.equation.focus import axis_places
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.maps import AxisMap
 from sharpfront.problem import Problem
+from sharpfront.rows.moments import projected
 from sharpfront.rows.norm import felt_size
 from sharpfront.rows.values import form_at, taylor_of
 
@@ -57,7 +59,7 @@ def with_resolved_data(
 ) -> list[Cell]:
     """Return cells on which sources and coefficients are resolved, as far as that is allowed."""
     base = settings.functions(tol)
-    limits = Limits(base, settings.most(tol), base)
+    limits = Limits(base, settings.most(tol, problem.domain.dimension), base)
     looks = _Looks(problem, _told(problem, tiling), tol)
     cells = _cut_where_missed(looks, cells)
     for _ in range(HALVINGS):
@@ -210,7 +212,7 @@ def _gaps_along(looks: _Looks, patch: Patch, place: Host) -> Host:
             parts = np.split(values[1:], np.cumsum(counts)[:-1])
             for a, part in enumerate(parts):
                 table = legendre_table(patch.maps[a].inverse(at[:, a]), counts[a])[0, 0]
-                gap = abs(values[0] - float(_projected(part, (counts[a],)) @ table))
+                gap = abs(values[0] - float(projected(part, (counts[a],)) @ table))
                 gaps[a] = max(gaps[a], float(felt[0]) * gap)
     return gaps if gaps.max() > 1.0 else np.full(patch.dimension, np.inf)
 
@@ -227,7 +229,7 @@ def _blocks(
     points, _ = patch.gauss_points(counts)
     n = len(points)
     data = _data(problem, form, patch, np.concatenate([points, places]), tol)
-    return [(_projected(v[:n], counts), v[n:], felt[n:]) for v, felt in data]
+    return [(projected(v[:n], counts), v[n:], felt[n:]) for v, felt in data]
 
 
 def _data(
@@ -297,21 +299,9 @@ def _interpolated(block: Host, patch: Patch, points: Host) -> Host:
     return np.asarray(part)
 
 
-def _projected(values: Host, counts: tuple[int, ...]) -> Host:
-    """Return the Legendre weights of values at product Gauss points."""
-    block = values.reshape(counts)
-    for axis, n in enumerate(counts):
-        matrix = (gauss_table(n, n, 0)[0] * gauss(n)[1][:, None]).T
-        block = np.moveaxis(np.tensordot(matrix, block, axes=(1, axis)), 0, axis)
-    return block
-
-
 def _beyond(block: Host, functions: tuple[int, ...]) -> tuple[Host, Host]:
     """Return the size of the weights beyond a patch's functions, and the functions they want."""
-    found = tails_of_blocks([block], 1.0, [ANALYTIC])
-    tail = np.zeros(len(functions))
-    for axis, p in enumerate(functions):
-        rest = tuple(a for a in range(block.ndim) if a != axis)
-        profile = np.abs(block).max(axis=rest) if rest else np.abs(block)
-        tail[axis] = float(profile[p:].max())
+    found = tails_of_blocks([block], 1.0, [ANALYTIC], [functions])
+    size, degrees = np.abs(block).ravel(), leading_degrees(block.shape, functions)
+    tail = np.array([size[k >= p].max() for k, p in zip(degrees, functions, strict=True)])
     return np.where(tail > 1.0, tail, 0.0), found.wanted[0]

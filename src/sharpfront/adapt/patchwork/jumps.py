@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.cuts import ENOUGH, Cell
+from sharpfront.adapt.patchwork.solids import Wall
 from sharpfront.adapt.patchwork.tails import Tails
-from sharpfront.adapt.patchwork.tiling import ROUNDING, Block, Tiling, Wall
+from sharpfront.adapt.patchwork.tiling import ROUNDING, Block, Tiling
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along

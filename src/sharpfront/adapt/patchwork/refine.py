@@ -172,8 +172,9 @@ def _enriched(
     patch = cell.patch
     axes = _too_many(patch, wanted, long, limits.most)
     if axes.any():
-        if corner is not None and (long.all() or not np.isfinite(wanted[axes]).all()):
-            return cut_to_corner(cell, tail, aim, (limits.least, limits.base), corner)
+        towards = _towards(corner, long, wanted, axes)
+        if towards is not None:
+            return cut_to_corner(cell, tail, aim, (limits.least, limits.base), towards)
         halves = np.where(np.isfinite(wanted), np.ceil(HALF * wanted) + 1, limits.base)
         counts = np.clip(halves, limits.base, limits.most).astype(int)
         return split(cell, tail, axes, aim, counts, thin)
@@ -182,6 +183,18 @@ def _enriched(
         for p, w, needs in zip(patch.functions, wanted, long, strict=True)
     )
     return [replace(cell, patch=replace(patch, functions=functions), promise=aim)]
+
+
+def _towards(
+    corner: tuple[int, ...] | None, long: Flags, wanted: Host, axes: Flags
+) -> tuple[int, ...] | None:
+    """Return the corner or edge that a cell is cut to, an end for each axis, -1 along an edge."""
+    if corner is None:
+        return None
+    if len(corner) < 3:
+        return corner if long.all() or not np.isfinite(wanted[axes]).all() else None
+    towards = tuple(end if here else -1 for end, here in zip(corner, long, strict=True))
+    return towards if sum(end >= 0 for end in towards) > 1 else None
 
 
 def _too_many(patch: Patch, wanted: Host, long: Flags, most: int) -> Flags:

@@ -18,6 +18,8 @@ class PatchSettings:
     reach
         How many functions more a patch may take along every axis before it is split. A patch
         costs the third power of its functions, two halves the same each.
+    reach_in_space
+        The same in space.
     depth
         Layers are cut off at ln(1/tol) + depth widths, where e^-depth of the tolerance is left; its
         slope is what the patch beside it has to hold. With two thirds of it layers that meet in a
@@ -38,6 +40,7 @@ class PatchSettings:
 
     base: int = 4
     reach: int = 10
+    reach_in_space: int = 5
     depth: float = 6.0
     disturbed: float = 0.1
     heavier: float = 100.0
@@ -46,9 +49,9 @@ class PatchSettings:
         """Return how many functions along an axis a patch begins with."""
         return self.base + max(2, math.ceil(-math.log10(tol) - 0.01))
 
-    def most(self, tol: float) -> int:
+    def most(self, tol: float, dimension: int) -> int:
         """Return how many functions along every axis a patch may have."""
-        return self.functions(tol) + self.reach
+        return self.functions(tol) + (self.reach if dimension < 3 else self.reach_in_space)
 
     def layer(self, tol: float) -> float:
         """Return the depth of a layer's patch in widths."""

@@ -14,6 +14,7 @@ from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.geometry import Box, Interval
 from sharpfront.problem import Problem
+from sharpfront.rows.interfaces import interface_lines
 
 # Nodes of the mesh on which conditions are compared where they meet.
 LOOKED = 400
@@ -23,7 +24,7 @@ def suits(problem: Problem) -> bool:
     """Tell whether patches solve a problem: on a domain that boxes tile, order up to four."""
     return (
         problem.time is None
-        and problem.domain.dimension <= 2
+        and problem.domain.dimension <= 3
         and (problem.is_linear or not problem.is_singular)
         and _order(problem) <= 4
         and _tiled(problem)
@@ -31,9 +32,16 @@ def suits(problem: Problem) -> bool:
 
 
 def _tiled(problem: Problem) -> bool:
-    """Tell whether the domain can be tiled: by boxes in space where something jumps."""
+    """Tell whether the domain can be tiled, and by boxes without charts where something jumps.
+
+    In space something may jump across one axis only: where such planes cross, solutions may be as
+    singular as they like, and exponents are known in the plane.
+    """
     tiling = tiling_of(problem.domain)
-    return tiling is not None and not (problem.is_singular and tiling.blocks[0].chart)
+    if tiling is None or not problem.is_singular:
+        return tiling is not None
+    across = sum(len(x) > 0 for x in interface_lines(problem))
+    return not tiling.blocks[0].chart and (problem.domain.dimension < 3 or across < 2)
 
 
 def needs_patches(problem: Problem) -> bool:
@@ -42,12 +50,16 @@ def needs_patches(problem: Problem) -> bool:
     Beside corners that point inwards smooth functions on the whole domain do not converge, and for
     systems and beyond order two nothing but patches says how large their error is. On the line one
     equation is solved piece by piece anyway; of beams those with edges in their data need patches.
+    In space patches are faster than one basis wherever both were tried, which is linear equations
+    up to order two.
     """
-    if problem.time is not None or problem.domain.dimension > 2:
+    if problem.time is not None or problem.domain.dimension > 3:
         return False
     if problem.is_singular:
         return suits(problem)
     single, plain = len(problem.unknowns) == 1, _order(problem) <= 2
+    if problem.domain.dimension == 3:
+        return problem.is_linear and plain and suits(problem)
     if single and isinstance(problem.domain, Interval):
         edged = problem.is_linear and not plain and has_edges(problem)
         return edged and suits(problem)

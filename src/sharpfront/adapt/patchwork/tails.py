@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
+from sharpfront.bases.joint import is_joint, leading_degrees
 from sharpfront.bases.patchwork import PatchworkBasis
 
 # Weights below this share of the largest are rounding.
@@ -110,7 +111,12 @@ def loudest(tails: Tails, aim: float) -> Tails:
     return loud if np.any(loud.tail > aim) else tails
 
 
-def tails_of_blocks(blocks: Sequence[Host], aim: float, least: Sequence[float]) -> Tails:
+def tails_of_blocks(
+    blocks: Sequence[Host],
+    aim: float,
+    least: Sequence[float],
+    functions: Sequence[tuple[int, ...]] | None = None,
+) -> Tails:
     """Return the tails of weights of Legendre products.
 
     Parameters
@@ -121,16 +127,19 @@ def tails_of_blocks(blocks: Sequence[Host], aim: float, least: Sequence[float]) 
         What tails are to become.
     least
         By how much analytic weights fall on each patch, as a logarithm.
+    functions
+        How many functions each patch has along each axis; as many as weights if None.
     """
+    own = [b.shape for b in blocks] if functions is None else functions
     rows = [
-        [_along(profile, aim, fall) for profile in _profiles(block)]
-        for block, fall in zip(blocks, least, strict=True)
+        [_along(p, aim, fall, is_joint(block.ndim)) for p in _profiles(block, counts)]
+        for block, fall, counts in zip(blocks, least, own, strict=True)
     ]
     tail, wanted, analytic, last = np.moveaxis(np.array(rows, dtype=float), -1, 0)
     return Tails(tail, wanted, analytic > 0, last)
 
 
-def _profiles(block: Host) -> list[Host]:
+def _profiles(block: Host, functions: tuple[int, ...]) -> list[Host]:
     """Return how large the terms of each degree are along each axis."""
     d = block.ndim
     size = np.abs(block)
@@ -138,12 +147,21 @@ def _profiles(block: Host) -> list[Host]:
         # sqrt(2k + 1) P_k is sqrt(2k + 1) at the ends.
         norm = np.sqrt(2.0 * np.arange(p) + 1.0)
         size = size * norm.reshape([-1 if a == axis else 1 for a in range(d)])
-    square = size * size
-    return [np.sqrt(square.sum(axis=tuple(a for a in range(d) if a != axis))) for axis in range(d)]
+    square = (size * size).ravel()
+    degrees = leading_degrees(block.shape, functions)
+    return [
+        np.sqrt(np.bincount(k, square, p)[:p]) for k, p in zip(degrees, block.shape, strict=True)
+    ]
 
 
-def _along(profile: Host, aim: float, least: float) -> tuple[float, float, bool, float]:
-    """Return tail, functions wanted, whether a profile falls geometrically, last weights."""
+def _along(
+    profile: Host, aim: float, least: float, joint: bool
+) -> tuple[float, float, bool, float]:
+    """Return tail, functions wanted, whether a profile falls geometrically, last weights.
+
+    Functions up to a joint degree have all that are as high in one weight of the profile: where it
+    falls as k^-s, the weights to come add up to p / (s - 1) last ones.
+    """
     p = len(profile)
     envelope = np.maximum.accumulate(profile[::-1])[::-1]
     last = tail = float(profile[-LAST:].max())
@@ -155,7 +173,9 @@ def _along(profile: Host, aim: float, least: float) -> tuple[float, float, bool,
     fall = math.log(max(envelope[start], floor) / max(envelope[stop], floor))
     if fall < least:
         end = math.log(max(profile[-4:-2].max(), floor) / max(last, floor))
-        tail *= p ** (SUM if end > FLAT else NOISE)
+        most = p ** (SUM if end > FLAT else NOISE)
+        power = fall / math.log((stop + 1) / (start + 1))
+        tail *= min(most, p / max(power - 1.0, 1e-9)) if joint else most
         return tail, math.inf if tail > aim else float(p), False, last
     if envelope[-1] <= 0.1 * aim:
         return tail, float(np.argmax(envelope <= 0.1 * aim)), True, last

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.charts import quadrilaterals
+from sharpfront.adapt.patchwork.solids import Wall, edges_of, lattice_of
 from sharpfront.arrays import Host
 from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Box, Domain
@@ -21,9 +22,6 @@ from sharpfront.rows.faces import Side, faces_of
 # Places that differ by less than this share of the domain are one: ends of cut curves are found by
 # bisection.
 ROUNDING = 1e-8
-
-
-Wall = tuple[int, float, Host, Host, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +110,11 @@ class Tiling:
     def corners(self) -> Host:
         """Corners of the domain and points where one part of the boundary ends, (k, d).
 
-        Where a condition changes on a straight side, solutions are as singular as at a corner.
+        Where a condition changes on a straight side, solutions are as singular as at a corner. In
+        space the lines on which edges lie: NaN along the line.
         """
+        if self.domain.dimension > 2:
+            return edges_of(self.blocks[0].walls)
         known = self.domain.corners
         if self.domain.dimension != 2 or any(self.domain.periodic_axes):
             return known
@@ -146,7 +147,8 @@ def tiling_of(domain: Domain) -> Tiling | None:
     if isinstance(domain, Box):
         return Tiling(domain, (_box(domain),))
     if domain.dimension != 2:
-        return None
+        found = lattice_of(domain)
+        return found and Tiling(domain, (Block(domain, *found),))
     pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
     sides = [(_ends(curve), part) for part, curves in pieces.items() for curve in curves]
     straight = [(ends, part) for ends, part in sides if ends is not None]
