@@ -15,6 +15,7 @@ from sharpfront.conditions import IntegralCondition, Stated
 from sharpfront.equation.expression import (
     Apply,
     Constant,
+    Coordinate,
     Expression,
     Leaf,
     Parameter,
@@ -52,6 +53,11 @@ class Forcing:
     conditions: tuple[tuple[Expression, ...], ...]
     further: tuple[tuple[tuple[Expression, ...], dict[str, float]], ...]
     initial: Mapping[str, Callable[[Host], Host]]
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether a coordinate itself stands in an equation: there may be what u has nothing of."""
+        return any(isinstance(n, Coordinate) for e in self.equations for n in ordered(e))
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,6 +118,24 @@ def test_derivatives_come_from_the_graph_where_it_can_be_traced():
     assert all(isinstance(e, Constant) for group in found.conditions for e in group)
 
 
+@pytest.mark.parametrize(("width", "place"), [(1e-2, 0.3), (1e-3, 0.3712), (1e-4, 0.6543)])
+def test_what_the_solution_has_nothing_of_is_found_in_its_sensitivity(width, place):
+    """At q = 0 nothing is narrow, and the kernels of the solution know of no bump."""
+
+    def bump(q):
+        return sf.Problem(
+            LINE,
+            lambda u, x: -u.dxx + u - 1 - q / width * np.exp(-(((x - place) / width) ** 2)),
+            boundary=lambda u, x: u,
+        )
+
+    v = sf.solve(bump, q=0.0, tol=1e-6).sensitivity("q")
+    x = np.array([0.1, place, 0.9])
+    exact = sf.solve(bump(1.0), tol=1e-8)(x) - sf.solve(bump(0.0), tol=1e-8)(x)
+    assert np.abs(v(x) - exact).max() < max(1e-5, 3 * v.error_estimate)
+    assert v.converged
+
+
 def chain(k):
     return sf.Problem(
         LINE, lambda u, w, x: (u.dx - k * w, w.dx + k * u), left=lambda u, w, x: (u, w - 1)

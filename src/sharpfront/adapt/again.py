@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from sharpfront.adapt.cuts import survey
 from sharpfront.adapt.doubt import without_implied
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.resolve import ResolveState
@@ -13,15 +14,25 @@ from sharpfront.ordinary import ordinary
 from sharpfront.problem import Problem
 
 
-def again(state: Any, problem: Problem, tol: float) -> Any:
+def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) -> Any:
     """Return the state before the first solve of another problem with the same operator.
 
     Kernels, and what is known of the operator, are those of the state in which a solve has ended;
     where they do not resolve the new problem, the adaptor goes on as ever. None where the adaptor
     has no such state.
+
+    Parameters
+    ----------
+    state
+        In which a solve has ended.
+    problem, tol
+        What is solved now.
+    surveyed
+        Whether to look for features of its data between the points at which is checked.
     """
     if isinstance(state, ResolveState):
         plain, _ = without_implied(ordinary(problem))
+        seen = survey(plain) if surveyed else None
         return replace(
             state,
             problem=plain,
@@ -30,8 +41,8 @@ def again(state: Any, problem: Problem, tol: float) -> Any:
             answer=None,
             kept=None,
             stale=0,
-            # It was made for another source.
-            seen=None,
+            seen=seen,
+            cuts=seen.cuts if seen else state.cuts,
             implied=(),
             attempts=0,
             tried=(),

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.budget import tolerance
 from sharpfront.checks import explained, flag, function, listed, refusal
@@ -106,9 +105,13 @@ def fit(
 def _fitted(model: Model, tol: float, z: Host, curvature: bool) -> Fit:
     """Return the fit from a start, on solves that are tightened as far as they need be."""
     near = None
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS + 1):
         found = minimised(model, z, tol, near=near)
         point, doubt = model.checked(found.point)
+        if not model.careful and _differ(point.jacobian, found.point.jacobian):
+            # Kernels of the solution do not resolve its derivatives, and the way was wrong.
+            model.careful, z, near = True, found.z, found.point
+            continue
         variance = _variance(model, found)
         seen = spread(point.jacobian, variance, doubt)
         share = share_bound(model, point, seen.deviations)
@@ -116,10 +119,16 @@ def _fitted(model: Model, tol: float, z: Host, curvature: bool) -> Fit:
             break
         tol = max(LAST_TOL, tol * min(0.5 * SHARE / share, 0.1))
         z, near = found.z, found.point
-    result = Fit(model, found, seen, variance, share, tuple(_rates(point, model)))
+    result = Fit(model, found, seen, variance, share, tuple(model.rates(point.solution)))
     bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()
     result = replace(result, bent=bent)
     return replace(result, notes=tuple(_notes(result, doubt)))
+
+
+def _differ(one: Host, other: Host) -> bool:
+    """Tell whether a column of two tables of derivatives differs by more than a tenth."""
+    gap = np.linalg.norm(one - other, axis=0)
+    return bool(np.any(gap > 0.1 * np.linalg.norm(one, axis=0)))
 
 
 def _with_function(
@@ -261,12 +270,6 @@ def _teller(model: Model, tell: Callable[..., Any]) -> Callable[[Point], None]:
 
 def _variance(model: Model, found: Found) -> float:
     return 1.0 if model.noise_known else max(found.chi2 / model.spare, 1e-300)
-
-
-def _rates(point: Point, model: Model) -> list[Approximation]:
-    solution = point.solution
-    found: list[Approximation] = solution.member.derivatives(solution, model.names)
-    return found
 
 
 def _bent(model: Model, found: Found, seen: Spread, variance: float) -> tuple[float, ...]:

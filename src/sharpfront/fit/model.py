@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.approximation import Approximation
 from sharpfront.arrays import Host
 from sharpfront.errors import SharpfrontError
 from sharpfront.family import Family
@@ -67,6 +68,12 @@ class Model:
         The data.
     options
         Of the solves.
+    on_solve
+        Called with each good point.
+    solves
+        How many there were.
+    careful
+        Whether derivatives are checked at every point: the kernels of solutions do not do.
     """
 
     family: Family
@@ -76,6 +83,7 @@ class Model:
     options: Mapping[str, Any] = field(default_factory=dict)
     on_solve: Callable[[Point], None] | None = None
     solves: int = 0
+    careful: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,7 +141,7 @@ class Model:
         if solution is None or not solution.converged or not self._holds(solution):
             return None
         try:
-            rates = solution.member.derivatives(solution, self.names)
+            rates = self.rates(solution)
         except SharpfrontError:
             return None
         point = self._point(z, solution, rates)
@@ -152,6 +160,14 @@ class Model:
             return solve(self.family.factory, tol=tol, **self.options, **values)
         except SharpfrontError:
             return None
+
+    def rates(self, solution: Solution) -> list[Approximation]:
+        """Return the derivatives along all free parameters."""
+        if self.careful:
+            found = (solution.member.sensitivity(solution, n, RATE_TOL) for n in self.names)
+            return [v.approximation for v in found]
+        rates: list[Approximation] = solution.member.derivatives(solution, self.names)
+        return rates
 
     def _holds(self, solution: Solution) -> bool:
         """Tell whether all data lie in the domain of a solution, which a parameter may move."""

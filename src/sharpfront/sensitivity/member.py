@@ -60,7 +60,7 @@ class Member:
         found = None
         if forcing is not None and self.kept is not None:
             (linear,) = tangent_problems(solution, [forcing])
-            found = resolved(solution, self.kept, linear, aim, size)
+            found = resolved(solution, self.kept, linear, aim, size, forcing.is_explicit)
         elif forcing is not None and suits_march(solution):
             found = checked_march(solution, forcing, aim, size)
         if found is None:
@@ -114,7 +114,8 @@ class Member:
         assert kept is not None
         if solution.problem is None or not same_but_numbers(solution.problem, problem):
             return None
-        state = again(kept.state, problem, tol)
+        # What varies along the coordinates is the same, and was looked at for this solution.
+        state = again(kept.state, problem, tol, surveyed=False)
         if state is None:
             return None
         try:

@@ -56,7 +56,7 @@ def tangent_problems(solution: Solution, forcings: Iterable[Forcing]) -> Iterato
 
 def unchecked(kept: Kept, linear: Problem) -> Approximation | None:
     """Return the solution of a linear problem on kernels that are there, without an estimate."""
-    state = again(kept.state, linear, 1.0)
+    state = again(kept.state, linear, 1.0, surveyed=False)
     if state is None:
         return None
     with blas_threads(1):
@@ -69,7 +69,12 @@ def unchecked(kept: Kept, linear: Problem) -> Approximation | None:
 
 
 def resolved(
-    solution: Solution, kept: Kept, linear: Problem, tol: float, relative: float
+    solution: Solution,
+    kept: Kept,
+    linear: Problem,
+    tol: float,
+    relative: float,
+    surveyed: bool,
 ) -> Solution | None:
     """Return the solution of a linear problem, begun on kernels that are there.
 
@@ -84,15 +89,17 @@ def resolved(
     relative
         The size of the parameter: an error of the solution changes about as fast with it as the
         solution does with a change of the parameter of that size.
+    surveyed
+        Whether there may be features in the problem that the solution has nothing of.
     """
-    pair = _solved(solution, kept, linear, tol)
+    pair = _solved(solution, kept, linear, tol, surveyed)
     if pair is None:
         return None
     found, points = pair
     size = largest(found, points)
     if 0.0 < size < 1.0 and found.error_estimate > tol * size:
         # An estimate is relative to one at least, which says little of what is small.
-        found, points = _solved(solution, kept, linear, tol * size) or pair
+        found, points = _solved(solution, kept, linear, tol * size, surveyed) or pair
     share = solution.error_estimate * max(1.0, largest(solution, points)) / relative
     share /= max(1.0, size)
     estimate = Estimate(found.error_estimate + share, found.estimate.meaning + _SHARE)
@@ -100,10 +107,10 @@ def resolved(
 
 
 def _solved(
-    solution: Solution, kept: Kept, linear: Problem, tol: float
+    solution: Solution, kept: Kept, linear: Problem, tol: float, surveyed: bool
 ) -> tuple[Solution, Host] | None:
     """Return the solution, and the points at which it was checked."""
-    state = again(kept.state, linear, tol)
+    state = again(kept.state, linear, tol, surveyed=surveyed)
     if state is None:
         return None
     steps: list[Step] = []
