@@ -58,7 +58,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("seeds", type=int, nargs="+")
     parser.add_argument("--count", type=int, default=50, help="problems for each seed")
     parser.add_argument("--tol", type=float, default=1e-6)
-    parser.add_argument("--max-kernels", type=int, default=4000)
+    parser.add_argument("--max-kernels", type=int, help="as many as the default allows")
     parser.add_argument("--only", nargs="*", help="names of problems, SEED:NUMBER")
     parser.add_argument("--plane", action="store_true", help="leave out three dimensions")
     parser.add_argument("--all", action="store_true", help="print every problem")

@@ -6,6 +6,7 @@ import numpy as np
 
 import sharpfront as sf
 from sharpfront import catalog
+from sharpfront.adapt import ResolveSpace
 
 
 def main(picture: Path | None = None) -> tuple[float, float]:
@@ -15,7 +16,8 @@ def main(picture: Path | None = None) -> tuple[float, float]:
     """
     w = 5e-3
     entry = catalog.CIRCULAR_FRONT
-    solution = sf.solve(entry.problem(w), tol=1e-4)
+    # By default this front is solved on patches, and only narrower ones in this way.
+    solution = sf.solve(entry.problem(w), tol=1e-4, adaptor=ResolveSpace())
     print(solution)
     if picture is not None:
         solution.plot("kernels").figure.savefig(picture, dpi=150)

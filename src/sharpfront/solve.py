@@ -32,9 +32,6 @@ ON_THE_WAY = 1e-3
 TOLERANCE, SPACE_TOLERANCE = 1e-8, 1e-6
 
 
-_PATCHES = "Or try adaptor=sf.Patches(), which are as small as they need be."
-
-
 @explained("sf.solve(problem, tol=1e-6)")
 def solve(
     problem: Problem | Callable[..., Problem],
@@ -168,11 +165,12 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, Kept | No
             return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
+    free = adaptor is None and budget.max_kernels is None
     adaptor = _chosen(stated, adaptor, budget)
     if not stated.is_linear:
         adaptor = newton_adaptor(adaptor, Start(how.guess))
     with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
-        return _solve(stated, tol, budget.seed, adaptor, tell)
+        return _solve(stated, tol, budget.seed, adaptor, tell, free)
 
 
 def _check_options(adaptor: object, on_step: object, progress: object, resume: object) -> None:
@@ -214,16 +212,21 @@ def _solve(
     seed: int,
     adaptor: Adaptor,
     tell: Callable[[Record], None],
+    free: bool,
 ) -> tuple[Solution, Kept]:
     with blas_threads(1):
-        state = adaptor.start(problem, tol, seed)
+        state: State = adaptor.start(problem, tol, seed)
+        if free and getattr(state, "narrow", False):
+            # Fronts too narrow for patches are followed by kernels, if they are along a curve.
+            adaptor = ResolveSpace()
+            state = adaptor.start(problem, tol, seed)
         steps: list[Step] = []
         while state.finished is None:
             step, state = turn(problem, adaptor, state, len(steps))
             steps.append(step)
             tell(step.record)
     inner = Kept(getattr(adaptor, "inner", adaptor), getattr(state, "inner", state))
-    return _solution(problem, tol, steps, state, adaptor), inner
+    return _solution(problem, tol, steps, state), inner
 
 
 def _continued(
@@ -291,16 +294,12 @@ def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adapto
     return replace(ResolveSpace(), **given)
 
 
-def _solution(
-    problem: Problem, tol: float, steps: list[Step], state: State, adaptor: Adaptor
-) -> Solution:
+def _solution(problem: Problem, tol: float, steps: list[Step], state: State) -> Solution:
     answer, finished = state.answer, state.finished
     assert finished is not None
     step = next(s for s in steps if s.assessment.approximation is answer.approximation)
     if finished.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:
         finished = step.outcome
-    if finished.remedy and isinstance(adaptor, ResolveSpace) and suits(problem):
-        finished = replace(finished, remedy=f"{finished.remedy} {_PATCHES}")
     return Solution(
         answer.approximation,
         problem.domain,

@@ -265,11 +265,11 @@ SINGULAR = {
 
 
 @pytest.mark.parametrize("name", SINGULAR)
-def test_problems_with_many_solutions_are_near_singular(name):
+def test_problems_with_many_solutions_are_told(name):
     solution = sf.solve(SINGULAR[name], tol=1e-6)
-    assert solution.outcome.kind == "near-singular"
+    told = {"near-singular": ("amplified", "grows to"), "ill-posed": ("any constant may be added",)}
     assert not solution.converged
-    assert "amplified" in solution.outcome.detail or "no unique" in solution.outcome.detail
+    assert any(words in solution.outcome.detail for words in told[solution.outcome.kind])
 
 
 @pytest.mark.parametrize("shift", [-4.0, 4.0])
@@ -284,8 +284,9 @@ def test_beside_a_resonance_all_is_well(shift):
 @pytest.mark.parametrize("most", [50, 300])
 def test_the_most_kernels_are_respected(most):
     seen = []
+    adaptor = ResolveSpace(max_kernels=most)
     solution = sf.solve(
-        sf.Problem(SQUARE, layers, boundary=zero), tol=1e-8, max_kernels=most, on_step=seen.append
+        sf.Problem(SQUARE, layers, boundary=zero), tol=1e-8, adaptor=adaptor, on_step=seen.append
     )
     assert solution.outcome.kind == "kernel limit reached"
     assert not solution.converged
@@ -336,13 +337,13 @@ def test_the_same_bits_twice_with_layers_and_on_shapes():
 
 def test_an_estimate_is_never_taken_on_its_own():
     """A first solve below the tolerance is checked by a cheaper one before it is believed."""
-    solution = sf.solve(sf.Problem(SQUARE, poisson, boundary=given), tol=1e-4)
+    solution = sf.solve(sf.Problem(DOMAINS["disk"], poisson, boundary=given), tol=1e-4)
     assert [record.kernels for record in solution.history][1] < solution.history[0].kernels
     assert solution.kernels == solution.history[0].kernels
 
 
 def test_a_layer_gets_a_mixture_and_more_functions_across_than_along():
-    solution = sf.solve(OUTFLOW.problem(1e-4), tol=1e-6)
+    solution = sf.solve(OUTFLOW.problem(1e-4), tol=1e-6, adaptor=ResolveSpace())
     basis = solution.approximation.bases["u"]
     assert isinstance(basis, TensorBasis)
     assert basis.axes[0].coordinate.components > 0
@@ -545,7 +546,7 @@ def test_an_estimate_below_the_tolerance_at_once_is_still_confirmed():
         lambda u, x, y: -(x * u.dxx + u.dyy) - (9 * x + 1) * exact(x, y),
         boundary=lambda u, x, y: u - exact(x, y),
     )
-    solution = sf.solve(problem, tol=1e-6)
+    solution = sf.solve(problem, tol=1e-6, adaptor=ResolveSpace())
     assert solution.converged
     assert len(solution.history) > 1
 
@@ -557,7 +558,7 @@ def test_a_circular_front_gets_kernels_along_it():
     from sharpfront.catalog import CIRCULAR_FRONT, max_error
     from sharpfront.pieces.embedded import EmbeddedBasis
 
-    solution = sf.solve(CIRCULAR_FRONT.problem(5e-3), tol=1e-4)
+    solution = sf.solve(CIRCULAR_FRONT.problem(5e-3), tol=1e-4, adaptor=ResolveSpace())
     basis = solution.approximation.bases["u"]
     assert solution.converged
     assert isinstance(basis, EmbeddedBasis)
@@ -577,5 +578,5 @@ def test_a_spike_between_the_nodes_is_seen():
     problem = sf.Problem(
         SQUARE, lambda u, x, y: -sf.laplacian(u) + source(x, y), boundary=lambda u, x, y: u
     )
-    solution = sf.solve(problem, tol=1e-3, max_kernels=800)
+    solution = sf.solve(problem, tol=1e-3, adaptor=ResolveSpace(max_kernels=800))
     assert not solution.converged or abs(solution(0.3137, 0.7241) - 1) < 2e-3

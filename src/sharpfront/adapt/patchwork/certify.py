@@ -17,6 +17,7 @@ a motion that nothing holds makes it grow without bound, once the functions reso
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -52,8 +53,9 @@ from sharpfront.rows.patch_rows import PatchRows
 
 # Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
 COMPARED = tuple((-np.cos(np.pi * np.arange(8) / 7)).tolist())
-# Functions that hold a wave to twelve digits: so many for each unit of k h / 2, and these more.
-WAVE, DIGITS = 1.3, 18
+# Modes of the operator are held to so much of them where resonances are looked for: one that any
+# patch holds to ten digits only lets noise grow to 1e9 at a resonance.
+HELD = 1e-16
 # Where another norm changes the solution by less than this share of the tolerance, no point where
 # interfaces meet is looked into: with r^0.1 at one the change was 0.09 of the error.
 NEGLIGIBLE = 0.01
@@ -257,9 +259,7 @@ class Certifier:
 
     def _with_waves(self, patch: Patch) -> Patch:
         """Return a patch on which the modes of the operator are resolved, whatever the data are."""
-        waves = np.array(self.waves[patch.chart])
-        needed = np.ceil(WAVE * waves * patch.sides / 2) + DIGITS
-        least = np.where(waves * patch.sides > 1.0, needed, 0)
+        least = _holding(np.array(self.waves[patch.chart]) * patch.sides / 2)
         functions = tuple(int(max(p, k)) for p, k in zip(patch.functions, least, strict=True))
         return replace(patch, functions=functions)
 
@@ -308,6 +308,14 @@ def compared_points(patches: Sequence[Patch]) -> Host:
     """Return points of every patch at which solutions are compared, (m, d)."""
     z = np.array(COMPARED)
     return np.concatenate([patch.points([z] * patch.dimension) for patch in patches])
+
+
+def _holding(phases: Host) -> Host:
+    """Return how many polynomials hold e^(i z t), |t| < 1: its weights fall as (e z / 2p)^p."""
+    count = np.ones_like(phases)
+    while np.any(short := (math.e * phases / (2 * count)) ** count > HELD):
+        count = count + short
+    return count
 
 
 def _finite(value: float) -> float:

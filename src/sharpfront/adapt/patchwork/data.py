@@ -31,6 +31,9 @@ from sharpfront.rows.values import form_at, taylor_of
 SOURCE, COEFFICIENT = 30.0, 1e-2
 # Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
 HALVINGS = 24
+# Data of which a patch leaves more than this share after so many halvings jump: then it is a tenth,
+# however small the patch is.
+SMOOTH, DEEP = 0.02, 12
 # Data are also looked at on the way to the sides of a patch, at these shares of them, and into its
 # corners, four times closer each time.
 CLOSER = 0.25 ** np.arange(1, 13)
@@ -69,6 +72,30 @@ def with_resolved_data(
             break
         cells = new
     return cells
+
+
+def are_smooth(problem: Problem, cells: Sequence[Cell], tol: float) -> bool:
+    """Tell whether data jump nowhere: halved again and again, their roughest cell resolves them."""
+    parts, least = [c.patch for c in cells], 1.0
+    for _ in range(DEEP):
+        rough = [_roughness(problem, patch, tol, least) for patch in parts]
+        if max(rough) < SMOOTH:
+            return True
+        worst, least = parts[int(np.argmax(rough))], 0.0
+        middles = [float(m.points(np.zeros(1))[0]) for m in worst.maps]
+        sides = zip(worst.maps, middles, strict=True)
+        halves = [(AxisMap(m.low, c), AxisMap(c, m.high)) for m, c in sides]
+        parts = [replace(worst, maps=maps) for maps in itertools.product(*halves)]
+    return False
+
+
+def _roughness(problem: Problem, patch: Patch, tol: float, least: float) -> float:
+    """Return the largest share of data of some size that a patch cannot hold."""
+    nowhere = np.empty((0, patch.dimension))
+    blocks = [b for f in problem.forms for b, _, _ in _blocks(problem, f, patch, nowhere, tol)]
+    sizes = [float(np.abs(b).max()) for b in blocks]
+    tails = [float(_tails_beyond(b, patch.functions).max()) for b in blocks]
+    return max((t / s for t, s in zip(tails, sizes, strict=True) if s > least), default=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,6 +329,11 @@ def _interpolated(block: Host, patch: Patch, points: Host) -> Host:
 def _beyond(block: Host, functions: tuple[int, ...]) -> tuple[Host, Host]:
     """Return the size of the weights beyond a patch's functions, and the functions they want."""
     found = tails_of_blocks([block], 1.0, [ANALYTIC], [functions])
-    size, degrees = np.abs(block).ravel(), leading_degrees(block.shape, functions)
-    tail = np.array([size[k >= p].max() for k, p in zip(degrees, functions, strict=True)])
+    tail = _tails_beyond(block, functions)
     return np.where(tail > 1.0, tail, 0.0), found.wanted[0]
+
+
+def _tails_beyond(block: Host, functions: tuple[int, ...]) -> Host:
+    """Return the largest weight beyond a patch's functions along each axis, (d,)."""
+    size, degrees = np.abs(block).ravel(), leading_degrees(block.shape, functions)
+    return np.array([size[k >= p].max() for k, p in zip(degrees, functions, strict=True)])

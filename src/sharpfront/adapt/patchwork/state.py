@@ -89,6 +89,8 @@ class PatchState:
         Whether what the problem is linearised about still changes too much for a certificate.
     finished
         Why it ended.
+    narrow
+        Whether sources are smooth, but narrow along so much that functions will run out.
     """
 
     problem: Problem
@@ -108,6 +110,7 @@ class PatchState:
     tried: tuple[Solved, ...] = ()
     unsettled: bool = False
     finished: Outcome | None = None
+    narrow: bool = False
 
     def about(self, problem: Problem) -> PatchState:
         """Return the state for another linearisation of the same problem."""

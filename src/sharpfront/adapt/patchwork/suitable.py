@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sharpfront.adapt.corners import contradiction
-from sharpfront.adapt.embedded import even_mesh
+from sharpfront.adapt.embedded import even_mesh, fronts_allowed
 from sharpfront.adapt.freedom import left_free
 from sharpfront.adapt.patchwork.start import has_edges
 from sharpfront.adapt.patchwork.tiling import tiling_of
@@ -45,27 +45,24 @@ def _tiled(problem: Problem) -> bool:
 
 
 def needs_patches(problem: Problem) -> bool:
-    """Tell whether one basis on the whole domain will not do, or could not be judged.
+    """Tell whether patches are to solve a problem: all that they can, except on the line.
 
-    Beside corners that point inwards smooth functions on the whole domain do not converge, and for
-    systems and beyond order two nothing but patches says how large their error is. On the line one
-    equation is solved piece by piece anyway; of beams those with edges in their data need patches.
-    In space patches are faster than one basis wherever both were tried, which is linear equations
-    up to order two.
+    There one equation is solved piece by piece anyway, and patches take fluxes that jump, loads,
+    and beams with edges in their data. In space they take what was tried: linear equations up to
+    order two.
     """
-    if problem.time is not None or problem.domain.dimension > 3:
-        return False
-    if problem.is_singular:
-        return suits(problem)
-    single, plain = len(problem.unknowns) == 1, _order(problem) <= 2
+    if isinstance(problem.domain, Interval) and len(problem.unknowns) == 1:
+        beam = problem.is_linear and _order(problem) > 2
+        return (problem.is_singular or (beam and has_edges(problem))) and suits(problem)
     if problem.domain.dimension == 3:
-        return problem.is_linear and plain and suits(problem)
-    if single and isinstance(problem.domain, Interval):
-        edged = problem.is_linear and not plain and has_edges(problem)
-        return edged and suits(problem)
-    if single and isinstance(problem.domain, Box) and plain:
-        return False
+        return problem.is_linear and _order(problem) <= 2 and suits(problem)
     return suits(problem)
+
+
+def follows_fronts(problem: Problem) -> bool:
+    """Tell whether kernels along fronts across the axes are the other way to solve a problem."""
+    single = len(problem.unknowns) == 1 and _order(problem) <= 2
+    return single and isinstance(problem.domain, Box) and fronts_allowed(problem)
 
 
 def _order(problem: Problem) -> int:
