@@ -165,12 +165,12 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, Kept | No
             return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
-    free = adaptor is None and budget.max_kernels is None
+    other = None if adaptor is not None else replace(ResolveSpace(), **_given(budget))
     adaptor = _chosen(stated, adaptor, budget)
     if not stated.is_linear:
         adaptor = newton_adaptor(adaptor, Start(how.guess))
     with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
-        return _solve(stated, tol, budget.seed, adaptor, tell, free)
+        return _solve(stated, tol, budget, adaptor, tell, other)
 
 
 def _check_options(adaptor: object, on_step: object, progress: object, resume: object) -> None:
@@ -209,24 +209,31 @@ def _refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
 def _solve(
     problem: Problem,
     tol: float,
-    seed: int,
+    budget: Budget,
     adaptor: Adaptor,
     tell: Callable[[Record], None],
-    free: bool,
+    other: Adaptor | None,
 ) -> tuple[Solution, Kept]:
     with blas_threads(1):
-        state: State = adaptor.start(problem, tol, seed)
-        if free and getattr(state, "narrow", False):
-            # Fronts too narrow for patches are followed by kernels, if they are along a curve.
-            adaptor = ResolveSpace()
-            state = adaptor.start(problem, tol, seed)
+        state: State = adaptor.start(problem, tol, budget.seed)
         steps: list[Step] = []
         while state.finished is None:
+            if other is not None and _left_to_kernels(state, budget):
+                adaptor, state = other, other.start(problem, tol, budget.seed)
             step, state = turn(problem, adaptor, state, len(steps))
             steps.append(step)
             tell(step.record)
     inner = Kept(getattr(adaptor, "inner", adaptor), getattr(state, "inner", state))
     return _solution(problem, tol, steps, state), inner
+
+
+def _left_to_kernels(state: State, budget: Budget) -> bool:
+    """Tell whether patches leave a problem to kernels: narrow fronts, and crowds in space.
+
+    A limit that was given is one of patches where fronts are narrow.
+    """
+    narrow = budget.max_kernels is None and getattr(state, "narrow", False)
+    return narrow or getattr(state, "crowded", False)
 
 
 def _continued(
@@ -278,8 +285,7 @@ def _check(problem: object, budget: Budget) -> tuple[Problem, float]:
 
 def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adaptor:
     """Return the adaptor given, or the default one for this kind of problem with its settings."""
-    settings = {"max_kernels": budget.max_kernels, "components": budget.components}
-    given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
+    given = _given(budget)
     if adaptor is not None:
         if given:
             raise ProblemError(
@@ -292,6 +298,12 @@ def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adapto
     if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
         return replace(Resolve(), **given)
     return replace(ResolveSpace(), **given)
+
+
+def _given(budget: Budget) -> dict[str, Any]:
+    """Return the settings of adaptors that were given."""
+    settings = {"max_kernels": budget.max_kernels, "components": budget.components}
+    return {k: v for k, v in settings.items() if v is not None}
 
 
 def _solution(problem: Problem, tol: float, steps: list[Step], state: State) -> Solution:

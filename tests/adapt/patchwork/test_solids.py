@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork import state
 from sharpfront.adapt.patchwork.certify import compared_points
 from sharpfront.adapt.patchwork.cuts import Cell, at_corners
 from sharpfront.adapt.patchwork.tiling import tiling_of
@@ -207,3 +208,17 @@ class TestSolutions:
         assert solution.converged
         assert error_of(solution, lambda x, y, z: np.exp(x) * y, "w") < 1e-4
         assert error_of(solution, lambda x, y, z: x * y + z**2, "p") < 1e-4
+
+
+@pytest.mark.parametrize(("crowd", "by_patches"), [(6000, True), (20, False)])
+def test_what_takes_too_many_patches_in_space_is_left_to_products(crowd, by_patches, monkeypatch):
+    monkeypatch.setattr(state, "CROWD", crowd)
+    problem = sf.Problem(
+        CUBE,
+        lambda u, x, y, z: sf.laplacian(u) + 3 * np.sin(x + y + z),
+        boundary=lambda u, x, y, z: u - np.sin(x + y + z),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged
+    assert isinstance(solution.approximation.bases["u"], PatchworkBasis) is by_patches
+    assert solution(0.3, 0.4, 0.5) == pytest.approx(np.sin(1.2), abs=1e-3)
