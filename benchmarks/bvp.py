@@ -25,7 +25,7 @@ import sharpfront as sf
 from sharpfront import catalog
 from sharpfront.arrays import blas_threads
 from sharpfront.catalog import Entry
-from sharpfront.ordinary import ordinary
+from sharpfront.line_problem import ordinary
 
 CASES: tuple[tuple[Entry, float], ...] = (
     (catalog.SINGLE_LAYER, 1e-4),

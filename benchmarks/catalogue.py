@@ -22,7 +22,7 @@ sys.path.append(sys.path.pop(0))
 
 import time
 
-from sharpfront.statement.listing import listing
+from sharpfront.problem_file.listing import listing
 
 AIM = 20.0
 HEAD = ("problem", "seconds", "outcome", "tol", "estimate", "true error")

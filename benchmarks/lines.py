@@ -23,7 +23,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import make_interp_spline
 
 import sharpfront as sf
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog import TimeEntry, TimeRule, measure, time_rule
 from sharpfront.equation.expression import derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
@@ -58,7 +58,7 @@ class OutOfTimeError(Exception):
     """A run took longer than it was given."""
 
 
-def stencil(offsets: Host, order: int) -> Host:
+def stencil(offsets: FloatArray, order: int) -> FloatArray:
     """Return the weights of a derivative at 0 from values at offsets, in units of the spacing."""
     powers = np.vander(offsets, increasing=True).T
     right = np.zeros(len(offsets))
@@ -142,11 +142,11 @@ class Lines:
             self.ends.append((i, form, own))
         self.keep = keep.tocsr()
 
-    def _end(self, i: int, t: float) -> dict[Any, Host]:
+    def _end(self, i: int, t: float) -> dict[Any, FloatArray]:
         normal = -1.0 if i == 0 else 1.0
         return environment(("x", "t"), np.array([[self.x[i], t]]), np.array([[normal]]))
 
-    def given(self, t: float) -> Host:
+    def given(self, t: float) -> FloatArray:
         """Return what the conditions add at a moment, (n,)."""
         out = np.zeros(len(self.x))
         for i, form, own in self.ends:
@@ -158,11 +158,11 @@ class Lines:
         """The number of free values of one unknown."""
         return self.keep.shape[1]
 
-    def full(self, free: Host, t: float) -> Host:
+    def full(self, free: FloatArray, t: float) -> FloatArray:
         """Return the values at all points, (n,)."""
         return np.asarray(self.keep @ free + self.given(t)) if self.ends else free
 
-    def _leaves(self, t: float, y: Host) -> dict[Any, Any]:
+    def _leaves(self, t: float, y: FloatArray) -> dict[Any, Any]:
         leaves: dict[Any, Any] = {("coordinate", "x"): self.x[self.free], ("coordinate", "t"): t}
         for u, name in enumerate(self.problem.unknowns):
             values = self.full(y[u * self.size : (u + 1) * self.size], t)
@@ -171,7 +171,7 @@ class Lines:
             leaves[("derivative", name, (0, 1))] = leaves[("derivative", name, (0, 2))] = 0.0
         return leaves
 
-    def rhs(self, t: float, y: Host) -> Host:
+    def rhs(self, t: float, y: FloatArray) -> FloatArray:
         """Return y'."""
         leaves = self._leaves(t, y)
         parts = [
@@ -179,7 +179,7 @@ class Lines:
         ]
         return np.concatenate([y[self.size :], *parts] if self.second else parts)
 
-    def jac(self, t: float, y: Host) -> Any:
+    def jac(self, t: float, y: FloatArray) -> Any:
         """Return the sparse Jacobian."""
         leaves, names = self._leaves(t, y), self.problem.unknowns
         blocks = [[None] * len(names) for _ in names]
@@ -193,17 +193,17 @@ class Lines:
             blocks = [[None, sparse.identity(self.size)], [blocks[0][0], None]]
         return sparse.bmat(blocks, format="csc")
 
-    def start(self) -> Host:
+    def start(self) -> FloatArray:
         """Return y at the start."""
         states, points = self.problem.initial, self.x[self.free][:, None]
         names = [*self.problem.unknowns, *(["u_t"] if self.second else [])]
         return np.concatenate([states.values(n, points) for n in names])
 
-    def solve(self, tol: float, method: str, moments: Host, limit: float) -> Host:
+    def solve(self, tol: float, method: str, moments: FloatArray, limit: float) -> FloatArray:
         """Return the unknowns at moments, (unknowns, n, len(moments))."""
         stop = time.process_time() + limit
 
-        def timed(t: float, y: Host) -> Host:
+        def timed(t: float, y: FloatArray) -> FloatArray:
             if time.process_time() > stop:
                 raise OutOfTimeError
             return self.rhs(t, y)
@@ -223,7 +223,7 @@ class Lines:
             raise ArithmeticError(found.message)
         return found.y
 
-    def fields(self, y: Host, moments: Host) -> Exact:
+    def fields(self, y: FloatArray, moments: FloatArray) -> Exact:
         """Return the solution as functions of x and t, at these moments; degree five between."""
         count = len(self.problem.unknowns)
         parts = np.split(y[: count * self.size], count)
@@ -240,11 +240,11 @@ class Lines:
 
 
 def _between(
-    x: Host, values: Sequence[Host], moments: Host, period: float | None
+    x: FloatArray, values: Sequence[FloatArray], moments: FloatArray, period: float | None
 ) -> Callable[..., Any]:
     """Return the function that splines make of values (n,) at each moment."""
 
-    def field(places: Host, t: Host) -> Host:
+    def field(places: FloatArray, t: FloatArray) -> FloatArray:
         out = np.empty(len(places))
         for moment, v in zip(moments, values, strict=True):
             here = t == moment
@@ -263,7 +263,7 @@ class Truth:
     """The exact solution at the points of a rule, computed once."""
 
     rule: TimeRule
-    values: Mapping[str, Host]
+    values: Mapping[str, FloatArray]
 
     @classmethod
     def of(cls, entry: TimeEntry, value: float, exact: Exact) -> Truth:
@@ -273,7 +273,7 @@ class Truth:
         return cls(rule, {n: np.asarray(f(rule.x, rule.t)) for n, f in fields.items()})
 
     @property
-    def moments(self) -> Host:
+    def moments(self) -> FloatArray:
         """The moments of the rule."""
         return np.unique(self.rule.t)
 
@@ -497,7 +497,7 @@ class _Watch:
     def __init__(self, cap: float) -> None:
         self.stop = time.process_time() + cap
 
-    def tracker(self, moments: Host) -> Any:
+    def tracker(self, moments: FloatArray) -> Any:
         """Return the tracker."""
         import pde
 

@@ -19,14 +19,14 @@ from bvp import median_ms
 from scipy.integrate import solve_bvp
 
 import sharpfront as sf
-from sharpfront.arrays import Host, blas_threads
+from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.catalog import Feature, nonlinear
 from sharpfront.catalog.measure import max_error
 from sharpfront.catalog.nonlinear import NonlinearEntry
+from sharpfront.line_problem import Term
 from sharpfront.newton import Start
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.ordinary import Term
 
 TARGETS = (1e-6, 1e-9)
 MESHES = (10, 50, 200, 1000)
@@ -91,16 +91,16 @@ class System:
         self.linear = self.tangent.at(Constants())
         self.fixed = [t.x for c in self.linear.conditions for t in c.terms if isinstance(t, Term)]
 
-    def _data(self, x: Host, y: Host) -> Host:
+    def _data(self, x: FloatArray, y: FloatArray) -> FloatArray:
         return self.tangent.sample(_Given(x, y), 1.0, x)
 
-    def fun(self, x: Host, y: Host) -> Host:
+    def fun(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return y'."""
         data = self._data(x, y)
         rest = data[-1] - np.sum(data[: self.order] * y, axis=0)
         return np.vstack([y[1:], rest / data[self.order]])
 
-    def jac(self, x: Host, y: Host) -> Host:
+    def jac(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return the Jacobian, (m, m, n)."""
         m, data = self.order, self._data(x, y)
         out = np.zeros((m, m, len(x)))
@@ -109,7 +109,7 @@ class System:
         out[m - 1] = -data[:m] / data[m]
         return out
 
-    def bc(self, left: Host, right: Host) -> Host:
+    def bc(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return what the conditions leave."""
         return np.array(
             [
@@ -122,7 +122,7 @@ class System:
             ]
         )
 
-    def bc_jac(self, left: Host, right: Host) -> tuple[Host, Host]:
+    def bc_jac(self, left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the Jacobians of the conditions."""
         m = self.order
         out = np.zeros((2, m, m))
@@ -155,10 +155,10 @@ class System:
 class _Given:
     """Values at the very points that are asked for."""
 
-    def __init__(self, x: Host, y: Host) -> None:
+    def __init__(self, x: FloatArray, y: FloatArray) -> None:
         self._y = y
 
-    def values(self, unknown: str, points: Host, orders: tuple[int, ...]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
         """Return the derivative of that order."""
         (order,) = orders
         return self._y[order] if order < len(self._y) else np.zeros(self._y.shape[1])

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 
 from sharpfront import catalog
-from sharpfront.adapt import ResolveSpace, marginals
+from sharpfront.adapt import ResolveSpace, axis_features
 from sharpfront.adapt.space_state import Trial
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
@@ -46,7 +46,7 @@ def table(entry: SpatialEntry, value: float) -> None:
         em.append(time.perf_counter() - started)
         return found
 
-    with mock.patch.object(marginals, "fit_bins", timed_fit):
+    with mock.patch.object(axis_features, "fit_bins", timed_fit):
         started = time.perf_counter()
         state = adaptor.start(problem, 1e-8, 42)
         discovery = time.perf_counter() - started

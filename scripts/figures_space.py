@@ -12,7 +12,7 @@ from matplotlib.collections import EllipseCollection
 import sharpfront as sf
 from sharpfront import catalog
 from sharpfront.adapt import ResolveSpace
-from sharpfront.adapt.marginals import FIRST, discover
+from sharpfront.adapt.axis_features import FIRST, discover
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.mesh import box_mesh
 

@@ -17,7 +17,10 @@ from sharpfront import arrays
 
 SOURCES = Path(sharpfront.__file__).parent
 # Methods that say they run on the host; every other one is written against the standard.
-HOST_ONLY = {"blocked.py", "dissection.py", "householder.py", "traces.py", "tree.py"}
+HOST_ONLY = {
+    *("blocked.py", "dissection.py", "gram.py", "householder.py", "leaves.py", "merges.py"),
+    *("reflectors.py", "traces.py", "tree.py"),
+}
 STANDARD_ONLY = [
     *(SOURCES / name for name in ("kernels.py", "basis.py", "assemble.py")),
     *(p for p in sorted((SOURCES / "leastsquares").glob("*.py")) if p.name not in HOST_ONLY),

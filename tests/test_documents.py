@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import sharpfront
-from sharpfront.statement import read_text
+from sharpfront.problem_file import read_text
 
 mpl.use("Agg")
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,7 +19,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # A block of text that follows at once is what the code prints.
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 STATEMENT = re.compile(r"```toml\n(.*?)```", re.DOTALL)
-# Those of these two pages are solved in tests/statement.
+# Those of these two pages are solved in tests/problem_file.
 STATED = [
     page
     for page in PAGES

@@ -11,13 +11,13 @@ from sharpfront.errors import OutcomeKind, ProblemError, SharpfrontError
 from sharpfront.estimate.cells import CellSystem, grid
 from sharpfront.newton import NewtonSpace
 from sharpfront.newton.cells import refined
+from sharpfront.newton.continuation import values_on_the_way
 from sharpfront.newton.damped import Rules, continued, newton
+from sharpfront.newton.deflation import deflated, growing_modes
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.settle import MOST, Move, Progress, next_move
-from sharpfront.newton.several import deflated, growing_modes
-from sharpfront.newton.way import values_on_the_way
 
 UNIT = sf.Interval(0, 1)
 

@@ -6,8 +6,8 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.errors import EquationError
-from sharpfront.statement import StatementError
-from sharpfront.statement.statement import read_text
+from sharpfront.problem_file import StatementError
+from sharpfront.problem_file.statement import read_text
 
 LINE = sf.Interval(0, 1)
 TAKEN = sorted(

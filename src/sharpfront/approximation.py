@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Array, Host, to_host
+from sharpfront.arrays import Array, FloatArray, to_host
 from sharpfront.basis import Basis, SharingBasis
 from sharpfront.checks import refusal
 from sharpfront.equation.expression import Expression, derivatives_in
@@ -34,24 +34,24 @@ class Approximation:
 
     coordinates: tuple[str, ...]
     bases: Mapping[str, Basis]
-    weights: Mapping[str, Host]
+    weights: Mapping[str, FloatArray]
 
     @property
     def kernels(self) -> int:
         """The number of kernels of all unknowns together."""
         return sum(basis.kernels for basis in self.bases.values())
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of an unknown at points (m, d), (m,)."""
         return to_host(self.bases[unknown].values(self.weights[unknown], points, tuple(orders)))
 
     def insert(
         self,
         expression: Expression,
-        points: Host,
-        normals: Host | None = None,
+        points: FloatArray,
+        normals: FloatArray | None = None,
         what: str = "residual",
-    ) -> Host:
+    ) -> FloatArray:
         """Return an expression of the unknowns with this approximation put in, (m,)."""
         leaves = environment(self.coordinates, points, normals)
         inside = derivatives_in(expression)
@@ -64,16 +64,16 @@ class Approximation:
             leaves |= {leaf.key: values for leaf, values in zip(own, found, strict=True)}
         return at_points(expression, leaves, points.shape[0], what)
 
-    def residuals(self, problem: Problem, points: Host) -> Host:
+    def residuals(self, problem: Problem, points: FloatArray) -> FloatArray:
         """Return the residual of each equation, (equations, m)."""
         return np.stack([self.insert(e, points) for e in problem.equations])
 
-    def mismatch(self, residuals: Sequence[Expression], boundary: BoundaryPoints) -> Host:
+    def mismatch(self, residuals: Sequence[Expression], boundary: BoundaryPoints) -> FloatArray:
         """Return by how much conditions are missed on a boundary, (residuals, m)."""
         return np.stack([self.insert(r, boundary.points, boundary.normals) for r in residuals])
 
 
-def split_weights(weights: Array, bases: Mapping[str, Basis]) -> dict[str, Host]:
+def split_weights(weights: Array, bases: Mapping[str, Basis]) -> dict[str, FloatArray]:
     """Return the weights of each unknown from the solution of the whole system."""
     host, result, start = to_host(weights), {}, 0
     for unknown, basis in bases.items():
@@ -82,7 +82,9 @@ def split_weights(weights: Array, bases: Mapping[str, Basis]) -> dict[str, Host]
     return result
 
 
-def as_points(coordinates: Sequence[str], arguments: Sequence[Any]) -> tuple[Host, tuple[int, ...]]:
+def as_points(
+    coordinates: Sequence[str], arguments: Sequence[Any]
+) -> tuple[FloatArray, tuple[int, ...]]:
     """Return broadcast coordinate arrays as points (m, d), and the shape to give back."""
     if len(arguments) != len(coordinates):
         raise ArgumentError(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 # Arrays of any library that follows the standard; there is no common static type yet.
 Array = Any
-Host = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 
 def namespace(*arrays: Array) -> Any:
@@ -31,7 +31,7 @@ def namespace(*arrays: Array) -> Any:
     return array_api_compat.array_namespace(*arrays)
 
 
-def to_host(array: Array) -> Host:
+def to_host(array: Array) -> FloatArray:
     """Return the array as a NumPy array of doubles."""
     if isinstance(array, np.ndarray):
         return np.asarray(array, dtype=float)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import listed, numbers_in
 from sharpfront.errors import MissingExtraError, ProblemError
 
@@ -59,7 +59,7 @@ def to_xarray(solution: Any, **axes: Any) -> Any:
     return xarray.Dataset(data, coords=places, attrs=_attributes(solution))
 
 
-def _places(solution: Any, axis: int, given: Any) -> Host:
+def _places(solution: Any, axis: int, given: Any) -> FloatArray:
     """Return the places along one coordinate: those given, or some that follow the kernels."""
     name = solution.approximation.coordinates[axis]
     bounds = solution.domain.bounds
@@ -80,7 +80,7 @@ def _places(solution: Any, axis: int, given: Any) -> Host:
     return places
 
 
-def _default(solution: Any, axis: int, count: int | None) -> Host:
+def _default(solution: Any, axis: int, count: int | None) -> FloatArray:
     # Here, as below: the modules of pictures are loaded when something is drawn or written.
     from sharpfront.plot.grid import centres_of, graded_axis, graded_line
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path, solution_like, whole
 from sharpfront.dataset import to_xarray
 from sharpfront.errors import DomainError, MissingExtraError, ProblemError
-from sharpfront.estimate.check import graded_mesh
 from sharpfront.estimate.mesh import box_mesh
 from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
+from sharpfront.estimate.space_error import graded_mesh
 from sharpfront.files import replacing
 from sharpfront.geometry import Box, Domain, SpaceTime
 from sharpfront.pieces.tensor import TensorBasis
@@ -87,7 +87,7 @@ def _export_grid(solution: Solution, target: Path, resolution: int | None) -> Pa
     return target
 
 
-def _mesh(solution: Solution, resolution: int | None) -> tuple[Host, NDArray[np.int64]]:
+def _mesh(solution: Solution, resolution: int | None) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return nodes (m, d) and cells (k, d + 1), fine where the first unknown's kernels are."""
     # Here, as below: the modules of pictures are loaded when something is drawn or written.
     from sharpfront.plot.grid import graded_axis
@@ -117,7 +117,7 @@ def _mesh(solution: Solution, resolution: int | None) -> tuple[Host, NDArray[np.
     return _shape(domain, basis, count)
 
 
-def _shape(domain: Domain, basis: Any, count: int) -> tuple[Host, NDArray[np.int64]]:
+def _shape(domain: Domain, basis: Any, count: int) -> tuple[FloatArray, NDArray[np.int64]]:
     from sharpfront.plot.grid import centres_of
 
     low, high = domain.bounds
@@ -132,11 +132,11 @@ def _shape(domain: Domain, basis: Any, count: int) -> tuple[Host, NDArray[np.int
     return mesh.points, mesh.cells
 
 
-def _data(solution: Solution, points: Host) -> dict[str, Host]:
+def _data(solution: Solution, points: FloatArray) -> dict[str, FloatArray]:
     """Return what the nodes carry, by name."""
     approximation = solution.approximation
     steps = np.eye(points.shape[1], dtype=int)
-    data: dict[str, Host] = {}
+    data: dict[str, FloatArray] = {}
     for unknown in solution.unknowns:
         data[unknown] = approximation.values(unknown, points, (0,) * points.shape[1])
         slopes = [approximation.values(unknown, points, tuple(map(int, step))) for step in steps]
@@ -148,6 +148,6 @@ def _data(solution: Solution, points: Host) -> dict[str, Host]:
     return data
 
 
-def _in_space(vectors: Host) -> Host:
+def _in_space(vectors: FloatArray) -> FloatArray:
     """Return vectors with zeros up to three components: the formats know no others."""
     return np.pad(vectors, ((0, 0), (0, 3 - vectors.shape[1])))

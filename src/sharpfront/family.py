@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import did_you_mean, finite, is_number, refusal
 from sharpfront.conditions import IntegralCondition, Stated
+from sharpfront.equation.differentiation import JUMPS, partial_derivative
 from sharpfront.equation.expression import (
     Apply,
     Constant,
@@ -24,7 +25,6 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.linearise import substitute
 from sharpfront.equation.opaque import OpaqueFunction
-from sharpfront.equation.rules import JUMPS, partial_derivative
 from sharpfront.equation.weak import is_delta
 from sharpfront.errors import ArgumentError, ProblemError
 from sharpfront.problem import Problem
@@ -52,7 +52,7 @@ class Forcing:
     equations: tuple[Expression, ...]
     conditions: tuple[tuple[Expression, ...], ...]
     further: tuple[tuple[tuple[Expression, ...], dict[str, float]], ...]
-    initial: Mapping[str, Callable[[Host], Host]]
+    initial: Mapping[str, Callable[[FloatArray], FloatArray]]
 
     @property
     def is_explicit(self) -> bool:
@@ -186,13 +186,13 @@ def _equals(above: Any, below: Any, width: float) -> dict[str, float]:
 
 def _initial_rates(
     above: Problem, below: Problem, width: float
-) -> dict[str, Callable[[Host], Host]]:
+) -> dict[str, Callable[[FloatArray], FloatArray]]:
     """Return the derivatives of the initial states, by differences of their values."""
     if above.initial is None or below.initial is None or above is below:
         return {}
     high, low = above.initial, below.initial
 
-    def rate(name: str) -> Callable[[Host], Host]:
+    def rate(name: str) -> Callable[[FloatArray], FloatArray]:
         return lambda points: (high.values(name, points) - low.values(name, points)) / width
 
     return {name: rate(name) for name in high.states}

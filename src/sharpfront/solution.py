@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.approximation import Approximation, as_points
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis, states_of_parts
 from sharpfront.bases.patchwork import restore_patchwork
 from sharpfront.basis import Basis, restore
@@ -160,7 +160,7 @@ class Solution:
         """Return a derivative of the one unknown as a function: ``solution.d("x")(x)``."""
         return self._only().d(coordinate, times)
 
-    def error_over_time(self) -> tuple[Host, Host]:
+    def error_over_time(self) -> tuple[FloatArray, FloatArray]:
         """Return the ends of all steps and the estimated error up to each, (n,) and (n,)."""
         steps = [r for r in self.history if isinstance(r, TimeStep)]
         if not steps:
@@ -339,7 +339,7 @@ class Solution:
 reserve((*dir(Solution), *(f.name for f in fields(Solution))))
 
 
-def _require_inside(domain: Domain, points: Host) -> None:
+def _require_inside(domain: Domain, points: FloatArray) -> None:
     if not np.all(np.isfinite(points)):
         raise DomainError("Coordinates must be finite numbers; got NaN or infinity.")
     inside = domain.contains(points)
@@ -356,8 +356,8 @@ def _require_inside(domain: Domain, points: Host) -> None:
         )
 
 
-def _packed(solution: Solution) -> tuple[dict[str, Host], dict[str, Any]]:
-    arrays: dict[str, Host] = {}
+def _packed(solution: Solution) -> tuple[dict[str, FloatArray], dict[str, Any]]:
+    arrays: dict[str, FloatArray] = {}
     bases: dict[str, dict[str, Any]] = {}
     for unknown, basis in solution.approximation.bases.items():
         words = basis.state()
@@ -395,7 +395,7 @@ def load(path: str | Path) -> Solution:
         ) from error
 
 
-def _unpacked(arrays: dict[str, Host], meta: dict[str, Any]) -> Solution:
+def _unpacked(arrays: dict[str, FloatArray], meta: dict[str, Any]) -> Solution:
     bases, weights = {}, {}
     for unknown, words in meta["bases"].items():
         prefix = f"basis.{unknown}."
@@ -430,7 +430,7 @@ def _restored(state: dict[str, Any]) -> Basis:
     return _RESTORERS.get(state["type"], restore)(state)
 
 
-def _read(path: Path) -> tuple[dict[str, Host], dict[str, Any]]:
+def _read(path: Path) -> tuple[dict[str, FloatArray], dict[str, Any]]:
     if not path.exists() and path.with_name(path.name + ".npz").exists():
         path = path.with_name(path.name + ".npz")
     if not path.exists():

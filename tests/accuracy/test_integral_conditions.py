@@ -5,7 +5,7 @@ import pytest
 from scipy.special import erf
 
 import sharpfront as sf
-from sharpfront.ordinary import integrate
+from sharpfront.line_problem import integrate
 
 
 def bell(x, width):

@@ -17,6 +17,8 @@ from sharpfront.catalog import (
 
 # Errors below this share of the tolerance are rounding, of which the estimate knows nothing.
 FLOOR = 1e-4
+# Left to the benchmark for their time alone: kinds that others stand for.
+SLOW = ("heat-hat 0.01", "hump 0.001")
 # The most steps that any of them needs, twice.
 STEPS = 120
 
@@ -41,7 +43,9 @@ def trusted(solution, rule):
     return TimeRule(rule.x[late], rule.t[late], rule.weights[late])
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c.name not in SLOW], ids=lambda case: case.name
+)
 def test_solved_as_accurately_as_measured_and_certified(case):
     solution, errors, scale = solved(case)
     assert solution.converged, str(solution.outcome)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import sharpfront as sf
 from sharpfront.adapt import discover as module
-from sharpfront.adapt.cuts import survey
+from sharpfront.adapt.breakpoints import survey
 from sharpfront.adapt.discover import (
     CELLS,
     JUMP,
@@ -18,7 +18,7 @@ from sharpfront.adapt.discover import (
     smeared,
 )
 from sharpfront.estimate.cells import grid
-from sharpfront.ordinary import LinearCondition, OrdinaryProblem, Term
+from sharpfront.line_problem import LinearCondition, LineProblem, Term
 
 NONE = np.zeros(0)
 
@@ -28,7 +28,7 @@ def stated(coefficients, source=0.0, left=0.0, right=0.0, interval=(0.0, 1.0)):
         LinearCondition((Term(interval[0]),), left),
         LinearCondition((Term(interval[1]),), right),
     )
-    return OrdinaryProblem(interval, coefficients, source, ends)
+    return LineProblem(interval, coefficients, source, ends)
 
 
 def found_in(problem, fixed=NONE, cuts=NONE):

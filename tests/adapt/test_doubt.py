@@ -5,7 +5,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt import Resolve
-from sharpfront.adapt.cuts import survey
+from sharpfront.adapt.breakpoints import survey
 from sharpfront.adapt.discover import discover
 from sharpfront.adapt.doubt import (
     UNKNOWABLE,
@@ -20,7 +20,7 @@ from sharpfront.adapt.doubt import (
 )
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import OutcomeKind
-from sharpfront.ordinary import LinearCondition, OrdinaryProblem, Term, ordinary
+from sharpfront.line_problem import LinearCondition, LineProblem, Term, ordinary
 
 NONE = np.zeros(0)
 
@@ -30,9 +30,7 @@ def ends(left=0.0, right=0.0, order=0):
 
 
 def stated(coefficients, source=0.0, conditions=None, interval=(0.0, 1.0)):
-    return OrdinaryProblem(
-        interval, coefficients, source, ends() if conditions is None else conditions
-    )
+    return LineProblem(interval, coefficients, source, ends() if conditions is None else conditions)
 
 
 def amplified(problem):

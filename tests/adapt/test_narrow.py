@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import erf
 
 import sharpfront as sf
-from sharpfront.adapt.cuts import SURVEY, survey
-from sharpfront.ordinary import ordinary
+from sharpfront.adapt.breakpoints import SURVEY, survey
+from sharpfront.line_problem import ordinary
 
 SETTINGS = settings(max_examples=8, deadline=None, derandomize=True, database=None)
 UNIT = sf.Interval(0, 1)

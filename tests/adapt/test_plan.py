@@ -23,7 +23,7 @@ from sharpfront.adapt.plan import (
     within,
 )
 from sharpfront.adapt.resolve import Resolve
-from sharpfront.adapt.stretch import (
+from sharpfront.adapt.subintervals import (
     Stretch,
     coordinate_of,
     features,
@@ -34,8 +34,8 @@ from sharpfront.adapt.stretch import (
     with_places,
 )
 from sharpfront.approximation import Approximation
+from sharpfront.line_problem import LinearCondition, LineProblem, Term
 from sharpfront.mixture import Mixture
-from sharpfront.ordinary import LinearCondition, OrdinaryProblem, Term
 from sharpfront.pieces import Piece, coordinate
 
 
@@ -225,7 +225,7 @@ def test_new_places_hold_half_of_the_monitor():
 def checked(plan, residual_at, size=1.0):
     """Return a check of u = 0 for u'' = f, f a bell of a given size."""
     ends = (LinearCondition((Term(0.0),)), LinearCondition((Term(1.0),)))
-    problem = OrdinaryProblem(
+    problem = LineProblem(
         (0.0, 1.0), (1.0, 0.0, -1e-4), lambda x: size * bell(x, residual_at, 0.02), ends
     )
     adaptor = Resolve()

@@ -8,11 +8,11 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import Resolve
 from sharpfront.adapt.plan import Part, Plan, grown
-from sharpfront.adapt.stretch import Stretch, coordinate_of, looked_again, split
+from sharpfront.adapt.subintervals import Stretch, coordinate_of, looked_again, split
 from sharpfront.estimate.cells import grid
-from sharpfront.estimate.error import _misread_integrals, _quadrature_gaps, check_pieces
+from sharpfront.estimate.line_error import _misread_integrals, _quadrature_gaps, check_pieces
+from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem
 from sharpfront.mixture import Mixture
-from sharpfront.ordinary import IntegralTerm, LinearCondition, OrdinaryProblem
 from sharpfront.pieces import Piece, PiecewiseBasis, condition_blocks, coordinate
 
 
@@ -70,7 +70,7 @@ def test_a_weight_that_the_rule_does_not_resolve_counts_as_a_miss(width, gap):
         return np.exp(-(((x - 0.51) / width) ** 2)) / width
 
     condition = LinearCondition((IntegralTerm(weight),), 1.0)
-    problem = OrdinaryProblem((0.0, 1.0), (0.0, 1.0), 1.0, (condition,))
+    problem = LineProblem((0.0, 1.0), (0.0, 1.0), 1.0, (condition,))
     basis = PiecewiseBasis((Piece(coordinate(0.0, 1.0), 33, (0.0, 1.0), 1),))
     gaps = _quadrature_gaps(problem, basis)
     assert gaps[0] < gap if gap else gaps[0] > 0.1

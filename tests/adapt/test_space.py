@@ -9,7 +9,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import growth, questions
 from sharpfront.adapt import space as module
-from sharpfront.adapt.marginals import Marginals
+from sharpfront.adapt.axis_features import Marginals
 from sharpfront.adapt.space import ResolveSpace
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial, basis_of, in_space
 from sharpfront.approximation import Approximation

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.alone import alone, system_mixtures
 from sharpfront.adapt.spikes import Spike, find_spikes, mark
+from sharpfront.adapt.system_features import alone, system_mixtures
 
 SQUARE = sf.Box((0, 1), (0, 1))
 

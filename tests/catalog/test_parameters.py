@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from sharpfront.errors import SharpfrontError
-from sharpfront.statement.listing import listing
+from sharpfront.problem_file.listing import listing
 
 
 @pytest.mark.parametrize("value", [0, -1, -1e-9, math.inf, -math.inf, math.nan, "0.1", True, None])

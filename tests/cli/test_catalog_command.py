@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sharpfront.cli import app
-from sharpfront.statement.listing import listing
+from sharpfront.problem_file.listing import listing
 
 
 @pytest.fixture(autouse=True)

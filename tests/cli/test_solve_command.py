@@ -18,7 +18,7 @@ import sharpfront as sf
 from sharpfront.cli import app
 from sharpfront.cli.results import as_json
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.statement import Statement
+from sharpfront.problem_file import Statement
 
 COMMAND = [sys.executable, "-m", "sharpfront.cli"]
 LAYER = """\
@@ -303,7 +303,7 @@ def test_a_terminal_shows_progress_and_colours(folder):
 
 
 def test_the_command_line_is_light():
-    heavy = ("matplotlib", "sklearn", "pydantic", "sharpfront.statement", "sharpfront.catalog")
+    heavy = ("matplotlib", "sklearn", "pydantic", "sharpfront.problem_file", "sharpfront.catalog")
     check = f"import sys, sharpfront.cli;print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -9,7 +9,7 @@ import pytest
 import sharpfront
 from sharpfront.catalog import time_plane
 from sharpfront.errors import OutcomeKind
-from sharpfront.statement.listing import listing
+from sharpfront.problem_file.listing import listing
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sharpfront.equation import function, is_linear, linear_form, to_text, trace
+from sharpfront.equation.differentiation import partial_derivative, total_derivative
 from sharpfront.equation.expression import (
     Constant,
     Derivative,
@@ -20,7 +21,6 @@ from sharpfront.equation.expression import (
     split_names,
 )
 from sharpfront.equation.linearise import substitute
-from sharpfront.equation.rules import partial_derivative, total_derivative
 from sharpfront.equation.trace import Symbols
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import EquationError

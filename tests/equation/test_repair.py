@@ -6,7 +6,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.equation import Symbols, parse
-from sharpfront.equation.reading import FUNCTIONS
+from sharpfront.equation.parser import FUNCTIONS
 from sharpfront.equation.repair import repaired
 from sharpfront.errors import EquationError
 

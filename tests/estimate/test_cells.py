@@ -8,7 +8,7 @@ from scipy.sparse.linalg import splu
 from sharpfront.errors import ProblemError
 from sharpfront.estimate import cells as cells_module
 from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid
-from sharpfront.ordinary import IntegralTerm, LinearCondition, OrdinaryProblem, Term
+from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
 
 
 def condition(value, *terms):
@@ -84,7 +84,7 @@ CONSTANT = [
 @pytest.mark.parametrize("a, b, c", CONSTANT)
 def test_nodal_values_are_exact_for_constant_coefficients(a, b, c, nodes):
     """Whatever the mesh and the layer; 2e-7 is what the series for short cells leave."""
-    problem = OrdinaryProblem((0.0, 1.0), (c, b, a), 1.0, DIRICHLET)
+    problem = LineProblem((0.0, 1.0), (c, b, a), 1.0, DIRICHLET)
     got = nodal(problem, nodes)
     assert got.shape == (2, len(nodes))
     u = exact(a, b, c, nodes, (0.5, 2.0))
@@ -98,14 +98,14 @@ def test_nodal_values_are_exact_for_constant_coefficients(a, b, c, nodes):
 @pytest.mark.parametrize("a, b", [(-1e-4, 1.0), (-1e-7, -1.0), (-1e-10, 1.0), (-1e-13, -3.0)])
 def test_layers_far_narrower_than_a_cell_are_exact_to_rounding(a, b):
     nodes = np.linspace(0, 1, 21)
-    got = nodal(OrdinaryProblem((0.0, 1.0), (0.0, b, a), 1.0, DIRICHLET), nodes)[0]
+    got = nodal(LineProblem((0.0, 1.0), (0.0, b, a), 1.0, DIRICHLET), nodes)[0]
     np.testing.assert_allclose(got, exact(a, b, 0, nodes, (0.5, 2.0)), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("a, c, count", [(1.0, 30.0, 20), (1e-2, 1.0, 40), (1e-4, 1.0, 120)])
 def test_oscillations_are_exact_while_a_cell_holds_less_than_half_a_wave(a, c, count):
     nodes = np.linspace(0, 1, count + 1)
-    got = nodal(OrdinaryProblem((0.0, 1.0), (c, 0.0, a), 1.0, DIRICHLET), nodes)[0]
+    got = nodal(LineProblem((0.0, 1.0), (c, 0.0, a), 1.0, DIRICHLET), nodes)[0]
     u = exact(a, 0, c, nodes, (0.5, 2.0))
     assert np.abs(np.diff(np.sign(u))).sum() >= 2
     np.testing.assert_allclose(got, u, rtol=0, atol=2e-6 * np.abs(u).max())
@@ -113,7 +113,7 @@ def test_oscillations_are_exact_while_a_cell_holds_less_than_half_a_wave(a, c, c
 
 def test_pure_diffusion():
     nodes = MESHES["random"]
-    got = nodal(OrdinaryProblem((0.0, 1.0), (0.0, 0.0, -2.0), 1.0, DIRICHLET), nodes)
+    got = nodal(LineProblem((0.0, 1.0), (0.0, 0.0, -2.0), 1.0, DIRICHLET), nodes)
     expected = 0.5 + 1.5 * nodes + nodes * (1 - nodes) / 4
     np.testing.assert_allclose(got[0], expected, atol=1e-12)
     np.testing.assert_allclose(got[1], 1.5 + (1 - 2 * nodes) / 4, atol=1e-10)
@@ -122,7 +122,7 @@ def test_pure_diffusion():
 def test_equal_cells_are_one_cell_repeated():
     """The shortcut for a uniform grid with constant coefficients."""
     nodes = np.linspace(0, 1, 33)
-    problem = OrdinaryProblem((0.0, 1.0), (1.0, 0.5, -1e-3), 1.0, DIRICHLET)
+    problem = LineProblem((0.0, 1.0), (1.0, 0.5, -1e-3), 1.0, DIRICHLET)
     nudged = nodes.copy()
     nudged[5] += 1e-9
     np.testing.assert_allclose(nodal(problem, nodes), nodal(problem, nudged), rtol=1e-5, atol=1e-6)
@@ -149,7 +149,7 @@ def manufactured(order, conditions, coefficients=None):
     def source(x):
         return sum(f(x) * derivatives[j](x) for j, f in enumerate(c))
 
-    return OrdinaryProblem((0.0, 1.0), c, source, conditions)
+    return LineProblem((0.0, 1.0), c, source, conditions)
 
 
 def derivative(x, j):
@@ -260,7 +260,7 @@ def test_second_order_convergence(name):
 def test_order_one_is_exact_for_constants(c0, c1):
     nodes = MESHES["random"]
     start = 0.0 if c0 / c1 >= 0 else 1.0
-    problem = OrdinaryProblem((0.0, 1.0), (c0, c1), 2.0, (condition(3.0, Term(start)),))
+    problem = LineProblem((0.0, 1.0), (c0, c1), 2.0, (condition(3.0, Term(start)),))
     got = nodal(problem, nodes)[0]
     gap = nodes - start
     exact = 3 + 2 * gap / c1
@@ -277,7 +277,7 @@ def test_order_one_is_exact_for_constants(c0, c1):
 def test_no_oscillation_on_an_unresolved_layer(eps, b):
     ends = (condition(0.0, Term(0.0)), condition(1.0, Term(1.0)))
     for nodes in MESHES.values():
-        u = nodal(OrdinaryProblem((0.0, 1.0), (0.0, b, -eps), 0.0, ends), nodes)[0]
+        u = nodal(LineProblem((0.0, 1.0), (0.0, b, -eps), 0.0, ends), nodes)[0]
         assert np.all(np.diff(u) >= -1e-14)
         # Cells as thin as the layer cost digits: conditions weigh 1, cells 1 / length.
         rounding = 1e-14 + 1e-20 / np.diff(nodes).min()
@@ -289,9 +289,9 @@ def test_no_oscillation_on_an_unresolved_layer(eps, b):
 def test_no_oscillation_at_a_turning_point_or_with_reaction(eps):
     ends = (condition(-1.0, Term(-1.0)), condition(1.0, Term(1.0)))
     nodes = np.linspace(-1, 1, 52)
-    front = OrdinaryProblem((-1.0, 1.0), (0.0, lambda x: -2 * x, -eps), 0.0, ends)
+    front = LineProblem((-1.0, 1.0), (0.0, lambda x: -2 * x, -eps), 0.0, ends)
     assert np.all(np.diff(nodal(front, nodes)[0]) >= -1e-13)
-    layers = OrdinaryProblem((-1.0, 1.0), (lambda x: 2 + x, 0.0, -eps), 0.0, ends)
+    layers = LineProblem((-1.0, 1.0), (lambda x: 2 + x, 0.0, -eps), 0.0, ends)
     assert np.all(np.diff(nodal(layers, nodes)[0]) >= -1e-13)
 
 
@@ -338,7 +338,7 @@ def test_the_definition_of_the_second_unknown_may_have_a_residual():
         condition(1.0, Term(0.0, 1)),
         condition(1.0, Term(1.0, 1)),
     )
-    problem = OrdinaryProblem((0.0, 1.0), (0.0, 0.0, 0.0, 1.0), 0.0, conditions)
+    problem = LineProblem((0.0, 1.0), (0.0, 0.0, 0.0, 1.0), 0.0, conditions)
     system, source = cells(problem, nodes)
     g = np.cos(system.grid.middles)
     got = system.solve(source, problem.values, g)
@@ -352,7 +352,7 @@ def test_the_definition_at_order_four_belongs_to_the_second_derivative():
     conditions = tuple(
         condition(0.0, Term(x, j)) for x, j in [(0.0, 0), (0.0, 1), (0.0, 2), (1.0, 2)]
     )
-    problem = OrdinaryProblem((0.0, 1.0), (0.0,) * 4 + (1.0,), 0.0, conditions)
+    problem = LineProblem((0.0, 1.0), (0.0,) * 4 + (1.0,), 0.0, conditions)
     system, source = cells(problem, nodes)
     got = system.solve(source, problem.values, np.cos(system.grid.middles))
     np.testing.assert_allclose(got[0], 1 - np.cos(nodes), atol=1e-4)
@@ -375,7 +375,7 @@ SINGULAR = {
 
 @pytest.mark.parametrize("coefficients, conditions", SINGULAR.values(), ids=SINGULAR.keys())
 def test_singular_systems_say_so(coefficients, conditions):
-    problem = OrdinaryProblem((0.0, 1.0), coefficients, 1.0, conditions)
+    problem = LineProblem((0.0, 1.0), coefficients, 1.0, conditions)
     with pytest.raises(SingularCellsError, match="singular"):
         nodal(problem, np.linspace(0, 1, 33))
 
@@ -389,9 +389,7 @@ TOO_HIGH = [
 @pytest.mark.parametrize("order, term", TOO_HIGH)
 def test_conditions_on_derivatives_beyond_the_order_are_refused(order, term):
     others = tuple(condition(0.0, Term(0.0, j)) for j in range(order - 1))
-    problem = OrdinaryProblem(
-        (0.0, 1.0), (1.0,) * (order + 1), 0.0, (*others, condition(1.0, term))
-    )
+    problem = LineProblem((0.0, 1.0), (1.0,) * (order + 1), 0.0, (*others, condition(1.0, term)))
     text = (
         f"order {order} takes .* up to {order - 1}, got one on a derivative of order {term.order}"
     )

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharpfront.estimate.check import graded_mesh
 from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
+from sharpfront.estimate.space_error import graded_mesh
 from sharpfront.geometry import Ball, Box, Disk, Polygon
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import coordinate

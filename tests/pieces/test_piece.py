@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sharpfront.line_problem import IntegralTerm, LineProblem, Term
 from sharpfront.mixture import Mixture
-from sharpfront.ordinary import IntegralTerm, OrdinaryProblem, Term
 from sharpfront.pieces import Piece, coordinate, tables
 from sharpfront.pieces.piece import (
     derivative_rows,
@@ -147,7 +147,7 @@ def test_the_operator_on_a_layer(eps, order):
     """With c_j = eps^j a_j(x), L u = sum a_j exp((x - 1) / eps): of order one everywhere."""
     p = piece(eps, order)
     a = [lambda x, j=j: np.cos(x + j) + 0.1 * j for j in range(order + 1)]
-    problem = OrdinaryProblem(
+    problem = LineProblem(
         (0.0, 1.0), tuple((lambda x, f=f, j=j: eps**j * f(x)) for j, f in enumerate(a)), np.sin
     )
     table = tables.checking_table(p.kernels, p.tabulated)
@@ -171,7 +171,7 @@ def test_the_operator_on_a_layer(eps, order):
 @pytest.mark.parametrize("order", [3, 4, 5, 6])
 def test_the_definition_row_sees_a_second_field_that_is_wrong(order):
     p = piece(1.0, order)
-    problem = OrdinaryProblem((0.0, 1.0), (1.0,) * (order + 1))
+    problem = LineProblem((0.0, 1.0), (1.0,) * (order + 1))
     table = tables.checking_table(p.kernels, p.tabulated)
     matrix, *_ = operator_rows(problem, p, table, p.places.middles)
     weights = fitted(p, 1.0)
@@ -214,7 +214,7 @@ def test_functions_are_sampled_on_their_own_side_of_a_jump():
     def step(x):
         return np.where(x < 1.0, 1.0, 100.0)
 
-    problem = OrdinaryProblem((0.0, 2.0), (step, 0.0, 1.0), step)
+    problem = LineProblem((0.0, 2.0), (step, 0.0, 1.0), step)
     data = p.sample(problem, p.places.nodes)
     assert np.all(data[0] == 1)
     assert np.all(data[-1] == 1)

@@ -5,8 +5,8 @@ import pytest
 
 from sharpfront.errors import BasisError, ProblemError
 from sharpfront.leastsquares import Blocked
+from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
 from sharpfront.mixture import Mixture
-from sharpfront.ordinary import IntegralTerm, LinearCondition, OrdinaryProblem, Term
 from sharpfront.pieces import (
     Piece,
     PiecewiseBasis,
@@ -154,7 +154,7 @@ def stacked(system):
 
 
 def problem(order, conditions, source=0.0, coefficients=None):
-    return OrdinaryProblem((0.0, 1.0), coefficients or (1.0,) * (order + 1), source, conditions)
+    return LineProblem((0.0, 1.0), coefficients or (1.0,) * (order + 1), source, conditions)
 
 
 def test_condition_rows_speak_of_the_pieces_they_need():

@@ -12,9 +12,9 @@ from time_solutions import circle, front, occurs_in_cells, pair, plane, shock
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.plot.grid import kernels_at, mixture_at
-from sharpfront.plot.moment import Moment, basis_kernels
 from sharpfront.plot.quantity import Quantity
 from sharpfront.plot.section import section
+from sharpfront.plot.snapshot import Moment, basis_kernels
 from sharpfront.plot.spacetime import passages, raster_in_time
 from sharpfront.plot.tracks import kernel_paths, tracks_of
 

@@ -14,9 +14,9 @@ from time_solutions import occurs_in_cells, pair, plane, shock
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.plot.animation import film_times, timing_of
-from sharpfront.plot.moment import mixture_between
 from sharpfront.plot.panels import Wish
 from sharpfront.plot.scenes import curve_scene, map_scene, time_labels
+from sharpfront.plot.snapshot import mixture_between
 
 
 def frames_of(path):

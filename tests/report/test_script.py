@@ -15,12 +15,12 @@ from scipy import special
 
 import sharpfront as sf
 from sharpfront.equation.text import to_text
+from sharpfront.problem_file import read
 from sharpfront.report.code import Code
 from sharpfront.report.domains import domain_code
 from sharpfront.report.recorded import source_of
 from sharpfront.report.script import script
 from sharpfront.report.statement import problem_markup
-from sharpfront.statement import read
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "geometry"))
 from shape_cases import CASES, SQUARE, ring

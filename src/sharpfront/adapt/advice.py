@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 
 # A rate is believed for so many times the kernels it was seen with. It decides between two pieces
@@ -166,7 +166,7 @@ def kernels_wanted(tried: Sequence[Solved], tol: float, dimension: int) -> float
     return max(wanted, MORE * float(kernels[-1]))
 
 
-def _line(x: Host, y: Host) -> tuple[float, tuple[float, float]]:
+def _line(x: FloatArray, y: FloatArray) -> tuple[float, tuple[float, float]]:
     """Return what is left of a straight line through points, and its slope and height."""
     slope, height = np.polyfit(x, y, 1)
     return float(np.abs(slope * x + height - y).max()), (float(slope), float(height))

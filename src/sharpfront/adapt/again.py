@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sharpfront.adapt.cuts import survey
+from sharpfront.adapt.breakpoints import survey
 from sharpfront.adapt.doubt import without_implied
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.resolve import ResolveState
 from sharpfront.adapt.space_state import SpaceState
-from sharpfront.ordinary import ordinary
+from sharpfront.line_problem import ordinary
 from sharpfront.problem import Problem
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from sharpfront.adapt.space_state import SpaceState
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.edge import Fixed
 from sharpfront.estimate.elements import Elements
@@ -52,12 +52,12 @@ def contradiction(elements: Elements, tol: float) -> Outcome | None:
     return Outcome(OutcomeKind.CONTRADICTION, words) if worst > APART * tol * size else None
 
 
-def _values(elements: Elements, index: int, fixed: Fixed) -> Host:
+def _values(elements: Elements, index: int, fixed: Fixed) -> FloatArray:
     """Return the values that a condition gives to u at its nodes."""
     return np.asarray(0.0 - elements.data_of(index) / fixed.alpha)
 
 
-def _at_corners(domain: Domain, points: Host) -> Host:
+def _at_corners(domain: Domain, points: FloatArray) -> FloatArray:
     """Tell which nodes lie where parts meet by the geometry: on a box all that they share."""
     if isinstance(domain, Box):
         return np.ones(len(points), dtype=bool)
@@ -68,7 +68,7 @@ def _at_corners(domain: Domain, points: Host) -> Host:
     return np.asarray(cKDTree(corners).query(points)[0] < 1e-8 * size)
 
 
-def reentrant(domain: Domain) -> tuple[Host, Host]:
+def reentrant(domain: Domain) -> tuple[FloatArray, FloatArray]:
     """Return the re-entrant corners of a region in the plane (k, 2) and their angles (k,)."""
     corners = domain.corners.reshape(-1, domain.dimension)
     if domain.dimension != 2 or isinstance(domain, Box) or not len(corners):
@@ -100,7 +100,7 @@ def at_a_corner(state: SpaceState, reached: str) -> Outcome | None:
     )
 
 
-def _steeper(mesh: Mesh, values: Host, corner: Host) -> float:
+def _steeper(mesh: Mesh, values: FloatArray, corner: FloatArray) -> float:
     """Return how many times steeper nodal values are beside a corner than further away from it."""
     slopes = np.linalg.norm(np.einsum("kaj,ka->kj", mesh.gradients, values[mesh.cells]), axis=1)
     away = np.linalg.norm(mesh.points[mesh.cells].mean(axis=1) - corner, axis=1)

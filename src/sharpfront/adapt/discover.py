@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.cuts import NEGLIGIBLE, Cut, Survey
-from sharpfront.arrays import Host
+from sharpfront.adapt.breakpoints import NEGLIGIBLE, Cut, Survey
+from sharpfront.arrays import FloatArray
 from sharpfront.estimate.cells import CellSystem, Grid, grid
-from sharpfront.ordinary import OrdinaryProblem, Term
+from sharpfront.line_problem import LineProblem, Term
 
 # Cells of the first grid, and of the adapted ones.
 FIRST = 2000
@@ -55,12 +55,12 @@ class Discovery:
     """
 
     system: CellSystem
-    solution: Host
-    source: Host
-    monitor: Host | None
+    solution: FloatArray
+    source: FloatArray
+    monitor: FloatArray | None
 
 
-def special_points(problem: OrdinaryProblem, cuts: Sequence[Cut]) -> Host:
+def special_points(problem: LineProblem, cuts: Sequence[Cut]) -> FloatArray:
     """Return positions that must be nodes: cuts and conditions inside."""
     low, high = problem.interval
     terms = [t for c in problem.conditions for t in c.terms if isinstance(t, Term)]
@@ -68,7 +68,7 @@ def special_points(problem: OrdinaryProblem, cuts: Sequence[Cut]) -> Host:
     return np.array(sorted(inner | {c.above for c in cuts}))
 
 
-def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) -> Discovery:
+def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Survey) -> Discovery:
     """Refine until every followed quantity is resolved; what once jumped stays followed.
 
     Parameters
@@ -84,7 +84,7 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
     """
     points = _with_fixed(np.linspace(*problem.interval, FIRST + 1), fixed)
     dense = len(seen.x) > len(seen.even)
-    small: list[Host] = []
+    small: list[FloatArray] = []
     cells, limit, followed = CELLS, FIRST_JUMP, np.zeros(0, dtype=bool)
     for turn in range(ROUNDS):
         data = problem.sample(points.middles)
@@ -115,7 +115,7 @@ def discover(problem: OrdinaryProblem, fixed: Host, cuts: Host, seen: Survey) ->
     return Discovery(system, u, data[-1], monitor)
 
 
-def _monitor(change: Host, followed: Host, derivatives: int) -> Host:
+def _monitor(change: FloatArray, followed: FloatArray, derivatives: int) -> FloatArray:
     """Return the mass per cell: shares of variation, each derivative weighing half the last."""
     functions = len(change) - derivatives
     weights = np.concatenate([0.5 ** np.arange(derivatives), np.ones(functions)])[followed]
@@ -125,7 +125,9 @@ def _monitor(change: Host, followed: Host, derivatives: int) -> Host:
     return np.asarray(np.sum(masses / total * weights[:, None], axis=0))
 
 
-def _variations(points: Grid, data: Sequence[Host], u: Host, cuts: Host) -> Host:
+def _variations(
+    points: Grid, data: Sequence[FloatArray], u: FloatArray, cuts: FloatArray
+) -> FloatArray:
     """Return |change| over each cell over the quantity's range, (quantities, n).
 
     Derivative j of u must jump twice as far as derivative j - 1 to be followed: kernels serve u
@@ -145,7 +147,7 @@ def _variations(points: Grid, data: Sequence[Host], u: Host, cuts: Host) -> Host
     return np.array([*rows, *(changes_between(q, breaks) for q in data)])
 
 
-def changes_between(q: Host, breaks: NDArray[np.int64] | None = None) -> Host:
+def changes_between(q: FloatArray, breaks: NDArray[np.int64] | None = None) -> FloatArray:
     """Return changes between neighbouring middles over the range, half to each cell.
 
     A jump at a break is not a feature to resolve.
@@ -162,7 +164,9 @@ def changes_between(q: Host, breaks: NDArray[np.int64] | None = None) -> Host:
     return out
 
 
-def _surveyed(points: Grid, x: Host, rows: Sequence[Host | None], cuts: Host) -> Host:
+def _surveyed(
+    points: Grid, x: FloatArray, rows: Sequence[FloatArray | None], cuts: FloatArray
+) -> FloatArray:
     """Return the variation of each function within each cell over its range, from the survey.
 
     A spike between two middles of the grid still moves the total variation of its cell.
@@ -180,13 +184,13 @@ def _surveyed(points: Grid, x: Host, rows: Sequence[Host | None], cuts: Host) ->
     return out
 
 
-def smeared(mass: Host, cells: int) -> Host:
+def smeared(mass: FloatArray, cells: int) -> FloatArray:
     """Return the mass smoothed over cells."""
     kernel = np.bartlett(2 * cells + 1)[1:-1]
     return np.convolve(mass, kernel / kernel.sum(), mode="same")
 
 
-def concentrated(points: Grid, monitor: Host) -> tuple[Host, Host]:
+def concentrated(points: Grid, monitor: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return edges and masses with cells split that are much wider than a neighbour.
 
     Most of their mass goes beside that neighbour: the tail of a layer falls off fast, and taking
@@ -209,12 +213,12 @@ def concentrated(points: Grid, monitor: Host) -> tuple[Host, Host]:
     return edges, np.insert(mass, wide + 1, monitor[wide] - mass[wide])
 
 
-def _equidistributed(points: Grid, monitor: Host, cells: int, fixed: Host) -> Grid:
+def _equidistributed(points: Grid, monitor: FloatArray, cells: int, fixed: FloatArray) -> Grid:
     """Return a grid that follows the monitor and has the fixed points."""
     return _with_fixed(equal_shares(points, monitor, cells, SMEAR), fixed)
 
 
-def equal_shares(points: Grid, monitor: Host, cells: int, smear: int) -> Host:
+def equal_shares(points: Grid, monitor: FloatArray, cells: int, smear: int) -> FloatArray:
     """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h, d the smeared monitor."""
     edges, monitor = concentrated(points, monitor)
     h = np.diff(edges) / (edges[-1] - edges[0])
@@ -228,7 +232,7 @@ def equal_shares(points: Grid, monitor: Host, cells: int, smear: int) -> Host:
     return np.unique(nodes)
 
 
-def _with_fixed(nodes: Host, fixed: Host) -> Grid:
+def _with_fixed(nodes: FloatArray, fixed: FloatArray) -> Grid:
     """Return the grid with fixed points among its nodes; nodes too close to one give way."""
     if len(fixed) == 0:
         return grid(nodes)

@@ -15,14 +15,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.cuts import Cut, Survey
+from sharpfront.adapt.breakpoints import Cut, Survey
 from sharpfront.adapt.discover import Discovery
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid
-from sharpfront.estimate.error import ErrorCheck
-from sharpfront.ordinary import LinearCondition, OrdinaryProblem, Term
+from sharpfront.estimate.line_error import ErrorCheck
+from sharpfront.line_problem import LinearCondition, LineProblem, Term
 
 # A surveyed value is a surprise if it is off the line between two checked ones by this many times
 # what the checked ones around are off the line between their neighbours.
@@ -44,7 +44,7 @@ ROUGH = 60
 UNBALANCED = 100.0
 
 
-def miscounted(problem: OrdinaryProblem) -> Outcome | None:
+def miscounted(problem: LineProblem) -> Outcome | None:
     """Return what is wrong with too few or too many conditions."""
     given, needed = len(problem.conditions), problem.order
     if given == needed:
@@ -56,8 +56,8 @@ def miscounted(problem: OrdinaryProblem) -> Outcome | None:
 
 
 def without_implied(
-    problem: OrdinaryProblem,
-) -> tuple[OrdinaryProblem, tuple[LinearCondition, ...]]:
+    problem: LineProblem,
+) -> tuple[LineProblem, tuple[LinearCondition, ...]]:
     """Return the problem without as many conditions as it has too many, and those left out.
 
     Slopes at both ends, or a periodic interval, leave a constant free, and balance the source: a
@@ -75,7 +75,7 @@ def without_implied(
     return problem, ()
 
 
-def _free(problem: OrdinaryProblem, conditions: Sequence[LinearCondition]) -> bool:
+def _free(problem: LineProblem, conditions: Sequence[LinearCondition]) -> bool:
     """Tell whether conditions leave a solution of the homogeneous equation free, on rough cells."""
     low, high = problem.interval
     cells = grid(np.linspace(low, high, ROUGH + 1))
@@ -146,7 +146,7 @@ def distance(approximation: Approximation, found: Discovery) -> float:
     return float(np.abs(values - u).max() / max(1.0, np.abs(u).max()))
 
 
-def vanished(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> Outcome | None:
+def vanished(problem: LineProblem, seen: Survey, cuts: Sequence[Cut]) -> Outcome | None:
     """Return what is wrong with an equation that loses its order inside."""
     place = _vanishing(problem, seen, cuts)
     if place is None:
@@ -158,7 +158,7 @@ def vanished(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> Out
     )
 
 
-def amplification(problem: OrdinaryProblem, found: Discovery) -> float:
+def amplification(problem: LineProblem, found: Discovery) -> float:
     """Return max|du| / max|u| for the change du of u when t sum_j |c_j| / L^j is added to c_0.
 
     du = -L^-1 (sum_j |c_j| / L^j) u is the derivative in t. Near a resonance, with a constant left
@@ -180,7 +180,7 @@ def amplification(problem: OrdinaryProblem, found: Discovery) -> float:
     return worst
 
 
-def growth(problem: OrdinaryProblem, found: Discovery) -> float:
+def growth(problem: LineProblem, found: Discovery) -> float:
     """Return max|u| over the largest datum of an equation without a source, 0 of any other.
 
     Without a source u is what the conditions make of it, and the rounding of u where it is large
@@ -202,7 +202,7 @@ def contradiction(check: ErrorCheck, found: Discovery) -> float:
     return check.apart if check.apart > APART and spread < APART * check.apart else 0.0
 
 
-def _vanishing(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> float | None:
+def _vanishing(problem: LineProblem, seen: Survey, cuts: Sequence[Cut]) -> float | None:
     """Return where the leading coefficient is zero or changes its sign without a jump, if it does.
 
     A zero at an end of the interval is no obstacle: a regular solution goes on to it.
@@ -224,12 +224,12 @@ def _vanishing(problem: OrdinaryProblem, seen: Survey, cuts: Sequence[Cut]) -> f
 
 
 def unseen(
-    problem: OrdinaryProblem,
+    problem: LineProblem,
     seen: Survey,
     cuts: Sequence[Cut],
     check: ErrorCheck,
     approximation: Approximation,
-) -> tuple[Host, float]:
+) -> tuple[FloatArray, float]:
     """Return the surveyed places that surprise, (k,), and max |e| with their residual counted."""
     if all(y is None for y in seen.rows):
         return np.zeros(0), 0.0
@@ -244,18 +244,20 @@ def unseen(
     return places, float(np.abs(e).max())
 
 
-def left_over(problem: OrdinaryProblem, approximation: Approximation, x: Host) -> Host:
+def left_over(problem: LineProblem, approximation: Approximation, x: FloatArray) -> FloatArray:
     """Return f - L u at positions x, (n,)."""
     (name,) = approximation.bases
     data = problem.sample(x)
-    left: Host = data[-1].copy()
+    left: FloatArray = data[-1].copy()
     for j, coefficient in enumerate(data[:-1]):
         if coefficient.any():
             left -= coefficient * approximation.values(name, x[:, None], (j,))
     return left
 
 
-def _surprises(seen: Survey, cuts: Sequence[Cut], check: ErrorCheck) -> tuple[Host, Host, Host]:
+def _surprises(
+    seen: Survey, cuts: Sequence[Cut], check: ErrorCheck
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return one place per cell of the check, the cells, and the part of each they stand for."""
     x = check.grid.middles
     first = np.searchsorted(seen.x, x)
@@ -277,7 +279,7 @@ def _surprises(seen: Survey, cuts: Sequence[Cut], check: ErrorCheck) -> tuple[Ho
     return _largest(seen.x[inner], excess, home, part, counts)
 
 
-def _bending(x: Host, row: Host) -> Host:
+def _bending(x: FloatArray, row: FloatArray) -> FloatArray:
     """Return for each gap how far values around it are off the line between their neighbours."""
     h = np.diff(x)
     step = np.diff(row)
@@ -288,8 +290,12 @@ def _bending(x: Host, row: Host) -> Host:
 
 
 def _largest(
-    x: Host, excess: Host, home: NDArray[np.int64], part: Host, counts: NDArray[np.int64]
-) -> tuple[Host, Host, Host]:
+    x: FloatArray,
+    excess: FloatArray,
+    home: NDArray[np.int64],
+    part: FloatArray,
+    counts: NDArray[np.int64],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the most surprising place of each gap, its cell, and the share of such places."""
     places, cells, shares = [], [], []
     reach = np.gradient(x) if len(x) > 1 else np.ones(len(x))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
@@ -40,17 +40,17 @@ def left_free(problem: Problem) -> Outcome | None:
     return Outcome(OutcomeKind.ILL_POSED, detail)
 
 
-def _shift_words(names: Host) -> str:
+def _shift_words(names: FloatArray) -> str:
     return f"any constant may be added to {' and '.join(names)}"
 
 
-def _motion_words(names: Host, dimension: int) -> str:
+def _motion_words(names: FloatArray, dimension: int) -> str:
     if len(names) > 1 and dimension > 1:
         return f"{', '.join(names[:-1])} and {names[-1]} can turn or tilt freely together"
     return f"a linear function may be added to {names[0]}"
 
 
-def _one_by_one(shifts: Host) -> Host:
+def _one_by_one(shifts: FloatArray) -> FloatArray:
     """Return the free constants, of single unknowns where these are free for themselves."""
     if not len(shifts):
         return shifts
@@ -60,12 +60,12 @@ def _one_by_one(shifts: Host) -> Host:
     return np.asarray(np.abs(shifts).max(axis=0)[None])
 
 
-def _taking_part(vectors: Host, functions: int) -> Host:
+def _taking_part(vectors: FloatArray, functions: int) -> FloatArray:
     sizes = np.abs(vectors).reshape(len(vectors), -1, functions).max(axis=(0, 2))
     return np.asarray(sizes > 1e-6)
 
 
-def _null_space(rows: Host) -> Host:
+def _null_space(rows: FloatArray) -> FloatArray:
     """Return unit vectors on which all rows vanish, (k, columns)."""
     _, values, right = np.linalg.svd(rows)
     sizes = np.zeros(rows.shape[1])
@@ -73,7 +73,7 @@ def _null_space(rows: Host) -> Host:
     return np.asarray(right[sizes < FREE * max(1.0, float(sizes.max()))])
 
 
-def _rows(problem: Problem) -> Host:
+def _rows(problem: Problem) -> FloatArray:
     """Return all forms applied to 1, x, y, ... of each unknown, (rows, unknowns (d + 1))."""
     domain = problem.domain
     inside = domain.sample(INSIDE, "grid")
@@ -95,8 +95,8 @@ def _rows(problem: Problem) -> Host:
 
 
 def _inserted(
-    problem: Problem, form: LinearForm, points: Host, normals: Host | None = None
-) -> Host:
+    problem: Problem, form: LinearForm, points: FloatArray, normals: FloatArray | None = None
+) -> FloatArray:
     """Return a form applied to 1 and to each coordinate over half the domain's length."""
     count, d = points.shape
     low, high = problem.domain.bounds

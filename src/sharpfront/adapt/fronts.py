@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.levels import level_front, unevenness
 from sharpfront.adapt.strands import Samples, Strands, joined, strands
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import MixtureError
 from sharpfront.mixture import Mixture, fit
 from sharpfront.pieces.embedding import Embedding, Front
@@ -61,7 +61,11 @@ class _Attempt(NamedTuple):
 
 
 def find_fronts(
-    points: Host, gradients: Host, volumes: Host, bounds: Host, seed: int = 0
+    points: FloatArray,
+    gradients: FloatArray,
+    volumes: FloatArray,
+    bounds: FloatArray,
+    seed: int = 0,
 ) -> Found | None:
     """Find the fronts of a coarse solution.
 
@@ -103,7 +107,7 @@ def find_fronts(
     return Found(Embedding(best.fronts), best.mixture)
 
 
-def _check(points: Host, gradients: Host, volumes: Host) -> None:
+def _check(points: FloatArray, gradients: FloatArray, volumes: FloatArray) -> None:
     fits = (
         points.ndim == 2 and gradients.shape == points.shape and volumes.shape == points.shape[:1]
     )
@@ -114,7 +118,7 @@ def _check(points: Host, gradients: Host, volumes: Host) -> None:
         )
 
 
-def _samples(points: Host, gradients: Host, volumes: Host, seed: int) -> Samples:
+def _samples(points: FloatArray, gradients: FloatArray, volumes: FloatArray, seed: int) -> Samples:
     """Keep some of the samples steeper than the background, weighted by their variation."""
     steep = np.linalg.norm(gradients, axis=1)
     order = np.argsort(steep, kind="stable")
@@ -165,7 +169,7 @@ def _good(group: Strands) -> NDArray[np.bool_]:
 
 
 def _fronts(
-    group: Strands, samples: Samples, shares: Host, size: float
+    group: Strands, samples: Samples, shares: FloatArray, size: float
 ) -> tuple[tuple[Front, ...], float, float]:
     """Return the fronts, the worst unevenness among them and the share that is broken."""
     labels, signs, broken = joined(group, samples, shares)
@@ -183,7 +187,7 @@ def _fronts(
     return tuple(fronts), uneven, broken
 
 
-def _extent(samples: Samples, shares: Host) -> float:
+def _extent(samples: Samples, shares: FloatArray) -> float:
     """Return the root mean square distance of a front's samples from their middle."""
     weights = samples.weights * shares.sum(axis=1)
     weights = weights / weights.sum()

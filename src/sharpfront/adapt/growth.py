@@ -10,7 +10,7 @@ import numpy as np
 from sharpfront.adapt.embedded import FrontTrial
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.pieces.tensor import TensorBasis
 
 # An axis grows if its last functions carry this share of what the worst axis' carry.
@@ -66,7 +66,7 @@ def largest(state: SpaceState) -> tuple[Trial, SpaceAssessment]:
     return (last[0], last[1]) if larger else (best[0], best[1])
 
 
-def profiles(approximation: Approximation) -> list[Host]:
+def profiles(approximation: Approximation) -> list[FloatArray]:
     """Return the largest weight of each function along each axis, over all unknowns."""
     parts = []
     for unknown, basis in approximation.bases.items():

@@ -15,7 +15,7 @@ from sharpfront.adapt.strands import (
     quadratics,
     quadric,
 )
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.pieces.embedding import Front
 
 # Strands are believed over this many of their standard deviations. It matters more that the level
@@ -34,7 +34,7 @@ _BLUR = 0.25
 
 
 def level_front(
-    group: Strands, signs: Host, samples: Samples, shares: Host, amplitude: float
+    group: Strands, signs: FloatArray, samples: Samples, shares: FloatArray, amplitude: float
 ) -> Front:
     """Return a front from its strands, their directions (K,) and responsibilities (m, K)."""
     count = len(signs)
@@ -55,7 +55,7 @@ def level_front(
     return _in_widths(_refitted(rough, turned, thin), own)
 
 
-def unevenness(front: Front, group: Strands, samples: Samples, shares: Host) -> float:
+def unevenness(front: Front, group: Strands, samples: Samples, shares: FloatArray) -> float:
     """Return how much of the scatter of z about zero a curve could explain, from 0 to 1.
 
     About every strand, z is regressed on polynomials of degree 4 along the front: a level function
@@ -80,7 +80,7 @@ def unevenness(front: Front, group: Strands, samples: Samples, shares: Host) -> 
     return explained
 
 
-def _own(samples: Samples, shares: Host) -> Samples:
+def _own(samples: Samples, shares: FloatArray) -> Samples:
     """Return the samples of a front's strands, weighted by their part in it."""
     weights = samples.weights * shares.sum(axis=1)
     held = weights > 1e-4 * weights.max()
@@ -112,7 +112,7 @@ def _refitted(front: Front, samples: Samples, thin: float) -> Front:
     return _with_coefficients(front, start + change)
 
 
-def _disagreement(front: Front, samples: Samples, values: Host) -> Host:
+def _disagreement(front: Front, samples: Samples, values: FloatArray) -> FloatArray:
     """Return the matrix of the form sum_i w_i sum_k r_k (psi_k - psi)^2, (n, n)."""
     share = front.believed(samples.points[:, None, :] - front.means)[0]
     count, size = share.shape[1], values.shape[1]
@@ -125,7 +125,7 @@ def _disagreement(front: Front, samples: Samples, values: Host) -> Host:
     return np.asarray(own.reshape(size, size) - mixed)
 
 
-def _columns(front: Front, points: Host) -> tuple[Host, Host]:
+def _columns(front: Front, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return r_k times 1, d_i / l and d_i d_j / l^2, (m, n), and their gradients, (m, n, d)."""
     offset = points[:, None, :] - front.means
     share, pull, _ = front.believed(offset)
@@ -138,7 +138,7 @@ def _columns(front: Front, points: Host) -> tuple[Host, Host]:
     return weighted[0].reshape(m, -1), weighted[1].reshape(m, -1, d)
 
 
-def _coefficients(front: Front) -> Host:
+def _coefficients(front: Front) -> FloatArray:
     """Return the quadrics as coefficients of `_columns`."""
     length = front.lengths
     quadratic = [
@@ -149,7 +149,7 @@ def _coefficients(front: Front) -> Host:
     return np.column_stack([front.offsets, linear, *quadratic]).ravel()
 
 
-def _with_coefficients(front: Front, coefficients: Host) -> Front:
+def _with_coefficients(front: Front, coefficients: FloatArray) -> Front:
     count, d = front.means.shape
     length = front.lengths
     offsets, slopes, curvatures = quadric(coefficients.reshape(count, -1), d)
@@ -158,7 +158,9 @@ def _with_coefficients(front: Front, coefficients: Host) -> Front:
     )
 
 
-def _with_quadrics(front: Front, offsets: Host, slopes: Host, curvatures: Host) -> Front:
+def _with_quadrics(
+    front: Front, offsets: FloatArray, slopes: FloatArray, curvatures: FloatArray
+) -> Front:
     return Front(
         front.means, offsets, slopes, curvatures, front.lengths, front.shares, front.amplitude
     )

@@ -16,7 +16,7 @@ from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
 from sharpfront.adapt.uniform import check_baseline, uniform_bases
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.basis import KernelBasis, isotropic
 from sharpfront.budget import Budget
 from sharpfront.checks import finite, one_of, positive, whole
@@ -29,8 +29,8 @@ from sharpfront.problem import Problem
 
 
 def residual_density(
-    residual: Host, volumes: Host, power: Literal["log", "squared"] = "log"
-) -> Host:
+    residual: FloatArray, volumes: FloatArray, power: Literal["log", "squared"] = "log"
+) -> FloatArray:
     """Return p_res at points: log(1 + |R|) / Z with Z its integral over the domain.
 
     ``squared`` is the raw R^2 / Z that the appendix argues against.
@@ -52,7 +52,7 @@ class PaperState:
     problem: Problem
     seed: int
     tol: float
-    collocation: Host
+    collocation: FloatArray
     bases: Mapping[str, KernelBasis]
     iteration: int = 0
     mixture: Mixture | None = None
@@ -171,7 +171,7 @@ class Paper:
         bases = {name: self.draw_kernels(state, mixture, rng) for name in state.problem.unknowns}
         return replace(state, bases=bases, mixture=mixture, iteration=state.iteration + 1)
 
-    def density_on_rows(self, state: PaperState, approximation: Approximation) -> Host:
+    def density_on_rows(self, state: PaperState, approximation: Approximation) -> FloatArray:
         """Return p_res on the collocation points, each of which stands for an equal volume."""
         residuals = approximation.residuals(state.problem, state.collocation)
         size = np.sqrt(np.sum(residuals**2, axis=0))
@@ -179,7 +179,7 @@ class Paper:
         return residual_density(size, np.full(len(size), volume), self.density)
 
     def fit_mixture(
-        self, points: Host, density: Host, domain: Domain, rng: np.random.Generator
+        self, points: FloatArray, density: FloatArray, domain: Domain, rng: np.random.Generator
     ) -> Mixture:
         """Return the mixture fitted to the density in the way that `fit` names."""
         # Both ways work in the unit of the domain, so that the regularisation has a scale.
@@ -193,12 +193,12 @@ class Paper:
             mixture = self._fit_samples(scaled[drawn], seed)
         return Mixture(mixture.weights, low + size * mixture.means, size**2 * mixture.covariances)
 
-    def _fit_weighted(self, points: Host, density: Host, seed: int) -> Mixture:
+    def _fit_weighted(self, points: FloatArray, density: FloatArray, seed: int) -> Mixture:
         floor = math.sqrt(self.regularisation)
         mixture, _ = fit(points, density, self.components, floor=floor, seed=seed)
         return mixture
 
-    def _fit_samples(self, samples: Host, seed: int) -> Mixture:
+    def _fit_samples(self, samples: FloatArray, seed: int) -> Mixture:
         import warnings
 
         from sklearn.exceptions import ConvergenceWarning
@@ -228,14 +228,16 @@ class Paper:
         )
         return isotropic(centres, self.widths(centres))
 
-    def widths(self, centres: Host) -> Host:
+    def widths(self, centres: FloatArray) -> FloatArray:
         """Return s_j = beta dist_k(centre_j) + epsilon, (n,)."""
         from scipy.spatial import cKDTree
 
         distances, _ = cKDTree(centres).query(centres, k=self.neighbours + 1)
         return np.asarray(self.scaling * np.asarray(distances)[:, -1] + self.epsilon)
 
-    def _draw(self, mixture: Mixture, count: int, domain: Domain, rng: np.random.Generator) -> Host:
+    def _draw(
+        self, mixture: Mixture, count: int, domain: Domain, rng: np.random.Generator
+    ) -> FloatArray:
         drawn = mixture.draw(count, int(rng.integers(2**31)))
         if self.outside == "clip":
             return np.clip(drawn, *domain.bounds)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.adapt.stretch import (
+from sharpfront.adapt.subintervals import (
     FEWEST_CELLS,
     Stretch,
     coordinate_of,
@@ -20,8 +20,8 @@ from sharpfront.adapt.stretch import (
     split,
     with_places,
 )
-from sharpfront.arrays import Host
-from sharpfront.estimate.error import ErrorCheck
+from sharpfront.arrays import FloatArray
+from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import Coordinate, Piece, coordinate
 
@@ -145,7 +145,7 @@ def _resized(part: Part, kernels: int) -> Part:
 
 
 def grown(
-    plan: Plan, growth: Host, tol: float, check: ErrorCheck, components: int, refit: bool
+    plan: Plan, growth: FloatArray, tol: float, check: ErrorCheck, components: int, refit: bool
 ) -> Plan:
     """Return more kernels where growth > 1; a part that would hold too many is split.
 
@@ -173,7 +173,9 @@ def _refitted(part: Part, stretch: Stretch, components: int) -> Part:
     return Part(stretch, mixture, replace(part.piece, coordinate=coordinate_of(stretch, mixture)))
 
 
-def with_features(plan: Plan, places: Host, widths: Host, tol: float, components: int) -> Plan:
+def with_features(
+    plan: Plan, places: FloatArray, widths: FloatArray, tol: float, components: int
+) -> Plan:
     """Return the plan with features at places that the mixtures know nothing of."""
     parts = []
     for part in plan.parts:
@@ -210,7 +212,9 @@ def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components:
     return out
 
 
-def wanted_growth(plan: Plan, check: ErrorCheck, error: float, tol: float, safety: float) -> Host:
+def wanted_growth(
+    plan: Plan, check: ErrorCheck, error: float, tol: float, safety: float
+) -> FloatArray:
     """Return the growth of each part from its own share of the error.
 
     The logarithm of the error is taken as linear in the number of kernels, from 1 at none.
@@ -224,7 +228,7 @@ def wanted_growth(plan: Plan, check: ErrorCheck, error: float, tol: float, safet
     return np.where(shares > 0.3 * tol, wanted, 1.0)
 
 
-def _shares(plan: Plan, check: ErrorCheck) -> Host:
+def _shares(plan: Plan, check: ErrorCheck) -> FloatArray:
     """Return the error that the residual of each part alone would cause.
 
     Many parts are taken in MANY groups of distant ones, each answering for the error inside itself.

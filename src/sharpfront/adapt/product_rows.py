@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.assemble import Block, LinearSystem, RowSet, assemble, form_matrix
 from sharpfront.basis import Basis
 from sharpfront.equation.expression import derivatives_in
@@ -56,7 +56,7 @@ def product_system(
     return LinearSystem((*system.blocks, *extra)).with_unit_rows(NEGLIGIBLE), tuple(rows)
 
 
-def interior_points(domain: Domain, basis: TensorBasis, seed: int = 0) -> Host:
+def interior_points(domain: Domain, basis: TensorBasis, seed: int = 0) -> FloatArray:
     """Return where the equation is to hold: the fitting points of the axes, inside the domain."""
     if domain.dimension > 3:
         return domain.sample(math.ceil(SHAPE_ROWS * basis.size), "quasi", seed)
@@ -100,7 +100,7 @@ def _face(domain: Box, part: str, basis: TensorBasis) -> BoundaryPoints:
     return BoundaryPoints(points, np.repeat(there.normals[:1], len(points), axis=0))
 
 
-def _followed(many: BoundaryPoints, basis: TensorBasis, count: int) -> Host:
+def _followed(many: BoundaryPoints, basis: TensorBasis, count: int) -> FloatArray:
     """Return indices of points spread evenly in the kernels' coordinates."""
     slopes = np.stack(
         [
@@ -173,7 +173,7 @@ def _integrals(
     return blocks
 
 
-def _quadrature(basis: TensorBasis) -> tuple[Host, Host]:
+def _quadrature(basis: TensorBasis) -> tuple[FloatArray, FloatArray]:
     places, weights = [], []
     for axis in basis.axes:
         table, w = tables.quadrature_table(axis.kernels + 8, 0)
@@ -183,5 +183,5 @@ def _quadrature(basis: TensorBasis) -> tuple[Host, Host]:
     return _grid(places), np.prod(_grid(weights), axis=1)
 
 
-def _grid(places: list[Host]) -> Host:
+def _grid(places: list[FloatArray]) -> FloatArray:
     return np.stack(np.meshgrid(*places, indexing="ij"), axis=-1).reshape(-1, len(places))

@@ -13,14 +13,14 @@ from sharpfront.adapt.embedded import even_mesh
 from sharpfront.adapt.reweighed import SecondLook
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
 from sharpfront.approximation import Approximation, split_weights
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.assemble import LinearSystem
 from sharpfront.equation.expression import Derivative
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
-from sharpfront.estimate.check import change, fall
 from sharpfront.estimate.elements import can_be_built
+from sharpfront.estimate.space_error import change, fall
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.problem import Condition, Problem
 from sharpfront.solution import Estimate
@@ -56,7 +56,7 @@ def doubted(state: SpaceState, found: Assessment) -> SpaceAssessment:
     return _as_space(found, doubt * value, value, doubt)
 
 
-def compared(state: SpaceState, found: Assessment, points: Host) -> SpaceAssessment:
+def compared(state: SpaceState, found: Assessment, points: FloatArray) -> SpaceAssessment:
     """Take the estimate by comparison down by as much as it fell from the last one.
 
     Only solutions whose residual falls as functions are added are compared with profit.

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.advice import Allowance, Solved, short_of_kernels, unlowered
+from sharpfront.adapt.breakpoints import Cut, Survey, survey
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.cuts import Cut, Survey, survey
 from sharpfront.adapt.discover import Discovery, discover, special_points
 from sharpfront.adapt.doubt import (
     GROWN,
@@ -37,17 +37,17 @@ from sharpfront.adapt.plan import (
     with_features,
     within,
 )
-from sharpfront.adapt.stretch import between_cuts
+from sharpfront.adapt.subintervals import between_cuts
 from sharpfront.approximation import Approximation
 from sharpfront.assemble import Block
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.cells import SingularCellsError
-from sharpfront.estimate.error import ErrorCheck, check_pieces
+from sharpfront.estimate.line_error import ErrorCheck, check_pieces
 from sharpfront.leastsquares import Blocked, LeastSquares
+from sharpfront.line_problem import LinearCondition, LineProblem, ordinary
 from sharpfront.mixture import Mixture
-from sharpfront.ordinary import LinearCondition, OrdinaryProblem, ordinary
 from sharpfront.pieces import PiecewiseBasis, condition_blocks, piece_system
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
@@ -121,7 +121,7 @@ class ResolveState:
     """
 
     unknown: str
-    problem: OrdinaryProblem
+    problem: LineProblem
     tol: float
     found: Discovery | None
     plan: Plan
@@ -189,7 +189,7 @@ class Resolve:
         (name,) = problem.unknowns
         return self.begin(name, ordinary(problem), tol)
 
-    def begin(self, name: str, plain: OrdinaryProblem, tol: float) -> ResolveState:
+    def begin(self, name: str, plain: LineProblem, tol: float) -> ResolveState:
         """Return the state before the first solve of a problem in its plain form."""
         _check_order(plain)
         plain, implied = without_implied(plain)
@@ -344,7 +344,7 @@ class Resolve:
 
 
 def _discovered(
-    problem: OrdinaryProblem, cuts: tuple[Cut, ...], seen: Survey
+    problem: LineProblem, cuts: tuple[Cut, ...], seen: Survey
 ) -> tuple[Discovery, float]:
     """Return the features and the conditioning."""
     jumps = np.array([cut.above for cut in cuts])
@@ -365,7 +365,7 @@ def _reached(best: Checked | None, detail: str = "") -> str:
     return f"{reached}{detail}".strip()
 
 
-def _check_order(problem: OrdinaryProblem) -> None:
+def _check_order(problem: LineProblem) -> None:
     if not 1 <= problem.order <= HIGHEST_ORDER:
         raise ProblemError(
             f"Equations of order 1 to {HIGHEST_ORDER} can be solved, got order {problem.order}. "

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from sharpfront.approximation import Approximation, split_weights
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.assemble import Block, LinearSystem
 from sharpfront.basis import Basis
-from sharpfront.estimate.check import change, size_of
+from sharpfront.estimate.space_error import change, size_of
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.problem import Problem
 
@@ -61,7 +61,7 @@ def second_look(
     system: LinearSystem,
     method: LeastSquares,
     approximation: Approximation,
-    points: Host,
+    points: FloatArray,
     seed: int,
 ) -> SecondLook:
     """Return what becomes of an approximation if the equations weigh more against conditions."""
@@ -98,7 +98,9 @@ def _heavier(block: Block) -> Block:
     return replace(block, weight=factor * block.weight)
 
 
-def _values(problem: Problem, bases: Mapping[str, Basis], modes: Host, seed: int) -> list[Host]:
+def _values(
+    problem: Problem, bases: Mapping[str, Basis], modes: FloatArray, seed: int
+) -> list[FloatArray]:
     """Return each unknown's part of every mode at places in the domain, (places, modes)."""
     points = problem.domain.sample(_PLACES, "quasi", seed)
     found, start = [], 0
@@ -109,7 +111,7 @@ def _values(problem: Problem, bases: Mapping[str, Basis], modes: Host, seed: int
     return found
 
 
-def _largest_ratio(values: list[Host], rows: Host) -> tuple[float, Host]:
+def _largest_ratio(values: list[FloatArray], rows: FloatArray) -> tuple[float, FloatArray]:
     """Return the largest rms of values over norm of rows of any combination, and that one."""
     stacked = np.vstack(values) / np.sqrt(_PLACES)
     ratios, vectors = eigh(stacked.T @ stacked, rows.T @ rows)

@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.assemble import RowSet
 from sharpfront.errors import ProblemError
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
 
 
 def soft_rows(
-    problem: Problem, collocation: Host, penalty: float, per_face: int
+    problem: Problem, collocation: FloatArray, penalty: float, per_face: int
 ) -> tuple[RowSet, ...]:
     """Return equation rows at the collocation points and penalised rows of the conditions."""
     _refuse_unfit(problem)

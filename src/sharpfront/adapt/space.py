@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels
-from sharpfront.adapt.alone import system_mixtures
+from sharpfront.adapt.axis_features import discover
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.corners import at_a_corner, contradiction
 from sharpfront.adapt.doubt import near_singular
@@ -30,7 +30,6 @@ from sharpfront.adapt.embedded import (
 )
 from sharpfront.adapt.freedom import left_free
 from sharpfront.adapt.growth import LAST, grown, largest, profiles, smaller, wanted, work
-from sharpfront.adapt.marginals import discover
 from sharpfront.adapt.product_rows import product_system
 from sharpfront.adapt.questions import (
     amplification,
@@ -42,16 +41,17 @@ from sharpfront.adapt.questions import (
 )
 from sharpfront.adapt.reweighed import SecondLook, second_look
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial, basis_of
+from sharpfront.adapt.system_features import system_mixtures
 from sharpfront.approximation import Approximation
 from sharpfront.budget import Budget
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
-from sharpfront.estimate.check import (
+from sharpfront.estimate.elements import Elements
+from sharpfront.estimate.space_error import (
     check_by_comparison,
     check_by_elements,
     check_mesh,
     points_like_kernels,
 )
-from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.leastsquares import Householder, LeastSquares
 from sharpfront.pieces.tensor import TensorBasis, product_count

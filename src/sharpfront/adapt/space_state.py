@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.adapt.advice import Solved
+from sharpfront.adapt.axis_features import Marginals
 from sharpfront.adapt.embedded import FrontTrial
 from sharpfront.adapt.fronts import Found
-from sharpfront.adapt.marginals import Marginals
 from sharpfront.adapt.reweighed import SecondLook
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
@@ -132,7 +132,7 @@ class SpaceState:
 
 
 def in_space(
-    mixtures: tuple[Mixture | None, ...], bounds: Host, scale: float = 1.0
+    mixtures: tuple[Mixture | None, ...], bounds: FloatArray, scale: float = 1.0
 ) -> Mixture | None:
     """Return mixtures along the axes as one in space: each component fills the other axes."""
     low, high = bounds

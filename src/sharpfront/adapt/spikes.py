@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.focus import axis_places
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
@@ -48,10 +48,10 @@ class Spike:
         How far it reaches across, at least: data on a boundary act as deep as they are wide.
     """
 
-    points: Host
+    points: FloatArray
     depth: float = 0.0
 
-    def cells(self, axis: int, edges: Host) -> Indices:
+    def cells(self, axis: int, edges: FloatArray) -> Indices:
         """Return the cells of an axis that it falls into unresolved; none if it is long there."""
         low, high = float(self.points[:, axis].min()), float(self.points[:, axis].max())
         first, last = np.clip(np.searchsorted(edges, [low, high]) - 1, 0, len(edges) - 2)
@@ -75,7 +75,7 @@ def find_spikes(problem: Problem, scale: float) -> tuple[Spike, ...]:
     return (*_inside(problem), *_on_the_rim(problem, scale))
 
 
-def mark(change: Host, edges: Host, axis: int, spikes: tuple[Spike, ...]) -> None:
+def mark(change: FloatArray, edges: FloatArray, axis: int, spikes: tuple[Spike, ...]) -> None:
     """Count a change of the whole range in the cells of an axis with unresolved spikes."""
     for spike in spikes:
         cells = spike.cells(axis, edges)
@@ -95,7 +95,7 @@ def _inside(problem: Problem) -> list[Spike]:
         if sampled.strides == (0,) or np.ptp(sampled) == 0.0:
             continue
 
-        def size(at: Host, k: int = k) -> Host:
+        def size(at: FloatArray, k: int = k) -> FloatArray:
             return _data(problem, at)[k]
 
         values = np.abs(sampled - np.median(sampled))
@@ -109,7 +109,7 @@ def _inside(problem: Problem) -> list[Spike]:
     return found
 
 
-def _crossings(problem: Problem) -> Host:
+def _crossings(problem: Problem) -> FloatArray:
     """Return where places along the axes that the formulas tell of cross, (n, d)."""
     bounds, found = problem.domain.bounds.T, [np.zeros((0, problem.domain.dimension))]
     (form, *_) = problem.forms
@@ -123,7 +123,7 @@ def _crossings(problem: Problem) -> Host:
     return np.concatenate(found)
 
 
-def spread(dimension: int, count: int) -> Host:
+def spread(dimension: int, count: int) -> FloatArray:
     """Return points of the unit box that leave no large gap: multiples of golden ratios, mod 1."""
     ratio = 2.0
     for _ in range(50):
@@ -132,14 +132,14 @@ def spread(dimension: int, count: int) -> Host:
     return np.asarray((0.5 + np.arange(count)[:, None] * steps) % 1.0)
 
 
-def _data(problem: Problem, points: Host) -> tuple[Host, ...]:
+def _data(problem: Problem, points: FloatArray) -> tuple[FloatArray, ...]:
     """Return source and coefficients at points."""
     leaves = environment(problem.coordinates, points)
     coefficients, source = form_values(problem.forms[0], leaves, len(points))
     return (source, *coefficients)
 
 
-def _groups(points: Host, reach: float) -> list[Indices]:
+def _groups(points: FloatArray, reach: float) -> list[Indices]:
     """Return the indices of points that hang together, the largest groups first."""
     if not len(points):
         return []
@@ -151,8 +151,8 @@ def _groups(points: Host, reach: float) -> list[Indices]:
 
 
 def _climbed(
-    size: Callable[[Host], Host], start: Host, radius: float, problem: Problem
-) -> tuple[Host, float]:
+    size: Callable[[FloatArray], FloatArray], start: FloatArray, radius: float, problem: Problem
+) -> tuple[FloatArray, float]:
     """Return points on the spike found from a point of its tail, and its peak."""
     rng = np.random.default_rng(0)
     best, tried, values = start, [start[None]], [np.abs(size(start[None]))]
@@ -194,14 +194,14 @@ def _on_the_rim(problem: Problem, scale: float) -> list[Spike]:
     return found
 
 
-def _rim_values(problem: Problem, part: str, form: LinearForm, count: int) -> list[Host]:
+def _rim_values(problem: Problem, part: str, form: LinearForm, count: int) -> list[FloatArray]:
     rim = problem.domain.boundary(part, count)
     leaves = environment(problem.coordinates, rim.points, rim.normals)
     coefficients, source = form_values(form, leaves, len(rim.points), "condition")
     return [rim.points, source, *coefficients]
 
 
-def _runs(points: Host, at: Indices) -> list[Spike]:
+def _runs(points: FloatArray, at: Indices) -> list[Spike]:
     """Return one spike for each run of neighbouring indices."""
     cuts = np.flatnonzero(np.diff(at) > 8) + 1
     found = []

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import DomainError
 from sharpfront.geometry.domain import BoundaryPoints, Domain
 from sharpfront.pieces.embedding import Embedding
@@ -51,19 +51,19 @@ class Spread:
         For each part of the boundary its rows.
     """
 
-    nodes: Host
+    nodes: FloatArray
     kernels: int
     spacing: float
-    rows: Host
+    rows: FloatArray
     edges: dict[str, BoundaryPoints]
 
 
 class _Boxes(NamedTuple):
     """Boxes: a point in each (n, d), their sides (n, d) and areas on the surface (n,)."""
 
-    points: Host
-    sides: Host
-    areas: Host
+    points: FloatArray
+    sides: FloatArray
+    areas: FloatArray
 
     def chosen(self, mask: NDArray[np.bool_]) -> _Boxes:
         return _Boxes(*(array[mask] for array in self))
@@ -117,7 +117,7 @@ def _samples(
     return inside, outside.chosen(distance < margin)
 
 
-def _divided(embedding: Embedding, low: Host, high: Host) -> _Boxes:
+def _divided(embedding: Embedding, low: FloatArray, high: FloatArray) -> _Boxes:
     """Divide a box into about cubic ones."""
     extent = high - low
     counts = np.ceil(_FIRST * extent / extent.max()).astype(int)
@@ -128,7 +128,7 @@ def _divided(embedding: Embedding, low: Host, high: Host) -> _Boxes:
     return _measured(embedding, points, np.broadcast_to(extent / counts, points.shape))
 
 
-def _measured(embedding: Embedding, points: Host, sides: Host) -> _Boxes:
+def _measured(embedding: Embedding, points: FloatArray, sides: FloatArray) -> _Boxes:
     stretch = np.sqrt(np.linalg.det(embedding.metric(points)))
     return _Boxes(points, sides, stretch * sides.prod(axis=1))
 
@@ -151,7 +151,7 @@ def _refined(embedding: Embedding, boxes: _Boxes, largest: float) -> _Boxes:
 
 def _relaxed(
     embedding: Embedding, boxes: _Boxes, count: int, rng: np.random.Generator, rounds: int
-) -> Host:
+) -> FloatArray:
     """Move `count` of the boxes' points to the centroids of their cells, some times over."""
     order = np.argsort(_along_curve(boxes.points), kind="stable")
     centres = boxes.points[order[_systematic(boxes.areas[order], count, rng.random())]]
@@ -166,14 +166,14 @@ def _relaxed(
     return centres
 
 
-def _systematic(sizes: Host, count: int, shift: float) -> NDArray[np.int64]:
+def _systematic(sizes: FloatArray, count: int, shift: float) -> NDArray[np.int64]:
     """Return `count` places at equal steps through things of these sizes laid end to end."""
     level = np.cumsum(sizes)
     steps = (np.arange(count) + shift) / count * level[-1]
     return np.asarray(np.minimum(np.searchsorted(level, steps), len(sizes) - 1), dtype=np.int64)
 
 
-def _along_curve(points: Host) -> NDArray[np.int64]:
+def _along_curve(points: FloatArray) -> NDArray[np.int64]:
     """Return the places of points on a space-filling curve: coordinates' bits in turn, (n,)."""
     low, extent = points.min(axis=0), np.ptp(points, axis=0).max()
     d = points.shape[1]
@@ -208,7 +208,7 @@ def _edge(
     return BoundaryPoints(edge.points[chosen], edge.normals[chosen])
 
 
-def _edge_stretch(embedding: Embedding, edge: BoundaryPoints) -> Host:
+def _edge_stretch(embedding: Embedding, edge: BoundaryPoints) -> FloatArray:
     """Return how much the boundary's own area grows on the surface, (m,).
 
     For the metric G = J^T J and the unit normal n it is sqrt(det G) sqrt(n . G^-1 n).

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 # How much a unit of slope error counts against one standard deviation of offset, squared.
 SLOPE_WEIGHT = 4.0
@@ -36,10 +36,10 @@ _BREACH, _BREACH_COSINE = 0.005, 0.7
 class Samples(NamedTuple):
     """Positions (m, d), unit gradients (m, d), weights (m,) and spacings (m,) of a field."""
 
-    points: Host
-    normals: Host
-    weights: Host
-    spacings: Host
+    points: FloatArray
+    normals: FloatArray
+    weights: FloatArray
+    spacings: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +58,18 @@ class Strands:
         (K,), the standard deviations across the strand and along it.
     """
 
-    weights: Host
-    means: Host
-    normals: Host
-    curvatures: Host
-    thin: Host
-    long: Host
+    weights: FloatArray
+    means: FloatArray
+    normals: FloatArray
+    curvatures: FloatArray
+    thin: FloatArray
+    long: FloatArray
 
     def chosen(self, which: NDArray[np.bool_]) -> Strands:
         """Return some of the strands, by a mask (K,)."""
         return Strands(*(getattr(self, field.name)[which] for field in fields(self)))
 
-    def levels(self, points: Host) -> tuple[Host, Host]:
+    def levels(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return psi (m, K) and its unit gradients (m, K, d)."""
         offset = points[:, None, :] - self.means
         bend = np.einsum("kij,mkj->mki", self.curvatures, offset)
@@ -86,20 +86,20 @@ class Joint(NamedTuple):
     """
 
     labels: NDArray[np.int64]
-    signs: Host
+    signs: FloatArray
     broken: float
 
 
 class _Strand(NamedTuple):
     weight: float
-    mean: Host
-    normal: Host
-    curvature: Host
+    mean: FloatArray
+    normal: FloatArray
+    curvature: FloatArray
     thin: float
     long: float
 
 
-def strands(samples: Samples, shares: Host) -> tuple[Strands | None, Host]:
+def strands(samples: Samples, shares: FloatArray) -> tuple[Strands | None, FloatArray]:
     """Return the strands of components with responsibilities (m, K), and those of the strands.
 
     Components with too few samples to tell a quadric are left out; None if all are.
@@ -118,7 +118,7 @@ def strands(samples: Samples, shares: Host) -> tuple[Strands | None, Host]:
     return Strands(*(np.array(values) for values in zip(*found, strict=True))), shares[:, kept]
 
 
-def _strand(points: Host, normals: Host, weights: Host) -> _Strand:
+def _strand(points: FloatArray, normals: FloatArray, weights: FloatArray) -> _Strand:
     """Fit a quadric that vanishes at the samples and climbs along their normals.
 
     Minimises sum_i w_i (psi(x_i)^2 + c v |grad psi(x_i) - n_i|^2) with the samples' variance v
@@ -159,7 +159,7 @@ def pairs(dimension: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(dimension) for j in range(i, dimension)]
 
 
-def quadratics(offset: Host) -> tuple[Host, Host]:
+def quadratics(offset: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return 1, d_i and d_i d_j at offsets d (..., d), (..., n), and gradients, (..., n, d)."""
     d = offset.shape[-1]
     products = [offset[..., i] * offset[..., j] for i, j in pairs(d)]
@@ -173,7 +173,7 @@ def quadratics(offset: Host) -> tuple[Host, Host]:
     return values, slopes
 
 
-def quadric(coefficients: Host, dimension: int) -> tuple[Host, Host, Host]:
+def quadric(coefficients: FloatArray, dimension: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a (...), b (..., d) and Q (..., d, d) from coefficients of `quadratics` (..., n)."""
     tensor = np.zeros((*coefficients.shape[:-1], dimension, dimension))
     for place, (i, j) in enumerate(pairs(dimension), start=1 + dimension):
@@ -182,7 +182,7 @@ def quadric(coefficients: Host, dimension: int) -> tuple[Host, Host, Host]:
     return coefficients[..., 0], coefficients[..., 1 : 1 + dimension], tensor
 
 
-def joined(group: Strands, samples: Samples, shares: Host) -> Joint:
+def joined(group: Strands, samples: Samples, shares: FloatArray) -> Joint:
     """Join strands into fronts.
 
     Strands continue each other where they overlap and agree: with weights w_i q_ik q_ij, the mean
@@ -210,7 +210,7 @@ def joined(group: Strands, samples: Samples, shares: Host) -> Joint:
     return Joint(labels, signs, float(group.weights[breach].sum() / group.weights.sum()))
 
 
-def _labelled(linked: NDArray[np.bool_], turns: Host) -> tuple[NDArray[np.int64], Host]:
+def _labelled(linked: NDArray[np.bool_], turns: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
     """Give connected strands one number, and all of them the direction of the first."""
     count, labels = connected_components(linked, directed=False)
     signs = np.ones(len(labels))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Array, Host, to_host
+from sharpfront.arrays import Array, FloatArray, to_host
 from sharpfront.basis import Basis
 
 
@@ -39,12 +39,12 @@ class JoinedBasis:
         """The number of coordinates."""
         return self.parts[0].dimension
 
-    def matrix(self, points: Array, orders: Sequence[int]) -> Host:
+    def matrix(self, points: Array, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of each function at each point, (m, size)."""
         tables = [to_host(part.matrix(points, tuple(orders))) for part in self.parts]
         return np.concatenate(tables, axis=1)
 
-    def values(self, weights: Array, points: Array, orders: Sequence[int]) -> Host:
+    def values(self, weights: Array, points: Array, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of the weighted sum at each point, (m,)."""
         ends = np.cumsum([part.size for part in self.parts])[:-1]
         shares = np.split(to_host(weights), ends)

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 Ints = NDArray[np.int64]
 # From so many axes on products are chosen by their joint degree.
@@ -69,7 +69,7 @@ def leading_degrees(shape: tuple[int, ...], counts: tuple[int, ...]) -> tuple[In
     )
 
 
-def _shares(every: Ints, counts: tuple[int, ...]) -> Host:
+def _shares(every: Ints, counts: tuple[int, ...]) -> FloatArray:
     """Return how far along each axis a product is, 1 for the last function, (d, n)."""
     last = np.maximum(np.array(counts) - 1, 0.5)
     return np.asarray(every / last[:, None])

@@ -7,12 +7,12 @@ from functools import lru_cache, reduce
 import numpy as np
 from scipy.special import legendre_p_all
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 
-def legendre_table(z: Host, count: int, order: int = 0) -> Host:
+def legendre_table(z: FloatArray, count: int, order: int = 0) -> FloatArray:
     """Return the first polynomials and their derivatives at z, (order + 1, n, count)."""
-    plain: Host = legendre_p_all(count - 1, z)[0].T * norms(count)
+    plain: FloatArray = legendre_p_all(count - 1, z)[0].T * norms(count)
     out = np.empty((order + 1, *plain.shape))
     out[0] = plain
     for k in range(1, order + 1):
@@ -21,38 +21,38 @@ def legendre_table(z: Host, count: int, order: int = 0) -> Host:
 
 
 @lru_cache(maxsize=256)
-def norms(count: int) -> Host:
+def norms(count: int) -> FloatArray:
     """Return sqrt(2k + 1), which are also the polynomials at one, (count,)."""
     return np.asarray(np.sqrt(2.0 * np.arange(count) + 1.0))
 
 
 @lru_cache(maxsize=256)
-def gauss(count: int) -> tuple[Host, Host]:
+def gauss(count: int) -> tuple[FloatArray, FloatArray]:
     """Return Gauss-Legendre points in [-1, 1] and weights that sum to one."""
     z, w = np.polynomial.legendre.leggauss(count)
     return z, 0.5 * w
 
 
 @lru_cache(maxsize=256)
-def product_weights(counts: tuple[int, ...]) -> Host:
+def product_weights(counts: tuple[int, ...]) -> FloatArray:
     """Return the weights of product Gauss points, which sum to one, (m,)."""
     return np.asarray(reduce(np.multiply.outer, [gauss(n)[1] for n in counts]).ravel())
 
 
 @lru_cache(maxsize=512)
-def gauss_table(points: int, count: int, order: int) -> Host:
+def gauss_table(points: int, count: int, order: int) -> FloatArray:
     """Return `legendre_table` at Gauss points, (order + 1, points, count)."""
     return legendre_table(gauss(points)[0], count, order)
 
 
 @lru_cache(maxsize=256)
-def end_table(count: int, order: int) -> Host:
+def end_table(count: int, order: int) -> FloatArray:
     """Return the polynomials and derivatives at -1 and 1, (order + 1, 2, count)."""
     return legendre_table(np.array([-1.0, 1.0]), count, order)
 
 
 @lru_cache(maxsize=256)
-def derivative_matrix(count: int, order: int) -> Host:
+def derivative_matrix(count: int, order: int) -> FloatArray:
     """Return the weights of the polynomials' derivatives, (count, count): an upper triangle.
 
     P'_n = sum of (2k + 1) P_k over k = n - 1, n - 3, ...
@@ -66,7 +66,7 @@ def derivative_matrix(count: int, order: int) -> Host:
 
 
 @lru_cache(maxsize=256)
-def projection(points: int, count: int) -> Host:
+def projection(points: int, count: int) -> FloatArray:
     """Return what takes values at Gauss points, times roots of their weights, to weights of P_k.
 
     Its rows are orthonormal, (count, points).
@@ -77,6 +77,6 @@ def projection(points: int, count: int) -> Host:
 
 
 @lru_cache(maxsize=256)
-def table_at(z: tuple[float, ...], count: int) -> Host:
+def table_at(z: tuple[float, ...], count: int) -> FloatArray:
     """Return the first polynomials at positions that come again and again, (n, count)."""
     return np.asarray(legendre_table(np.array(z), count)[0])

@@ -11,7 +11,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import (
     end_table,
@@ -64,17 +64,17 @@ class Patch:
         return products(self.functions, is_joint(self.dimension))
 
     @cached_property
-    def low(self) -> Host:
+    def low(self) -> FloatArray:
         """The lower corner."""
         return np.array([m.low for m in self.maps])
 
     @cached_property
-    def high(self) -> Host:
+    def high(self) -> FloatArray:
         """The upper corner."""
         return np.array([m.high for m in self.maps])
 
     @cached_property
-    def sides(self) -> Host:
+    def sides(self) -> FloatArray:
         """The lengths of the sides."""
         return self.high - self.low
 
@@ -100,23 +100,23 @@ class Patch:
         sides = tuple(to_rounding(m.length) for m in self.maps)
         return self.functions, sides, tuple(m.strength for m in self.maps), where
 
-    def in_space(self, positions: Host) -> Host:
+    def in_space(self, positions: FloatArray) -> FloatArray:
         """Return the points of space at positions in the chart, (m, d)."""
         return positions if self.chart is None else self.chart.points(positions)
 
-    def in_chart(self, points: Host) -> Host:
+    def in_chart(self, points: FloatArray) -> FloatArray:
         """Return the positions in the chart of points of space, (m, d)."""
         return points if self.chart is None else self.chart.inverse(points)
 
-    def positions(self, z: Sequence[Host]) -> Host:
+    def positions(self, z: Sequence[FloatArray]) -> FloatArray:
         """Return the positions in the chart of product points of the reference cell, (m, d)."""
         return product_points([m.points(at) for m, at in zip(self.maps, z, strict=True)])
 
-    def points(self, z: Sequence[Host]) -> Host:
+    def points(self, z: Sequence[FloatArray]) -> FloatArray:
         """Return product points of the reference cell in space, (m, d)."""
         return self.in_space(self.positions(z))
 
-    def densities(self, positions: Host) -> Host:
+    def densities(self, positions: FloatArray) -> FloatArray:
         """Return the area in space of a unit of area of the chart at positions, (m,)."""
         if self.chart is None:
             return np.ones(len(positions))
@@ -124,23 +124,23 @@ class Patch:
         a, b = taylor[(1, 0)], taylor[(0, 1)]
         return np.asarray(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]))
 
-    def gauss_points(self, counts: tuple[int, ...]) -> tuple[Host, Host]:
+    def gauss_points(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
         """Return product Gauss points in space, (m, d), and weights that sum to one, (m,)."""
         return self.points([gauss(n)[0] for n in counts]), product_weights(counts)
 
-    def gauss_tables(self, counts: tuple[int, ...], order: int) -> list[Host]:
+    def gauss_tables(self, counts: tuple[int, ...], order: int) -> list[FloatArray]:
         """Return for each axis d^k of its functions at Gauss points, (order + 1, n, functions)."""
         return [
             _in_space(m, gauss(n)[0], gauss_table(n, p, order))
             for m, n, p in zip(self.maps, counts, self.functions, strict=True)
         ]
 
-    def end_tables(self, axis: int, order: int) -> Host:
+    def end_tables(self, axis: int, order: int) -> FloatArray:
         """Return d^k of the functions of an axis at its two ends, (order + 1, 2, functions)."""
         table = end_table(self.functions[axis], order)
         return _in_space(self.maps[axis], np.array([-1.0, 1.0]), table)
 
-    def axis_table(self, axis: int, x: Host, order: int) -> Host:
+    def axis_table(self, axis: int, x: FloatArray, order: int) -> FloatArray:
         """Return d^k of the functions of an axis at positions, (order + 1, n, functions)."""
         z = self.maps[axis].inverse(x)
         return _in_space(self.maps[axis], z, legendre_table(z, self.functions[axis], order))
@@ -151,7 +151,7 @@ def to_rounding(length: float) -> float:
     return float(f"{length:.11e}")
 
 
-def _in_space(axis: AxisMap, z: Host, table: Host) -> Host:
+def _in_space(axis: AxisMap, z: FloatArray, table: FloatArray) -> FloatArray:
     """Return derivatives along x from derivatives along z, (order + 1, n, functions)."""
     order = len(table) - 1
     if not order:
@@ -168,7 +168,7 @@ def _in_space(axis: AxisMap, z: Host, table: Host) -> Host:
     return out
 
 
-def product_points(axes: list[Host]) -> Host:
+def product_points(axes: list[FloatArray]) -> FloatArray:
     """Return all combinations of positions along the axes, the last axis fastest, (m, d)."""
     d = len(axes)
     out = np.empty((*(len(x) for x in axes), d))
@@ -177,7 +177,7 @@ def product_points(axes: list[Host]) -> Host:
     return out.reshape(-1, d)
 
 
-def product_matrix(tables: Sequence[Host]) -> Host:
+def product_matrix(tables: Sequence[FloatArray]) -> FloatArray:
     """Return the functions of a patch at product points, (prod n_a, size).
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import legendre_table, table_at
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import BasisError
@@ -55,7 +55,7 @@ class PatchworkBasis:
         return self.size
 
     @cached_property
-    def centres(self) -> Host:
+    def centres(self) -> FloatArray:
         """Gauss points of each patch, one for each function: as dense as these, (size, d)."""
         every = [p.gauss_points(p.functions)[0] for p in self.patches]
         kept = [
@@ -64,12 +64,12 @@ class PatchworkBasis:
         return np.concatenate([x[k.astype(int)] for x, k in zip(every, kept, strict=True)])
 
     @cached_property
-    def covariances(self) -> Host:
+    def covariances(self) -> FloatArray:
         """A patch's share of each function: half the mean spacing as deviation, (size, d, d)."""
         shapes = [_share(p) for p in self.patches]
         return np.repeat(np.stack(shapes), np.diff(self.starts), axis=0)
 
-    def blocks(self, weights: Host) -> list[Host]:
+    def blocks(self, weights: FloatArray) -> list[FloatArray]:
         """Return the weights of each patch as an array over its axes."""
         out = []
         for start, patch in zip(self.starts.tolist(), self.patches, strict=False):
@@ -87,7 +87,7 @@ class PatchworkBasis:
         }
         return [_Lattice(self.patches, np.array(own)) for own in members.values()]
 
-    def owner(self, points: Host) -> NDArray[np.int64]:
+    def owner(self, points: FloatArray) -> NDArray[np.int64]:
         """Return the patch of each point, (m,); on a common side the one above it.
 
         A point outside belongs to a patch beside it.
@@ -102,13 +102,13 @@ class PatchworkBasis:
             least = np.minimum(gap, least)
         return out
 
-    def _groups(self, points: Host) -> _Groups:
+    def _groups(self, points: FloatArray) -> _Groups:
         owner = self.owner(points)
         order = np.argsort(owner, kind="stable")
         names, first = np.unique(owner[order], return_index=True)
         return list(zip(names.tolist(), np.split(order, first[1:]), strict=True))
 
-    def matrix(self, points: Host, orders: Orders) -> Host:
+    def matrix(self, points: FloatArray, orders: Orders) -> FloatArray:
         """Return d^orders of each function at each point, (m, size)."""
         out = np.zeros((len(points), self.size))
         groups = self._groups(points)
@@ -125,11 +125,11 @@ class PatchworkBasis:
             out[here, self.starts[i] : self.starts[i + 1]] = block
         return out
 
-    def values(self, weights: Host, points: Host, orders: Orders) -> Host:
+    def values(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
         """Return d^orders of the weighted sum at each point, (m,)."""
         return self.several(weights, points, [orders])[0]
 
-    def on_patches(self, weights: Host, z: tuple[float, ...]) -> Host:
+    def on_patches(self, weights: FloatArray, z: tuple[float, ...]) -> FloatArray:
         """Return the weighted sum at the same product points of every patch, one after another."""
         groups: dict[tuple[int, ...], list[int]] = {}
         for i, patch in enumerate(self.patches):
@@ -144,7 +144,9 @@ class PatchworkBasis:
             out[members] = part.reshape(len(members), -1)
         return out.ravel()
 
-    def several(self, weights: Host, points: Host, orders: Sequence[Orders]) -> list[Host]:
+    def several(
+        self, weights: FloatArray, points: FloatArray, orders: Sequence[Orders]
+    ) -> list[FloatArray]:
         """Return several derivatives of the weighted sum at each point, (m,) each."""
         if points.ndim != 2 or points.shape[1] != self.dimension:
             raise BasisError(f"Expected points (m, {self.dimension}), got {points.shape}.")
@@ -161,7 +163,7 @@ class PatchworkBasis:
             ):
                 which = [i for i, _ in members]
                 tables = self._tables(which, own[some], at[here[some]], most)
-                known: dict[Orders, Host] = {}
+                known: dict[Orders, FloatArray] = {}
                 for values, chain in zip(out, chains, strict=True):
                     for along, c in chain.items():
                         if along not in known:
@@ -178,8 +180,8 @@ class PatchworkBasis:
         return [(members, np.concatenate([h for _, h in members])) for members in found.values()]
 
     def _tables(
-        self, which: Sequence[int], own: NDArray[np.int64], at: Host, order: int
-    ) -> list[Host]:
+        self, which: Sequence[int], own: NDArray[np.int64], at: FloatArray, order: int
+    ) -> list[FloatArray]:
         """Return for each axis d^k of its patch's functions at each point, (order + 1, m, p).
 
         Parameters
@@ -210,8 +212,8 @@ class PatchworkBasis:
         return out
 
     def _along_axes(
-        self, groups: _Groups, points: Host, orders: Sequence[Orders]
-    ) -> tuple[Host, list[dict[Orders, Host]]]:
+        self, groups: _Groups, points: FloatArray, orders: Sequence[Orders]
+    ) -> tuple[FloatArray, list[dict[Orders, FloatArray]]]:
         """Return positions in the patches' charts, and the chain rule there for each derivative.
 
         That is, the coefficients of derivatives along the patches' axes in one along space's.
@@ -250,7 +252,7 @@ class _Lattice:
     members: NDArray[np.int64]
 
     @cached_property
-    def _lines(self) -> list[Host]:
+    def _lines(self) -> list[FloatArray]:
         """All ends of patches along each axis."""
         own = [self.patches[i] for i in self.members]
         ends = [[(p.low[a], p.high[a]) for p in own] for a in range(own[0].dimension)]
@@ -270,7 +272,7 @@ class _Lattice:
             out[window] = i
         return out
 
-    def owner(self, points: Host) -> tuple[NDArray[np.int64], Host]:
+    def owner(self, points: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
         """Return the patch of each point, (m,), and how far the chart ends from it, (m,)."""
         one = self.patches[int(self.members[0])]
         at = one.in_chart(points)
@@ -285,7 +287,7 @@ class _Lattice:
         inside = np.stack([np.clip(at[:, a], x[0], x[-1]) for a, x in enumerate(self._lines)], 1)
         return owner, np.linalg.norm(one.in_space(inside) - points, axis=1)
 
-    def _nearest(self, at: Host) -> NDArray[np.int64]:
+    def _nearest(self, at: FloatArray) -> NDArray[np.int64]:
         low = np.stack([self.patches[i].low for i in self.members])
         high = np.stack([self.patches[i].high for i in self.members])
         out = []
@@ -295,14 +297,14 @@ class _Lattice:
         return np.array(out, dtype=np.int64)
 
 
-def _spread_points(patch: Patch) -> Host:
+def _spread_points(patch: Patch) -> FloatArray:
     """Return Gauss points of a patch, as many as it has functions, (size, d)."""
     points, _ = patch.gauss_points(patch.functions)
     kept = np.linspace(0, len(points) - 1, patch.size)
     return np.asarray(points[kept.astype(int)])
 
 
-def _share(patch: Patch) -> Host:
+def _share(patch: Patch) -> FloatArray:
     """Return the covariance of a patch's share of one function."""
     spacing = np.diag(0.5 * patch.sides / np.array(patch.functions))
     if patch.chart is not None:
@@ -311,7 +313,7 @@ def _share(patch: Patch) -> Host:
     return np.asarray(spacing @ spacing.T)
 
 
-def _contracted(blocks: Host, tables: Sequence[Host]) -> Host:
+def _contracted(blocks: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
     """Return sums over all functions of a block times the product of tables, at each point, (m,).
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import positive
 from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.problem import Problem
@@ -149,7 +149,7 @@ class SpatialEntry(NamedProblem):
 
     exact: Callable[[float], Callable[..., Any]]
     features: Callable[[float], tuple[Front, ...]]
-    points: Callable[..., Host]
+    points: Callable[..., FloatArray]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation import laplacian
 from sharpfront.geometry import Box
 from sharpfront.problem import Problem, at
@@ -189,17 +189,17 @@ class CentreLines:
         The vertical velocity at (x, 0.5).
     """
 
-    y: Host
-    u: Host
-    x: Host
-    v: Host
+    y: FloatArray
+    u: FloatArray
+    x: FloatArray
+    v: FloatArray
 
     def without(self, place: float) -> CentreLines:
         """Return the lines without the entry of v at a place."""
         kept = self.x != place
         return CentreLines(self.y, self.u, self.x[kept], self.v[kept])
 
-    def deviation(self, solution: Solution) -> tuple[Host, Host]:
+    def deviation(self, solution: Solution) -> tuple[FloatArray, FloatArray]:
         """Return a solution's u and v less these."""
         u, v = solution.u, solution.v
         return u(0.5, self.y) - self.u, v(self.x, 0.5) - self.v

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Front, SpatialEntry
 from sharpfront.catalog.points import cloud, front_points
 from sharpfront.equation import laplacian
@@ -89,7 +89,7 @@ def _even_circle_exact(w: float) -> _Exact:
     return lambda x, y: inner(_radius(x, y)) - outer(_radius(x, y)) + 1
 
 
-def _circle_points(w: float, per_axis: int = 300) -> Host:
+def _circle_points(w: float, per_axis: int = 300) -> FloatArray:
     angles = 2 * np.pi * (np.arange(per_axis) + 0.5) / per_axis
     normals = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     near = front_points(_SQUARE, 0.5 + _RADIUS * normals, normals, w, per_axis // 4)
@@ -127,7 +127,7 @@ def _wavy_distance(x: Any, y: Any) -> Any:
     return (x - at) / np.sqrt(1 + slope**2)
 
 
-def _wavy_points(w: float, per_axis: int = 300) -> Host:
+def _wavy_points(w: float, per_axis: int = 300) -> FloatArray:
     y = np.linspace(0, 1, per_axis)
     at, slope, _ = _wave(y)
     normals = np.stack([np.ones_like(y), -slope], axis=1)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Feature
 from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
 
 
-def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1000) -> Host:
+def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1000) -> FloatArray:
     """Return points of an interval, geometric down to a thousandth of each feature's width, (m,).
 
     Each feature gets `per_side` points on either side of it, from a thousandth of its width to
@@ -33,7 +33,7 @@ def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1
 
 
 def max_error(
-    solution: Callable[..., Any], exact: Callable[..., Any], points: Host, chunk: int = 20_000
+    solution: Callable[..., Any], exact: Callable[..., Any], points: FloatArray, chunk: int = 20_000
 ) -> float:
     """Return the largest error at points (m,) of an interval, or (m, d) of a region.
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ellipkinc, ellipkm1
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Entry, Feature
 from sharpfront.geometry import Interval
 from sharpfront.problem import Problem, at
@@ -304,7 +304,7 @@ LINE: tuple[NonlinearEntry, ...] = (
 )
 
 
-def points(entry: NonlinearEntry, value: float) -> Host:
+def points(entry: NonlinearEntry, value: float) -> FloatArray:
     """Return test points graded into the features, (m,)."""
     from sharpfront.catalog.measure import graded_points
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Feature, Front, SpatialEntry
 from sharpfront.catalog.points import graded_axis, tensor_points
 from sharpfront.equation import laplacian
@@ -51,8 +51,8 @@ def _reaction(eps: float) -> Problem:
     return Problem(Box(*_SQUARE), residual, boundary=lambda u, x, y: u - exact(x, y))
 
 
-def _points(position: float, width: Callable[[float], float]) -> Callable[..., Host]:
-    def points(value: float, per_axis: int = 120) -> Host:
+def _points(position: float, width: Callable[[float], float]) -> Callable[..., FloatArray]:
+    def points(value: float, per_axis: int = 120) -> FloatArray:
         across = graded_axis(0.0, 1.0, (Feature(position, width(value)),), per_axis)
         return tensor_points(across, graded_axis(0.0, 1.0, (), per_axis // 2))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Feature, Front, SpatialEntry
 from sharpfront.catalog.points import graded_axis, tensor_points
 from sharpfront.equation import laplacian
@@ -39,7 +39,7 @@ def _outflow_exact(eps: float) -> _Exact:
     return lambda x, y: (x - np.exp((x - 1) / eps)) * np.sin(np.pi * y)
 
 
-def _outflow_points(eps: float, per_axis: int = 300) -> Host:
+def _outflow_points(eps: float, per_axis: int = 300) -> FloatArray:
     across = graded_axis(0, 1, (Feature(1.0, eps),), per_axis)
     return tensor_points(across, graded_axis(0, 1, (), per_axis))
 
@@ -70,7 +70,7 @@ def _corner_exact(eps: float) -> _Exact:
     return lambda x, y: ramp(x) * ramp(y)
 
 
-def _corner_points(eps: float, per_axis: int = 300) -> Host:
+def _corner_points(eps: float, per_axis: int = 300) -> FloatArray:
     axis = graded_axis(0, 1, (Feature(1.0, eps),), per_axis)
     return tensor_points(axis, axis)
 
@@ -99,7 +99,7 @@ def _reaction_exact(eps: float) -> _Exact:
     return lambda x, y: plateau(x) * plateau(y)
 
 
-def _reaction_points(eps: float, per_axis: int = 300) -> Host:
+def _reaction_points(eps: float, per_axis: int = 300) -> FloatArray:
     ends = (Feature(0.0, eps**0.5), Feature(1.0, eps**0.5))
     axis = graded_axis(0, 1, ends, per_axis)
     return tensor_points(axis, axis)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Feature
 from sharpfront.geometry import Box, Domain
 
@@ -19,7 +19,7 @@ _INSET = 1e-12
 
 def graded_axis(
     low: float, high: float, features: Sequence[Feature] = (), count: int = 300
-) -> Host:
+) -> FloatArray:
     """Return about `count` points from `low` to `high` for one axis of a tensor grid, (m,).
 
     A third of the points clusters towards the two ends like the zeros of cosines; the others are
@@ -37,15 +37,15 @@ def graded_axis(
     return np.unique(np.clip(np.concatenate(parts), low, high))
 
 
-def tensor_points(*axes: Host) -> Host:
+def tensor_points(*axes: FloatArray) -> FloatArray:
     """Return all combinations of the points of some axes, (m, d)."""
     grids = np.meshgrid(*axes, indexing="ij")
     return np.stack([g.ravel() for g in grids], axis=1)
 
 
 def front_points(
-    domain: Domain, feet: Host, normals: Host, width: float, per_side: int = 60
-) -> Host:
+    domain: Domain, feet: FloatArray, normals: FloatArray, width: float, per_side: int = 60
+) -> FloatArray:
     """Return points of the domain on and beside a front, (m, d).
 
     Along the normal of each foot they lie at geometric distances on both sides, from a thousandth
@@ -68,7 +68,7 @@ def front_points(
     return points[domain.contains(points)]
 
 
-def cloud(domain: Domain, count: int = 20_000) -> Host:
+def cloud(domain: Domain, count: int = 20_000) -> FloatArray:
     """Return quasi-random points of the domain and of each part of its boundary, (m, d).
 
     A box also gives its corners, which no draw hits.

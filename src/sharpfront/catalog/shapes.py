@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Feature, Front, SpatialEntry
 from sharpfront.catalog.points import cloud, front_points, graded_axis, tensor_points
 from sharpfront.equation import laplacian
@@ -52,7 +52,7 @@ def _sharp_source_exact(w: float) -> _Exact:
     return exact
 
 
-def _sharp_source_points(w: float, per_axis: int = 300) -> Host:
+def _sharp_source_points(w: float, per_axis: int = 300) -> FloatArray:
     axis = graded_axis(0, 1, (Feature(0.5, w),), per_axis // 2)
     angles = 2 * np.pi * (np.arange(per_axis // 4) + 0.5) / (per_axis // 4)
     rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -118,7 +118,7 @@ def _pierced_square() -> Domain:
     return _SQUARE - Disk((0.3, 0.35), 0.15) - Disk((0.7, 0.65), 0.18)
 
 
-def _cloud_of(domain: Callable[[], Domain]) -> Callable[..., Host]:
+def _cloud_of(domain: Callable[[], Domain]) -> Callable[..., FloatArray]:
     """Return a function that gives quasi-random points of the domain and its boundary."""
     return lambda value, per_axis=150: cloud(domain(), per_axis**2)
 

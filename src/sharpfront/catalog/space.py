@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Front, SpatialEntry
 from sharpfront.catalog.points import cloud, graded_axis, tensor_points
 from sharpfront.equation import laplacian
@@ -116,7 +116,7 @@ def _nothing_sharp(value: float) -> tuple[Front, ...]:
     return ()
 
 
-def _cloud_of(domain: Callable[[], Domain]) -> Callable[..., Host]:
+def _cloud_of(domain: Callable[[], Domain]) -> Callable[..., FloatArray]:
     """Return a function that gives quasi-random points of the domain and its boundary."""
     return lambda value, per_axis=25: cloud(domain(), per_axis**3)
 

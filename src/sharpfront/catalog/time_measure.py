@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Feature, TimeEntry
 from sharpfront.geometry import Box
 
@@ -38,9 +38,9 @@ class TimeRule:
         Arrays (m,), in the order of time.
     """
 
-    x: Host
-    t: Host
-    weights: Host
+    x: FloatArray
+    t: FloatArray
+    weights: FloatArray
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def measure(found: Any, exact: Field | Mapping[str, Field], rule: TimeRule) -> T
     return TimeErrors(max(e.relative for e in each), max(e.largest for e in each))
 
 
-def steepest(f: Callable[[Host], Any], low: float, high: float, count: int = 2001) -> Feature:
+def steepest(f: Callable[[FloatArray], Any], low: float, high: float, count: int = 2001) -> Feature:
     """Return where a function of x changes fastest, and its jump over its slope there.
 
     For the features of a solution without a formula for them: to a tenth of a width is enough.
@@ -135,7 +135,7 @@ def _span(time: tuple[float, float] | None) -> tuple[float, float]:
     return time
 
 
-def _gauss(cuts: Host, order: int) -> tuple[Host, Host]:
+def _gauss(cuts: FloatArray, order: int) -> tuple[FloatArray, FloatArray]:
     """Return points and weights of Gauss rules between successive cuts (m + 1,)."""
     nodes, weights = np.polynomial.legendre.leggauss(order)
     half = 0.5 * np.diff(cuts)
@@ -143,7 +143,7 @@ def _gauss(cuts: Host, order: int) -> tuple[Host, Host]:
     return points.ravel(), (half[:, None] * weights).ravel()
 
 
-def _cuts(feature: Feature, low: float, high: float, periodic: bool) -> Host:
+def _cuts(feature: Feature, low: float, high: float, periodic: bool) -> FloatArray:
     """Return places at doubling distances from a feature that lie in the interval."""
     length = high - low
     doublings = max(1, int(np.ceil(np.log2(length / (_FINEST * feature.width)))))

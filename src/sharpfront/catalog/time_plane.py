@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Feature, NamedProblem
 from sharpfront.catalog.shapes import PETAL
 from sharpfront.catalog.time_measure import TimeErrors
@@ -64,7 +64,7 @@ def plane_time_errors(entry: PlaneTimeEntry, value: float, solution: Field) -> T
     return TimeErrors(float(np.sqrt(missed / whole)), largest)
 
 
-def plane_rule(entry: PlaneTimeEntry, value: float, t: float) -> tuple[Host, Host]:
+def plane_rule(entry: PlaneTimeEntry, value: float, t: float) -> tuple[FloatArray, FloatArray]:
     """Return points of the domain (m, 2) at a moment and their areas (m,)."""
     domain = entry.problem(value).domain
     (x0, y0), (x1, y1) = domain.bounds
@@ -79,7 +79,7 @@ def plane_rule(entry: PlaneTimeEntry, value: float, t: float) -> tuple[Host, Hos
     return every[inside], np.concatenate(areas)[inside]
 
 
-def _cuts(low: float, high: float, features: Sequence[Feature]) -> Host:
+def _cuts(low: float, high: float, features: Sequence[Feature]) -> FloatArray:
     """Return the ends of panels, geometric about features and even elsewhere."""
     parts = [np.linspace(low, high, _EVEN + 1)]
     for feature in features:
@@ -90,7 +90,7 @@ def _cuts(low: float, high: float, features: Sequence[Feature]) -> Host:
     return np.unique(every[(every >= low) & (every <= high)])
 
 
-def _gauss(cuts: Host) -> tuple[Host, Host]:
+def _gauss(cuts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return Gauss's points and weights on the panels between cuts."""
     nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
     half = 0.5 * np.diff(cuts)[:, None]

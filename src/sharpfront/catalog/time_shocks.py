@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog.entry import Feature, TimeEntry
 from sharpfront.catalog.time_measure import steepest
 from sharpfront.equation import function
@@ -67,7 +67,7 @@ class ColeHopf:
         values = np.concatenate(pieces) if pieces else np.empty(0)
         return values.reshape(points.shape)[()]
 
-    def _some(self, pairs: Host) -> Host:
+    def _some(self, pairs: FloatArray) -> FloatArray:
         x, t = pairs.T[:, :, None]
         reach = np.sqrt(self.drop / (2 * self.nu) + _NEGLIGIBLE)
         finest = np.sqrt(1 + np.max(t) * self.steepness) * self.nodes

@@ -22,7 +22,7 @@ from sharpfront.cli.options import (
 from sharpfront.cli.terminal import BAD_INPUT, complain, console
 
 if TYPE_CHECKING:
-    from sharpfront.statement.listing import Listed
+    from sharpfront.problem_file.listing import Listed
 
 app = typer.Typer(
     rich_markup_mode=None, pretty_exceptions_enable=False, help="Problems with known solutions."
@@ -35,7 +35,7 @@ def overview(context: typer.Context) -> None:
     """List problems with known solutions; `show` prints one as a file, `run` solves it."""
     if context.invoked_subcommand is not None:
         return
-    from sharpfront.statement.listing import listing
+    from sharpfront.problem_file.listing import listing
 
     screen = console()
     rows = [("Name", "Dim.", "Stiffness", "Statement")]
@@ -103,7 +103,7 @@ def run(
 
 def _found(name: str) -> Listed:
     from sharpfront.errors import ProblemError
-    from sharpfront.statement.listing import named
+    from sharpfront.problem_file.listing import named
 
     try:
         return named(name)

@@ -36,7 +36,7 @@ def fit(
     changed = changes(set_)
     from sharpfront.errors import SharpfrontError
     from sharpfront.fit import fit as fitted
-    from sharpfront.statement import StatementError, read
+    from sharpfront.problem_file import StatementError, read
 
     try:
         statement = read(file, changed)

@@ -36,7 +36,7 @@ def init(
     if path.exists() and not force:
         complain(f"{path} is there already. Choose another name, or overwrite it with --force.")
         raise typer.Exit(BAD_INPUT)
-    template = resources.files("sharpfront.statement") / "templates" / f"{kind}.toml"
+    template = resources.files("sharpfront.problem_file") / "templates" / f"{kind}.toml"
     try:
         write_text(path, template.read_text(encoding="utf-8"))
     except OSError as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sharpfront.cli.options import Wanted
 from sharpfront.cli.terminal import console
-from sharpfront.statement import Statement
+from sharpfront.problem_file import Statement
 
 Say = Callable[[str], None]
 OnStep = Callable[[Any], None]

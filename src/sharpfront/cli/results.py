@@ -17,8 +17,8 @@ from sharpfront.cli.options import Wanted
 from sharpfront.cli.terminal import console, show_rows
 from sharpfront.errors import SharpfrontError
 from sharpfront.files import replacing, write_text
+from sharpfront.problem_file import Statement
 from sharpfront.solution import Solution
-from sharpfront.statement import Statement
 
 # Of estimate, tolerance and true error alike.
 _SCALE = "relative to max(1, max|u|)"

@@ -31,8 +31,8 @@ from sharpfront.cli.terminal import (
 
 if TYPE_CHECKING:
     from sharpfront.cli.results import Facts
+    from sharpfront.problem_file import Statement, StatementError
     from sharpfront.solution import Solution
-    from sharpfront.statement import Statement, StatementError
 
 
 def solve(
@@ -52,7 +52,7 @@ def solve(
     """
     wanted = Wanted(out, tol, max_kernels, json, quiet, plot, report)
     changed = changes(set_)
-    from sharpfront.statement import StatementError, read
+    from sharpfront.problem_file import StatementError, read
 
     try:
         statement = read(file, changed)

@@ -61,7 +61,7 @@ def sweep(
     changed = changes(set_)
     from sharpfront.errors import SharpfrontError
     from sharpfront.fit import sweep as swept
-    from sharpfront.statement import StatementError, read
+    from sharpfront.problem_file import StatementError, read
 
     try:
         statement = read(file, changed)

@@ -78,7 +78,7 @@ class Expression(Operators):
 
     def d(self, coordinate: str, times: int = 1) -> Expression:
         """Return the total derivative along a coordinate, `times` times."""
-        from sharpfront.equation.rules import total_derivative
+        from sharpfront.equation.differentiation import total_derivative
 
         names = coordinates_of(self)
         if not isinstance(coordinate, str) or split_names(coordinate, names) != [coordinate]:

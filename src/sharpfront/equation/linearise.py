@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sharpfront.equation.differentiation import JUMPS, partial_derivative
 from sharpfront.equation.expression import (
     Apply,
     Constant,
@@ -22,7 +23,6 @@ from sharpfront.equation.expression import (
     is_zero,
     ordered,
 )
-from sharpfront.equation.rules import JUMPS, partial_derivative
 from sharpfront.equation.weak import beside
 from sharpfront.errors import NonlinearError
 

@@ -6,7 +6,7 @@ import keyword
 from collections.abc import Iterable, Sequence
 
 from sharpfront.equation.expression import split_names
-from sharpfront.equation.written import NORMAL
+from sharpfront.equation.printer import NORMAL
 from sharpfront.errors import EquationError
 
 # What a solution calls its own; solutions are above this room and say so when they are defined.

@@ -17,9 +17,9 @@ import scipy.special as sp
 from sharpfront.checks import shown
 from sharpfront.equation.expression import Constant, Expression, Normal, apply, as_expression
 from sharpfront.equation.opaque import OpaqueFunction
+from sharpfront.equation.printer import NORMAL
 from sharpfront.equation.trace import Symbols, is_coordinate_name, refuse_condition
 from sharpfront.equation.weak import delta
-from sharpfront.equation.written import NORMAL
 from sharpfront.errors import EquationError
 
 Values = Mapping[str, float | Expression]

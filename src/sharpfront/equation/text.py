@@ -7,11 +7,11 @@ import unicodedata
 from collections.abc import Collection
 
 from sharpfront.equation.expression import Expression, split_names
-from sharpfront.equation.reading import FUNCTIONS, Parameters, Reader, TextError, short
+from sharpfront.equation.parser import FUNCTIONS, Parameters, Reader, TextError, short
+from sharpfront.equation.printer import NORMAL
+from sharpfront.equation.printer import to_text as to_text
 from sharpfront.equation.repair import repaired
 from sharpfront.equation.trace import Symbols, is_condition
-from sharpfront.equation.written import NORMAL
-from sharpfront.equation.written import to_text as to_text
 from sharpfront.errors import EquationError
 
 # What carries a derivative without a name of its own: laplacian(u), diff(u, x).

@@ -20,9 +20,9 @@ from sharpfront.equation.expression import (
     ordered,
 )
 from sharpfront.equation.opaque import OpaqueFunction
+from sharpfront.equation.printer import NORMAL
 from sharpfront.equation.trace import is_condition
 from sharpfront.equation.weak import WeakDerivative, is_delta
-from sharpfront.equation.written import NORMAL
 from sharpfront.errors import EquationError, MissingExtraError
 
 Build = Callable[..., Any]

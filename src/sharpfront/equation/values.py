@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sharpfront.equation.differentiation import JUMPS
 from sharpfront.equation.expression import (
     Apply,
     Constant,
@@ -19,7 +20,6 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.opaque import OpaqueFunction
-from sharpfront.equation.rules import JUMPS
 from sharpfront.errors import EquationError
 
 

@@ -21,12 +21,12 @@ from scipy.linalg.lapack import dgtsv
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.estimate.fitted import Slopes, first_order_rows, slopes
-from sharpfront.ordinary import IntegralTerm, LinearCondition, Term, value
+from sharpfront.line_problem import IntegralTerm, LinearCondition, Term, value
 
-Solver = Callable[[Host, Host], Host]
+Solver = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class SingularCellsError(Exception):
@@ -37,12 +37,12 @@ class SingularCellsError(Exception):
 class Grid:
     """Nodes (n + 1,), exact cell lengths (n,), and cell middles (n,)."""
 
-    nodes: Host
-    steps: Host
-    middles: Host
+    nodes: FloatArray
+    steps: FloatArray
+    middles: FloatArray
 
 
-def grid(nodes: Host) -> Grid:
+def grid(nodes: FloatArray) -> Grid:
     """Return the grid with these nodes."""
     return Grid(nodes, np.diff(nodes), 0.5 * (nodes[1:] + nodes[:-1]))
 
@@ -70,7 +70,7 @@ class CellSystem:
     """
 
     def __init__(
-        self, points: Grid, coefficients: Host, conditions: Sequence[LinearCondition]
+        self, points: Grid, coefficients: FloatArray, conditions: Sequence[LinearCondition]
     ) -> None:
         self.grid = points
         self.order = len(coefficients) - 1
@@ -85,7 +85,9 @@ class CellSystem:
         ends = self._one_condition_at_each_end()
         self._solver = self._tridiagonal(*ends) if ends else self._sparse()
 
-    def solve(self, source: Host, values: Host, definition: Host | None = None) -> Host:
+    def solve(
+        self, source: FloatArray, values: FloatArray, definition: FloatArray | None = None
+    ) -> FloatArray:
         """Return u, ..., u^(m-1) at the nodes, (max(m, 2), n + 1).
 
         Parameters
@@ -99,11 +101,15 @@ class CellSystem:
         """
         return self._unpacked(self._nodal(source, values, definition), source)
 
-    def solve_u(self, source: Host, values: Host, definition: Host | None = None) -> Host:
+    def solve_u(
+        self, source: FloatArray, values: FloatArray, definition: FloatArray | None = None
+    ) -> FloatArray:
         """Return the first row of `solve` alone, u at the nodes, (n + 1,)."""
         return np.asarray(self._nodal(source, values, definition)[0])
 
-    def _nodal(self, source: Host, values: Host, definition: Host | None) -> Host:
+    def _nodal(
+        self, source: FloatArray, values: FloatArray, definition: FloatArray | None
+    ) -> FloatArray:
         """Return the unknowns of the scheme, (levels, n + 1)."""
         interior = self._interior_source(source)
         if self.order > 2:
@@ -129,7 +135,7 @@ class CellSystem:
             return Slopes(*(np.full(count, getattr(one, f.name)[0]) for f in fields(one)))
         return slopes(*rows)
 
-    def _decaying(self) -> tuple[Host, ...]:
+    def _decaying(self) -> tuple[FloatArray, ...]:
         if self.order > 1:
             return ()
         return first_order_rows(self.coefficients[0], self.coefficients[1], self.grid.steps)
@@ -177,7 +183,7 @@ class CellSystem:
             row.columns += list(k * (np.arange(n) + shift) + level)
             row.weights += list(part)
 
-    def _interior_source(self, source: Host) -> Host:
+    def _interior_source(self, source: FloatArray) -> FloatArray:
         if self.order == 1:
             return np.asarray(self._first[2] * source)
         s = self.slopes
@@ -206,7 +212,7 @@ class CellSystem:
             diagonal[node] = near
             off[where] = sum(row.weights) - near
 
-        def solve(interior: Host, values: Host) -> Host:
+        def solve(interior: FloatArray, values: FloatArray) -> FloatArray:
             rhs = np.concatenate([values[first : first + 1], interior, values[last : last + 1]])
             *_, x, info = dgtsv(lower, diagonal, upper, rhs)
             return _finite(x, info)
@@ -239,7 +245,7 @@ class CellSystem:
             factor.solve(scale * np.concatenate([interior, values])), 0
         )
 
-    def _entries(self) -> tuple[list[Any], list[Any], list[Host]]:
+    def _entries(self) -> tuple[list[Any], list[Any], list[FloatArray]]:
         k, n, h = self.levels, len(self.grid.steps), self.grid.steps
         i = np.arange(n)
         if self.order == 1:
@@ -260,7 +266,7 @@ class CellSystem:
             data += [-1.0 / h, 1.0 / h, np.full(n, -0.5), np.full(n, -0.5)]
         return rows, columns, data
 
-    def _unpacked(self, u: Host, source: Host) -> Host:
+    def _unpacked(self, u: FloatArray, source: FloatArray) -> FloatArray:
         """Return nodal derivatives; the highest from the cells' slopes (order 1: differences)."""
         if self.order == 1:
             slope = np.diff(u[0]) / self.grid.steps
@@ -282,7 +288,7 @@ def _too_high(order: int, derivative: int) -> ProblemError:
     )
 
 
-def _finite(x: Host, info: int) -> Host:
+def _finite(x: FloatArray, info: int) -> FloatArray:
     if info != 0 or not np.isfinite(x).all():
         raise SingularCellsError("the difference equations are singular")
     return x

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.estimate.mesh import Indices, Mesh
@@ -31,7 +31,7 @@ class Fixed:
 
     places: BoundaryPoints
     nodes: Indices
-    alpha: Host
+    alpha: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +54,9 @@ class Natural:
 
     places: BoundaryPoints
     nodes: Indices
-    shapes: Host
-    scale: Host
-    local: Host
+    shapes: FloatArray
+    scale: FloatArray
+    local: FloatArray
 
     def matrix(self, numbers: Indices, size: int) -> sp.csr_array:
         """Return what the condition adds to the matrix."""
@@ -65,7 +65,7 @@ class Natural:
         columns = np.tile(numbers[self.nodes], (1, width)).ravel()
         return sp.coo_array((self.local.ravel(), (rows, columns)), shape=(size, size)).tocsr()
 
-    def load(self, data: Host, numbers: Indices, size: int) -> Host:
+    def load(self, data: FloatArray, numbers: Indices, size: int) -> FloatArray:
         """Return the integrals of g, given at the places, against the tests."""
         local = np.einsum("nr,nr,ra->na", self.scale, data.reshape(self.scale.shape), self.shapes)
         return added(numbers[self.nodes], local, size)
@@ -129,7 +129,9 @@ def _natural(
     return Natural(places, nodes, shapes, scale, local)
 
 
-def _tangential(mesh: Mesh, mine: Indices, along: Host, shapes: Host, weights: Host) -> Host:
+def _tangential(
+    mesh: Mesh, mine: Indices, along: FloatArray, shapes: FloatArray, weights: FloatArray
+) -> FloatArray:
     """Return the integrals of (t . grad u) v over facets, (n, d, d)."""
     owners = mesh.facet_cells[mine]
     # The place of each node of the facet within its cell.
@@ -140,8 +142,11 @@ def _tangential(mesh: Mesh, mine: Indices, along: Host, shapes: Host, weights: H
 
 
 def first_order(
-    form: LinearForm, coordinates: tuple[str, ...], points: Host, normals: Host | None = None
-) -> tuple[Host, Host]:
+    form: LinearForm,
+    coordinates: tuple[str, ...],
+    points: FloatArray,
+    normals: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
     """Return the coefficients of u (m,) and grad u (m, d) in a form of first order."""
     alpha, gamma = np.zeros(len(points)), np.zeros_like(points)
     leaves = environment(coordinates, points, normals)
@@ -156,7 +161,7 @@ def first_order(
 
 def further_rows(
     condition: PointCondition | IntegralCondition, coordinates: tuple[str, ...], operator: Operator
-) -> Host:
+) -> FloatArray:
     """Return one row over the nodes for each form of a further condition, (forms, m)."""
     if any(form.order > 1 for form in condition.forms):
         raise UnsuitableError("Linear elements take further conditions on u and grad u only.")
@@ -172,7 +177,7 @@ def further_rows(
     return np.stack([_integral_row(form, coordinates, operator) for form in condition.forms])
 
 
-def _integral_row(form: LinearForm, coordinates: tuple[str, ...], operator: Operator) -> Host:
+def _integral_row(form: LinearForm, coordinates: tuple[str, ...], operator: Operator) -> FloatArray:
     mesh, rule = operator.mesh, operator.rule
     alpha, gamma = first_order(form, coordinates, rule.points)
     local = np.einsum("r,kr,ra->ka", rule.weights, alpha[rule.places], rule.shapes)
@@ -181,7 +186,7 @@ def _integral_row(form: LinearForm, coordinates: tuple[str, ...], operator: Oper
     return added(mesh.cells, local, len(mesh.points))
 
 
-def _locate(mesh: Mesh, point: Host) -> tuple[int, Host]:
+def _locate(mesh: Mesh, point: FloatArray) -> tuple[int, FloatArray]:
     """Return the cell around a point and the point's barycentric coordinates in it."""
     offset = point - mesh.points[mesh.cells[:, 0]]
     shares = np.einsum("kaj,kj->ka", mesh.gradients, offset)

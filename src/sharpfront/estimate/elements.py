@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Expression, derivatives_in
 from sharpfront.equation.values import at_points, environment
 from sharpfront.errors import LinearSystemError
@@ -30,7 +30,9 @@ _INVERSE_STEPS = 5
 class Insertable(Protocol):
     """What can be put into the equation: an `Approximation`."""
 
-    def insert(self, expression: Expression, points: Host, normals: Host | None = None) -> Host:
+    def insert(
+        self, expression: Expression, points: FloatArray, normals: FloatArray | None = None
+    ) -> FloatArray:
         """Return an expression of the unknowns with this function put in, (m,)."""
 
 
@@ -55,7 +57,7 @@ class Elements:
     _numbers: Indices
     _matrix: sp.csr_array
     _free: Indices
-    _rows: Host
+    _rows: FloatArray
     _solve_free: Solver | None
 
     @staticmethod
@@ -96,7 +98,7 @@ class Elements:
         return Elements(problem, mesh, operator, conditions, numbers, matrix, free, rows, solver)
 
     @property
-    def points(self) -> Host:
+    def points(self) -> FloatArray:
         """Where a source is wanted, (q, d)."""
         return self.operator.rule.points
 
@@ -105,7 +107,9 @@ class Elements:
         """Where the data of each condition on the boundary are wanted."""
         return tuple(condition.places for condition in self.conditions)
 
-    def solve(self, source: Host, data: Sequence[Host], further: Sequence[float] = ()) -> Host:
+    def solve(
+        self, source: FloatArray, data: Sequence[FloatArray], further: Sequence[float] = ()
+    ) -> FloatArray:
         """Return nodal values u (m,) with L u + source = 0 and B u + data = 0.
 
         Parameters
@@ -138,19 +142,19 @@ class Elements:
         known[self._free] = self._solve_free(np.concatenate([rhs, -extra - self._rows @ known]))
         return known[self._numbers]
 
-    def data_of(self, index: int) -> Host:
+    def data_of(self, index: int) -> FloatArray:
         """Return the data of a condition on the boundary at its places, (n,)."""
         place, condition = self.places[index], self.problem.conditions[index]
         nothing = _Nothing(self.problem.coordinates)
         return nothing.insert(condition.residuals[0], place.points, place.normals)
 
-    def solution(self) -> Host:
+    def solution(self) -> FloatArray:
         """Return the problem's own solution on the mesh, (m,)."""
         return self.error(_Nothing(self.problem.coordinates))
 
     def error(
         self, approximation: Insertable, places: Sequence[BoundaryPoints] | None = None
-    ) -> Host:
+    ) -> FloatArray:
         """Return e (m,) with ``L e = -R``: what is to be added to the approximation.
 
         R is the residual of the approximation in the equation, and likewise in the conditions,
@@ -201,7 +205,7 @@ class Elements:
         stiffness = np.trace(operator.diffusion, axis1=1, axis2=2) / mesh.dimension
         return float(np.max(waves / stiffness * mesh.volumes ** (2 / mesh.dimension)))
 
-    def _strength(self) -> Host:
+    def _strength(self) -> FloatArray:
         """Return |A| / l^2 + |b| / l + |c| at the nodes, (m,)."""
         mesh, operator, weights = self.mesh, self.operator, self.operator.rule.weights
         size = float(np.ptp(mesh.points, axis=0).max())
@@ -213,7 +217,7 @@ class Elements:
         total = np.bincount(nodes, volumes * np.repeat(strength, mesh.dimension + 1))
         return np.asarray((total / np.bincount(nodes, volumes))[self._numbers])
 
-    def _load(self, source: Host) -> Host:
+    def _load(self, source: FloatArray) -> FloatArray:
         operator, size = self.operator, self._matrix.shape[0]
         if len(source) == len(self.mesh.points) != len(self.points):
             rule, at_nodes = operator.rule, source
@@ -254,7 +258,9 @@ class _Nothing:
 
     coordinates: tuple[str, ...]
 
-    def insert(self, expression: Expression, points: Host, normals: Host | None = None) -> Host:
+    def insert(
+        self, expression: Expression, points: FloatArray, normals: FloatArray | None = None
+    ) -> FloatArray:
         leaves = environment(self.coordinates, points, normals)
         leaves |= {leaf.key: np.zeros(len(points)) for leaf in derivatives_in(expression)}
         return at_points(expression, leaves, len(points), "source")
@@ -274,14 +280,14 @@ def _require_scalar(problem: Problem, mesh: Mesh) -> None:
         )
 
 
-def _further(problem: Problem, operator: Operator, numbers: Indices, size: int) -> Host:
+def _further(problem: Problem, operator: Operator, numbers: Indices, size: int) -> FloatArray:
     """Return the rows of the further conditions, (conditions, size)."""
     rows = [r for c in problem.further for r in further_rows(c, problem.coordinates, operator)]
     return np.array([np.bincount(numbers, row, minlength=size) for row in rows]).reshape(-1, size)
 
 
 def _bordered(
-    matrix: sp.csr_array, rows: Host, operator: Operator, numbers: Indices, free: Indices
+    matrix: sp.csr_array, rows: FloatArray, operator: Operator, numbers: Indices, free: Indices
 ) -> Solver | None:
     """Return a solver of the free nodes and the further rows; None if it is singular.
 
@@ -309,7 +315,7 @@ def _bordered(
     small = test @ across
     small[0, 0] += 1.0
 
-    def solve_all(rhs: Host) -> Host:
+    def solve_all(rhs: FloatArray) -> FloatArray:
         inner = solve(rhs[: len(free)])
         wanted = test @ inner - np.concatenate([[0.0], rhs[len(free) :]])
         return np.asarray(inner - across @ np.linalg.solve(small, wanted))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 # |q^2| below which series replace q coth q and q / sinh q; their error is then rounding.
 _SERIES = 1e-3
@@ -28,15 +28,15 @@ class Slopes:
     w'(left) = ll wl + lr wr + lf s,    w'(right) = rl wl + rr wr + rf s.
     """
 
-    ll: Host
-    lr: Host
-    lf: Host
-    rl: Host
-    rr: Host
-    rf: Host
+    ll: FloatArray
+    lr: FloatArray
+    lf: FloatArray
+    rl: FloatArray
+    rr: FloatArray
+    rf: FloatArray
 
 
-def slopes(a: Host, b: Host, c: Host, h: Host) -> Slopes:
+def slopes(a: FloatArray, b: FloatArray, c: FloatArray, h: FloatArray) -> Slopes:
     """Return the exact end slopes of a w'' + b w' + c w = s with constants on cells of length h.
 
     With d = b h / 2a, g = c h^2 / a, q^2 = d^2 - g:
@@ -59,7 +59,7 @@ def slopes(a: Host, b: Host, c: Host, h: Host) -> Slopes:
     return Slopes(ll / h, up / h, lf * scale, -down / h, rr / h, rf * scale)
 
 
-def _hyperbolic(square: Host) -> tuple[Host, Host, Host]:
+def _hyperbolic(square: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return q, q coth q and (q / sinh q) e^q for given q^2.
 
     For q^2 < 0 the functions become circular and q = 0 is returned for the exponential factor.
@@ -82,7 +82,7 @@ def _hyperbolic(square: Host) -> tuple[Host, Host, Host]:
     return q, coth, cosech
 
 
-def _source_slopes(d: Host) -> tuple[Host, Host]:
+def _source_slopes(d: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the end slopes of w'' + 2 d w' = 1, w(0) = w(1) = 0 on the unit cell."""
     two = 2.0 * d
     small = np.abs(two) < 1e-3
@@ -94,7 +94,9 @@ def _source_slopes(d: Host) -> tuple[Host, Host]:
     return np.where(small, -0.5 - two / 12.0, left), np.where(small, 0.5 - two / 12.0, right)
 
 
-def first_order_rows(c0: Host, c1: Host, h: Host) -> tuple[Host, Host, Host]:
+def first_order_rows(
+    c0: FloatArray, c1: FloatArray, h: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return p0, p1, p2 of p0 u_left + p1 u_right = p2 f for c1 u' + c0 u = f, exact in a cell.
 
     Written in the direction in which the exponential decays.

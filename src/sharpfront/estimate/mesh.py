@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import DomainError
 
 Indices = NDArray[np.int64]
@@ -41,14 +41,14 @@ class Mesh:
         The coordinates along each axis where the nodes are a tensor grid, last axis fastest.
     """
 
-    points: Host
+    points: FloatArray
     cells: Indices
     facets: Indices
-    normals: Host
+    normals: FloatArray
     parts: Indices
     names: tuple[str, ...]
     images: Indices
-    axes: tuple[Host, ...] = field(default=())
+    axes: tuple[FloatArray, ...] = field(default=())
 
     @property
     def dimension(self) -> int:
@@ -74,7 +74,7 @@ class Mesh:
         return self._paired[1]
 
     @cached_property
-    def _shape(self) -> tuple[Host, Host]:
+    def _shape(self) -> tuple[FloatArray, FloatArray]:
         corners = self.points[self.cells]
         sides = corners[:, 1:] - corners[:, :1]
         volumes = np.abs(np.linalg.det(sides)) / math.factorial(self.dimension)
@@ -82,17 +82,17 @@ class Mesh:
         return volumes, np.concatenate([-rest.sum(axis=1, keepdims=True), rest], axis=1)
 
     @property
-    def volumes(self) -> Host:
+    def volumes(self) -> FloatArray:
         """Area or volume of each cell, (k,)."""
         return self._shape[0]
 
     @property
-    def gradients(self) -> Host:
+    def gradients(self) -> FloatArray:
         """Gradients of the cell's barycentric coordinates, (k, d + 1, d)."""
         return self._shape[1]
 
     @cached_property
-    def facet_measures(self) -> Host:
+    def facet_measures(self) -> FloatArray:
         """Length or area of each facet, (f,)."""
         corners = self.points[self.facets]
         sides = corners[:, 1:] - corners[:, :1]
@@ -109,7 +109,9 @@ class Mesh:
         return np.asarray(owners[order[np.searchsorted(keys, wanted, sorter=order)]])
 
 
-def box_mesh(axes: Sequence[Host], names: Sequence[str], periodic: Sequence[bool] = ()) -> Mesh:
+def box_mesh(
+    axes: Sequence[FloatArray], names: Sequence[str], periodic: Sequence[bool] = ()
+) -> Mesh:
     """Return a tensor grid split into simplices.
 
     Rectangles are split along alternating diagonals, blocks into the six tetrahedra of Kuhn.
@@ -152,7 +154,7 @@ def box_mesh(axes: Sequence[Host], names: Sequence[str], periodic: Sequence[bool
     )
 
 
-def off_even(cells: int) -> Host:
+def off_even(cells: int) -> FloatArray:
     """Return nodes on [0, 1] slightly off even ones.
 
     None of them meets the middle, where formulas in 1/r have their pole.
@@ -161,7 +163,7 @@ def off_even(cells: int) -> Host:
     return np.asarray(even + 0.01 * even * (1.0 - even))
 
 
-def boundary_facets(points: Host, cells: Indices) -> tuple[Indices, Host]:
+def boundary_facets(points: FloatArray, cells: Indices) -> tuple[Indices, FloatArray]:
     """Return the faces that belong to one cell only, (f, d), and their outward normals, (f, d)."""
     faces, _, opposite = _faces(cells)
     _, first, counts = np.unique(
@@ -193,12 +195,12 @@ class Jumps:
         largest and mean over the other axes. Empty on other meshes.
     """
 
-    cells: Host
-    largest: tuple[Host, ...]
-    mean: tuple[Host, ...]
+    cells: FloatArray
+    largest: tuple[FloatArray, ...]
+    mean: tuple[FloatArray, ...]
 
 
-def jumps(mesh: Mesh, values: Host) -> Jumps:
+def jumps(mesh: Mesh, values: FloatArray) -> Jumps:
     """Return the variation of nodal values (m,) within each cell and along each axis."""
     corners = mesh.points[mesh.cells]
     extent = corners.max(axis=1) - corners.min(axis=1)
@@ -213,7 +215,7 @@ def jumps(mesh: Mesh, values: Host) -> Jumps:
     return Jumps(np.abs(slopes) * extent, tuple(largest), tuple(mean))
 
 
-def _check_axes(axes: Sequence[Host], names: Sequence[str], periodic: Sequence[bool]) -> None:
+def _check_axes(axes: Sequence[FloatArray], names: Sequence[str], periodic: Sequence[bool]) -> None:
     if len(axes) not in (2, 3) or len(periodic) != len(axes):
         raise DomainError(
             f"A mesh has two or three axes and one periodic flag for each; got {len(axes)} axes "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.estimate.mesh import Indices, Mesh
 
 
@@ -30,10 +30,10 @@ class Rule:
         Shares of the cell's volume, (r,).
     """
 
-    points: Host
+    points: FloatArray
     places: Indices
-    shapes: Host
-    weights: Host
+    shapes: FloatArray
+    weights: FloatArray
 
 
 def cell_rule(mesh: Mesh) -> Rule:
@@ -54,7 +54,7 @@ def cell_rule(mesh: Mesh) -> Rule:
     )
 
 
-def facet_rule(dimension: int) -> tuple[Host, Host]:
+def facet_rule(dimension: int) -> tuple[FloatArray, FloatArray]:
     """Return barycentric points (r, d) inside a facet and their weights (r,), exact to degree 2."""
     near = (1 + 1 / math.sqrt(3)) / 2 if dimension == 2 else 2 / 3
     rest = (1 - near) / (dimension - 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.assemble import form_matrix
 from sharpfront.basis import KernelBasis
 from sharpfront.equation.expression import derivatives_in
@@ -47,9 +47,9 @@ class Assessment:
     """
 
     approximation: Approximation
-    points: Host
-    volumes: Host
-    residual: Host
+    points: FloatArray
+    volumes: FloatArray
+    residual: FloatArray
     mismatch: float
     estimate: Estimate
 
@@ -88,7 +88,7 @@ def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Ass
 
 
 def remainder(
-    form: LinearForm, problem: Problem, approximation: Approximation, points: Host
+    form: LinearForm, problem: Problem, approximation: Approximation, points: FloatArray
 ) -> float:
     """Return the root mean square over points of what a linear form leaves."""
     leaves = environment(problem.coordinates, points)
@@ -100,7 +100,7 @@ def remainder(
 
 
 def rounding(
-    form: LinearForm, problem: Problem, approximation: Approximation, points: Host
+    form: LinearForm, problem: Problem, approximation: Approximation, points: FloatArray
 ) -> float:
     """Return the root mean square of what a form leaves by rounding alone."""
     some = points[:: max(1, len(points) // _SOME)]
@@ -119,8 +119,8 @@ def _miss(problem: Problem, approximation: Approximation, condition: Condition) 
 def _further_miss(
     approximation: Approximation,
     condition: PointCondition | IntegralCondition,
-    points: Host,
-    volumes: Host,
+    points: FloatArray,
+    volumes: FloatArray,
 ) -> float:
     if isinstance(condition, PointCondition):
         there = np.array([condition.point])
@@ -139,7 +139,9 @@ def _seam(problem: Problem, approximation: Approximation) -> list[float]:
     return [abs(float(np.diff(approximation.values(u, ends, (j,)))[0])) for u, j in lower]
 
 
-def check_points(problem: Problem, approximation: Approximation, seed: int) -> tuple[Host, Host]:
+def check_points(
+    problem: Problem, approximation: Approximation, seed: int
+) -> tuple[FloatArray, FloatArray]:
     """Return check points (m, d) and their volumes (m,).
 
     In one dimension they lie between neighbouring centres, two in each gap, so that a kernel that

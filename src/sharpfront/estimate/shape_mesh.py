@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import Delaunay, cKDTree
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import DomainError
 from sharpfront.estimate.mesh import Indices, Mesh, boundary_facets
 from sharpfront.estimate.sizing import Chart, Sizing, rim_points, sizing_of
@@ -38,8 +38,8 @@ def shape_mesh(
     domain: Domain,
     spacing: float,
     *,
-    interior: Host | None = None,
-    boundary: Mapping[str, Host] | None = None,
+    interior: FloatArray | None = None,
+    boundary: Mapping[str, FloatArray] | None = None,
     chart: Chart | None = None,
     seed: int = 0,
 ) -> Mesh:
@@ -87,7 +87,7 @@ def shape_mesh(
     return Mesh(points, cells, facets, normals, parts, domain.parts, images)
 
 
-def _joined(domain: Domain, parts: list[Host]) -> Host:
+def _joined(domain: Domain, parts: list[FloatArray]) -> FloatArray:
     """Return the points of the boundary, corners first, none of them twice."""
     points = np.concatenate([domain.corners.reshape(-1, domain.dimension), *parts])
     smallest = 1e-9 * float(np.ptp(domain.bounds, axis=0).max())
@@ -96,8 +96,8 @@ def _joined(domain: Domain, parts: list[Host]) -> Host:
 
 
 def _refined(
-    domain: Domain, inside: Host, edge: Host, sizing: Sizing, chart: Chart, seed: int
-) -> Host:
+    domain: Domain, inside: FloatArray, edge: FloatArray, sizing: Sizing, chart: Chart, seed: int
+) -> FloatArray:
     """Return the points inside with closer ones in place of those beside what is small."""
     if sizing.even and chart == Chart():
         return inside
@@ -118,7 +118,7 @@ def _refined(
     return np.concatenate([inside, points[domain.contains(points)]])
 
 
-def _leaves(domain: Domain, sizing: Sizing, chart: Chart) -> Host:
+def _leaves(domain: Domain, sizing: Sizing, chart: Chart) -> FloatArray:
     """Return the middles, in the chart, of cubes that are halved down to the spacing there."""
     low, high = chart.forward(domain.bounds)
     axes = [
@@ -136,7 +136,7 @@ def _leaves(domain: Domain, sizing: Sizing, chart: Chart) -> Host:
     return np.concatenate(found) if found else np.empty((0, len(axes)))
 
 
-def _lattice(domain: Domain, spacing: float, seed: int) -> Host:
+def _lattice(domain: Domain, spacing: float, seed: int) -> FloatArray:
     """Return a hexagonal or body-centred lattice inside the domain, slightly disturbed."""
     low, high = domain.bounds
     d = domain.dimension
@@ -150,7 +150,7 @@ def _lattice(domain: Domain, spacing: float, seed: int) -> Host:
 
 
 def _kept(
-    domain: Domain, points: Host, places: Host, cells: NDArray[np.int32], rim: int
+    domain: Domain, points: FloatArray, places: FloatArray, cells: NDArray[np.int32], rim: int
 ) -> NDArray[np.bool_]:
     """Tell which cells lie inside and are not flat pieces of the boundary.
 
@@ -172,7 +172,7 @@ def _kept(
     return np.asarray(keep & ~(flat & outer) & (volumes > 1e-14 * spans**domain.dimension))
 
 
-def _nearest_parts(samples: list[Host], centres: Host) -> Indices:
+def _nearest_parts(samples: list[FloatArray], centres: FloatArray) -> Indices:
     """Return the part that each facet's centre is nearest to, by samples of each part."""
     owners = np.repeat(np.arange(len(samples)), [len(s) for s in samples])
     _, nearest = cKDTree(np.concatenate(samples)).query(centres)

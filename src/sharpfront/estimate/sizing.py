@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.spatial import cKDTree
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.curves import Piece
 
@@ -46,10 +46,10 @@ class Chart:
         From places (m, d) to the chart's, and back.
     """
 
-    forward: Callable[[Host], Host] = lambda points: points
-    inverse: Callable[[Host], Host] = lambda points: points
+    forward: Callable[[FloatArray], FloatArray] = lambda points: points
+    inverse: Callable[[FloatArray], FloatArray] = lambda points: points
 
-    def slopes(self, points: Host, lengths: Host) -> Host:
+    def slopes(self, points: FloatArray, lengths: FloatArray) -> FloatArray:
         """Return how many times longer lengths (m,) along each axis become in the chart, (m, d)."""
         here, found = self.forward(points), np.zeros(points.shape)
         for axis in range(points.shape[1]):
@@ -75,8 +75,8 @@ class Sizing:
     """
 
     spacing: float
-    places: Host
-    sizes: Host
+    places: FloatArray
+    sizes: FloatArray
 
     @property
     def even(self) -> bool:
@@ -93,7 +93,7 @@ class Sizing:
             found.append((float(self.sizes[mine].min()), cKDTree(self.places[mine])))
         return found
 
-    def __call__(self, places: Host) -> Host:
+    def __call__(self, places: FloatArray) -> FloatArray:
         """Return the spacing at places of the chart, (m,)."""
         out = np.full(len(places), self.spacing)
         if not self.even:
@@ -118,9 +118,9 @@ class _Look:
         What is met along the normal, first outwards and then inwards, (2, m, d); NaN if nothing.
     """
 
-    points: Host
-    lengths: Host
-    opposite: Host
+    points: FloatArray
+    lengths: FloatArray
+    opposite: FloatArray
 
 
 def sizing_of(domain: Domain, spacing: float, chart: Chart) -> Sizing:
@@ -159,7 +159,7 @@ def _seen(piece: Piece, dimension: int, size: float) -> BoundaryPoints:
     return piece.spread(2, 0) if straight and count < 2 and dimension == 2 else seen
 
 
-def _bends(seen: BoundaryPoints) -> Host:
+def _bends(seen: BoundaryPoints) -> FloatArray:
     """Return the spacing for the curvature of a smooth piece at places on it, (m,).
 
     Of the neighbours those count that have turned less: beside an edge some are on the same side.
@@ -174,7 +174,7 @@ def _bends(seen: BoundaryPoints) -> Host:
     return np.asarray(1.0 / np.maximum(TO_RADIUS * bend, 1e-300))
 
 
-def _met(domain: Domain, seen: BoundaryPoints, sign: float, size: float) -> Host:
+def _met(domain: Domain, seen: BoundaryPoints, sign: float, size: float) -> FloatArray:
     """Return where a way along the normal leaves what it is in: a hole, or the domain itself."""
     out = np.full(seen.points.shape, np.nan)
     going = np.arange(len(out))
@@ -188,7 +188,7 @@ def _met(domain: Domain, seen: BoundaryPoints, sign: float, size: float) -> Host
 
 def rim_points(
     domain: Domain, sizing: Sizing, chart: Chart
-) -> tuple[dict[str, Host], dict[str, Host]]:
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Return for each part its nodes, and denser points that tell where it is, (n, d) each."""
     nodes, dense = {}, {}
     corners = chart.forward(domain.corners.reshape(-1, domain.dimension))
@@ -214,7 +214,7 @@ def rim_points(
     return nodes, dense
 
 
-def _candidates(piece: Piece, dimension: int, sizing: Sizing, chart: Chart) -> Host:
+def _candidates(piece: Piece, dimension: int, sizing: Sizing, chart: Chart) -> FloatArray:
     """Return points of a piece, some for each node that it will have."""
     seen = piece.spread(SEEN[dimension], 0).points
     short = np.full(len(seen), 1e-3 * sizing.spacing)
@@ -223,7 +223,7 @@ def _candidates(piece: Piece, dimension: int, sizing: Sizing, chart: Chart) -> H
     return piece.spread(int(np.clip(math.ceil(count), 2 * CANDIDATES, MOST_CANDIDATES)), 0).points
 
 
-def _thinned(points: Host, sizes: Host) -> list[int]:
+def _thinned(points: FloatArray, sizes: FloatArray) -> list[int]:
     """Return indices of points no two of which are closer than their spacing, in their order."""
     if not len(points):
         return []

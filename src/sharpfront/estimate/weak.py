@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import ProblemError
@@ -53,10 +53,10 @@ class Operator:
     rule: Rule
     monotone: bool
     sign: float
-    diffusion: Host
-    velocity: Host
-    reaction: Host
-    tests: Host
+    diffusion: FloatArray
+    velocity: FloatArray
+    reaction: FloatArray
+    tests: FloatArray
 
     @staticmethod
     def build(
@@ -90,7 +90,7 @@ class Operator:
             form, coordinates, mesh, rule, monotone, sign, diffusion, velocity, reaction, tests
         )
 
-    def diffusion_at(self, points: Host) -> Host:
+    def diffusion_at(self, points: FloatArray) -> FloatArray:
         """Return A at points (m, d), (m, d, d)."""
         return -self.sign * _coefficients(self.form, self.coordinates, points)[0]
 
@@ -109,7 +109,7 @@ class Operator:
         columns = np.tile(numbers[cells], (1, cells.shape[1])).ravel()
         return sp.coo_array((local.ravel(), (rows, columns)), shape=(size, size)).tocsr()
 
-    def _fitted(self, stiffness: Host) -> Host:
+    def _fitted(self, stiffness: FloatArray) -> FloatArray:
         """Return diffusion and flow by exponential fitting along the edges of each cell.
 
         Between nodes i and j the entry -a_ij of the diffusion becomes -a_ij B(s), where
@@ -125,13 +125,13 @@ class Operator:
         fitted[:, range(width), range(width)] = -fitted.sum(axis=2)
         return fitted
 
-    def load(self, source: Host, numbers: Indices, size: int) -> Host:
+    def load(self, source: FloatArray, numbers: Indices, size: int) -> FloatArray:
         """Return the integrals of a source (q,) against the tests, (size,)."""
         weighted = source[self.rule.places] * self.rule.weights * self.mesh.volumes[:, None]
         local = (weighted[:, None, :] @ self.tests)[:, 0]
         return added(numbers[self.mesh.cells], local, size)
 
-    def _reaction_matrix(self) -> Host:
+    def _reaction_matrix(self) -> FloatArray:
         """Return the reaction, its mass moved to the diagonal where a layer is thinner than a cell.
 
         Off the diagonal the mass of c u is positive and undoes the diffusion's negative entries
@@ -157,12 +157,12 @@ class Operator:
         return np.asarray(full + share[:, None, None] * (lumped - plain))
 
 
-def added(nodes: Indices, local: Host, size: int) -> Host:
+def added(nodes: Indices, local: FloatArray, size: int) -> FloatArray:
     """Return what cells or facets give to their nodes, summed at each node, (size,)."""
     return np.asarray(np.bincount(nodes.ravel(), local.ravel(), minlength=size), dtype=float)
 
 
-def _tau(mesh: Mesh, diffusion: Host, mean: Host, reaction: Host) -> Host:
+def _tau(mesh: Mesh, diffusion: FloatArray, mean: FloatArray, reaction: FloatArray) -> FloatArray:
     """Return h / (2 |b|) (coth Pe - 1 / Pe) with h the cell's chord along the flow, (k,).
 
     The chord matters in thin cells: upwinding by their diameter would smear a layer that they
@@ -179,7 +179,7 @@ def _tau(mesh: Mesh, diffusion: Host, mean: Host, reaction: Host) -> Host:
     return tau / (1.0 + tau * np.abs(reaction))
 
 
-def _dual_volumes(mesh: Mesh, rule: Rule, diffusion: Host) -> Host:
+def _dual_volumes(mesh: Mesh, rule: Rule, diffusion: FloatArray) -> FloatArray:
     """Return tests (k, r, d + 1) that give each edge to its two nodes alike.
 
     An edge e with the diffusion's weight w holds the volume w e . A^-1 e / d of a cell, which are
@@ -196,26 +196,26 @@ def _dual_volumes(mesh: Mesh, rule: Rule, diffusion: Host) -> Host:
     return tests
 
 
-def _upwind(peclet: Host) -> Host:
+def _upwind(peclet: FloatArray) -> FloatArray:
     """Return coth Pe - 1 / Pe, without cancellation for small Pe."""
     large = np.maximum(peclet, 1e-2)
     return np.where(peclet < 1e-2, peclet / 3, 1 / np.tanh(large) - 1 / large)
 
 
-def _bernoulli(s: Host) -> Host:
+def _bernoulli(s: FloatArray) -> FloatArray:
     """Return s / (exp(s) - 1), 1 at s = 0."""
     small = np.abs(s) < 1e-8
     apart = np.where(small, 1.0, s)
     return np.where(small, 1.0 - s / 2, apart / np.expm1(np.minimum(apart, 700.0)))
 
 
-def _constant(values: Host) -> bool:
+def _constant(values: FloatArray) -> bool:
     return bool(np.all(values == values[:1]))
 
 
 def _coefficients(
-    form: LinearForm, coordinates: tuple[str, ...], points: Host
-) -> tuple[Host, Host, Host]:
+    form: LinearForm, coordinates: tuple[str, ...], points: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the coefficients of D^2 u (q, d, d), grad u (q, d) and u (q,) at points."""
     count, d = points.shape
     second, first, zeroth = np.zeros((count, d, d)), np.zeros((count, d)), np.zeros(count)
@@ -237,7 +237,7 @@ def _coefficients(
     return second, first, zeroth
 
 
-def _elliptic_sign(second: Host, points: Host) -> float:
+def _elliptic_sign(second: FloatArray, points: FloatArray) -> float:
     """Return the factor +-1 that makes ``-second`` positive definite everywhere."""
     some = second[:1] if _constant(second) else second
     eigenvalues = np.linalg.eigvalsh(some)

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Key
 from sharpfront.evolve.equations import Residual, TimeSystem
 
-Function = Callable[[Host], Host]
+Function = Callable[[FloatArray], FloatArray]
 
 # Points of the look for breaks, and the share of the domain at which a break is told from a front.
 LOOK, CLOSE = 20001, 1e-7
@@ -186,7 +186,7 @@ class Rounded:
     needles: tuple[float, ...] = ()
     ends: tuple[tuple[int, float, float, int], ...] = ()
 
-    def _inside(self, x: Host) -> Host:
+    def _inside(self, x: FloatArray) -> FloatArray:
         length = self.high - self.low
         at = self.low + np.mod(x - self.low, length) if self.periodic else x
         return np.asarray(np.clip(at, self.low, self.high))
@@ -200,7 +200,7 @@ class Rounded:
         ends = tuple((side, a, math.sqrt(2.0) * w, order) for side, a, w, order in self.ends)
         return replace(self, breaks=wider, ends=ends)
 
-    def __call__(self, x: Host) -> Host:
+    def __call__(self, x: FloatArray) -> FloatArray:
         """Return the rounded values."""
         length, at = self.high - self.low, self._inside(x)
         out = np.array(self.function(at))
@@ -216,7 +216,7 @@ class Rounded:
         return out
 
 
-def _rounded(broken: Break, width: float, s: Host) -> Host:
+def _rounded(broken: Break, width: float, s: FloatArray) -> FloatArray:
     z = s / width
     left, right = (v + slope * s for v, slope in (broken.left, broken.right))
     density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
@@ -296,11 +296,11 @@ def _corrected(
 
 def _leaves(
     system: TimeSystem, states: Sequence[Rounded], side: int, h: float, t: float
-) -> dict[Key, Host]:
+) -> dict[Key, FloatArray]:
     """Return values and derivatives of the state at an end, by one-sided differences."""
     end, inward = (system.low, h) if side == 0 else (system.high, -h)
     x = system.problem.coordinates[0]
-    leaves: dict[Key, Host] = {
+    leaves: dict[Key, FloatArray] = {
         ("coordinate", x): np.array([end]),
         ("coordinate", "t"): np.array([t]),
         ("normal", x): np.array([2.0 * side - 1.0]),

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, ProblemError
 from sharpfront.evolve.ending import Part, trusted
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.fingerprint import fingerprint, require_same
-from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.placing import Limits, Run
+from sharpfront.evolve.state import Moment
 from sharpfront.evolve.tracking import Shape
 from sharpfront.evolve.trail import EVEN, Mark, Profile
 from sharpfront.history import TimeStep
@@ -23,7 +23,7 @@ from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.solution import Solution
 
-Taken = tuple[Slab, Host]
+Taken = tuple[Slab, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)

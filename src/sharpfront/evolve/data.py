@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.expression import (
     TIME,
@@ -62,8 +62,8 @@ class Formula:
     stated: Expression
     held: Expression
     names: tuple[str, ...]
-    points: Host
-    bounds: Host
+    points: FloatArray
+    bounds: FloatArray
     on_boundary: bool = False
 
     @cached_property
@@ -100,20 +100,22 @@ class Formula:
             if isinstance(node, Apply) and self._dependence[id(node)] == {name}:
                 yield node
 
-    def values(self, nodes: Sequence[Expression], points: Host, t: Host) -> list[Host]:
+    def values(
+        self, nodes: Sequence[Expression], points: FloatArray, t: FloatArray
+    ) -> list[FloatArray]:
         """Return nodes at points (..., d) and times (...), which broadcast together."""
         with np.errstate(all="ignore"):
             every = evaluate_nodes(self.held, self.leaves(points, t))
         return [every[id(n)] for n in nodes]
 
-    def leaves(self, points: Host, t: Host) -> dict[Key, Host]:
+    def leaves(self, points: FloatArray, t: FloatArray) -> dict[Key, FloatArray]:
         """Return the coordinates at points (..., d) and times (...), by their keys."""
-        leaves: dict[Key, Host] = {
+        leaves: dict[Key, FloatArray] = {
             ("coordinate", name): points[..., i] for i, name in enumerate(self.names)
         }
         return leaves | {("coordinate", TIME): t}
 
-    def value(self, node: Expression, points: Host, t: Host) -> Host:
+    def value(self, node: Expression, points: FloatArray, t: FloatArray) -> FloatArray:
         """Return one node at points (n, d) and times that broadcast with (n,)."""
         with np.errstate(all="ignore"):
             found = evaluate(node, self.leaves(points, t))
@@ -123,7 +125,7 @@ class Formula:
 def formula(
     expression: Expression,
     problem: Problem,
-    points: Host,
+    points: FloatArray,
     names: tuple[str, ...],
     *,
     on_boundary: bool = False,
@@ -187,7 +189,7 @@ def _held(expression: Expression, states: dict[str, float], length: float) -> Ex
     return substitute(expression, number)
 
 
-def hints(formula: Formula, name: str, low: float, high: float) -> Host:
+def hints(formula: Formula, name: str, low: float, high: float) -> FloatArray:
     """Return where along one coordinate something narrow may be.
 
     Narrow things stand where their argument vanishes or turns: exp(-((t - 0.4) / w)**2) at 0.4,
@@ -211,14 +213,14 @@ def hints(formula: Formula, name: str, low: float, high: float) -> Host:
     return np.asarray(inside[:: max(1, -(-len(inside) // _MOST_HINTS))])
 
 
-def _special(x: Host, y: Host) -> Host:
+def _special(x: FloatArray, y: FloatArray) -> FloatArray:
     """Return where values change their sign, and where they are largest and smallest."""
     i = np.flatnonzero(y[1:] * y[:-1] < 0.0)
     zeros = x[i] - y[i] * (x[i + 1] - x[i]) / (y[i + 1] - y[i])
     return np.concatenate([zeros, _exact(x, y), *map(_top, (y, -y), (x, x))])
 
 
-def _top(y: Host, x: Host) -> Host:
+def _top(y: FloatArray, x: FloatArray) -> FloatArray:
     """Return where a parabola through the largest value and its neighbours has its top."""
     i = int(np.argmax(y))
     if not 0 < i < len(y) - 1:
@@ -228,7 +230,7 @@ def _top(y: Host, x: Host) -> Host:
     return np.array([x[i] + shift * (x[1] - x[0])])
 
 
-def _exact(x: Host, y: Host) -> Host:
+def _exact(x: FloatArray, y: FloatArray) -> FloatArray:
     """Return the places of zeros that stand alone; where values are zero throughout is nothing."""
     zero = y == 0.0
     alone = zero & ~np.roll(zero, 1) & ~np.roll(zero, -1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import (
     Constant,
     Derivative,
@@ -59,11 +59,11 @@ class Residual:
         """Return the highest derivative in space of an unknown."""
         return max((t.orders[0] for t in self.terms if t.unknown == unknown), default=0)
 
-    def at(self, leaves: Mapping[Key, Host], count: int) -> Host:
+    def at(self, leaves: Mapping[Key, FloatArray], count: int) -> FloatArray:
         """Return its values."""
         return at_points(self.expression, leaves, count, self.what)
 
-    def tangents(self, leaves: Mapping[Key, Host], count: int) -> list[Host]:
+    def tangents(self, leaves: Mapping[Key, FloatArray], count: int) -> list[FloatArray]:
         """Return the coefficient of each term."""
         what = f"tangent of the {self.what}"
         return [at_points(term.coefficient, leaves, count, what) for term in self.terms]
@@ -116,7 +116,7 @@ class TimeSystem:
         """The highest derivative in space, at least one: the kernels move."""
         return max(1, *(e.order(name) for e in self.equations for name in self.names))
 
-    def initial(self, name: str) -> Callable[[Host], Host]:
+    def initial(self, name: str) -> Callable[[FloatArray], FloatArray]:
         """Return the initial state of an unknown as a function of x."""
         state = self.problem.initial
         assert state is not None
@@ -292,11 +292,11 @@ def _require_forward(system: TimeSystem) -> None:
             )
 
 
-def _at_start(system: TimeSystem, x: Host) -> dict[Key, Host]:
+def _at_start(system: TimeSystem, x: FloatArray) -> dict[Key, FloatArray]:
     """Return the leaves at the start with the derivatives of the unknowns zero."""
     start = system.problem.time
     assert start is not None
-    leaves: dict[Key, Host] = {
+    leaves: dict[Key, FloatArray] = {
         ("coordinate", system.problem.coordinates[0]): x,
         ("coordinate", "t"): np.full(len(x), start[0]),
     }
@@ -307,7 +307,7 @@ def _at_start(system: TimeSystem, x: Host) -> dict[Key, Host]:
     return leaves
 
 
-def _speeds(system: TimeSystem, x: float, t: float) -> Host | None:
+def _speeds(system: TimeSystem, x: float, t: float) -> FloatArray | None:
     """Return the characteristic speeds about the first state; None where they are not told."""
     names, leaves = system.names, _at_start(system, np.array([x]))
     leaves["coordinate", "t"] = np.array([t])

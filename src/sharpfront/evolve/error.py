@@ -15,10 +15,10 @@ from functools import lru_cache
 import numpy as np
 import scipy.linalg as sl
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Key
 from sharpfront.evolve.equations import TimeSystem
-from sharpfront.evolve.room import Room, finer_room, place, room
+from sharpfront.evolve.quadrature_table import Room, finer_room, place, room
 from sharpfront.evolve.slab import Stages, condition_rows, leaves_at, stages_of, tangent_matrix
 from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.radau import (
@@ -37,7 +37,7 @@ GROWTH, HALVINGS = 2.0, 4
 
 
 @lru_cache(maxsize=32)
-def tables_on(kernels: int, more: int, order: int, periodic: bool) -> tuple[Host, Host]:
+def tables_on(kernels: int, more: int, order: int, periodic: bool) -> tuple[FloatArray, FloatArray]:
     """Return the functions of fewer kernels at the points and ends of a room of more."""
     functions = kernels_of(kernels, periodic)
     finer = room(more, order, periodic)
@@ -63,7 +63,7 @@ class SlabError:
 
     local: float
     total: float
-    weights: Host
+    weights: FloatArray
     growth: float = 1.0
 
 
@@ -71,9 +71,9 @@ def slab_error(
     system: TimeSystem,
     kernels: int,
     motion: Motion,
-    levels: Host,
-    before: Host,
-    scale: Host,
+    levels: FloatArray,
+    before: FloatArray,
+    scale: FloatArray,
 ) -> SlabError:
     """Return the error of a solved slab.
 
@@ -100,11 +100,11 @@ class _Part:
     system: TimeSystem
     finer: Room
     motion: Motion
-    tables: Host
-    ends: Host
-    levels: Host
-    line: Host
-    scale: Host
+    tables: FloatArray
+    ends: FloatArray
+    levels: FloatArray
+    line: FloatArray
+    scale: FloatArray
 
     def half(self, which: int) -> _Part:
         """Return the first or the second half."""
@@ -119,7 +119,7 @@ class _Part:
         return replace(self, motion=self.motion.part(begin, end), levels=levels, line=line)
 
 
-def _part_error(part: _Part, before: Host, depth: int) -> SlabError:
+def _part_error(part: _Part, before: FloatArray, depth: int) -> SlabError:
     """Return the error of a part of a slab, in two steps where errors grow fast."""
     system, finer, scale = part.system, part.finer, part.scale
     coarse = stages_of(system, finer, part.motion, FEW)
@@ -153,7 +153,7 @@ def _part_error(part: _Part, before: Host, depth: int) -> SlabError:
 
 
 def with_end(
-    found: SlabError, system: TimeSystem, kernels: int, ending: Host, scale: Host
+    found: SlabError, system: TimeSystem, kernels: int, ending: FloatArray, scale: FloatArray
 ) -> SlabError:
     """Return the error of a slab with more of it at its end, on its own kernels, (m, K)."""
     finer = finer_room(system, kernels)
@@ -164,7 +164,7 @@ def with_end(
     return replace(found, total=max(found.total, stated), weights=weights)
 
 
-def _at_stages(stages: Stages, levels: Host) -> tuple[Host, Host]:
+def _at_stages(stages: Stages, levels: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the solution's weights and their rates at the stages of the error equation."""
     lagrange = interpolation((stages.moments - stages.motion.times[0]) / stages.motion.dt)
     rate = lagrange @ differentiation(STAGES) / stages.motion.dt
@@ -172,15 +172,15 @@ def _at_stages(stages: Stages, levels: Host) -> tuple[Host, Host]:
 
 
 def _linearised(
-    stages: Stages, tables: Host, ends: Host, levels: Host
-) -> tuple[dict[Key, Host], dict[Key, Host]]:
+    stages: Stages, tables: FloatArray, ends: FloatArray, levels: FloatArray
+) -> tuple[dict[Key, FloatArray], dict[Key, FloatArray]]:
     """Return the leaves about the solution inside and at the ends."""
     now, rates = _at_stages(stages, levels)
     leaves = leaves_at(stages.system, tables, stages.inside, stages.moments, now, rates)
     return leaves, leaves_at(stages.system, ends, stages.ends, stages.moments, now, rates)
 
 
-def mass_times(stages: Stages, leaves: dict[Key, Host], before: Host) -> Host:
+def mass_times(stages: Stages, leaves: dict[Key, FloatArray], before: FloatArray) -> FloatArray:
     """Return the mass matrix of each stage times weights at the beginning, (stages, m K)."""
     system, finer = stages.system, stages.room
     measure = finer.weights / stages.inside.slope
@@ -195,7 +195,9 @@ def mass_times(stages: Stages, leaves: dict[Key, Host], before: Host) -> Host:
     return out.reshape(stages.count, -1)
 
 
-def _forcing(system: TimeSystem, finer: Room, motion: Motion, tables: Host, levels: Host) -> Host:
+def _forcing(
+    system: TimeSystem, finer: Room, motion: Motion, tables: FloatArray, levels: FloatArray
+) -> FloatArray:
     """Return the tested residual at the beginning and the end of a slab, (2, m K').
 
     It is taken at the solution's own stages, where nothing of it comes from time, and drawn
@@ -217,7 +219,7 @@ def _forcing(system: TimeSystem, finer: Room, motion: Motion, tables: Host, leve
 
 
 @lru_cache
-def _straight() -> Host:
+def _straight() -> FloatArray:
     """Return the matrix from values at the stages to the ends of the straight line through them."""
     design = np.stack([1.0 - stage_nodes(STAGES), stage_nodes(STAGES)], axis=1)
     return np.asarray(np.linalg.pinv(design))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import Switch
 from sharpfront.equation.expression import Apply, evaluate
 from sharpfront.evolve.data import Formula
@@ -33,7 +33,7 @@ MOMENTS, PLACES = 1025, 256
 _GOLDEN = 0.6180339887498949
 
 Span = tuple[float, float]
-Height = Callable[[Host, Host], Host]
+Height = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +53,19 @@ class Event:
     """
 
     height: Height
-    place: Host
+    place: FloatArray
     t: float
     lasts: float
     brief: bool
 
-    def seen_from(self, points: Host) -> bool:
+    def seen_from(self, points: FloatArray) -> bool:
         """Tell whether points (n, d) have half of its height at the moment of its top."""
         when = np.array([self.t])
         top = float(self.height(self.place[None], when)[0])
         return bool(np.any(self.height(points, when) > 0.5 * top))
 
 
-def events(formula: Formula, span: Span, places: Host, near: Host) -> list[Event]:
+def events(formula: Formula, span: Span, places: FloatArray, near: FloatArray) -> list[Event]:
     """Return what stands out in a small part of place and time.
 
     Parameters
@@ -98,14 +98,14 @@ def events(formula: Formula, span: Span, places: Host, near: Host) -> list[Event
 
 
 def _height(formula: Formula, node: Apply, base: float) -> Height:
-    def height(points: Host, t: Host) -> Host:
+    def height(points: FloatArray, t: FloatArray) -> FloatArray:
         found = np.abs(formula.value(node, points, t) - base)
         return np.where(np.isfinite(found), found, 0.0)
 
     return height
 
 
-def _outstanding(size: Host, points: Host, t: Host, span: Span) -> list[int]:
+def _outstanding(size: FloatArray, points: FloatArray, t: FloatArray, span: Span) -> list[int]:
     """Return the points of values that stand out and are rare, the largest first, far apart."""
     tall = size > HEIGHT * size.max()
     if not tall.any() or tall[:LOOK].mean() > RARE:
@@ -121,7 +121,9 @@ def _outstanding(size: Host, points: Host, t: Host, span: Span) -> list[int]:
     return found
 
 
-def _climbed(height: Height, place: Host, t: float, bounds: Host, span: Span) -> tuple[Host, float]:
+def _climbed(
+    height: Height, place: FloatArray, t: float, bounds: FloatArray, span: Span
+) -> tuple[FloatArray, float]:
     """Return the top near a point of place and time, by turns along each axis."""
     place = np.array(place)
     share = REACH
@@ -138,7 +140,7 @@ def _climbed(height: Height, place: Host, t: float, bounds: Host, span: Span) ->
     return place, t
 
 
-def _duration(height: Height, place: Host, t: float, span: Span) -> float:
+def _duration(height: Height, place: FloatArray, t: float, span: Span) -> float:
     """Return for how long a place has more than half of the height that it has at a moment."""
     reach = 2.0 * RARE * (span[1] - span[0])
     steps = reach * np.geomspace(1e-6, 1.0, ALONG)
@@ -165,7 +167,7 @@ def _travels(event: Event, formula: Formula) -> bool:
 
 
 def appearances(
-    formula: Formula, switch: Switch, span: Span, places: Host, near: Host
+    formula: Formula, switch: Switch, span: Span, places: FloatArray, near: FloatArray
 ) -> list[float]:
     """Return the moments at which an edge enters the domain or leaves it.
 
@@ -173,7 +175,7 @@ def appearances(
     """
     points = np.concatenate([formula.points[:PLACES], places])
 
-    def extreme(t: Host) -> Host:
+    def extreme(t: FloatArray) -> FloatArray:
         leaves = formula.leaves(points[:, None, :], t[None, :])
         with np.errstate(all="ignore"):
             g = np.broadcast_to(
@@ -190,7 +192,7 @@ def appearances(
     return found
 
 
-def _bisected(f: Callable[[Host], Host], row: int, low: float, high: float) -> float:
+def _bisected(f: Callable[[FloatArray], FloatArray], row: int, low: float, high: float) -> float:
     """Return the last moment before a row of a function changes its sign."""
     before = f(np.array([low]))[row, 0] > 0.0
     while True:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Expression, Key, derivatives_in, evaluate
 from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.problem import Problem
@@ -67,7 +67,7 @@ def require_same(problem: Problem, saved: Mapping[str, Any] | None) -> None:
     )
 
 
-def _folded(values: Host) -> Host:
+def _folded(values: FloatArray) -> FloatArray:
     """Return a few sums of values with random signs and their size, (KEPT + 1,)."""
     known = np.where(np.isfinite(values), values, 0.0)
     signs = np.random.default_rng(len(values)).choice([-1.0, 1.0], (KEPT, len(values)))
@@ -76,11 +76,14 @@ def _folded(values: Host) -> Host:
 
 
 def _formula(
-    expression: Expression, coordinates: Sequence[str], points: Host, normals: Host | None
-) -> Host:
+    expression: Expression,
+    coordinates: Sequence[str],
+    points: FloatArray,
+    normals: FloatArray | None,
+) -> FloatArray:
     """Return the numbers of a formula whose unknowns and derivatives are drawn."""
     draw = np.random.default_rng(2)
-    leaves: dict[Key, Host] = {
+    leaves: dict[Key, FloatArray] = {
         ("coordinate", name): points[:, i] for i, name in enumerate(coordinates)
     }
     if normals is not None:

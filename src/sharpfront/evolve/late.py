@@ -19,8 +19,8 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.polynomial import polynomial
 
-from sharpfront.arrays import Host
-from sharpfront.evolve.room import place
+from sharpfront.arrays import FloatArray
+from sharpfront.evolve.quadrature_table import place
 from sharpfront.evolve.slab import (
     ConditionRow,
     Solved,
@@ -36,7 +36,7 @@ from sharpfront.pieces.radau import STAGES, differentiation, interpolation, lege
 LEAST_FALL, MOST_FALL = 0.1, 0.9
 
 
-def during(weights: Host, table: Host, scale: Host) -> float:
+def during(weights: FloatArray, table: FloatArray, scale: FloatArray) -> float:
     """Return what the polynomials in time leave out: the sum of the coefficients not there.
 
     They fall like powers; how fast is seen in the last two that are there.
@@ -47,7 +47,7 @@ def during(weights: Host, table: Host, scale: Host) -> float:
     return float(np.max(fifth * fall / (1.0 - fall)))
 
 
-def at_end(stages: Stages, solved: Solved) -> Host:
+def at_end(stages: Stages, solved: Solved) -> FloatArray:
     """Return the error at the end of a solved slab that comes from time, on its kernels, (m, K).
 
     For u_t = z u over one step it is 1.6 to 1.9 times the truth for z from -5 to 4, and where z is
@@ -66,7 +66,9 @@ def at_end(stages: Stages, solved: Solved) -> Host:
     return np.asarray(shift[-1] + change.reshape(start.shape))
 
 
-def _tested(stages: Stages, levels: Host, rates: Host, forces: Host) -> Host:
+def _tested(
+    stages: Stages, levels: FloatArray, rates: FloatArray, forces: FloatArray
+) -> FloatArray:
     system, room, moments = stages.system, stages.room, stages.moments
     inside = leaves_at(system, room.inner, stages.inside, moments, levels, rates)
     ends = leaves_at(system, room.ends, stages.ends, moments, levels, rates)
@@ -84,7 +86,7 @@ def _between(stages: Stages) -> Stages:
     return Stages(stages.system, room, motion, moments, rates, inside, ends)
 
 
-def _residual_rates(between: Stages, weights: Host) -> Host:
+def _residual_rates(between: Stages, weights: FloatArray) -> FloatArray:
     """Return -P M^-1 r between the stages, (moments, m, K)."""
     system, room = between.system, between.room
     levels = np.einsum("sj,jmk->smk", interpolation(_middles()), weights)
@@ -107,7 +109,7 @@ def _residual_rates(between: Stages, weights: Host) -> Host:
     return found.reshape(levels.shape)
 
 
-def _masses(between: Stages, leaves: dict[tuple[object, ...], Host]) -> Host:
+def _masses(between: Stages, leaves: dict[tuple[object, ...], FloatArray]) -> FloatArray:
     """Return the mass matrix at each moment, (moments, m K, m K)."""
     room, names = between.room, between.system.names
     k, tested = room.size, room.inner[0]
@@ -126,7 +128,7 @@ def _in_rates(row: ConditionRow) -> bool:
     return bool(np.any(row.rate))
 
 
-def _mass_system(mass: Host, rows: Sequence[ConditionRow], moment: int) -> Any:
+def _mass_system(mass: FloatArray, rows: Sequence[ConditionRow], moment: int) -> Any:
     """Return the factor of the mass matrix bordered by the conditions."""
     split = len(mass)
     full = np.zeros((split + len(rows), split + len(rows)))
@@ -137,19 +139,19 @@ def _mass_system(mass: Host, rows: Sequence[ConditionRow], moment: int) -> Any:
     return sl.lu_factor(full, check_finite=False, overwrite_a=True)
 
 
-def _solved(factor: Any, right: Host) -> Host:
+def _solved(factor: Any, right: FloatArray) -> FloatArray:
     return np.asarray(sl.lu_solve(factor, right, check_finite=False))
 
 
 @lru_cache
-def _middles() -> Host:
+def _middles() -> FloatArray:
     """Return the places between the stages where prod_j (s - c_j) is largest."""
     nodal = polynomial.polyfromroots(stage_nodes(STAGES))
     return np.sort(polynomial.polyroots(polynomial.polyder(nodal)).real)
 
 
 @lru_cache
-def _integrals() -> Host:
+def _integrals() -> FloatArray:
     """Return the matrix from values between the stages to integrals up to the stages.
 
     Of the polynomial that has these values and vanishes at the stages.

@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host, blas_threads
+from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind
-from sharpfront.evolve.agenda import agenda_of, line_formulas
 from sharpfront.evolve.checkpoint import March, packed_run, resumed
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped
 from sharpfront.evolve.equations import TimeSystem, time_system
@@ -19,6 +18,7 @@ from sharpfront.evolve.march import Step, steps
 from sharpfront.evolve.narrow import Watch
 from sharpfront.evolve.placing import Limits, Run
 from sharpfront.evolve.start import first_run
+from sharpfront.evolve.time_events import agenda_of, line_formulas
 from sharpfront.evolve.tracking import COMPONENTS
 from sharpfront.evolve.trail import EVEN, LOST, Profile, blow_up_time
 from sharpfront.geometry import SpaceTime
@@ -227,7 +227,7 @@ def _since(march: March, tol: float) -> float | None:
     return march.records[first - 1].time if 0 < first < last else None
 
 
-def _standstill(run: Run) -> tuple[Slab, Host]:
+def _standstill(run: Run) -> tuple[Slab, FloatArray]:
     """Return the initial state as a slab, for a run that took no step."""
     motion = run.now.motion(run.now, run.now.t + max(run.dt, np.spacing(run.now.t)))
     return Slab(motion, run.now.kernels), np.repeat(run.now.weights[None], STAGES + 1, axis=0)

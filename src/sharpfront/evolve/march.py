@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.error import slab_error, with_end
 from sharpfront.evolve.late import at_end, during
-from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.placing import (
     IN_SPACE,
     LOST,
@@ -29,9 +28,10 @@ from sharpfront.evolve.placing import (
     transfer_error,
     with_kernels,
 )
-from sharpfront.evolve.room import room_of
+from sharpfront.evolve.quadrature_table import room_of
 from sharpfront.evolve.slab import Solved, Stages, solve_slab, stages_of
 from sharpfront.evolve.start import attentive, restarted
+from sharpfront.evolve.state import Moment
 from sharpfront.evolve.trail import Mark
 from sharpfront.evolve.unseen import unseen
 from sharpfront.mixture import Mixture
@@ -86,12 +86,12 @@ class Step:
     """
 
     slab: Slab
-    weights: Host
+    weights: FloatArray
     run: Run
     error: float
     iterations: int
     mixture: Mixture
-    speeds: Host
+    speeds: FloatArray
     seconds: float
     mark: Mark
     words: tuple[str, ...] = ()
@@ -268,7 +268,9 @@ def _attempt(now: _Try, limits: Limits) -> _Done:
     return _Done(dt, solved, stop, late, found.local / allowed, step)
 
 
-def _mark(times: tuple[float, float], run: Run, growth: float, values: Host, scale: Host) -> Mark:
+def _mark(
+    times: tuple[float, float], run: Run, growth: float, values: FloatArray, scale: FloatArray
+) -> Mark:
     """Return what a step shows, from its values at all stages, (STAGES + 1, m, n)."""
     sizes = np.abs(values).max(axis=2)
     slower = float((run.scale / scale).max())

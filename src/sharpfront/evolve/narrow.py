@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Apply
 from sharpfront.evolve.data import Formula, hints
-from sharpfront.evolve.moment import Moment
-from sharpfront.evolve.room import room_of
+from sharpfront.evolve.quadrature_table import room_of
 from sharpfront.evolve.sampling import with_hints
+from sharpfront.evolve.state import Moment
 
 # Even points of the close look; more of them where something narrow may be.
 LOOK = 1001
@@ -39,28 +39,30 @@ class Watch:
     """
 
     formula: Formula
-    places: Host
+    places: FloatArray
 
     @cached_property
-    def near(self) -> Host:
+    def near(self) -> FloatArray:
         """Where something narrow may be, (n,)."""
         low, high = self.formula.bounds[:, 0]
         read = hints(self.formula, self.formula.names[0], float(low), float(high))
         return np.concatenate([read, self.places])
 
     @cached_property
-    def x(self) -> Host:
+    def x(self) -> FloatArray:
         """Positions of the close look."""
         low, high = self.formula.bounds[:, 0]
         even = np.linspace(low, high, LOOK)
         return with_hints(even, self.near) if len(self.near) else even
 
-    def missed(self, now: Moment, moments: Sequence[float]) -> list[Callable[[Host], Host]]:
+    def missed(
+        self, now: Moment, moments: Sequence[float]
+    ) -> list[Callable[[FloatArray], FloatArray]]:
         """Return the parts that the points of a state do not see at some moment, over x."""
         formula, table = self.formula, room_of(now.system, now.kernels)
         at = now.where.invert(table.points)
         measure = table.weights / now.where.derivatives(at, 1)[0]
-        found: list[Callable[[Host], Host]] = []
+        found: list[Callable[[FloatArray], FloatArray]] = []
         for t in moments:
             close = formula.values(formula.local_parts, self.x[:, None], np.array([t]))
             seen = formula.values(formula.local_parts, self._inside(at.x)[:, None], np.array([t]))
@@ -69,15 +71,15 @@ class Watch:
                     found.append(self._over_x(node, t))
         return found
 
-    def _inside(self, x: Host) -> Host:
+    def _inside(self, x: FloatArray) -> FloatArray:
         low, high = self.formula.bounds[:, 0]
         return np.asarray(np.clip(x - (high - low) * np.floor((x - low) / (high - low)), low, high))
 
-    def _over_x(self, node: Apply, t: float) -> Callable[[Host], Host]:
+    def _over_x(self, node: Apply, t: float) -> Callable[[FloatArray], FloatArray]:
         return lambda x: self.formula.value(node, self._inside(x)[:, None], np.array([t]))
 
 
-def _differ(fine: Host, x: Host, coarse: Host, measure: Host) -> bool:
+def _differ(fine: FloatArray, x: FloatArray, coarse: FloatArray, measure: FloatArray) -> bool:
     """Tell whether two rules give another integral of how far values are from their middle."""
     if not (np.isfinite(fine).all() and np.isfinite(coarse).all()):
         return False

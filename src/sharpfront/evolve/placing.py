@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import Host
-from sharpfront.evolve.agenda import Agenda
-from sharpfront.evolve.moment import Moment
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.narrow import Watch
-from sharpfront.evolve.room import finer_room, more_kernels
+from sharpfront.evolve.quadrature_table import finer_room, more_kernels
+from sharpfront.evolve.state import Moment
+from sharpfront.evolve.time_events import Agenda
 from sharpfront.evolve.tracking import Shape, searched, speeds, trial_error
 from sharpfront.evolve.trail import EVEN, Profile
 from sharpfront.mixture import Mixture
@@ -54,15 +54,15 @@ class Run:
 
     now: Moment
     dt: float
-    error: Host
-    scale: Host
+    error: FloatArray
+    scale: FloatArray
     idle: int = 0
     taken: int = 0
     pace: float = float("inf")
-    before: tuple[Host, float] | None = None
+    before: tuple[FloatArray, float] | None = None
     unresolved: str = ""
 
-    def error_at(self, x: Host) -> Host:
+    def error_at(self, x: FloatArray) -> FloatArray:
         """Return the error so far at positions, (m, n)."""
         now, periodic = self.now, self.now.system.periodic
         functions = kernels_of(more_kernels(now.kernels, periodic), periodic)
@@ -135,12 +135,12 @@ def is_flat(run: Run, limits: Limits) -> bool:
     return bool(np.all(np.ptp(run.now.profile.values, axis=1) <= least))
 
 
-def stays(now: Moment, dt: float) -> tuple[Host, Moment]:
+def stays(now: Moment, dt: float) -> tuple[FloatArray, Moment]:
     """Return what `moved` does for components that stay where they are."""
     return np.zeros(now.mixture.components), replace(now, t=now.t + dt)
 
 
-def moved(now: Moment, dt: float, relax: float) -> tuple[Host, Moment]:
+def moved(now: Moment, dt: float, relax: float) -> tuple[FloatArray, Moment]:
     """Return the components' speeds, and where the components are at the end of a step."""
     profile, old = now.profile, now.mixture
     v, widening = speeds(profile, old)
@@ -251,7 +251,7 @@ def _carried(run: Run, new: Moment) -> Run:
     return replace(run, now=new, error=error @ finer.projector.T, before=None)
 
 
-def transfer_error(old: Moment, new: Moment, scale: Host) -> float:
+def transfer_error(old: Moment, new: Moment, scale: FloatArray) -> float:
     """Return the largest difference between two moments, in units of the scales."""
     x = np.concatenate([old.profile.x, new.where.invert(np.linspace(0.0, 1.0, 401)).x])
     if not old.system.periodic:

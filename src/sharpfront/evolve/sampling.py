@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 # Points of the first look, halvings of a cell across which something changes, points at most, and
 # values at most where there are many functions.
@@ -15,7 +15,7 @@ LOOK, HALVINGS, MOST, MOST_VALUES = 4001, 40, 100_000, 4_000_000
 # A cell is halved where a quantity changes by more than this share of its range.
 JUMP = 0.02
 
-Function = Callable[[Host], Host]
+Function = Callable[[FloatArray], FloatArray]
 
 
 def stacked(functions: Sequence[Function]) -> Function:
@@ -25,7 +25,7 @@ def stacked(functions: Sequence[Function]) -> Function:
 
 def sampled(
     functions: Function, low: float, high: float, hints: Sequence[float] = ()
-) -> tuple[Host, Host]:
+) -> tuple[FloatArray, FloatArray]:
     """Return positions (n,) and values (m, n), dense where a row or its slope changes fast."""
     x = np.linspace(low, high, LOOK)
     if len(hints):
@@ -42,7 +42,7 @@ def sampled(
     return x, u
 
 
-def _changes(x: Host, u: Host) -> NDArray[np.bool_]:
+def _changes(x: FloatArray, u: FloatArray) -> NDArray[np.bool_]:
     """Tell over which cells a function or its slope changes by too much of its range."""
     steps = np.diff(x)
     slope = np.diff(u, axis=1) / steps
@@ -57,7 +57,7 @@ def _changes(x: Host, u: Host) -> NDArray[np.bool_]:
     return np.asarray(jump.any(axis=0))
 
 
-def with_hints(x: Host, hints: Host) -> Host:
+def with_hints(x: FloatArray, hints: FloatArray) -> FloatArray:
     """Return positions with more of them around places where something narrow was seen."""
     reach = (x[1] - x[0]) * 0.5 ** np.arange(15)
     around = (hints[:, None] + np.concatenate([-reach, [0.0], reach])).ravel()

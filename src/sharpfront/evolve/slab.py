@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Key
 from sharpfront.errors import EquationError
 from sharpfront.evolve.equations import Residual, TimeSystem
-from sharpfront.evolve.room import Place, Room, place
+from sharpfront.evolve.quadrature_table import Place, Room, place
 from sharpfront.pieces.motion import Motion
 from sharpfront.pieces.radau import differentiation, stage_nodes
 
@@ -48,8 +48,8 @@ class Stages:
     system: TimeSystem
     room: Room
     motion: Motion
-    moments: Host
-    rates: Host
+    moments: FloatArray
+    rates: FloatArray
     inside: Place
     ends: Place
 
@@ -70,8 +70,13 @@ def stages_of(system: TimeSystem, room: Room, motion: Motion, stages: int) -> St
 
 
 def leaves_at(
-    system: TimeSystem, tables: Host, where: Place, moments: Host, levels: Host, rates: Host
-) -> dict[Key, Host]:
+    system: TimeSystem,
+    tables: FloatArray,
+    where: Place,
+    moments: FloatArray,
+    levels: FloatArray,
+    rates: FloatArray,
+) -> dict[Key, FloatArray]:
     """Return the values of all leaves at points (moments x n, flat).
 
     Parameters
@@ -83,7 +88,7 @@ def leaves_at(
     """
     plain = np.einsum("pnk,smk->pmsn", tables, levels, optimize=True)
     moved = np.einsum("nk,smk->msn", tables[0], rates, optimize=True)
-    leaves: dict[Key, Host] = {
+    leaves: dict[Key, FloatArray] = {
         ("coordinate", system.problem.coordinates[0]): where.x.ravel(),
         ("coordinate", "t"): np.repeat(moments, where.x.shape[1]),
     }
@@ -111,13 +116,15 @@ class Solved:
         The last tangent, factored.
     """
 
-    weights: Host
+    weights: FloatArray
     iterations: int
     converged: bool
     factor: Any = None
 
 
-def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float, scale: Host) -> Solved:
+def solve_slab(
+    stages: Stages, start: FloatArray, guess: FloatArray, tolerance: float, scale: FloatArray
+) -> Solved:
     """Return the weights of a slab.
 
     Parameters
@@ -162,7 +169,9 @@ def solve_slab(stages: Stages, start: Host, guess: Host, tolerance: float, scale
     return Solved(_all(start, levels), MOST_STEPS, converged=False)
 
 
-def _about(stages: Stages, start: Host, levels: Host) -> tuple[dict[Key, Host], list[ConditionRow]]:
+def _about(
+    stages: Stages, start: FloatArray, levels: FloatArray
+) -> tuple[dict[Key, FloatArray], list[ConditionRow]]:
     """Return the leaves inside and the conditions about an iterate."""
     rates = np.einsum("ij,jmk->imk", stages.rates, _all(start, levels))
     system, room, moments = stages.system, stages.room, stages.moments
@@ -171,13 +180,13 @@ def _about(stages: Stages, start: Host, levels: Host) -> tuple[dict[Key, Host], 
     return inside, condition_rows(stages, ends)
 
 
-def _all(start: Host, levels: Host) -> Host:
+def _all(start: FloatArray, levels: FloatArray) -> FloatArray:
     return np.concatenate([start[None], levels])
 
 
 def residual_of(
-    stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow], forces: Host
-) -> Host:
+    stages: Stages, leaves: dict[Key, FloatArray], rows: Sequence[ConditionRow], forces: FloatArray
+) -> FloatArray:
     """Return what the equations and conditions of all stages leave, (stages, m K + conditions)."""
     split = len(stages.system.names) * stages.room.size
     residual = np.zeros((stages.count, split + len(rows)))
@@ -188,7 +197,9 @@ def residual_of(
     return residual
 
 
-def tested_residual(stages: Stages, equations: Sequence[Residual], leaves: dict[Key, Host]) -> Host:
+def tested_residual(
+    stages: Stages, equations: Sequence[Residual], leaves: dict[Key, FloatArray]
+) -> FloatArray:
     """Return equations at all stages tested with every function, (stages, m K)."""
     room = stages.room
     measure = room.weights / stages.inside.slope
@@ -199,7 +210,9 @@ def tested_residual(stages: Stages, equations: Sequence[Residual], leaves: dict[
     return np.concatenate(tested, axis=1)
 
 
-def tangent_matrix(stages: Stages, leaves: dict[Key, Host], rows: Sequence[ConditionRow]) -> Host:
+def tangent_matrix(
+    stages: Stages, leaves: dict[Key, FloatArray], rows: Sequence[ConditionRow]
+) -> FloatArray:
     """Return the tangent of all stages about a state, square."""
     q, split = stages.count, len(stages.system.names) * stages.room.size
     block = split + len(rows)
@@ -217,11 +230,11 @@ def tangent_matrix(stages: Stages, leaves: dict[Key, Host], rows: Sequence[Condi
 
 def _fill_equation(
     stages: Stages,
-    full: Host,
+    full: FloatArray,
     index: int,
     equation: Residual,
-    leaves: dict[Key, Host],
-    measure: Host,
+    leaves: dict[Key, FloatArray],
+    measure: FloatArray,
 ) -> None:
     """Add an equation's tangent: now at its own stage, its rate part at all of them."""
     room, names = stages.room, stages.system.names
@@ -247,17 +260,17 @@ def _fill_equation(
 def coefficients(
     residual: Residual,
     names: Sequence[str],
-    leaves: dict[Key, Host],
+    leaves: dict[Key, FloatArray],
     where: Place,
     order: int,
-) -> tuple[dict[int, Host], dict[int, Host]]:
+) -> tuple[dict[int, FloatArray], dict[int, FloatArray]]:
     """Return, for each unknown, the factors of its xi-derivatives and of its rate.
 
     The factors are (order + 1, moments, n) and (moments, n), by the number of the unknown.
     """
     shape = where.x.shape
-    now: dict[int, Host] = {}
-    rate: dict[int, Host] = {}
+    now: dict[int, FloatArray] = {}
+    rate: dict[int, FloatArray] = {}
     for term, values in zip(residual.terms, residual.tangents(leaves, where.x.size), strict=True):
         v, factor = names.index(term.unknown), values.reshape(shape)
         now.setdefault(v, np.zeros((order + 1, *shape)))
@@ -278,18 +291,18 @@ class ConditionRow:
     `size` is what they were divided by, (q,).
     """
 
-    values: Host
-    now: Host
-    rate: Host
-    size: Host
+    values: FloatArray
+    now: FloatArray
+    rate: FloatArray
+    size: FloatArray
 
 
-def condition_rows(stages: Stages, leaves: dict[Key, Host]) -> list[ConditionRow]:
+def condition_rows(stages: Stages, leaves: dict[Key, FloatArray]) -> list[ConditionRow]:
     """Return the conditions about a state whose leaves at the ends are given."""
     return [_condition(stages, c, leaves) for c in stages.system.conditions]
 
 
-def _condition(stages: Stages, condition: Residual, leaves: dict[Key, Host]) -> ConditionRow:
+def _condition(stages: Stages, condition: Residual, leaves: dict[Key, FloatArray]) -> ConditionRow:
     room, names, side = stages.room, stages.system.names, condition.side
     q, k = stages.count, room.size
     with_normal, values = condition_values(stages, condition, leaves)
@@ -306,13 +319,13 @@ def _condition(stages: Stages, condition: Residual, leaves: dict[Key, Host]) -> 
 
 
 def condition_values(
-    stages: Stages, condition: Residual, leaves: dict[Key, Host]
-) -> tuple[dict[Key, Host], Host]:
+    stages: Stages, condition: Residual, leaves: dict[Key, FloatArray]
+) -> tuple[dict[Key, FloatArray], FloatArray]:
     """Return the leaves at the ends with the normals, and the condition's values, (q,)."""
     q = stages.count
     with_normal = leaves | {("normal", stages.system.problem.coordinates[0]): _normals(q)}
     return with_normal, condition.at(with_normal, 2 * q).reshape(q, 2)[:, condition.side]
 
 
-def _normals(count: int) -> Host:
+def _normals(count: int) -> FloatArray:
     return np.tile([-1.0, 1.0], count)

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Coordinate, Expression, Key, ordered
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.breaks import Function, Rounded, met, rounded
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.equations import Residual, TimeSystem
-from sharpfront.evolve.moment import Moment
 from sharpfront.evolve.placing import Limits, Run
-from sharpfront.evolve.room import finer_room, room_of
+from sharpfront.evolve.quadrature_table import finer_room, room_of
 from sharpfront.evolve.sampling import sampled, stacked
+from sharpfront.evolve.state import Moment
 from sharpfront.evolve.tracking import Profile, Shape, all_shapes, searched, trial_error
 from sharpfront.mixture import Mixture
 
@@ -79,7 +79,7 @@ def attentive(run: Run, limits: Limits) -> Run:
 
 
 def _of_moment(now: Moment, index: int) -> Rounded:
-    def values(x: Host) -> Host:
+    def values(x: FloatArray) -> FloatArray:
         return np.asarray(now.values(x)[index])
 
     system = now.system
@@ -108,10 +108,10 @@ def _begun(
     return _resolved(now, functions, scale, limits)
 
 
-def _resolved(now: Moment, functions: Sequence[Rounded], scale: Host, limits: Limits) -> Run:
+def _resolved(now: Moment, functions: Sequence[Rounded], scale: FloatArray, limits: Limits) -> Run:
     """Return the run on as many kernels as its first state needs."""
 
-    def values(at: Host) -> Host:
+    def values(at: FloatArray) -> FloatArray:
         return np.stack([f(at) for f in functions])
 
     system, kernels = now.system, min(FIRST, limits.max_kernels)
@@ -140,7 +140,7 @@ def _sources(system: TimeSystem, t: float, limits: Limits) -> list[Function]:
     """Return what the equations hold at rest, as functions of x: sources may be narrow too."""
 
     def source(equation: Residual, when: float) -> Function:
-        def of_x(x: Host) -> Host:
+        def of_x(x: FloatArray) -> FloatArray:
             length = system.high - system.low
             at = system.low + np.mod(x - system.low, length) if system.periodic else x
             return _explicit(system, equation, np.clip(at, system.low, system.high), 0 * x + when)
@@ -163,9 +163,9 @@ def _depends(expression: Expression, coordinate: str) -> bool:
     return any(isinstance(n, Coordinate) and n.name == coordinate for n in ordered(expression))
 
 
-def _explicit(system: TimeSystem, residual: Residual, x: Host, t: Host) -> Host:
+def _explicit(system: TimeSystem, residual: Residual, x: FloatArray, t: FloatArray) -> FloatArray:
     """Return a residual at points with the unknowns as they start and their derivatives zero."""
-    leaves: dict[Key, Host] = {
+    leaves: dict[Key, FloatArray] = {
         ("coordinate", system.problem.coordinates[0]): x,
         ("coordinate", "t"): t,
     }

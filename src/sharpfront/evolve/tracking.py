@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
-from sharpfront.evolve.room import room
+from sharpfront.arrays import FloatArray
+from sharpfront.evolve.quadrature_table import room
 from sharpfront.mixture import Mixture, fit_bins, refit_bins, wrapped
 from sharpfront.pieces.motion import Components, Motion
 
@@ -122,10 +122,10 @@ class Profile:
         Whether the last point is the first.
     """
 
-    x: Host
-    values: Host
-    slopes: Host
-    rates: Host
+    x: FloatArray
+    values: FloatArray
+    slopes: FloatArray
+    rates: FloatArray
     length: float
     periodic: bool = False
 
@@ -134,7 +134,7 @@ class Profile:
         """The length of the circle, None for a line."""
         return self.length if self.periodic else None
 
-    def masses(self) -> Host:
+    def masses(self) -> FloatArray:
         """Return the monitor per cell: shares of the variation of u and, half, of u_x."""
         total = np.full(len(self.x) - 1, 1e-12)
         spread = np.ptp(self.values, axis=1)
@@ -171,7 +171,7 @@ class Profile:
         return refit_bins(mixture, self.x, self.masses(), self.period)
 
 
-def speeds(profile: Profile, mixture: Mixture) -> tuple[Host, Host]:
+def speeds(profile: Profile, mixture: Mixture) -> tuple[FloatArray, FloatArray]:
     """Return each component's speed and rate of widening, from the equation itself.
 
     Least squares of u_t + (v + s (x - mu)) u_x over the component's responsibilities, shortened by
@@ -191,7 +191,9 @@ def speeds(profile: Profile, mixture: Mixture) -> tuple[Host, Host]:
     return v, s / deviations
 
 
-def _motion(weight: Host, z: Host, slopes: Host, rates: Host) -> tuple[float, float]:
+def _motion(
+    weight: FloatArray, z: FloatArray, slopes: FloatArray, rates: FloatArray
+) -> tuple[float, float]:
     """Return speed and widening (in deviations) of one component."""
     square, product = (slopes**2).sum(axis=0), (slopes * rates).sum(axis=0)
     a = np.array([[weight @ (square * z**p) for p in (i, i + 1)] for i in (0, 1)])
@@ -211,7 +213,7 @@ def as_components(mixture: Mixture, shape: Shape, length: float) -> Components:
     return Components(mixture.means[:, 0], np.log(scale), shares / shares.sum(), shape.even)
 
 
-def trial_error(still: Motion, values: Callable[[Host], Host], kernels: int) -> float:
+def trial_error(still: Motion, values: Callable[[FloatArray], FloatArray], kernels: int) -> float:
     """Return how well fewer kernels in a coordinate could fit the unknowns: the largest miss.
 
     Parameters

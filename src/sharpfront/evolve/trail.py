@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 # An estimate above this says that the solution has been lost: the error equation is linear.
 LOST = 0.1
@@ -57,8 +57,8 @@ class Profile:
         Where it is known; in between its logarithm is drawn straight.
     """
 
-    times: Host
-    shares: Host
+    times: FloatArray
+    shares: FloatArray
 
     def at(self, t: float) -> float:
         """Return the share at a moment."""
@@ -88,7 +88,7 @@ class Profile:
         return Profile(starts, np.maximum(shares, np.minimum(floor, 1.0)))
 
 
-def growth_ahead(growths: Sequence[float]) -> Host:
+def growth_ahead(growths: Sequence[float]) -> FloatArray:
     """Return by how much errors made at the start of each step, or after it, grow at most, (n,)."""
     found, most = np.ones(len(growths)), 1.0
     longest = 1.0
@@ -132,7 +132,7 @@ def blow_up_time(marks: Sequence[Mark], errors: Sequence[float]) -> float | None
     return float(times[-1]) + max(left, 0.0) if abs(left) < NEAR * np.ptp(times) else None
 
 
-def _last_growth(marks: Sequence[Mark]) -> tuple[Host, Host, int]:
+def _last_growth(marks: Sequence[Mark]) -> tuple[FloatArray, FloatArray, int]:
     """Return moments and sizes over the last growth by LAST_GROWTH, and the mark it begins at."""
     times: list[float] = []
     sizes: list[float] = []

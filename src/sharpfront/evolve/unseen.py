@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.error import tables_on
-from sharpfront.evolve.room import finer_room, place
+from sharpfront.evolve.quadrature_table import finer_room, place
 from sharpfront.evolve.slab import (
     Stages,
     condition_rows,
@@ -39,7 +39,7 @@ MOMENTS = 8
 _SHIFT = 0.6180339887498949
 
 
-def moments_between(begin: float, end: float, count: int = MOMENTS) -> Host:
+def moments_between(begin: float, end: float, count: int = MOMENTS) -> FloatArray:
     """Return shares of the span at which a step from one share to another is looked at, sorted.
 
     They are the first of one sequence for all steps (van der Corput's, shifted) that fall into it.
@@ -52,13 +52,13 @@ def moments_between(begin: float, end: float, count: int = MOMENTS) -> Host:
     return np.array(sorted(_SHIFT + k / 2**level for k in order))
 
 
-def between(begin: float, end: float, span: tuple[float, float]) -> Host:
+def between(begin: float, end: float, span: tuple[float, float]) -> FloatArray:
     """Return the moments at which a step is looked at, as shares of it."""
     first, last = ((t - span[0]) / (span[1] - span[0]) for t in (begin, end))
     return (moments_between(first, last) - first) / (last - first)
 
 
-def shares(s: Host) -> Host:
+def shares(s: FloatArray) -> FloatArray:
     """Return the part of a step that each of its moments stands for."""
     return np.diff(np.concatenate([[0.0], 0.5 * (s[1:] + s[:-1]), [1.0]]))
 
@@ -71,15 +71,15 @@ class Unseen(NamedTuple):
     """
 
     largest: float
-    weights: Host
+    weights: FloatArray
 
 
 def unseen(
     system: TimeSystem,
     kernels: int,
     motion: Motion,
-    levels: Host,
-    scale: Host,
+    levels: FloatArray,
+    scale: FloatArray,
     span: tuple[float, float],
 ) -> Unseen:
     """Return how far off a slab may be by what its stages do not see.
@@ -104,8 +104,8 @@ def unseen(
 
 
 def _residuals(
-    system: TimeSystem, kernels: int, motion: Motion, levels: Host, s: Host
-) -> tuple[Host, Host]:
+    system: TimeSystem, kernels: int, motion: Motion, levels: FloatArray, s: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the tested equations (S, m K') and the conditions (S, C) at shares of a slab."""
     finer = finer_room(system, kernels)
     tables, ends = tables_on(kernels, finer.kernels, system.order, system.periodic)
@@ -121,7 +121,7 @@ def _residuals(
     return tested_residual(stages, system.equations, leaves), found
 
 
-def left_over(s: Host, values: Host) -> Host:
+def left_over(s: FloatArray, values: FloatArray) -> FloatArray:
     """Return what values at the stages, and at other moments after them, have beyond a step's own.
 
     (moments, n) from (stages + moments, n).
@@ -146,9 +146,9 @@ def _errors(
     system: TimeSystem,
     kernels: int,
     motion: Motion,
-    levels: Host,
-    forcing: tuple[Host, Host],
-    scale: Host,
+    levels: FloatArray,
+    forcing: tuple[FloatArray, FloatArray],
+    scale: FloatArray,
 ) -> Unseen:
     """Return what a forcing at several moments adds to the error, by one implicit step.
 

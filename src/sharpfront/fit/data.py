@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import did_you_mean, refusal
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.trace import trace
 from sharpfront.errors import DomainError, ProblemError
 from sharpfront.geometry import Interval
-from sharpfront.ordinary import integrate
+from sharpfront.line_problem import integrate
 from sharpfront.problem import Problem
 
 _TRY = "sf.Data(x=xs, u=us, sigma=0.02)"
@@ -171,9 +171,9 @@ class Observed:
     problem: Problem
     name: str
     expression: Expression
-    points: Host
-    values: Host
-    sigma: Host | None
+    points: FloatArray
+    values: FloatArray
+    sigma: FloatArray | None
     whole: bool = field(default=False)
 
     @cached_property
@@ -186,14 +186,14 @@ class Observed:
         """Whether an unknown itself was measured."""
         return self.name != "observed"
 
-    def predicted(self, approximation: Approximation) -> Host:
+    def predicted(self, approximation: Approximation) -> FloatArray:
         """Return what a solution says of the measurements, (n,)."""
         return self._over(lambda points: approximation.insert(self.expression, points))
 
-    def rates(self, approximation: Approximation, v: Approximation) -> Host:
+    def rates(self, approximation: Approximation, v: Approximation) -> FloatArray:
         """Return the derivative of that along a parameter, given the solution's, (n,)."""
 
-        def rate(points: Host) -> Host:
+        def rate(points: FloatArray) -> FloatArray:
             total = np.zeros(len(points))
             for term in self.terms:
                 factor = approximation.insert(term.coefficient, points)
@@ -202,12 +202,12 @@ class Observed:
 
         return self._over(rate)
 
-    def _over(self, values: Callable[[Host], Host]) -> Host:
+    def _over(self, values: Callable[[FloatArray], FloatArray]) -> FloatArray:
         if not self.whole:
             return values(self.points)
         low, high = (float(e) for e in self.problem.domain.bounds[:, 0])
 
-        def along(rest: Host) -> Callable[[Host], Host]:
+        def along(rest: FloatArray) -> Callable[[FloatArray], FloatArray]:
             return lambda x: values(np.column_stack([x, np.tile(rest, (len(x), 1))]))
 
         return np.array([integrate(along(rest), low, high) for rest in self.points])
@@ -226,7 +226,7 @@ def _columns(table: Any) -> Mapping[str, Any]:
     raise refusal("Data", "a DataFrame, a Dataset, or arrays by name", table, _TRY)
 
 
-def _numbers(name: str, column: Any) -> Host:
+def _numbers(name: str, column: Any) -> FloatArray:
     try:
         array = np.asarray(column, dtype=float)
     except (TypeError, ValueError):
@@ -240,7 +240,7 @@ def _numbers(name: str, column: Any) -> Host:
     return array
 
 
-def _require_inside(problem: Problem, points: Host) -> None:
+def _require_inside(problem: Problem, points: FloatArray) -> None:
     space = points[:, : problem.domain.dimension]
     slack = 1e-12 * float(np.ptp(problem.domain.bounds, axis=0).max())
     inside = problem.domain.contains(space) | (problem.domain.distance(space) >= -slack)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.budget import tolerance
 from sharpfront.checks import explained, flag, function, listed, refusal
 from sharpfront.equation.opaque import function as sf_function
@@ -102,7 +102,7 @@ def fit(
     return _fitted(model, first_tolerance(model, asked), model.start(), curvature)
 
 
-def _fitted(model: Model, tol: float, z: Host, curvature: bool) -> Fit:
+def _fitted(model: Model, tol: float, z: FloatArray, curvature: bool) -> Fit:
     """Return the fit from a start, on solves that are tightened as far as they need be."""
     near = None
     for _ in range(ROUNDS + 1):
@@ -125,7 +125,7 @@ def _fitted(model: Model, tol: float, z: Host, curvature: bool) -> Fit:
     return replace(result, notes=tuple(_notes(result, doubt)))
 
 
-def _differ(one: Host, other: Host) -> bool:
+def _differ(one: FloatArray, other: FloatArray) -> bool:
     """Tell whether a column of two tables of derivatives differs by more than a tenth."""
     gap = np.linalg.norm(one - other, axis=0)
     return bool(np.any(gap > 0.1 * np.linalg.norm(one, axis=0)))

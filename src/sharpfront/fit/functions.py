@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, flag, refusal
 from sharpfront.equation.expression import Expression, Parameter
 from sharpfront.equation.opaque import OpaqueFunction, function
@@ -76,10 +76,10 @@ class Process:
         l and tau.
     """
 
-    centres: Host
+    centres: FloatArray
     length: float
     deviation: float
-    _mix: Host = field(init=False, repr=False)
+    _mix: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         gap = (self.centres[:, None] - self.centres) / self.length
@@ -93,13 +93,13 @@ class Process:
         """The number of weights."""
         return int(self._mix.shape[1])
 
-    def table(self, x: Host, order: int = 0) -> Host:
+    def table(self, x: FloatArray, order: int = 0) -> FloatArray:
         """Return a derivative of every function at positions, (n, size)."""
         gap = (np.asarray(x, dtype=float).ravel()[:, None] - self.centres) / self.length
         hermite = (1.0, -gap, gap**2 - 1.0)[order] / self.length**order
         return np.asarray((np.exp(-0.5 * gap**2) * hermite) @ self._mix)
 
-    def weights(self, values: Host) -> Host:
+    def weights(self, values: FloatArray) -> FloatArray:
         """Return the weights for values at the centres, as near as the process allows."""
         rows = np.vstack([self.table(self.centres), 1e-3 * np.eye(self.size)])
         right = np.concatenate([values, np.zeros(self.size)])
@@ -136,7 +136,7 @@ class Curve:
                 moved = moved + value * (1.0 if i == 0 else self._one(i - 1, 0)(x))
         return found * np.exp(moved) if self.positive else found + moved
 
-    def values(self, x: Any, order: int = 0) -> Host:
+    def values(self, x: Any, order: int = 0) -> FloatArray:
         """Return a derivative at positions, with zero in the place of symbols, (n,)."""
         f = [self.process_values(x, j) for j in range(order + 1)]
         if not self.positive:
@@ -144,7 +144,7 @@ class Curve:
         k = np.exp(np.minimum(f[0], 700.0))
         return np.asarray(k * (1.0, f[-1], f[-1] + f[min(1, order)] ** 2)[order])
 
-    def process_values(self, x: Any, order: int = 0) -> Host:
+    def process_values(self, x: Any, order: int = 0) -> FloatArray:
         """Return a derivative of the process itself at positions, (n,)."""
         numbers = [0.0 if isinstance(v, Parameter) else float(v) for v in self.weights]
         level = 0.0 if isinstance(self.level, Parameter) or order else float(self.level)
@@ -164,10 +164,10 @@ class Candidate:
     """The function with one length and deviation: its covariance (1 + size) and its evidence."""
 
     curve: Curve
-    covariance: Host
+    covariance: FloatArray
     evidence: float
 
-    def deviation(self, x: Any) -> Host:
+    def deviation(self, x: Any) -> FloatArray:
         """Return the standard error of the process at positions, (n,)."""
         table = self.curve.process.table(x)
         rows = np.column_stack([np.ones(len(table)), table])
@@ -207,7 +207,7 @@ class FittedFunction:
         share = self._deviation(x) / self.best.curve.process.deviation
         return np.reshape(share, np.shape(x))[()]
 
-    def _deviation(self, x: Any) -> Host:
+    def _deviation(self, x: Any) -> FloatArray:
         evidence = np.array([c.evidence for c in self.others])
         shares = np.exp(evidence - evidence.max())
         centre = self.best.curve.process_values(x)
@@ -270,7 +270,9 @@ def candidates(stated: FreeFunction, bounds: tuple[float, float]) -> Iterator[Pr
             yield Process(centres, length * (high - low), deviation * stated.unit)
 
 
-def expanded(name: str, stated: FreeFunction, process: Process, start: Host) -> dict[str, Free]:
+def expanded(
+    name: str, stated: FreeFunction, process: Process, start: FloatArray
+) -> dict[str, Free]:
     """Return level and weights as free parameters, started from weights (1 + size,)."""
     first = math.log(stated.start) if stated.positive else stated.start
     level = Prior(first, LEVEL * stated.unit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.fit.model import Model, Point
 
@@ -47,8 +47,8 @@ class Found:
     """
 
     point: Point
-    z: Host
-    residual: Host
+    z: FloatArray
+    residual: FloatArray
     tol: float
     converged: bool
     words: str = ""
@@ -61,7 +61,7 @@ class Found:
 
 def minimised(
     model: Model,
-    z: Host,
+    z: FloatArray,
     tol: float,
     held: Mask | None = None,
     near: Point | None = None,
@@ -134,7 +134,7 @@ def _pushed(model: Model, now: Point) -> Mask:
     return np.asarray(((now.z <= low) & (slope > 0)) | ((now.z >= high) & (slope < 0)))
 
 
-def _undamped(now: Point, moving: Mask) -> Host:
+def _undamped(now: Point, moving: Mask) -> FloatArray:
     step = np.zeros(len(now.z))
     scale = _lengths(now.jacobian)
     solved = np.linalg.lstsq(now.jacobian[:, moving] / scale[moving], -now.residual, rcond=1e-8)
@@ -142,7 +142,7 @@ def _undamped(now: Point, moving: Mask) -> Host:
     return step
 
 
-def _damped(now: Point, moving: Mask, damping: float) -> Host:
+def _damped(now: Point, moving: Mask, damping: float) -> FloatArray:
     """Return a step that is cut short in every parameter alike."""
     step, scale = np.zeros(len(now.z)), _lengths(now.jacobian)
     rows = np.vstack(
@@ -154,7 +154,7 @@ def _damped(now: Point, moving: Mask, damping: float) -> Host:
     return step * min(1.0, LONGEST / longest) if longest > 0 else step
 
 
-def _lengths(jacobian: Host) -> Host:
+def _lengths(jacobian: FloatArray) -> FloatArray:
     found = np.linalg.norm(jacobian, axis=0)
     return np.where(found > 0, found, 1.0)
 
@@ -166,7 +166,7 @@ def first_tolerance(model: Model, tol: float | None) -> float:
     return FIRST_TOL_IN_TIME if model.observed[0].problem.time is not None else FIRST_TOL
 
 
-def share_bound(model: Model, point: Point, spread: Host) -> float:
+def share_bound(model: Model, point: Point, spread: FloatArray) -> float:
     """Return a bound of what errors of the solver do to any parameter, in standard errors.
 
     |dz_i| <= sum_j |J^+_ij| error / sigma_j. Of derivatives and integrals only the error of the

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import SharpfrontError
 from sharpfront.family import Family
 from sharpfront.fit.data import Observed
@@ -41,10 +41,10 @@ class Point:
         Its derivative along z, (n + priors, p).
     """
 
-    z: Host
+    z: FloatArray
     solution: Solution
-    residual: Host
-    jacobian: Host
+    residual: FloatArray
+    jacobian: FloatArray
 
     @property
     def chi2(self) -> float:
@@ -91,12 +91,12 @@ class Model:
         return tuple(self.free)
 
     @cached_property
-    def data(self) -> Host:
+    def data(self) -> FloatArray:
         """All measured values, (n,)."""
         return np.concatenate([o.values for o in self.observed])
 
     @cached_property
-    def sigma(self) -> Host:
+    def sigma(self) -> FloatArray:
         """The deviation of each, one where it is not known, (n,)."""
         parts = [np.ones(len(o.values)) if o.sigma is None else o.sigma for o in self.observed]
         return np.concatenate(parts)
@@ -118,24 +118,24 @@ class Model:
         return len(self.data) + len(self.priors) - len(self.free)
 
     @property
-    def bounds(self) -> Host:
+    def bounds(self) -> FloatArray:
         """Bounds of the fitted parameters, (2, p)."""
         return np.array([f.bounds for f in self.free.values()]).T
 
-    def start(self) -> Host:
+    def start(self) -> FloatArray:
         """Return the fitted parameters at the start."""
         return np.array([f.inner(f.value) for f in self.free.values()])
 
-    def values(self, z: Host) -> dict[str, float]:
+    def values(self, z: FloatArray) -> dict[str, float]:
         """Return the free parameters by name."""
         return {n: f.outer(float(v)) for (n, f), v in zip(self.free.items(), z, strict=True)}
 
-    def slopes(self, z: Host) -> Host:
+    def slopes(self, z: FloatArray) -> FloatArray:
         """Return d(parameter)/dz, (p,)."""
         values = self.values(z)
         return np.array([f.slope(values[n]) for n, f in self.free.items()])
 
-    def at(self, z: Host, tol: float, near: Point | None = None) -> Point | None:
+    def at(self, z: FloatArray, tol: float, near: Point | None = None) -> Point | None:
         """Return the point at fitted parameters; None where nothing was solved to the tolerance."""
         solution = self.solved(z, tol, near)
         if solution is None or not solution.converged or not self._holds(solution):
@@ -149,7 +149,7 @@ class Model:
             self.on_solve(point)
         return point
 
-    def solved(self, z: Host, tol: float, near: Point | None = None) -> Solution | None:
+    def solved(self, z: FloatArray, tol: float, near: Point | None = None) -> Solution | None:
         """Return the solution at fitted parameters, on kernels of a near one if they will do."""
         self.solves += 1
         values = {**self.fixed, **self.values(z)}
@@ -193,7 +193,7 @@ class Model:
             worst = max(worst, bound / size if size > 0 else 0.0)
         return new, worst
 
-    def _point(self, z: Host, solution: Solution, rates: Sequence[Any]) -> Point:
+    def _point(self, z: FloatArray, solution: Solution, rates: Sequence[Any]) -> Point:
         own = solution.approximation
         predicted = np.concatenate([o.predicted(own) for o in self.observed])
         slopes = self.slopes(z)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import SharpfrontError
 from sharpfront.fit.marquardt import Found, minimised
 from sharpfront.fit.model import Model
@@ -37,8 +37,8 @@ class Profile:
     level: float
     low: float
     high: float
-    values: Host
-    rises: Host
+    values: FloatArray
+    rises: FloatArray
 
     def __iter__(self) -> object:
         return iter((self.low, self.high))

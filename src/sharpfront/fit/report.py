@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
 from sharpfront.files import write_text
 from sharpfront.fit.data import Observed
@@ -118,7 +118,7 @@ def _draw_fit(fit: Fit, index: int, axes: Any) -> None:
     axes.set(xlabel="fit", ylabel="measured")
 
 
-def _even(x: Host) -> Host:
+def _even(x: FloatArray) -> FloatArray:
     return np.linspace(float(x.min()), float(x.max()), 300)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.approximation import Approximation, as_points
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, one_of
 from sharpfront.errors import ProblemError
 from sharpfront.fit.functions import FittedFunction
@@ -76,7 +76,7 @@ class Fit:
         return self.model.names
 
     @cached_property
-    def covariance(self) -> Host:
+    def covariance(self) -> FloatArray:
         """Covariance of the parameters, (p, p), linearised; infinite where data do not tell."""
         slopes = self.model.slopes(self.found.z)
         with np.errstate(invalid="ignore"):
@@ -89,7 +89,7 @@ class Fit:
         return dict(zip(self.names, (self.spread.deviations * slopes).tolist(), strict=True))
 
     @property
-    def correlation(self) -> Host:
+    def correlation(self) -> FloatArray:
         """Correlations of the parameters, (p, p); nan where one is not determined."""
         d = np.sqrt(np.diag(self.covariance))
         with np.errstate(invalid="ignore"):
@@ -121,7 +121,7 @@ class Fit:
         return runs_probability(list(self.model.observed), self.residuals)
 
     @property
-    def residuals(self) -> Host:
+    def residuals(self) -> FloatArray:
         """(prediction - data) / sigma, in the order of the data, (n,)."""
         return self.found.residual[: len(self.model.data)]
 
@@ -184,7 +184,7 @@ class Fit:
         )
         return np.sqrt(np.maximum(variance, 0.0)).reshape(shape)[()]
 
-    def logp_and_grad(self, values: Mapping[str, float] | Any) -> tuple[float, Host]:
+    def logp_and_grad(self, values: Mapping[str, float] | Any) -> tuple[float, FloatArray]:
         """Return the logarithm of the posterior density, up to a constant, and its gradient.
 
         For samplers. Of values outside the bounds, or for which nothing can be solved, it is minus

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.fit.data import Observed
 from sharpfront.fit.free import Free
 
@@ -36,18 +36,18 @@ class Spread:
         Of the derivatives in units of the noise, (p,).
     """
 
-    covariance: Host
-    unseen: Host
-    worst: Host
-    singular: Host
+    covariance: FloatArray
+    unseen: FloatArray
+    worst: FloatArray
+    singular: FloatArray
 
     @property
-    def deviations(self) -> Host:
+    def deviations(self) -> FloatArray:
         """Standard errors of the fitted parameters, (p,)."""
         return np.sqrt(np.diag(self.covariance))
 
 
-def spread(jacobian: Host, variance: float, doubt: float) -> Spread:
+def spread(jacobian: FloatArray, variance: float, doubt: float) -> Spread:
     """Return the variances from derivatives in units of the noise.
 
     Parameters
@@ -75,7 +75,7 @@ def spread(jacobian: Host, variance: float, doubt: float) -> Spread:
     return Spread(covariance, unseen, worst, s)
 
 
-def unseen_words(direction: Host, free: dict[str, Free]) -> str:
+def unseen_words(direction: FloatArray, free: dict[str, Free]) -> str:
     """Return in words what data do not tell."""
     parts = [(n, f, d) for (n, f), d in zip(free.items(), direction, strict=True) if abs(d) > PART]
     if len(parts) == 1:
@@ -110,7 +110,7 @@ def misfit_probability(chi2: float, spare: int) -> float:
     return float(special.chdtrc(spare, chi2)) if spare > 0 else 1.0
 
 
-def runs_probability(observed: list[Observed], residual: Host) -> float:
+def runs_probability(observed: list[Observed], residual: FloatArray) -> float:
     """Return how likely so few changes of sign are along the data if they are noise."""
     runs, mean, variance, start = 0.0, 0.0, 0.0, 0
     for o in observed:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import explained, file_path, flag, function, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.family import Family
@@ -129,7 +129,7 @@ def _estimate(solution: Solution) -> float:
 
 def _axes(
     family: Family, points: Sequence[Mapping[str, float]] | None, parameters: Mapping[str, Any]
-) -> tuple[dict[str, Host], dict[str, Any]]:
+) -> tuple[dict[str, FloatArray], dict[str, Any]]:
     """Return the values that vary and those that stay."""
     varying = {n: v for n, v in parameters.items() if np.ndim(v) == 1 and not isinstance(v, str)}
     fixed = {n: v for n, v in parameters.items() if n not in varying}
@@ -266,7 +266,7 @@ def _append(folder: Path, row: Row) -> None:
         os.close(handle)
 
 
-def _resumed(folder: Path | None, axes: Mapping[str, Host], resume: bool) -> dict[int, Row]:
+def _resumed(folder: Path | None, axes: Mapping[str, FloatArray], resume: bool) -> dict[int, Row]:
     """Return the rows that are there; refuse a folder of another sweep."""
     if folder is None:
         if resume:

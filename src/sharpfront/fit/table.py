@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import MissingExtraError
 
 
@@ -60,13 +60,13 @@ class Table:
         Whether rows were given one by one.
     """
 
-    axes: Mapping[str, Host]
+    axes: Mapping[str, FloatArray]
     shape: tuple[int, ...]
     rows: tuple[Row, ...] = field(repr=False)
     listed: bool = False
 
     @property
-    def values(self) -> Host:
+    def values(self) -> FloatArray:
         """What was observed, (shape, shape of an observation); nan where it failed."""
         known = [np.asarray(r.value, dtype=float) for r in self.rows if not r.failed]
         shape = known[0].shape if known else ()
@@ -75,12 +75,12 @@ class Table:
         return np.array(rows).reshape(self.shape + shape)
 
     @property
-    def error_estimate(self) -> Host:
+    def error_estimate(self) -> FloatArray:
         """Estimated errors of the solutions, (shape)."""
         return np.array([r.error_estimate for r in self.rows]).reshape(self.shape)
 
     @property
-    def converged(self) -> Host:
+    def converged(self) -> FloatArray:
         """Which solves converged, (shape)."""
         return np.array([r.converged for r in self.rows]).reshape(self.shape)
 
@@ -120,7 +120,7 @@ class Table:
     __repr__ = __str__
 
 
-def points_of(axes: Mapping[str, Host], listed: bool) -> Iterator[dict[str, float]]:
+def points_of(axes: Mapping[str, FloatArray], listed: bool) -> Iterator[dict[str, float]]:
     """Yield the values of each row."""
     rows = zip(*axes.values(), strict=True) if listed else itertools.product(*axes.values())
     for row in rows:

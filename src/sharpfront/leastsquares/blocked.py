@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
-from sharpfront.arrays import Array, Host, like, to_host
+from sharpfront.arrays import Array, FloatArray, like, to_host
 from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.contract import Facts
@@ -29,11 +29,11 @@ _SINGULAR = 1e-15
 class _Rows:
     """Rows over some columns; `places` are their entries in the right-hand side, -1 for zero."""
 
-    matrix: Host
+    matrix: FloatArray
     places: NDArray[np.int64]
-    weights: Host
+    weights: FloatArray
 
-    def values(self, rhs: Host) -> Host:
+    def values(self, rhs: FloatArray) -> FloatArray:
         """Return the weighted right-hand side of the rows."""
         return np.where(self.places < 0, 0.0, self.weights * rhs[self.places])
 
@@ -56,14 +56,14 @@ class _State:
     sizes: tuple[int, ...]
     sums: int
     stages: tuple[_Stage, ...]
-    scale: Host
+    scale: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class _Long:
     """A row over many groups, of unit norm: its entries, its place, and the weight of each link."""
 
-    row: Host
+    row: FloatArray
     norm: float
     place: int
     weight: float
@@ -123,18 +123,18 @@ class Blocked:
         return like(weights, rhs), Outcome(kind, detail), facts
 
 
-def _rotated(reflection: Reflection, values: Host) -> Host:
+def _rotated(reflection: Reflection, values: FloatArray) -> FloatArray:
     """Return the entries of Q^T values that belong to rows of R."""
     return reflection.rotated(values[:, None])[: len(reflection.upper), 0]
 
 
-def _tied(ties: Host, upper: Host) -> Host:
+def _tied(ties: FloatArray, upper: FloatArray) -> FloatArray:
     """Return ties over the reduced rows, which have nothing in the columns of the next group."""
     following = ties.shape[1] - upper.shape[1]
     return np.concatenate([ties, np.pad(upper, ((0, 0), (0, following)))])
 
 
-def _column_scale(system: LinearSystem) -> Host:
+def _column_scale(system: LinearSystem) -> FloatArray:
     """Return one over the norms of the columns; one for a column of zeros."""
     largest = np.zeros(system.columns)
     for block in system.blocks:
@@ -146,7 +146,7 @@ def _column_scale(system: LinearSystem) -> Host:
     return np.where(largest > 1e-300, 1.0 / np.where(largest > 1e-300, largest, 1.0), 1.0)
 
 
-def _check_rhs(system: LinearSystem, rhs: Host) -> None:
+def _check_rhs(system: LinearSystem, rhs: FloatArray) -> None:
     rows = sum(block.rows for block in system.blocks)
     if rhs.shape != (rows,):
         raise LinearSystemError(f"The system has {rows} rows, the right-hand side {rhs.shape}.")
@@ -155,7 +155,7 @@ def _check_rhs(system: LinearSystem, rhs: Host) -> None:
 
 
 def _sorted(
-    system: LinearSystem, edges: tuple[int, ...], scale: Host
+    system: LinearSystem, edges: tuple[int, ...], scale: FloatArray
 ) -> tuple[list[_Rows], list[_Rows], int]:
     """Return the rows of each group, the ties after each, and the number of running sums."""
     groups = len(edges) - 1
@@ -263,7 +263,7 @@ def _joined(head: _Rows, rows: _Rows) -> _Rows:
     )
 
 
-def _substituted(state: _State, rotated: list[Host]) -> Host:
+def _substituted(state: _State, rotated: list[FloatArray]) -> FloatArray:
     """Return the weights of all groups without their running sums, found from the last one on."""
     tail, found = np.zeros(0), []
     for stage, size, right in list(zip(state.stages, state.sizes, rotated, strict=True))[::-1]:
@@ -275,7 +275,7 @@ def _substituted(state: _State, rotated: list[Host]) -> Host:
     return np.concatenate(found[::-1])
 
 
-def _back(upper: Host, right: Host, count: int) -> Host:
+def _back(upper: FloatArray, right: FloatArray, count: int) -> FloatArray:
     """Solve the triangle; a diagonal of zero, where no row speaks of a weight, gives zero."""
     square = np.zeros((count, count))
     rows = min(len(upper), count)
@@ -292,7 +292,7 @@ def _back(upper: Host, right: Host, count: int) -> Host:
     return np.asarray(solved)
 
 
-def _facts(state: _State, weights: Host, rhs: Host) -> Facts:
+def _facts(state: _State, weights: FloatArray, rhs: FloatArray) -> Facts:
     diagonals = []
     for stage, size in zip(state.stages, state.sizes, strict=True):
         upper = stage.first.upper if stage.second is None else stage.second.upper
@@ -309,7 +309,7 @@ def _facts(state: _State, weights: Host, rhs: Host) -> Facts:
     return Facts(rank, condition, dead, _residual_norm(state.system, weights, rhs))
 
 
-def _residual_norm(system: LinearSystem, weights: Host, rhs: Host) -> float:
+def _residual_norm(system: LinearSystem, weights: FloatArray, rhs: FloatArray) -> float:
     total, place = 0.0, 0
     for block in system.blocks:
         there = to_host(block.matrix) @ weights[block.start : block.stop]

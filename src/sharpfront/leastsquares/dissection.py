@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 Ints = NDArray[np.int64]
 # Neither half of a cut is smaller than this share.
@@ -67,7 +67,7 @@ class MergeTree:
         return parent
 
 
-def nested_dissection(keys: Host, pairs: Ints, weights: Host) -> MergeTree:
+def nested_dissection(keys: FloatArray, pairs: Ints, weights: FloatArray) -> MergeTree:
     """Return a tree of merges for leaves joined by traces.
 
     Parameters
@@ -104,7 +104,7 @@ def nested_dissection(keys: Host, pairs: Ints, weights: Host) -> MergeTree:
     return MergeTree(n, tuple(children))
 
 
-def _halves(keys: Host, ends: Ints, weights: Host) -> NDArray[np.bool_]:
+def _halves(keys: FloatArray, ends: Ints, weights: FloatArray) -> NDArray[np.bool_]:
     """Return which members are in the first half of the cheapest cut."""
     n = keys.shape[1]
     best: tuple[tuple[float, float], NDArray[np.bool_]] | None = None
@@ -129,7 +129,7 @@ def _halves(keys: Host, ends: Ints, weights: Host) -> NDArray[np.bool_]:
     return best[1]
 
 
-def _distances(n: int, ends: Ints) -> Host:
+def _distances(n: int, ends: Ints) -> FloatArray:
     """Return the distance of each member, in traces, from one at the rim of the graph."""
     start = 0
     for _ in range(2):
@@ -138,7 +138,7 @@ def _distances(n: int, ends: Ints) -> Host:
     return np.where(np.isfinite(distance), distance, n)
 
 
-def _breadth_first(n: int, ends: Ints, start: int) -> Host:
+def _breadth_first(n: int, ends: Ints, start: int) -> FloatArray:
     distance = np.full(n, np.inf)
     distance[start] = 0
     step = 0

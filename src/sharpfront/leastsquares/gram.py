@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Found, Node, united
@@ -41,8 +41,8 @@ STEPS = 6
 class _Front:
     """A Gram matrix over open moments, of a leaf once it is wanted, and how many merges want it."""
 
-    gram: Host | None = None
-    triangle: Host | None = None
+    gram: FloatArray | None = None
+    triangle: FloatArray | None = None
     users: int = 0
 
 
@@ -60,8 +60,8 @@ class _Merge(NamedTuple):
 class _Step:
     """L L^T of what is shared, and L^-1 times what couples it to the open moments."""
 
-    lower: Host
-    coupling: Host
+    lower: FloatArray
+    coupling: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def gram_traces(
     return Found(found, rest, extremes, largest, taken)
 
 
-def _refined(places: Sequence[_Place], rows: _Rows, found: Host) -> int | None:
+def _refined(places: Sequence[_Place], rows: _Rows, found: FloatArray) -> int | None:
     """Refine traces in place; return how many steps it took, None where steps do not fall."""
     last = first = np.ones(found.shape[1])
     for count in range(1, STEPS + 1):
@@ -136,7 +136,7 @@ class _Rows:
         # (moments of a leaf, right-hand sides, leaves)
         self.rhs = [np.stack([leaves[i].rhs for i in own], axis=2) for own in groups.values()]
 
-    def residuals(self, values: Host) -> list[Host]:
+    def residuals(self, values: FloatArray) -> list[FloatArray]:
         """Return what traces leave of the rows."""
         out = []
         for triangle, index, rhs in zip(self.triangles, self.index, self.rhs, strict=True):
@@ -144,7 +144,7 @@ class _Rows:
             out.append(rhs - np.tensordot(triangle, here, axes=1))
         return out
 
-    def normal(self, rows: Sequence[Host]) -> Host:
+    def normal(self, rows: Sequence[FloatArray]) -> FloatArray:
         """Return the sum of R^T times rows over the leaves, (moments, k)."""
         out = np.zeros((self.moments, rows[0].shape[1]))
         for triangle, index, own in zip(self.triangles, self.index, rows, strict=True):
@@ -232,7 +232,7 @@ def _alike(
     return kinds, merges, kind_of, opens
 
 
-def _taken(front: _Front) -> Host:
+def _taken(front: _Front) -> FloatArray:
     """Return a Gram matrix for one of its users; the last one takes it away."""
     gram = front.gram
     if gram is None:
@@ -244,7 +244,7 @@ def _taken(front: _Front) -> Host:
     return gram
 
 
-def _merged(merge: _Merge, grams: tuple[Host, Host]) -> tuple[_Step, Host] | None:
+def _merged(merge: _Merge, grams: tuple[FloatArray, FloatArray]) -> tuple[_Step, FloatArray] | None:
     """Return what eliminates the moments that two Gram matrices share, and what is left."""
     _, _, ns, at_a, at_b = merge
     a, b = grams
@@ -267,7 +267,7 @@ def _merged(merge: _Merge, grams: tuple[Host, Host]) -> tuple[_Step, Host] | Non
     return _Step(lower, coupling), out
 
 
-def _put(out: Host, rows: Ints, columns: Ints, values: Host) -> None:
+def _put(out: FloatArray, rows: Ints, columns: Ints, values: FloatArray) -> None:
     """Write values into rows and columns, run by run."""
     for (r, i), (c, j) in itertools.product(_runs(rows), _runs(columns)):
         out[r, c] = values[i, j]
@@ -286,7 +286,7 @@ def _runs(places: Ints) -> list[tuple[slice, slice]]:
     ]
 
 
-def _substituted(places: Sequence[_Place], rhs: Host) -> Host:
+def _substituted(places: Sequence[_Place], rhs: FloatArray) -> FloatArray:
     """Return the solution of the factored system for right-hand sides, which are overwritten."""
     for p in places:
         rhs[p.start : p.stop], _ = dtrtrs(p.step.lower, rhs[p.start : p.stop], lower=1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.assemble import LinearSystem
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.contract import Facts
@@ -26,11 +26,11 @@ _INDEPENDENT = 1e-12
 class _State:
     """The rows, the factors of them, and of their triangle above the damping rows if need be."""
 
-    rows: Host
-    weights: Host
-    factors: list[tuple[Host, Host]]
-    scale: Host
-    diagonal: Host
+    rows: FloatArray
+    weights: FloatArray
+    factors: list[tuple[FloatArray, FloatArray]]
+    scale: FloatArray
+    diagonal: FloatArray
     dead: int
     unit: float
 
@@ -73,7 +73,7 @@ class Householder:
             factors.append(reflected(_damped(factors[0][0], self.damping), overwrite=True))
         return _State(rows, weights, factors, scale, diagonal, int(dead.sum()), largest)
 
-    def solve(self, state: _State, rhs: Host) -> tuple[Host, Outcome, Facts]:
+    def solve(self, state: _State, rhs: FloatArray) -> tuple[FloatArray, Outcome, Facts]:
         """Return weights, outcome and facts."""
         n = state.rows.shape[1]
         if rhs.shape != state.weights.shape or not np.all(np.isfinite(rhs)):
@@ -96,7 +96,7 @@ class Householder:
         return state.scale * found, Outcome(OutcomeKind.CONVERGED, "Damped QR."), facts
 
 
-def _padded(rows: Host) -> Host:
+def _padded(rows: FloatArray) -> FloatArray:
     """Return the rows in Fortran's order, with zeros below where they are fewer than columns."""
     m, n = rows.shape
     out = np.zeros((max(m, n), n), order="F")
@@ -104,7 +104,7 @@ def _padded(rows: Host) -> Host:
     return out
 
 
-def _damped(factors: Host, damping: float) -> Host:
+def _damped(factors: FloatArray, damping: float) -> FloatArray:
     """Return the triangle of a factorisation above damping rows."""
     n = factors.shape[1]
     out = np.zeros((2 * n, n), order="F")
@@ -113,11 +113,11 @@ def _damped(factors: Host, damping: float) -> Host:
     return out
 
 
-def _diagonal(factors: Host) -> Host:
+def _diagonal(factors: FloatArray) -> FloatArray:
     return np.asarray(np.abs(np.diag(factors)))
 
 
-def _rotated(factors: Host, tau: Host, rhs: Host) -> Host:
+def _rotated(factors: FloatArray, tau: FloatArray, rhs: FloatArray) -> FloatArray:
     """Return Q^T rhs."""
     _, work, _ = lapack.dormqr("L", "T", factors, tau, rhs, -1)
     out, _, info = lapack.dormqr("L", "T", factors, tau, rhs, int(work[0]), overwrite_c=True)

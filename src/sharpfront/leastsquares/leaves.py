@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.reflectors import reflected
 from sharpfront.leastsquares.threads import mapped
 
@@ -38,8 +38,8 @@ class Tie:
     """
 
     trace: int
-    matrix: Host
-    offset: Host | None = None
+    matrix: FloatArray
+    offset: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,12 @@ class Reduced:
         The sum of squares that no columns can make smaller, for the first right-hand side.
     """
 
-    triangle: Host
-    rhs: Host
+    triangle: FloatArray
+    rhs: FloatArray
     rest: float = 0.0
 
     @classmethod
-    def of(cls, matrix: Host, rhs: Host) -> Reduced:
+    def of(cls, matrix: FloatArray, rhs: FloatArray) -> Reduced:
         """Return rows (m, n) with right-hand sides (m, k) reduced."""
         m, n = matrix.shape
         stack = np.zeros((max(m, n), n + rhs.shape[1]), order="F")
@@ -87,11 +87,11 @@ class LeafRows:
 
     own: Reduced
     ties: tuple[Tie, ...]
-    further: tuple[Host, ...] = ()
-    rhs: Host | None = None
+    further: tuple[FloatArray, ...] = ()
+    rhs: FloatArray | None = None
     weight: float = 1.0
 
-    def wider(self, count: int, padded: Mapping[int, Host]) -> LeafRows:
+    def wider(self, count: int, padded: Mapping[int, FloatArray]) -> LeafRows:
         """Return the rows with further columns, of zeros; `padded` has each matrix with them."""
         own = replace(
             self.own,
@@ -108,10 +108,10 @@ class LeafFactor:
 
     traces: tuple[int, ...]
     sizes: tuple[int, ...]
-    start: Host
-    response: Host
-    triangle: Host
-    rhs: Host
+    start: FloatArray
+    response: FloatArray
+    triangle: FloatArray
+    rhs: FloatArray
     rest: float
     extremes: tuple[float, float]
 
@@ -142,7 +142,7 @@ class LeafFactor:
             rhs=raw[:, n:].copy(order="F"),
         )
 
-    def columns(self, moments: Host) -> Host:
+    def columns(self, moments: FloatArray) -> FloatArray:
         """Return the solution of the leaf from the moments of its traces."""
         return np.asarray(self.start - self.response @ moments) if self.traces else self.start
 
@@ -212,7 +212,7 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     return out
 
 
-def _beside(leaves: Sequence[LeafRows], g: int) -> tuple[Host, Host]:
+def _beside(leaves: Sequence[LeafRows], g: int) -> tuple[FloatArray, FloatArray]:
     """Return the columns of the traces and of all right-hand sides, beside triangle and rows."""
     n, k = leaves[0].own.rhs.shape
     m = sum(map(len, leaves[0].further))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor
 
@@ -47,7 +47,7 @@ class Found:
         Steps of refinement; None where all merges were orthogonal.
     """
 
-    moments: Host
+    moments: FloatArray
     rest: float
     extremes: list[tuple[float, float]]
     largest_front: int
@@ -68,8 +68,8 @@ class _Front:
     """A set of merged leaves: open moments, a triangle over them, its right-hand side."""
 
     index: Ints
-    triangle: Host
-    rhs: Host
+    triangle: FloatArray
+    rhs: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +78,9 @@ class _Elimination:
 
     shared: Ints
     open: Ints
-    upper: Host
-    coupling: Host
-    rhs: Host
+    upper: FloatArray
+    coupling: FloatArray
+    rhs: FloatArray
 
 
 def orthogonal_traces(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dgeqrf, dormqr
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import LinearSystemError
 
 # Columns that LAPACK works on at a time. Given less room it takes fewer: with SciPy's own default,
@@ -13,7 +13,7 @@ from sharpfront.errors import LinearSystemError
 PANEL = 32
 
 
-def reflected(matrix: Host, *, overwrite: bool = False) -> tuple[Host, Host]:
+def reflected(matrix: FloatArray, *, overwrite: bool = False) -> tuple[FloatArray, FloatArray]:
     """Return R above the reflectors, and their factors.
 
     Parameters
@@ -33,13 +33,13 @@ def reflected(matrix: Host, *, overwrite: bool = False) -> tuple[Host, Host]:
 class Reflection:
     """A QR factorisation whose Q is never formed: cheap to make and to apply."""
 
-    def __init__(self, matrix: Host) -> None:
+    def __init__(self, matrix: FloatArray) -> None:
         # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
         matrix = matrix if len(matrix) else np.zeros((1, matrix.shape[1]))
         self._raw, self._tau = reflected(matrix)
         self.upper = np.triu(self._raw[: min(matrix.shape)])
 
-    def rotated(self, values: Host) -> Host:
+    def rotated(self, values: FloatArray) -> FloatArray:
         """Return Q^T values, (m, k)."""
         values = values if len(values) else np.zeros((1, values.shape[1]))
         work = 2 * PANEL * max(1, values.shape[1])

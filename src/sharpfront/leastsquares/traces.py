@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sharpfront.arrays import Array, Host
+from sharpfront.arrays import Array, FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
@@ -49,8 +49,8 @@ class TraceSystem:
     traces: Sequence[Sequence[int]]
     pairs: Ints
     sizes: Ints
-    orderings: Host
-    arranged: Callable[[Sequence[Host]], Host]
+    orderings: FloatArray
+    arranged: Callable[[Sequence[FloatArray]], FloatArray]
     alike: bool = True
 
     def reweighed(self, weight: float) -> TraceSystem:
@@ -62,7 +62,7 @@ class TraceSystem:
         return replace(self, keys=[(weight, key) for key in self.keys], rows=rows)
 
     @property
-    def rhs(self) -> Host:
+    def rhs(self) -> FloatArray:
         """Nothing: right-hand sides belong to the leaves' rows."""
         return np.zeros(0)
 
@@ -82,7 +82,7 @@ class Tree:
 
     def solve(
         self, state: tuple[TraceSystem, TreeSolution], rhs: Array
-    ) -> tuple[Host, Outcome, Facts]:
+    ) -> tuple[FloatArray, Outcome, Facts]:
         """Return the weights for the leaves' own right-hand sides."""
         system, found = state
         weights = system.arranged(found.columns)[:, 0]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
 from sharpfront.leastsquares.leaves import LeafFactor
@@ -48,7 +48,7 @@ class TreeSolution:
         Steps of refinement; None where all merges were orthogonal.
     """
 
-    columns: list[Host]
+    columns: list[FloatArray]
     residual_norm: float
     condition: float
     largest_front: int

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class AxisMap:
         """The length of the side."""
         return self.high - self.low
 
-    def points(self, z: Host) -> Host:
+    def points(self, z: FloatArray) -> FloatArray:
         """Return x at reference positions."""
         if not self.strength:
             return np.asarray(0.5 * (self.low * (1.0 - z) + self.high * (1.0 + z)))
@@ -44,7 +44,7 @@ class AxisMap:
             return np.asarray(self.low + self.length * np.expm1(0.5 * b * (1 + z)) / np.expm1(b))
         return np.asarray(self.high - self.length * np.expm1(0.5 * b * (1 - z)) / np.expm1(b))
 
-    def inverse(self, x: Host) -> Host:
+    def inverse(self, x: FloatArray) -> FloatArray:
         """Return the reference positions of x."""
         if not self.strength:
             z = ((x - self.low) - (self.high - x)) / self.length
@@ -55,7 +55,7 @@ class AxisMap:
             z = s if self.strength > 0 else -s
         return np.asarray(np.clip(z, -1.0, 1.0))
 
-    def slopes(self, z: Host, order: int) -> Host:
+    def slopes(self, z: FloatArray, order: int) -> FloatArray:
         """Return dz/dx, d2z/dx2, ... up to an order, (order, n)."""
         out = np.zeros((order, len(z)))
         if order == 0:

@@ -9,15 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 Orders = tuple[int, ...]
-Taylor = Mapping[Orders, Host]
+Taylor = Mapping[Orders, FloatArray]
 # Coefficients below this share of the largest of their order are rounding.
 ROUNDING = 1e-13
 
 
-def chain(derivatives: Host, coefficients: Host) -> Host:
+def chain(derivatives: FloatArray, coefficients: FloatArray) -> FloatArray:
     """Return the coefficients of d^k u/d xi^k in sum_j c_j d^j u/d x^j (Faa di Bruno).
 
     Parameters
@@ -48,7 +48,9 @@ def chain(derivatives: Host, coefficients: Host) -> Host:
     return out
 
 
-def pulled_back(taylor: Taylor, coefficients: Mapping[Orders, Host]) -> dict[Orders, Host]:
+def pulled_back(
+    taylor: Taylor, coefficients: Mapping[Orders, FloatArray]
+) -> dict[Orders, FloatArray]:
     """Return the coefficients of the derivatives along s in sum_a c_a d^a u/dx^a, x = x(s).
 
     Derivatives along s are sums of those along x, M_ba = d^b/ds^b (x - x0)^a / a!, for every order
@@ -102,11 +104,11 @@ def _factorial(orders: Orders) -> float:
 
 def _powers(
     taylor: Taylor, every: Sequence[Orders], order: int
-) -> dict[Orders, dict[Orders, Host]]:
+) -> dict[Orders, dict[Orders, FloatArray]]:
     """Return the weights of ds^b in (x - x0)^a for all multi-indices up to an order."""
     d = len(every[0])
     linear = [{b: x[:, k] / _factorial(b) for b, x in taylor.items()} for k in range(d)]
-    out: dict[Orders, dict[Orders, Host]] = {}
+    out: dict[Orders, dict[Orders, FloatArray]] = {}
     for a in every:
         k = next(i for i in range(d) if a[i])
         rest = tuple(c - (i == k) for i, c in enumerate(a))
@@ -115,10 +117,10 @@ def _powers(
 
 
 def _product(
-    one: Mapping[Orders, Host], other: Mapping[Orders, Host], order: int
-) -> dict[Orders, Host]:
+    one: Mapping[Orders, FloatArray], other: Mapping[Orders, FloatArray], order: int
+) -> dict[Orders, FloatArray]:
     """Return the product of two polynomials in ds, up to an order."""
-    out: dict[Orders, Host] = {}
+    out: dict[Orders, FloatArray] = {}
     for (b, x), (c, y) in itertools.product(one.items(), other.items()):
         both = tuple(i + j for i, j in zip(b, c, strict=True))
         if sum(both) <= order:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Taylor
 
 Corner = tuple[float, float]
@@ -33,7 +33,7 @@ class Quadrilateral:
     corners: tuple[Corner, Corner, Corner, Corner]
 
     @cached_property
-    def size(self) -> Host:
+    def size(self) -> FloatArray:
         """The sides of the rectangle, whose lower corner is the origin, (2,)."""
         a, b, c, d = self._points
         along = np.linalg.norm(b - a) + np.linalg.norm(c - d)
@@ -41,11 +41,11 @@ class Quadrilateral:
         return np.array([0.5 * along, 0.5 * across])
 
     @cached_property
-    def _points(self) -> Host:
+    def _points(self) -> FloatArray:
         return np.array(self.corners)
 
     @cached_property
-    def _slopes(self) -> tuple[Host, Host, Host]:
+    def _slopes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """x_s and x_t at the origin, and x_st."""
         a, b, c, d = self._points
         along, across = self.size
@@ -56,14 +56,14 @@ class Quadrilateral:
         a, b, c, d = self.corners
         return (((a, d), (b, c)) if axis == 0 else ((a, b), (d, c)))[end]
 
-    def points(self, chart: Host) -> Host:
+    def points(self, chart: FloatArray) -> FloatArray:
         """Return x at positions (s, t), (m, 2)."""
         # Weights of the corners: a point near any of them keeps its digits.
         s, t = (chart / self.size).T[:, :, None]
         a, b, c, d = self._points
         return np.asarray((1 - t) * ((1 - s) * a + s * b) + t * ((1 - s) * d + s * c))
 
-    def inverse(self, points: Host) -> Host:
+    def inverse(self, points: FloatArray) -> FloatArray:
         """Return the positions (s, t) of points, (m, 2); beyond the rectangle for points outside.
 
         (x - s x_s) is parallel to x_t + s x_st: an equation of second degree for s, of whose roots
@@ -80,7 +80,7 @@ class Quadrilateral:
         t = np.sum((x - s[:, None] * along) * beside, axis=1) / square
         return np.stack([s, t], axis=1)
 
-    def taylor(self, chart: Host) -> Taylor:
+    def taylor(self, chart: FloatArray) -> Taylor:
         """Return the derivatives of x at positions (s, t), (m, 2) each."""
         along, across, twist = self._slopes
         found = along + chart[:, 1:] * twist, across + chart[:, :1] * twist
@@ -88,5 +88,5 @@ class Quadrilateral:
         return dict(zip(self.DERIVATIVES, (*found, rest), strict=True))
 
 
-def _cross(a: Host, b: Host) -> Host:
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.adapt.cuts import Survey
+from sharpfront.adapt.breakpoints import Survey
 from sharpfront.adapt.discover import Discovery, concentrated, smeared
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
+from sharpfront.line_problem import LineProblem
 from sharpfront.newton.damped import Newton, Rules, continued, newton
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.ordinary import OrdinaryProblem
 
 # Cells of the first grid, and the fewest of later ones.
 FIRST, CELLS = 200, 200
@@ -56,7 +56,7 @@ class Cells:
     """
 
     table: LineTable
-    linear: OrdinaryProblem
+    linear: LineProblem
     found: Discovery | None
     history: tuple[tuple[float, Newton[LineTable]], ...]
     converged: bool
@@ -75,7 +75,7 @@ class Cells:
 class _Search:
     """Attempts on one problem; counts them."""
 
-    def __init__(self, tangent: LineTangent, even: Host | None, fixed: Host) -> None:
+    def __init__(self, tangent: LineTangent, even: FloatArray | None, fixed: FloatArray) -> None:
         self.tangent = tangent
         self.even = even
         self.fixed = fixed
@@ -102,7 +102,7 @@ class _Search:
             table, limit = self.regridded(table, change, 1.5 ** max(0, turn - 2)), JUMP
         return table
 
-    def regridded(self, table: LineTable, change: Host, more: float) -> LineTable:
+    def regridded(self, table: LineTable, change: FloatArray, more: float) -> LineTable:
         """Return the table on nodes at equal shares of its variation."""
         cells = int(more * _enough(change))
         nodes = _equidistributed(grid(table.nodes), _monitor(change), cells)
@@ -126,8 +126,8 @@ class First:
     """
 
     seen: Survey
-    fixed: Host
-    nodes: Host | None = None
+    fixed: FloatArray
+    nodes: FloatArray | None = None
 
 
 def approach(tangent: LineTangent, guesses: Sequence[Iterate], given: First) -> Cells:
@@ -164,12 +164,14 @@ def refined(tangent: LineTangent, table: LineTable) -> LineTable | None:
     return search.settled(LineTable(nodes, levels), 1.0)
 
 
-def step(tangent: LineTangent, nodes: Host) -> Callable[[LineTable], LineTable | None]:
+def step(tangent: LineTangent, nodes: FloatArray) -> Callable[[LineTable], LineTable | None]:
     """Return Newton's step on nodes."""
     return _rules(tangent, 1.0, grid(nodes)).correct
 
 
-def _dense(tangent: LineTangent, guess: Iterate, given: First, even: Host) -> Host | None:
+def _dense(
+    tangent: LineTangent, guess: Iterate, given: First, even: FloatArray
+) -> FloatArray | None:
     """Return nodes that are dense where the data or the guess vary; None if even ones will do.
 
     A source that falls between the nodes would leave the equation on cells without a solution.
@@ -186,7 +188,7 @@ def _dense(tangent: LineTangent, guess: Iterate, given: First, even: Host) -> Ho
     return _equidistributed(grid(even), _monitor(change), _enough(change))
 
 
-def _within(nodes: Host, x: Host, row: Host, fixed: Host) -> Host:
+def _within(nodes: FloatArray, x: FloatArray, row: FloatArray, fixed: FloatArray) -> FloatArray:
     """Return the variation within each cell of values at many places, over their range.
 
     A jump at a fixed position is no feature to resolve.
@@ -197,14 +199,14 @@ def _within(nodes: Host, x: Host, row: Host, fixed: Host) -> Host:
     return np.asarray(np.diff(np.interp(nodes, x, total)) / np.ptp(row))
 
 
-def _own(tangent: LineTangent, guess: Iterate, nodes: Host) -> Host:
+def _own(tangent: LineTangent, guess: Iterate, nodes: FloatArray) -> FloatArray:
     """Return nodes at equal shares of the variation of a guess, which its own nodes resolve."""
     table = _tabulated(guess, tangent, np.unique(nodes))
     change = _variations(grid(table.nodes), table)
     return _equidistributed(grid(table.nodes), _monitor(change), _enough(change))
 
 
-def _tabulated(guess: Iterate, tangent: LineTangent, nodes: Host) -> LineTable:
+def _tabulated(guess: Iterate, tangent: LineTangent, nodes: FloatArray) -> LineTable:
     """Return a guess at nodes."""
     orders = range(max(tangent.order, 2))
     rows = [guess.values(tangent.name, nodes[:, None], (j,)) for j in orders]
@@ -231,13 +233,15 @@ def _distance(old: LineTable, new: LineTable, scale: LineTable) -> float:
     return float(np.abs(new.levels[0] - old.levels[0]).max()) / size
 
 
-def _linear_solution(linear: OrdinaryProblem, points: Grid) -> tuple[CellSystem, Host, Host]:
+def _linear_solution(
+    linear: LineProblem, points: Grid
+) -> tuple[CellSystem, FloatArray, FloatArray]:
     data = linear.sample(points.middles)
     system = CellSystem(points, data[:-1], linear.conditions)
     return system, system.solve(data[-1], linear.values), data
 
 
-def _discovery(linear: OrdinaryProblem, table: LineTable, adapted: bool) -> Discovery | None:
+def _discovery(linear: LineProblem, table: LineTable, adapted: bool) -> Discovery | None:
     points = grid(table.nodes)
     try:
         with np.errstate(all="ignore"):
@@ -249,7 +253,7 @@ def _discovery(linear: OrdinaryProblem, table: LineTable, adapted: bool) -> Disc
     return Discovery(system, u, data[-1], _monitor(change) if featured else None)
 
 
-def _variations(points: Grid, table: LineTable) -> Host:
+def _variations(points: Grid, table: LineTable) -> FloatArray:
     """Return |change| of u, u', ... over each cell by their range, halved at each order."""
     rows = np.abs(np.diff(table.levels, axis=1))
     spread = np.ptp(table.levels, axis=1)
@@ -261,19 +265,19 @@ def _variations(points: Grid, table: LineTable) -> Host:
     return rows
 
 
-def _monitor(change: Host) -> Host:
+def _monitor(change: FloatArray) -> FloatArray:
     """Return the mass per cell: shares of variation, each row weighing half the last."""
     total = change.sum(axis=1)
     weights = np.where(total > 0, 0.5 ** np.arange(len(change)), 0.0)
     return np.asarray((weights / np.maximum(total, 1e-300)) @ change)
 
 
-def _enough(change: Host) -> int:
+def _enough(change: FloatArray) -> int:
     """Return the cells that the total variation takes."""
     return int(max(CELLS, ENOUGH * change.sum(axis=1).max() / JUMP))
 
 
-def _equidistributed(points: Grid, monitor: Host, cells: int) -> Host:
+def _equidistributed(points: Grid, monitor: FloatArray, cells: int) -> FloatArray:
     """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h."""
     edges, monitor = concentrated(points, monitor)
     h = np.diff(edges) / (edges[-1] - edges[0])
@@ -287,7 +291,7 @@ def _equidistributed(points: Grid, monitor: Host, cells: int) -> Host:
     return np.unique(nodes)
 
 
-def _moved(nodes: Host, fixed: Host) -> Host:
+def _moved(nodes: FloatArray, fixed: FloatArray) -> FloatArray:
     """Return nodes with the nearest inner ones moved onto fixed positions.
 
     A cell much narrower than its neighbours would look like a feature.

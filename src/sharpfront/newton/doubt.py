@@ -9,9 +9,9 @@ import numpy as np
 from sharpfront.adapt import Resolve
 from sharpfront.adapt.doubt import near_singular
 from sharpfront.adapt.resolve import Checked, ResolveState
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome
-from sharpfront.ordinary import OrdinaryProblem
+from sharpfront.line_problem import LineProblem
 
 # A vanishing eigenvalue comes out of cells as their error, a hundredth or less: amplification above
 # this is looked at again.
@@ -19,7 +19,7 @@ QUESTIONABLE = 50.0
 
 
 def undetermined(
-    adaptor: Resolve, state: ResolveState, problem: OrdinaryProblem, last: Checked
+    adaptor: Resolve, state: ResolveState, problem: LineProblem, last: Checked
 ) -> Outcome | None:
     """Return near-singular where the kernels' own operator says so.
 
@@ -45,7 +45,7 @@ def _amplified(adaptor: Resolve, state: ResolveState, last: Checked) -> float:
     problem, method = state.problem, adaptor.leastsquares
     low, high = problem.interval
 
-    def source(x: Host) -> Host:
+    def source(x: FloatArray) -> FloatArray:
         data = problem.sample(x)[:-1]
         terms = sum(np.abs(c) / (high - low) ** j for j, c in enumerate(data))
         # Neither even nor odd: g must not miss a mode by symmetry.

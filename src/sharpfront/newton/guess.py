@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import RegularGridInterpolator
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.initial import StateReader
@@ -41,7 +41,7 @@ class Start:
     given: Any = None
 
     @property
-    def nodes(self) -> Host | None:
+    def nodes(self) -> FloatArray | None:
         """A grid of the line on which an earlier solution is resolved."""
         if not isinstance(self.given, Solution):
             return None
@@ -112,7 +112,7 @@ class _Placed:
         return found
 
 
-def _on_grid(domain: Domain, name: str, array: Host) -> Callable[..., Any]:
+def _on_grid(domain: Domain, name: str, array: FloatArray) -> Callable[..., Any]:
     """Return values on an even grid as a function."""
     if not np.isfinite(array).all():
         raise ProblemError(f"The guess for {name} holds values that are not finite.")

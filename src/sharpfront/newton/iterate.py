@@ -15,7 +15,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.equation.expression import evaluate as evaluate_expression
 from sharpfront.equation.values import environment
@@ -35,7 +35,7 @@ _REMEMBERED = 16
 class Iterate(Protocol):
     """Something with values and derivatives at points."""
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of an unknown at points (m, d), (m,)."""
 
 
@@ -45,7 +45,7 @@ class Constants:
 
     numbers: dict[tuple[str, tuple[int, ...]], float] = field(default_factory=dict)
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return the number at every point."""
         return np.full(len(points), self.number(unknown, orders))
 
@@ -61,7 +61,7 @@ class Traced:
     expressions: dict[str, Expression]
     coordinates: tuple[str, ...]
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return the derivative of the recorded function."""
         expression = self.expressions[unknown]
         for name, times in zip(self.coordinates, orders, strict=True):
@@ -75,9 +75,9 @@ class Differenced:
     """Any vectorised function; derivatives by central differences that stay inside the bounds."""
 
     functions: dict[str, Callable[..., Any]]
-    bounds: Host
+    bounds: FloatArray
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return differences of the function."""
         low, high = self.bounds
         total = max(sum(orders), 1)
@@ -86,7 +86,9 @@ class Differenced:
         middle = np.clip(points, low + reach, high - reach)
         return self._difference(unknown, middle, list(orders), step)
 
-    def _difference(self, unknown: str, points: Host, orders: list[int], step: Host) -> Host:
+    def _difference(
+        self, unknown: str, points: FloatArray, orders: list[int], step: FloatArray
+    ) -> FloatArray:
         axis = next((i for i, n in enumerate(orders) if n), None)
         if axis is None:
             values = np.asarray(self.functions[unknown](*points.T), dtype=float)
@@ -105,7 +107,7 @@ class Blend:
 
     parts: tuple[tuple[float, Iterate], ...]
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return the sum of the parts' values."""
         return np.asarray(sum(w * part.values(unknown, points, orders) for w, part in self.parts))
 
@@ -127,10 +129,10 @@ class LineTable:
         (m, n + 1).
     """
 
-    nodes: Host
-    levels: Host
+    nodes: FloatArray
+    levels: FloatArray
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return interpolated values; derivatives are differences, exact means of their cells.
 
         At the middles, where the scheme wants them, they then are the derivatives of what the
@@ -153,12 +155,12 @@ class Interpolated:
     splines: tuple[CubicSpline, ...]
 
     @classmethod
-    def of(cls, iterate: Iterate, name: str, orders: int, x: Host) -> Interpolated:
+    def of(cls, iterate: Iterate, name: str, orders: int, x: FloatArray) -> Interpolated:
         """Return splines through the derivatives of order 0 to `orders` at positions x."""
         rows = [iterate.values(name, x[:, None], (j,)) for j in range(orders + 1)]
         return cls(tuple(CubicSpline(x, row) for row in rows))
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return the spline of that order."""
         return np.asarray(self.splines[orders[0]](points[:, 0]))
 
@@ -172,9 +174,9 @@ class Remembered:
 
     inner: Iterate
     highest: int = 0
-    _known: dict[Any, Host] = field(default_factory=dict, repr=False)
+    _known: dict[Any, FloatArray] = field(default_factory=dict, repr=False)
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return the values, from memory where they were asked for before."""
         place = points.tobytes()
         key = (unknown, tuple(orders), place)
@@ -184,7 +186,9 @@ class Remembered:
             self._compute(unknown, points, tuple(orders), place)
         return self._known[key]
 
-    def _compute(self, unknown: str, points: Host, orders: tuple[int, ...], place: bytes) -> None:
+    def _compute(
+        self, unknown: str, points: FloatArray, orders: tuple[int, ...], place: bytes
+    ) -> None:
         basis = self.inner.bases[unknown] if isinstance(self.inner, Approximation) else None
         if isinstance(basis, PiecewiseBasis) and basis.pieces[0].fields == 1:
             assert isinstance(self.inner, Approximation)
@@ -196,7 +200,9 @@ class Remembered:
         self._known[unknown, orders, place] = self.inner.values(unknown, points, orders)
 
 
-def _all_orders(basis: PiecewiseBasis, weights: Host, x: Host, highest: int) -> Host:
+def _all_orders(
+    basis: PiecewiseBasis, weights: FloatArray, x: FloatArray, highest: int
+) -> FloatArray:
     """Return u, ..., u^(highest) at positions, (highest + 1, n)."""
     out = np.empty((highest + 1, len(x)))
     starts = np.array([piece.coordinate.low for piece in basis.pieces[1:]])
@@ -208,7 +214,7 @@ def _all_orders(basis: PiecewiseBasis, weights: Host, x: Host, highest: int) -> 
     return out
 
 
-def _in_piece(piece: Piece, weights: Host, x: Host, highest: int) -> Host:
+def _in_piece(piece: Piece, weights: FloatArray, x: FloatArray, highest: int) -> FloatArray:
     points = piece.coordinate.nearest(x)
     d = piece.coordinate.derivatives(points, max(highest, 1))
     sums = even_kernels(piece.kernels).sums(piece.coordinate.xi(points), weights, highest)
@@ -221,7 +227,7 @@ def _in_piece(piece: Piece, weights: Host, x: Host, highest: int) -> Host:
 
 
 def traced_or_differenced(
-    functions: dict[str, Callable[..., Any]], coordinates: tuple[str, ...], bounds: Host
+    functions: dict[str, Callable[..., Any]], coordinates: tuple[str, ...], bounds: FloatArray
 ) -> Iterate:
     """Return guesses given as functions: recorded where they are written with NumPy."""
     symbols = [Coordinate(name, coordinates) for name in coordinates]

@@ -16,26 +16,26 @@ from typing import Any
 import numpy as np
 
 from sharpfront.adapt import Resolve
+from sharpfront.adapt.breakpoints import Survey, survey
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.cuts import Survey, survey
 from sharpfront.adapt.discover import special_points
 from sharpfront.adapt.doubt import GROWN, amplification, growth, miscounted, near_singular
 from sharpfront.adapt.plan import even_plan, first_plan, within
 from sharpfront.adapt.resolve import Checked, ResolveState, crowded
-from sharpfront.adapt.stretch import between_cuts
+from sharpfront.adapt.subintervals import between_cuts
 from sharpfront.approximation import Approximation
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.leastsquares import LeastSquares
+from sharpfront.line_problem import LineProblem
 from sharpfront.mixture import Mixture
 from sharpfront.newton.cells import Cells, First, approach
+from sharpfront.newton.deflation import another
 from sharpfront.newton.doubt import explained, undetermined
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Interpolated, Iterate, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.settle import Move, Progress, next_move
-from sharpfront.newton.several import another
 from sharpfront.newton.story import not_converged
-from sharpfront.ordinary import OrdinaryProblem
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate
 
@@ -58,7 +58,7 @@ class Relinearised(Checked):
         The largest change from the iterate before, relative to max(1, max|u|).
     """
 
-    problem: OrdinaryProblem | None = None
+    problem: LineProblem | None = None
     kernels: Checked | None = None
     changed: float = np.inf
 
@@ -261,7 +261,7 @@ def _seen(state: LineState, seen: Survey, last: Relinearised) -> Survey:
     return replace(seen, rows=(*kept, *seen.rows[len(kept) :]))
 
 
-def _amplification(plain: OrdinaryProblem, cells: Cells) -> float:
+def _amplification(plain: LineProblem, cells: Cells) -> float:
     if cells.found is None:
         return np.inf
     with np.errstate(all="ignore"):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Constant, Key, derivatives_in
 from sharpfront.equation.linearise import is_linear, tangent_terms
 from sharpfront.errors import EquationError, ProblemError
+from sharpfront.line_problem import Function, LinearCondition, LineProblem, ordinary
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.newton.program import Program
 from sharpfront.newton.tangent import Tangent
-from sharpfront.ordinary import Function, LinearCondition, OrdinaryProblem, ordinary
 from sharpfront.problem import Problem
 
 
@@ -22,10 +22,10 @@ from sharpfront.problem import Problem
 class _Row:
     """One of the functions c_0, ..., c_m, f of a linear problem about an iterate."""
 
-    rows: Callable[[Host], Host]
+    rows: Callable[[FloatArray], FloatArray]
     index: int
 
-    def __call__(self, x: Host) -> Host:
+    def __call__(self, x: FloatArray) -> FloatArray:
         return np.asarray(self.rows(x)[self.index])
 
 
@@ -34,9 +34,9 @@ class _Sampled:
 
     def __init__(self, tangent: LineTangent, iterate: Iterate, stiffness: float) -> None:
         self._tangent, self._iterate, self._stiffness = tangent, iterate, stiffness
-        self._last: tuple[Host, Host] | None = None
+        self._last: tuple[FloatArray, FloatArray] | None = None
 
-    def __call__(self, x: Host) -> Host:
+    def __call__(self, x: FloatArray) -> FloatArray:
         # A solver asks for one function after the other with the same array.
         if self._last is None or self._last[0] is not x:
             self._last = x, self._tangent.sample(self._iterate, self._stiffness, x)
@@ -97,7 +97,7 @@ class LineTangent:
         )
         self._conditions = first.conditions
 
-    def at(self, iterate: Iterate, stiffness: float = 1.0) -> OrdinaryProblem:
+    def at(self, iterate: Iterate, stiffness: float = 1.0) -> LineProblem:
         """Return the linear problem about an iterate.
 
         Parameters
@@ -118,11 +118,11 @@ class LineTangent:
             factor = stiffness if j == self.order else 1.0
             known = self._constant.get(j)
             coefficients[j] = _Row(sampled, j) if known is None else factor * known
-        return OrdinaryProblem(
+        return LineProblem(
             self.interval, tuple(coefficients), _Row(sampled, self.order + 1), conditions
         )
 
-    def frozen(self, values: Host) -> OrdinaryProblem:
+    def frozen(self, values: FloatArray) -> LineProblem:
         """Return the linear problem about numbers in the place of u, u', ..., everywhere.
 
         Its functions vary with the coordinate alone: constants are plain numbers.
@@ -132,11 +132,11 @@ class LineTangent:
         }
         return ordinary(self._general.at(Constants(numbers)))
 
-    def sample(self, iterate: Iterate, stiffness: float, x: Host) -> Host:
+    def sample(self, iterate: Iterate, stiffness: float, x: FloatArray) -> FloatArray:
         """Return c_0, ..., c_m and the source f at positions, (m + 2, n)."""
         points = x[:, None]
         put = {j: iterate.values(self.name, points, (j,)) for j in self._needed}
-        leaves: dict[Key, Host | float] = {("coordinate", self.problem.coordinates[0]): x}
+        leaves: dict[Key, FloatArray | float] = {("coordinate", self.problem.coordinates[0]): x}
         for j in range(self.order + 1):
             factor = stiffness if j == self.order else 1.0
             leaves["derivative", self.name, (j,)] = factor * put[j] if j in put else 0.0
@@ -162,7 +162,7 @@ class LineTangent:
         return ordinary(self._eased[factor].at(iterate)).conditions
 
 
-def _not_finite(values: Host, x: Host) -> str:
+def _not_finite(values: FloatArray, x: FloatArray) -> str:
     i = int(np.argmin(np.isfinite(values).all(axis=0)))
     return (
         f"The equation or its linearisation is not finite at x = {x[i]:.6g} about an iterate. "
@@ -170,6 +170,6 @@ def _not_finite(values: Host, x: Host) -> str:
     )
 
 
-def explicit(problem: OrdinaryProblem) -> bool:
+def explicit(problem: LineProblem) -> bool:
     """Tell whether a function of the problem varies with the coordinate."""
     return any(callable(f) for f in problem.functions)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator, RegularGridInterpolator
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.estimate.mesh import Mesh
 
 
@@ -19,9 +19,9 @@ class MeshTable:
     """Nodal values on a mesh, linear in between; derivatives are means over a node's cells."""
 
     mesh: Mesh
-    nodal: Host
+    nodal: FloatArray
 
-    def values(self, unknown: str, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return interpolated values."""
         axes = tuple(i for i, n in enumerate(orders) for _ in range(n))
         return np.asarray(self._interpolant(axes)(points))
@@ -36,7 +36,7 @@ class MeshTable:
     def _known(self) -> dict[tuple[int, ...], Any]:
         return {}
 
-    def _derivative(self, axes: tuple[int, ...]) -> Host:
+    def _derivative(self, axes: tuple[int, ...]) -> FloatArray:
         values = self.nodal
         for axis in axes:
             slopes = np.einsum("ka,ka->k", self.mesh.gradients[:, :, axis], values[self.mesh.cells])
@@ -47,7 +47,7 @@ class MeshTable:
         return values
 
 
-def _interpolant(mesh: Mesh, values: Host) -> Any:
+def _interpolant(mesh: Mesh, values: FloatArray) -> Any:
     """Return a linear interpolant: on the grid of a box by its axes, else by triangles."""
     if mesh.axes:
         grid = values.reshape([len(axis) for axis in mesh.axes])
@@ -55,7 +55,7 @@ def _interpolant(mesh: Mesh, values: Host) -> Any:
     inside = LinearNDInterpolator(mesh.points, values)
     beyond = NearestNDInterpolator(mesh.points, values)
 
-    def call(points: Host) -> Host:
+    def call(points: FloatArray) -> FloatArray:
         out = inside(points)
         lost = ~np.isfinite(out)
         if lost.any():

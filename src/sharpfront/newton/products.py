@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from sharpfront.adapt import ResolveSpace
+from sharpfront.adapt.axis_features import discover
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.marginals import discover
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import (
     Apply,
     Constant,
@@ -47,7 +47,7 @@ class Program:
         """The keys of the leaves that occur."""
         return frozenset(key for _, key in self._leaves)
 
-    def run(self, environment: Mapping[Key, Any], count: int) -> Host:
+    def run(self, environment: Mapping[Key, Any], count: int) -> FloatArray:
         """Return the values at `count` points, (expressions, count)."""
         values = list(self._constants)
         for slot, key in self._leaves:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.newton.damped import Newton, Rules, continued, newton
 from sharpfront.newton.iterate import Iterate, blended
 from sharpfront.newton.strategy import Corrector
@@ -85,7 +85,7 @@ def distance(
     problem: Problem,
     old: Iterate,
     new: Iterate,
-    points: Host,
+    points: FloatArray,
     least: float = 0.0,
     scale: Iterate | None = None,
 ) -> float:

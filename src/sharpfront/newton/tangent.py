@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.conditions import Stated
 from sharpfront.equation.expression import (
     Constant,
@@ -102,7 +102,7 @@ class _Values:
     unknown: str
     orders: tuple[int, ...]
 
-    def __call__(self, *coordinates: Any) -> Host:
+    def __call__(self, *coordinates: Any) -> FloatArray:
         columns = np.broadcast_arrays(*coordinates)
         points = np.stack([c.ravel() for c in columns], axis=1)
         values = self.iterate.values(self.unknown, points, self.orders)

@@ -14,7 +14,7 @@ from sharpfront.adapt import Adaptor
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.paper import residual_density
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host, to_host
+from sharpfront.arrays import FloatArray, to_host
 from sharpfront.catalog import Feature, graded_points, max_error, mixture_share, uniform_rmse
 from sharpfront.errors import OutcomeKind
 from sharpfront.estimate import Assessment
@@ -167,14 +167,14 @@ class Step:
         The mixture that placed the kernels.
     """
 
-    points: Host
-    density: Host
-    volumes: Host
-    rows: Host
-    rows_density: Host
-    rows_squared: Host
-    residual: Host
-    centres: Host
+    points: FloatArray
+    density: FloatArray
+    volumes: FloatArray
+    rows: FloatArray
+    rows_density: FloatArray
+    rows_squared: FloatArray
+    residual: FloatArray
+    centres: FloatArray
     mixture: Mixture | None
 
 
@@ -185,8 +185,8 @@ class View:
     case: str
     method: str
     seed: int
-    points: Host
-    values: Host
+    points: FloatArray
+    values: FloatArray
     steps: tuple[Step, ...]
 
 
@@ -300,7 +300,7 @@ def _measured(
     )
 
 
-def _widest_gap(centres: Host, domain: Domain) -> float:
+def _widest_gap(centres: FloatArray, domain: Domain) -> float:
     return float(np.max(np.diff(np.sort(np.concatenate([centres, domain.bounds[:, 0]])))))
 
 
@@ -311,13 +311,13 @@ def _flatness(solution: Solution) -> tuple[float, float]:
     return float(np.median(values)), float(np.ptp(values))
 
 
-def count_near(points: Host, features: Sequence[Feature], widths: float = NEAR) -> int:
+def count_near(points: FloatArray, features: Sequence[Feature], widths: float = NEAR) -> int:
     """Return how many points lie within that many widths of a feature."""
     near = [np.abs(points - f.position) <= widths * f.width for f in features]
     return int(np.sum(np.any(near, axis=0)))
 
 
-def effective_length(density: Host) -> float:
+def effective_length(density: FloatArray) -> float:
     """Return 1 / integral p^2 for p at random uniform points of a unit interval.
 
     It is the length of the interval on which an even density has the same integral of p^2: one for
@@ -361,12 +361,14 @@ def _step(
     )
 
 
-def _density(residual: Host, volumes: Host, power: Literal["log", "squared"] = "log") -> Host:
+def _density(
+    residual: FloatArray, volumes: FloatArray, power: Literal["log", "squared"] = "log"
+) -> FloatArray:
     # No points, no density: a method need not tell its rows, nor assess every solve.
     return residual_density(residual, volumes, power) if residual.size else np.zeros(0)
 
 
-def _centres(proposal: Proposal) -> Host:
+def _centres(proposal: Proposal) -> FloatArray:
     found = [getattr(basis, "centres", None) for basis in proposal.bases.values()]
     return np.concatenate([to_host(c)[:, 0] for c in found if c is not None] or [np.zeros(0)])
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import tables
@@ -57,14 +57,14 @@ class PiecewiseBasis:
         return tuple(np.cumsum([0, *(piece.size for piece in self.pieces)]).tolist())
 
     @property
-    def centres(self) -> Host:
+    def centres(self) -> FloatArray:
         """The positions of the kernels inside the interval, (kernels, 1)."""
         parts = [
             p.coordinate.invert((np.arange(p.kernels) + 0.5) / p.kernels).x for p in self.pieces
         ]
         return np.concatenate(parts)[:, None]
 
-    def matrix(self, points: Host, orders: tuple[int, ...]) -> Host:
+    def matrix(self, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
         """Return d^orders of each function at each point, (m, size)."""
         out = np.zeros((len(points), self.size))
         edges = self.edges
@@ -76,7 +76,9 @@ class PiecewiseBasis:
             out[here, edges[i] : edges[i + 1]] = rows
         return out
 
-    def values(self, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
+    def values(
+        self, weights: FloatArray, points: FloatArray, orders: tuple[int, ...]
+    ) -> FloatArray:
         """Return d^orders of the weighted sum at points (m, 1), without the matrix."""
         out = np.empty(len(points))
         edges = self.edges
@@ -104,7 +106,7 @@ class PiecewiseBasis:
             words[name] = np.concatenate([getattr(p.coordinate, name) for p in pieces])
         return words
 
-    def _homes(self, x: Host) -> Iterator[tuple[int, Piece, NDArray[np.bool_]]]:
+    def _homes(self, x: FloatArray) -> Iterator[tuple[int, Piece, NDArray[np.bool_]]]:
         """Yield each piece that holds some of the positions, with a mask of them."""
         starts = np.array([piece.coordinate.low for piece in self.pieces[1:]])
         which = np.searchsorted(starts, x, side="right")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.mixture import Mixture
 
 # Share of kernels spread evenly, so that nowhere is left without.
@@ -36,15 +36,15 @@ NEWTON_STEPS = 3
 class Points:
     """x = anchor + offset, (n,) each."""
 
-    anchor: Host
-    offset: Host
+    anchor: FloatArray
+    offset: FloatArray
 
     @property
-    def x(self) -> Host:
+    def x(self) -> FloatArray:
         """The positions."""
         return self.anchor + self.offset
 
-    def split(self, ends: Host) -> list[Points]:
+    def split(self, ends: FloatArray) -> list[Points]:
         """Return consecutive parts, cut before the indices `ends`."""
         parts = zip(np.split(self.anchor, ends), np.split(self.offset, ends), strict=True)
         return [Points(anchor, offset) for anchor, offset in parts]
@@ -69,12 +69,12 @@ class Coordinate:
 
     low: float
     high: float
-    anchor: Host
-    offset: Host
-    scale: Host
-    log_share: Host
-    bell_share: Host
-    uniform: float | Host
+    anchor: FloatArray
+    offset: FloatArray
+    scale: FloatArray
+    log_share: FloatArray
+    bell_share: FloatArray
+    uniform: float | FloatArray
 
     @property
     def components(self) -> int:
@@ -86,17 +86,17 @@ class Coordinate:
         """Both ends as points."""
         return Points(np.array([self.low, self.high]), np.zeros(2))
 
-    def nearest(self, x: Host) -> Points:
+    def nearest(self, x: FloatArray) -> Points:
         """Return positions measured from the nearer end, where the subtraction is exact."""
         anchor = np.where(x - self.low < self.high - x, self.low, self.high)
         return Points(anchor, x - anchor)
 
-    def xi(self, points: Points) -> Host:
+    def xi(self, points: Points) -> FloatArray:
         """Return the coordinate of points, in [0, 1]."""
         start, stop = self._raw_ends()
         return np.asarray(np.clip((self._raw(points) - start) / (stop - start), 0.0, 1.0))
 
-    def derivatives(self, points: Points, order: int) -> Host:
+    def derivatives(self, points: Points, order: int) -> FloatArray:
         """Return xi', xi'', ... up to an order of at most four, (order, n)."""
         out = np.zeros((order, len(points.offset)))
         out[0] = self.uniform
@@ -108,7 +108,7 @@ class Coordinate:
                 out[k] += weighted(bell, self.bell_share * unit)
         return out
 
-    def invert(self, xi: Host) -> Points:
+    def invert(self, xi: FloatArray) -> Points:
         """Return the points with these coordinates: a table, then Newton from the nearer end."""
         length = self.high - self.low
         if not self.components:
@@ -125,7 +125,9 @@ class Coordinate:
         offset[(xi <= 0.0) | (xi >= 1.0)] = 0.0
         return Points(guess.anchor, offset)
 
-    def _newton(self, guess: Points, target: Host, bounds: tuple[Host, Host]) -> Host:
+    def _newton(
+        self, guess: Points, target: FloatArray, bounds: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
         offset = guess.offset
         base = (guess.anchor[:, None] - self.anchor) - self.offset
         even = self.uniform * (guess.anchor - self.low) - target
@@ -139,7 +141,7 @@ class Coordinate:
             offset = np.minimum(np.maximum(offset - miss / slope, bounds[0]), bounds[1])
         return offset
 
-    def _table(self) -> tuple[Host, Host]:
+    def _table(self) -> tuple[FloatArray, FloatArray]:
         """Return positions graded into every component, and their unnormalised coordinate."""
         reach = np.arcsinh((self.high - self.low) / self.scale.min()) + 1.0
         step = np.sinh(np.arange(-reach, reach, TABLE_STEP))
@@ -149,11 +151,11 @@ class Coordinate:
         table = np.unique(np.clip(table, self.low, self.high))
         return table, self._raw(self.nearest(table))
 
-    def _z(self, points: Points) -> Host:
+    def _z(self, points: Points) -> FloatArray:
         gap = (points.anchor[:, None] - self.anchor) - self.offset
         return np.asarray((gap + points.offset[:, None]) / self.scale)
 
-    def _raw(self, points: Points) -> Host:
+    def _raw(self, points: Points) -> FloatArray:
         """Return the coordinate before its value at `low` is subtracted."""
         xi = self.uniform * ((points.anchor - self.low) + points.offset)
         if not self.components:
@@ -162,7 +164,7 @@ class Coordinate:
         shape = weighted(np.arcsinh(z), self.log_share) + weighted(np.arctan(z), self.bell_share)
         return np.asarray(xi + shape)
 
-    def _raw_ends(self) -> tuple[Host, Host]:
+    def _raw_ends(self) -> tuple[FloatArray, FloatArray]:
         """Return the unnormalised coordinate of both ends, numbers or (n,)."""
         if self.scale.ndim == 1:
             start, stop = self._raw(self.ends)
@@ -172,14 +174,14 @@ class Coordinate:
         return start, stop
 
 
-def weighted(values: Host, weights: Host) -> Host:
+def weighted(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the sums of values (n, K) with weights (K,), or each row's own, (n, K)."""
     if weights.ndim == 1:
         return np.asarray(values @ weights)
     return np.asarray((values * weights).sum(axis=1))
 
 
-def _profiles(z: Host, order: int) -> Iterator[tuple[Host, Host]]:
+def _profiles(z: FloatArray, order: int) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield the derivatives of asinh z and atan z, from the first on."""
     r = 1.0 / (1.0 + z * z)
     root = np.sqrt(r)

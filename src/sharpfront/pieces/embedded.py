@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
 from sharpfront.mixture import Mixture
@@ -43,7 +43,7 @@ class EmbeddedBasis:
     """
 
     embedding: Embedding
-    nodes: Host
+    nodes: FloatArray
     kernels: int
     width: float
     mixture: Mixture | None = None
@@ -70,25 +70,25 @@ class EmbeddedBasis:
         return len(self.nodes)
 
     @property
-    def centres(self) -> Host:
+    def centres(self) -> FloatArray:
         """The kernels' positions, without ghosts, (kernels, d)."""
         return self.nodes[: self.kernels]
 
     @property
-    def covariances(self) -> Host:
+    def covariances(self) -> FloatArray:
         """The kernels' shapes in space, width^2 (J^T J)^-1, (kernels, d, d)."""
         metric = self.embedding.metric(self.centres)
         return np.asarray(self.width**2 * np.linalg.inv(metric))
 
     @cached_property
-    def _lifted(self) -> Host:
+    def _lifted(self) -> FloatArray:
         return self.embedding(self.nodes)
 
-    def matrix(self, points: Host, orders: Orders) -> Host:
+    def matrix(self, points: FloatArray, orders: Orders) -> FloatArray:
         """Return d^orders of each kernel at each point, (m, size), for total orders up to 2."""
         return self.matrices(points, [orders])[0]
 
-    def matrices(self, points: Host, orders: Sequence[Orders]) -> list[Host]:
+    def matrices(self, points: FloatArray, orders: Sequence[Orders]) -> list[FloatArray]:
         """Return one matrix (m, size) for each of several orders, sharing what is common."""
         axes = [self._axes(each) for each in orders]
         if not any(axes):
@@ -100,15 +100,17 @@ class EmbeddedBasis:
         return [view.derivative(each) for each in axes]
 
     def combined(
-        self, points: Host, orders: Sequence[Orders], coefficients: Sequence[Host]
-    ) -> Host:
+        self, points: FloatArray, orders: Sequence[Orders], coefficients: Sequence[FloatArray]
+    ) -> FloatArray:
         """Return sum_t c_t d^orders_t of each kernel at each point, (m, size)."""
         result = np.zeros((len(points), self.size))
         for matrix, coefficient in zip(self.matrices(points, orders), coefficients, strict=True):
             result += coefficient[:, None] * matrix
         return result
 
-    def several(self, weights: Host, points: Host, orders: Sequence[Orders]) -> list[Host]:
+    def several(
+        self, weights: FloatArray, points: FloatArray, orders: Sequence[Orders]
+    ) -> list[FloatArray]:
         """Return several derivatives of the weighted sum, (m,) each, sharing what is common."""
         step = max(1, _CHUNK // self.size)
         parts = [
@@ -117,18 +119,18 @@ class EmbeddedBasis:
         ]
         return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
-    def _offsets(self, lifted: Host) -> list[Host]:
+    def _offsets(self, lifted: FloatArray) -> list[FloatArray]:
         """Differences to the nodes in widths, (m, size) for each coordinate of the surface."""
         count = lifted.shape[1]
         return [(lifted[:, None, a] - self._lifted[None, :, a]) / self.width for a in range(count)]
 
     @staticmethod
-    def _gaussians(offsets: list[Host]) -> Host:
+    def _gaussians(offsets: list[FloatArray]) -> FloatArray:
         half = sum((each * each for each in offsets[1:]), start=offsets[0] * offsets[0]) / 2
         near = half < _LARGEST_EXPONENT
         return np.where(near, np.exp(-np.where(near, half, 0.0)), 0.0)
 
-    def values(self, weights: Host, points: Host, orders: Orders) -> Host:
+    def values(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
         """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
         step = max(1, _CHUNK // self.size)
         starts = range(0, max(len(points), 1), step)
@@ -162,13 +164,13 @@ class _View:
     d_i d_j phi = ((T_i T_j - (J^T J)_ij) / v^2 - sum_f z_f d_i d_j s_f / v) phi.
     """
 
-    value: Host
-    offsets: list[Host]
-    jacobian: Host
-    hessian: Host
+    value: FloatArray
+    offsets: list[FloatArray]
+    jacobian: FloatArray
+    hessian: FloatArray
     width: float
 
-    def derivative(self, axes: tuple[int, ...]) -> Host:
+    def derivative(self, axes: tuple[int, ...]) -> FloatArray:
         if not axes:
             return self.value
         first = self._along(axes[0])
@@ -183,7 +185,7 @@ class _View:
             factor -= self.hessian[:, f, i, j, None] / self.width * offset
         return np.asarray(factor * self.value)
 
-    def _along(self, axis: int) -> Host:
+    def _along(self, axis: int) -> FloatArray:
         """T_i; of the plain coordinates only the one along the axis contributes."""
         total = self.offsets[axis].copy()
         for a in range(self.jacobian.shape[2], len(self.offsets)):

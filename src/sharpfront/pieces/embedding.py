@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError
 
 # The tails of rho: high enough that a component does not disturb the front some lengths away,
@@ -40,9 +40,9 @@ _CHUNK = 4000
 class Jet(NamedTuple):
     """A function's values (m,), gradients (m, d) and Hessians (m, d, d)."""
 
-    value: Host
-    gradient: Host
-    hessian: Host
+    value: FloatArray
+    gradient: FloatArray
+    hessian: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +63,12 @@ class Front:
         A, the length that the climb counts for.
     """
 
-    means: Host
-    offsets: Host
-    slopes: Host
-    curvatures: Host
-    lengths: Host
-    shares: Host
+    means: FloatArray
+    offsets: FloatArray
+    slopes: FloatArray
+    curvatures: FloatArray
+    lengths: FloatArray
+    shares: FloatArray
     amplitude: float
 
     def __post_init__(self) -> None:
@@ -85,17 +85,17 @@ class Front:
                 f"The smallest of these is {least}."
             )
 
-    def level(self, points: Host) -> Host:
+    def level(self, points: FloatArray) -> FloatArray:
         """Return z at points (m, d): zero on the front, one a width away, (m,)."""
         offset = points[:, None, :] - self.means
         value, _ = self._quadrics(offset)
         return np.asarray((self.believed(offset)[0] * value).sum(axis=1))
 
-    def coordinate(self, points: Host) -> Host:
+    def coordinate(self, points: FloatArray) -> FloatArray:
         """Return s at points (m, d), (m,)."""
         return self.amplitude * climb(self.level(points))[0]
 
-    def slope(self, points: Host) -> Host:
+    def slope(self, points: FloatArray) -> FloatArray:
         """Return the gradient of s at points (m, d), (m, d)."""
         offset = points[:, None, :] - self.means
         share, pull, _ = self.believed(offset)
@@ -103,20 +103,20 @@ class Front:
         z, _, gradient = _blended(share, pull, value, slope)
         return np.asarray(self.amplitude * climb(z)[1][:, None] * gradient)
 
-    def jet(self, points: Host) -> Jet:
+    def jet(self, points: FloatArray) -> Jet:
         """Return s with its gradient and Hessian at points (m, d)."""
         steps = range(0, max(len(points), 1), _CHUNK)
         parts = [self._jet(points[i : i + _CHUNK]) for i in steps]
         return Jet(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
-    def _jet(self, points: Host) -> Jet:
+    def _jet(self, points: FloatArray) -> Jet:
         z, gradient, hessian = self._level_jet(points)
         s, first, second = (self.amplitude * part for part in climb(z))
         squared = gradient[:, :, None] * gradient[:, None, :]
         bent = second[:, None, None] * squared + first[:, None, None] * hessian
         return Jet(s, first[:, None] * gradient, bent)
 
-    def _level_jet(self, points: Host) -> Jet:
+    def _level_jet(self, points: FloatArray) -> Jet:
         """Return z with its derivatives.
 
         With g_k the gradient of ln rho_k, g = sum_k r_k g_k and sym(a b) = a b^T + b a^T,
@@ -136,13 +136,13 @@ class Front:
         hessian += mixed.swapaxes(1, 2) + trace[:, None, None] * np.eye(points.shape[1])
         return Jet(z, gradient, hessian)
 
-    def _quadrics(self, offset: Host) -> tuple[Host, Host]:
+    def _quadrics(self, offset: FloatArray) -> tuple[FloatArray, FloatArray]:
         """z_k (m, K) and their gradients (m, K, d) at offsets (m, K, d)."""
         bend = np.einsum("kij,mkj->mki", self.curvatures, offset)
         value = self.offsets + (offset * (self.slopes + bend / 2)).sum(axis=2)
         return value, self.slopes + bend
 
-    def believed(self, offset: Host) -> tuple[Host, Host, Host]:
+    def believed(self, offset: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return r_k (m, K), grad ln rho_k (m, K, d) and l_k^2 + |d|^2 (m, K) at offsets d."""
         reach = self.lengths**2 + (offset * offset).sum(axis=2)
         logarithm = np.log(self.shares) - _POWER * np.log(reach / self.lengths**2)
@@ -172,12 +172,12 @@ class Embedding:
         """The number of coordinates d of a point."""
         return int(self.fronts[0].means.shape[1])
 
-    def __call__(self, points: Host) -> Host:
+    def __call__(self, points: FloatArray) -> FloatArray:
         """Return F at points (m, d), (m, d + f)."""
         extra = [front.coordinate(points) for front in self.fronts]
         return np.column_stack([points, *extra])
 
-    def jets(self, points: Host) -> tuple[Host, Host, Host]:
+    def jets(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return F (m, d + f), its Jacobian (m, d + f, d) and the s' Hessians (m, f, d, d)."""
         parts = [front.jet(points) for front in self.fronts]
         return (
@@ -186,20 +186,20 @@ class Embedding:
             np.stack([part.hessian for part in parts], axis=1),
         )
 
-    def jacobian(self, points: Host) -> Host:
+    def jacobian(self, points: FloatArray) -> FloatArray:
         """Return the Jacobian of F at points (m, d), (m, d + f, d)."""
         return self._jacobian([front.slope(points) for front in self.fronts])
 
-    def hessian(self, points: Host) -> Host:
+    def hessian(self, points: FloatArray) -> FloatArray:
         """Return the Hessians of the extra coordinates at points (m, d), (m, f, d, d)."""
         return self.jets(points)[2]
 
-    def metric(self, points: Host) -> Host:
+    def metric(self, points: FloatArray) -> FloatArray:
         """Return J^T J at points (m, d): lengths and angles on the surface, (m, d, d)."""
         jacobian = self.jacobian(points)
         return np.asarray(jacobian.swapaxes(1, 2) @ jacobian)
 
-    def _jacobian(self, slopes: list[Host]) -> Host:
+    def _jacobian(self, slopes: list[FloatArray]) -> FloatArray:
         plain = np.broadcast_to(np.eye(self.dimension), (len(slopes[0]), *[self.dimension] * 2))
         return np.concatenate([plain, np.stack(slopes, axis=1)], axis=1)
 
@@ -222,7 +222,7 @@ def restore_embedding(state: dict[str, Any]) -> Embedding:
     return Embedding(tuple(Front(*own) for own in fronts))
 
 
-def climb(z: Host) -> tuple[Host, Host, Host]:
+def climb(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return S(z) = 0.6 asinh z + 0.4 atan z and its first two derivatives."""
     root = np.sqrt(1 + z * z)
     value = _LOG_SHARE * np.arcsinh(z) + _BELL_SHARE * np.arctan(z)
@@ -231,7 +231,9 @@ def climb(z: Host) -> tuple[Host, Host, Host]:
     return value, first, second
 
 
-def _blended(share: Host, pull: Host, value: Host, slope: Host) -> tuple[Host, Host, Host]:
+def _blended(
+    share: FloatArray, pull: FloatArray, value: FloatArray, slope: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return z (m,), r_k (z_k - z) (m, K) and grad z (m, d)."""
     z = (share * value).sum(axis=1)
     excess = share * (value - z[:, None])

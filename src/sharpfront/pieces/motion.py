@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.coordinate import (
     LOGARITHMIC,
@@ -40,10 +40,10 @@ class Components:
         Share of the kernels that is spread evenly.
     """
 
-    means: Host
-    logs: Host
-    shares: Host
-    even: float | Host = UNIFORM
+    means: FloatArray
+    logs: FloatArray
+    shares: FloatArray
+    even: float | FloatArray = UNIFORM
 
     @property
     def count(self) -> int:
@@ -55,12 +55,12 @@ class Components:
         """The Gaussian mixture."""
         return Mixture(self.shares, self.means, (np.exp(self.logs) / RADIUS) ** 2)
 
-    def packed(self) -> Host:
+    def packed(self) -> FloatArray:
         """Return means, logs, shares and the even share as rows, (4, K)."""
         return np.stack([self.means, self.logs, self.shares, np.full(self.count, self.even)])
 
 
-def unpacked(rows: Host) -> Components:
+def unpacked(rows: FloatArray) -> Components:
     """Return the components from their rows."""
     return Components(rows[0], rows[1], rows[2], float(rows[3, 0]))
 
@@ -96,7 +96,7 @@ class Motion:
         """The length of the slab."""
         return self.times[1] - self.times[0]
 
-    def components(self, t: float | Host) -> Components:
+    def components(self, t: float | FloatArray) -> Components:
         """Return the components at a moment, or at each of n moments, (n, K)."""
         a, b = self.start, self.stop
         passed = (t - self.times[0]) / self.dt
@@ -118,7 +118,7 @@ class Motion:
         share = (t - self.times[0]) / self.dt
         return self.zeros[0] + share * (self.zeros[1] - self.zeros[0])
 
-    def at(self, t: float | Host) -> Coordinate | Ring:
+    def at(self, t: float | FloatArray) -> Coordinate | Ring:
         """Return the coordinate at a moment; for n moments one that takes n points, one at each."""
         now = self.components(t)
         if self.periodic:
@@ -126,7 +126,9 @@ class Motion:
             return Ring(self.low, self.high, now.means, scales, now.shares, now.even, zero)
         return line_of(now, self.low, self.high)
 
-    def rate(self, t: float | Host, points: Points, where: Coordinate | Ring | None = None) -> Host:
+    def rate(
+        self, t: float | FloatArray, points: Points, where: Coordinate | Ring | None = None
+    ) -> FloatArray:
         """Return d xi/dt at a moment, or each point's own, and fixed points, (n,)."""
         a, b = self.start, self.stop
         moved = Components(
@@ -158,15 +160,15 @@ def _column(value: Any) -> Any:
     return value if np.ndim(value) == 0 else np.asarray(value)[:, None]
 
 
-def _log_slope(z: Host) -> Host:
+def _log_slope(z: FloatArray) -> FloatArray:
     return np.asarray(1.0 / np.sqrt(1.0 + z * z))
 
 
-def _bell_slope(z: Host) -> Host:
+def _bell_slope(z: FloatArray) -> FloatArray:
     return np.asarray(1.0 / (1.0 + z * z))
 
 
-def _line_rate(where: Coordinate, now: Components, points: Points, moved: Components) -> Host:
+def _line_rate(where: Coordinate, now: Components, points: Points, moved: Components) -> FloatArray:
     """Differentiate p (A(z) - A(left)) / (A(right) - A(left)) in time, for asinh and atan."""
     z = where._z(points)
     left, right = (
@@ -174,7 +176,7 @@ def _line_rate(where: Coordinate, now: Components, points: Points, moved: Compon
     )
     speed, logs = moved.means / where.scale, moved.logs
 
-    def turned(value: Host) -> Host:
+    def turned(value: FloatArray) -> FloatArray:
         return np.asarray(-(speed + value * logs))
 
     out, bent = np.zeros(len(points.offset)), np.zeros(len(points.offset))

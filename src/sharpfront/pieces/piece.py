@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
+from sharpfront.line_problem import IntegralTerm, LineProblem, Term, value
 from sharpfront.maps import chain
-from sharpfront.ordinary import IntegralTerm, OrdinaryProblem, Term, value
 from sharpfront.pieces import tables
 from sharpfront.pieces.coordinate import Coordinate, Points
 from sharpfront.pieces.tables import Table
@@ -74,7 +74,7 @@ class Piece:
         """Tell whether a position lies in the piece."""
         return self.coordinate.low <= x <= self.coordinate.high
 
-    def sample(self, problem: OrdinaryProblem, points: Points) -> Host:
+    def sample(self, problem: LineProblem, points: Points) -> FloatArray:
         """Return coefficients and source at points of the piece, (m + 2, n)."""
         return problem.sample(np.clip(points.x, *self.inside))
 
@@ -86,8 +86,8 @@ class Piece:
 
 
 def operator_rows(
-    problem: OrdinaryProblem, piece: Piece, table: Table, points: Points
-) -> tuple[Host, Host, Host]:
+    problem: LineProblem, piece: Piece, table: Table, points: Points
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the equation on the piece's functions at tabulated points.
 
     Returns
@@ -111,7 +111,7 @@ def operator_rows(
     return matrix, np.concatenate([data[-1], np.zeros(n)]), data
 
 
-def derivative_rows(piece: Piece, table: Table, points: Points, order: int) -> Host:
+def derivative_rows(piece: Piece, table: Table, points: Points, order: int) -> FloatArray:
     """Return u^(order) of every column at tabulated points, (n, size)."""
     if order == 0 and piece.fields == 1:
         return np.asarray(table.values[0])
@@ -122,13 +122,13 @@ def derivative_rows(piece: Piece, table: Table, points: Points, order: int) -> H
     return out
 
 
-def end_rows(piece: Piece, order: int) -> Host:
+def end_rows(piece: Piece, order: int) -> FloatArray:
     """Return u^(order) of every column at both ends, (2, size)."""
     table = tables.end_table(piece.kernels, max(2, _level(piece.order, order)))
     return derivative_rows(piece, table, piece.coordinate.ends, order)
 
 
-def term_row(piece: Piece, term: Term) -> Host:
+def term_row(piece: Piece, term: Term) -> FloatArray:
     """Return u^(order)(x) on the piece's columns, (size,)."""
     c = piece.coordinate
     if term.x in (c.low, c.high):
@@ -140,7 +140,7 @@ def term_row(piece: Piece, term: Term) -> Host:
     return np.asarray(derivative_rows(piece, table, points, term.order)[0])
 
 
-def integral_row(piece: Piece, term: IntegralTerm) -> Host:
+def integral_row(piece: Piece, term: IntegralTerm) -> FloatArray:
     """Return the piece's part of an integral, by Gauss-Legendre in its coordinate, (size,)."""
     table, points, weight = _quadrature(piece, term)
     return np.asarray(weight @ derivative_rows(piece, table, points, term.order))
@@ -151,7 +151,7 @@ def integrated_weight(piece: Piece, term: IntegralTerm) -> float:
     return float(np.sum(_quadrature(piece, term)[2]))
 
 
-def _quadrature(piece: Piece, term: IntegralTerm) -> tuple[Table, Points, Host]:
+def _quadrature(piece: Piece, term: IntegralTerm) -> tuple[Table, Points, FloatArray]:
     """Return functions, points and weights of Gauss-Legendre in the piece's coordinate."""
     table, w = tables.quadrature_table(piece.kernels, 2)
     points = piece.coordinate.invert(table.points)
@@ -159,7 +159,7 @@ def _quadrature(piece: Piece, term: IntegralTerm) -> tuple[Table, Points, Host]:
     return table, points, w * jacobian * value(term.weight, np.clip(points.x, *piece.inside))
 
 
-def evaluate(piece: Piece, weights: Host, x: Host, order: int) -> Host:
+def evaluate(piece: Piece, weights: FloatArray, x: FloatArray, order: int) -> FloatArray:
     """Return u^(order) at positions x of the piece, (n,)."""
     points = piece.coordinate.nearest(x)
     d = piece.coordinate.derivatives(points, 4)
@@ -177,7 +177,7 @@ def _level(order: int, derivative: int) -> int:
     return derivative - low if low > 0 and derivative >= low else derivative
 
 
-def _held(order: int, d: Host, derivative: int) -> tuple[int, Host]:
+def _held(order: int, d: FloatArray, derivative: int) -> tuple[int, FloatArray]:
     """Return the field that holds u^(derivative), and its coefficients on that field."""
     low = order - 2
     plain = _unit(_level(order, derivative), d.shape[1])
@@ -186,14 +186,14 @@ def _held(order: int, d: Host, derivative: int) -> tuple[int, Host]:
     return 0, plain
 
 
-def _unit(order: int, n: int) -> Host:
+def _unit(order: int, n: int) -> FloatArray:
     """Return the coefficients of u^(order) alone, (order + 1, n)."""
     out = np.zeros((order + 1, n))
     out[order] = 1.0
     return out
 
 
-def _unscaled(d: Host, low: int, coefficients: Host) -> Host:
+def _unscaled(d: FloatArray, low: int, coefficients: FloatArray) -> FloatArray:
     """Return the coefficients on W of sum_j a_j w^(j), w = g W, g = xi'^low, j <= 2."""
     a = np.zeros((3, coefficients.shape[1]))
     a[: len(coefficients)] = coefficients
@@ -204,7 +204,7 @@ def _unscaled(d: Host, low: int, coefficients: Host) -> Host:
     return out[: len(coefficients)]
 
 
-def _combined(table: Table, d: Host, coefficients: Host) -> Host:
+def _combined(table: Table, d: FloatArray, coefficients: FloatArray) -> FloatArray:
     """Return sum_j c_j u^(j) of every function of a field by the chain rule, (n, width)."""
     factors = chain(d, coefficients)
     matrix = factors[0][:, None] * table.values[0]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.pieces.coordinate import LOGARITHMIC, Points, weighted
 from sharpfront.pieces.tables import WIDTH, Table
 
@@ -44,26 +44,26 @@ class Ring:
 
     low: float
     high: float
-    means: Host
-    scales: Host
-    shares: Host
-    even: float | Host
-    zero: float | Host
+    means: FloatArray
+    scales: FloatArray
+    shares: FloatArray
+    even: float | FloatArray
+    zero: float | FloatArray
 
     @property
     def length(self) -> float:
         """One turn."""
         return self.high - self.low
 
-    def nearest(self, x: Host) -> Points:
+    def nearest(self, x: FloatArray) -> Points:
         """Return positions as points; a circle has no ends to measure from."""
         return Points(np.zeros(len(x)), np.asarray(x, dtype=float))
 
-    def xi(self, points: Points) -> Host:
+    def xi(self, points: Points) -> FloatArray:
         """Return the coordinate, not reduced to one turn."""
         return np.asarray(self._turns(points.x) - self._start)
 
-    def derivatives(self, points: Points, order: int) -> Host:
+    def derivatives(self, points: Points, order: int) -> FloatArray:
         """Return xi', xi'', ... up to an order of at most four, (order, n)."""
         k = 2.0 * np.pi / self.length
         a2, r, parts = self._bells
@@ -89,7 +89,7 @@ class Ring:
             out[3] = (-6.0 * fourth * s**3 + 6.0 * k * third * s * c + k * k * d1 * s).sum(axis=1)
         return out
 
-    def invert(self, xi: Host) -> Points:
+    def invert(self, xi: FloatArray) -> Points:
         """Return the points with these coordinates: a table, then Newton."""
         turn = np.floor(xi)
         target = xi - turn + self._start
@@ -101,8 +101,14 @@ class Ring:
         return self.nearest(x + turn * self.length)
 
     def rate(
-        self, points: Points, means: Host, logs: Host, shares: Host, even: Any, zero: float
-    ) -> Host:
+        self,
+        points: Points,
+        means: FloatArray,
+        logs: FloatArray,
+        shares: FloatArray,
+        even: Any,
+        zero: float,
+    ) -> FloatArray:
         """Return d xi/dt at fixed points from the rates of all parameters."""
         origin = np.atleast_1d(self.zero)
         turned = self._turns_rate(points.x, means, logs, shares, even)
@@ -111,7 +117,7 @@ class Ring:
         return np.asarray(turned - start - slope * zero)
 
     @cached_property
-    def _bells(self) -> tuple[Host, Host, Host]:
+    def _bells(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """a^2, sqrt(1 + a^2) and shares of the bells of all levels, (K, LEVELS) each."""
         level = np.arange(LEVELS) / LEVELS
         scales = np.exp(np.log(self.scales)[..., None] * (1.0 - level) + _widest(self) * level)
@@ -121,13 +127,13 @@ class Ring:
         return a2, np.sqrt(1.0 + a2), shares[..., None] * _level_shares()
 
     @cached_property
-    def _start(self) -> Host:
+    def _start(self) -> FloatArray:
         return self._turns(np.atleast_1d(self.zero))
 
-    def _turns(self, x: Host) -> Host:
+    def _turns(self, x: FloatArray) -> FloatArray:
         return self._both(x)[0]
 
-    def _both(self, x: Host) -> tuple[Host, Host]:
+    def _both(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the turns and their slope."""
         a2, r, parts = self._bells
         whole, s, c = self._angles(x)
@@ -138,13 +144,15 @@ class Ring:
         slope = _summed(f, parts * r) / self.length
         return np.asarray(bells), np.asarray(slope + self.even / self.length)
 
-    def _angles(self, x: Host) -> tuple[Host, Host, Host]:
+    def _angles(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         h = np.pi * (x[:, None] - self.means) / self.length
         whole = np.round(h / np.pi)
         rest = h - whole * np.pi
         return whole, np.sin(rest), np.cos(rest)
 
-    def _turns_rate(self, x: Host, means: Host, logs: Host, shares: Host, even: Any) -> Host:
+    def _turns_rate(
+        self, x: FloatArray, means: FloatArray, logs: FloatArray, shares: FloatArray, even: Any
+    ) -> FloatArray:
         a2, r, parts = self._bells
         whole, s, c = self._angles(x)
         f = 1.0 / (1.0 + a2 * (s * s)[:, :, None])
@@ -159,7 +167,7 @@ class Ring:
             (1.0 - self.even) * (each @ shares) - slope @ means + widen @ logs + even * straight
         )
 
-    def _table(self) -> Host:
+    def _table(self) -> FloatArray:
         """Return one turn from `zero` on, graded into every mean."""
         finest = self.scales.min()
         reach = np.arcsinh(self.length / finest) + 1.0
@@ -172,7 +180,7 @@ class Ring:
         return np.asarray(self.zero + np.unique(np.concatenate([graded, even])))
 
 
-def _summed(values: Host, weights: Host) -> Host:
+def _summed(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the sums of values (n, K, L) with weights (K, L), or each point's own."""
     if weights.ndim == 2:
         return np.asarray(np.tensordot(values, weights, 2))
@@ -184,7 +192,7 @@ def _widest(ring: Ring) -> float:
     return float(np.log(ring.length / np.pi))
 
 
-def _level_shares() -> Host:
+def _level_shares() -> FloatArray:
     """Return the shares of a component's bells: the sharp part has its own width."""
     part = np.full(LEVELS, LOGARITHMIC / LEVELS)
     part[0] += 1.0 - LOGARITHMIC
@@ -215,7 +223,7 @@ class PeriodicKernels:
         """N."""
         return self.kernels
 
-    def table(self, s: Host, order: int) -> Table:
+    def table(self, s: FloatArray, order: int) -> Table:
         """Return the derivatives up to `order` of every function at positions s."""
         half = (self.kernels - 1) // 2
         k = np.arange(half + 1, dtype=float)
@@ -232,12 +240,12 @@ class PeriodicKernels:
                 out[p][:, half + 1 :] += odd[:, 1:] * f[1:] ** p
         return Table(s, out)
 
-    def sums(self, s: Host, weights: Host, order: int) -> Host:
+    def sums(self, s: FloatArray, weights: FloatArray, order: int) -> FloatArray:
         """Return derivatives of weighted sums (K, ...) of the functions, (order + 1, n, ...)."""
         return np.stack([values @ weights for values in self.table(s, order).values])
 
 
-def _plain(k: Host) -> Host:
+def _plain(k: FloatArray) -> FloatArray:
     """Return (2 pi k)^2."""
     return np.asarray((2.0 * np.pi * k) ** 2)
 

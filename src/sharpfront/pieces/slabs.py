@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError
 from sharpfront.maps import chain
 from sharpfront.pieces.coordinate import Points
@@ -85,19 +85,21 @@ class SlabBasis:
         return max(slab.kernels for slab in self.slabs)
 
     @cached_property
-    def times(self) -> Host:
+    def times(self) -> FloatArray:
         """The ends of all slabs, (n + 1,)."""
         return np.array([self.slabs[0].motion.times[0], *(s.motion.times[1] for s in self.slabs)])
 
-    def matrix(self, points: Host, orders: Sequence[int]) -> Host:
+    def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Refuse: nothing is fitted with all slabs at once."""
         raise BasisError("Slabs of time are solved one after the other; use values().")
 
-    def values(self, weights: Host, points: Host, orders: Sequence[int]) -> Host:
+    def values(self, weights: FloatArray, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return a derivative of the weighted sum at points (m, 2) = (x, t), (m,)."""
         return self.several(weights, points, [tuple(orders)])[0]
 
-    def several(self, weights: Host, points: Host, orders: Sequence[tuple[int, ...]]) -> list[Host]:
+    def several(
+        self, weights: FloatArray, points: FloatArray, orders: Sequence[tuple[int, ...]]
+    ) -> list[FloatArray]:
         """Return several derivatives of the weighted sum, (m,) each."""
         for space, time in orders:
             if space + time > MOST_ORDERS or time > 2 or (time == 2 and space):
@@ -113,7 +115,9 @@ class SlabBasis:
                     values[index] = found
         return out
 
-    def _parts(self, weights: Host, t: Host) -> Iterator[tuple[Slab, Host, Index]]:
+    def _parts(
+        self, weights: FloatArray, t: FloatArray
+    ) -> Iterator[tuple[Slab, FloatArray, Index]]:
         """Yield each slab that is needed, its weights (stages + 1, K) and the points in it."""
         which = np.clip(np.searchsorted(self.times, t, side="left") - 1, 0, len(self.slabs) - 1)
         ends = np.cumsum([0, *(slab.size for slab in self.slabs)])
@@ -143,8 +147,8 @@ def _chunks(rows: Index, size: int) -> list[Index]:
 
 
 def _slab_values(
-    slab: Slab, b: Host, x: Host, t: Host, orders: Sequence[tuple[int, ...]]
-) -> list[Host]:
+    slab: Slab, b: FloatArray, x: FloatArray, t: FloatArray, orders: Sequence[tuple[int, ...]]
+) -> list[FloatArray]:
     """Return derivatives in one slab; points of one moment share its coordinate."""
     same = len(t) > 0 and bool(np.all(t == t[0]))
     when = float(t[0]) if same else t
@@ -157,8 +161,14 @@ def _slab_values(
 
 
 def _derivative(
-    slab: Slab, sums: Host, slopes: Host, when: Any, points: Points, space: int, time: int
-) -> Host:
+    slab: Slab,
+    sums: FloatArray,
+    slopes: FloatArray,
+    when: Any,
+    points: Points,
+    space: int,
+    time: int,
+) -> FloatArray:
     """Return one derivative from those in xi at fixed xi, by the chain rule.
 
     u_t = U_t + xi_t U_xi, and with T_k the coefficients of d^k/dx^k in d^j/dxi^j,
@@ -182,14 +192,14 @@ def _derivative(
     return np.asarray(sums[0, :, 2] + mixed + faster * sums[1, :, 0])
 
 
-def _chained(slopes: Host, space: int) -> Host:
+def _chained(slopes: FloatArray, space: int) -> FloatArray:
     """Return the coefficients of d^j/dxi^j in d^space/dx^space, (space + 1, n)."""
     unit = np.zeros((space + 1, slopes.shape[1]))
     unit[space] = 1.0
     return chain(slopes, unit)
 
 
-def _in_time(f: Callable[[Any], Host], when: Any, dt: float) -> Host:
+def _in_time(f: Callable[[Any], FloatArray], when: Any, dt: float) -> FloatArray:
     """Return the time derivative of a smooth function of the motion, by central differences.
 
     The motion is analytic and changes little over a thousandth of a slab: eleven digits.
@@ -199,7 +209,7 @@ def _in_time(f: Callable[[Any], Host], when: Any, dt: float) -> Host:
     return np.asarray((8.0 * near - far) / (12.0 * h))
 
 
-def _sums(slab: Slab, b: Host, xi: Host, t: Host, order: int) -> Host:
+def _sums(slab: Slab, b: FloatArray, xi: FloatArray, t: FloatArray, order: int) -> FloatArray:
     """Return u, u_t and u_tt at fixed xi with their derivatives in xi, (order + 1, n, 3)."""
     s, dt = (t - slab.motion.times[0]) / slab.motion.dt, slab.motion.dt
     rows = [interpolation(s), interpolation_rate(s) / dt]

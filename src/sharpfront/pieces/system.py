@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import ProblemError
-from sharpfront.ordinary import IntegralTerm, LinearCondition, OrdinaryProblem
+from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem
 from sharpfront.pieces import tables
 from sharpfront.pieces.basis import PiecewiseBasis
 from sharpfront.pieces.coordinate import Points
@@ -21,7 +21,7 @@ HEAVY = 100.0
 
 
 def piece_system(
-    problem: OrdinaryProblem,
+    problem: LineProblem,
     basis: PiecewiseBasis,
     rows: Sequence[Points],
     conditions: Sequence[Block],
@@ -50,7 +50,7 @@ def piece_system(
     return LinearSystem(tuple(blocks), edges).with_unit_rows()
 
 
-def condition_blocks(problem: OrdinaryProblem, basis: PiecewiseBasis) -> list[Block]:
+def condition_blocks(problem: LineProblem, basis: PiecewiseBasis) -> list[Block]:
     """Return one row for each condition, over the pieces that it speaks of."""
     blocks = []
     edges = basis.edges
@@ -65,8 +65,8 @@ def condition_blocks(problem: OrdinaryProblem, basis: PiecewiseBasis) -> list[Bl
     return blocks
 
 
-def _by_piece(condition: LinearCondition, pieces: tuple[Piece, ...]) -> dict[int, Host]:
-    rows: dict[int, Host] = {}
+def _by_piece(condition: LinearCondition, pieces: tuple[Piece, ...]) -> dict[int, FloatArray]:
+    rows: dict[int, FloatArray] = {}
     for term in condition.terms:
         if isinstance(term, IntegralTerm):
             for i, piece in enumerate(pieces):

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 # Kernel width in spacings: 2 to 3 measured alike with enough ghosts; below 1.5 digits are lost.
 WIDTH = 2.5
@@ -44,8 +44,8 @@ class Table:
         (order + 1, n, K).
     """
 
-    points: Host
-    values: Host
+    points: FloatArray
+    values: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,29 +61,29 @@ class EvenKernels:
     """
 
     kernels: int
-    combine: Host
+    combine: FloatArray
 
     @property
     def size(self) -> int:
         """K."""
         return int(self.combine.shape[1])
 
-    def table(self, s: Host, order: int) -> Table:
+    def table(self, s: FloatArray, order: int) -> Table:
         """Return the derivatives up to `order` of every function at positions s."""
         return Table(s, np.stack([g @ self.combine for g in self._plain(s, order)]))
 
-    def sums(self, s: Host, weights: Host, order: int) -> Host:
+    def sums(self, s: FloatArray, weights: FloatArray, order: int) -> FloatArray:
         """Return the derivatives of a weighted sum of the functions, (order + 1, n)."""
         plain = self.combine @ weights
         return np.stack([g @ plain for g in self._plain(s, order)])
 
-    def _plain(self, s: Host, order: int) -> list[Host]:
+    def _plain(self, s: FloatArray, order: int) -> list[FloatArray]:
         scale = self.kernels / WIDTH
         z = (s[:, None] - centres(self.kernels)) * scale
         return [g * scale**k for k, g in enumerate(_gaussians(z, order))]
 
 
-def _gaussians(z: Host, order: int) -> list[Host]:
+def _gaussians(z: FloatArray, order: int) -> list[FloatArray]:
     """Return d^k/dz^k exp(-z^2/2) for k = 0..order, by He_(k+1) = z He_k - k He_(k-1)."""
     base = np.where(np.abs(z) < REACH, np.exp(-0.5 * np.minimum(z * z, REACH**2)), 0.0)
     out = [base, -z * base]
@@ -92,18 +92,18 @@ def _gaussians(z: Host, order: int) -> list[Host]:
     return out[: order + 1]
 
 
-def centres(kernels: int) -> Host:
+def centres(kernels: int) -> FloatArray:
     """Return the centres, ghosts included."""
     return np.asarray((np.arange(-GHOSTS, kernels + GHOSTS) + 0.5) / kernels)
 
 
 @lru_cache(maxsize=128)
-def fitting_points(kernels: int) -> Host:
+def fitting_points(kernels: int) -> FloatArray:
     """Return 2N midpoints and cosine-spaced points in the last three spacings, ends included."""
     return clustered(kernels, 2 * kernels)
 
 
-def clustered(kernels: int, count: int) -> Host:
+def clustered(kernels: int, count: int) -> FloatArray:
     """Return `count` midpoints and cosine-spaced points in the last three spacings of kernels."""
     inner = (np.arange(count) + 0.5) / count
     edge = 3.0 / kernels * (1.0 - np.cos(0.5 * np.pi * np.arange(CLUSTER) / CLUSTER))
@@ -111,7 +111,7 @@ def clustered(kernels: int, count: int) -> Host:
 
 
 @lru_cache(maxsize=128)
-def checking_nodes(kernels: int) -> Host:
+def checking_nodes(kernels: int) -> FloatArray:
     """Return the grid of the error equation: `even_nodes`, and fifths in the last spacings.
 
     There residuals swing as fast as the fitting points that are denser, and thirds alone may miss
@@ -124,12 +124,12 @@ def checking_nodes(kernels: int) -> Host:
 
 
 @lru_cache(maxsize=128)
-def even_nodes(kernels: int) -> Host:
+def even_nodes(kernels: int) -> FloatArray:
     """Return 3N + 1 even nodes and three more near each end."""
     return _nodes(kernels, np.zeros(0, dtype=int))
 
 
-def _nodes(kernels: int, ends: NDArray[np.intp]) -> Host:
+def _nodes(kernels: int, ends: NDArray[np.intp]) -> FloatArray:
     """Return thirds of the spacings, three nodes near each end, and more from each end."""
     length = _FINEST * kernels
     inner = _FINEST // 3 * np.arange(3 * kernels + 1)
@@ -138,20 +138,20 @@ def _nodes(kernels: int, ends: NDArray[np.intp]) -> Host:
 
 
 @lru_cache(maxsize=128)
-def checking_middles(kernels: int) -> Host:
+def checking_middles(kernels: int) -> FloatArray:
     """Return the middles of the error equation's cells, at which nothing is fitted."""
     nodes = checking_nodes(kernels)
     return np.asarray(0.5 * (nodes[1:] + nodes[:-1]))
 
 
 @lru_cache(maxsize=128)
-def every_point(kernels: int) -> tuple[Host, Host]:
+def every_point(kernels: int) -> tuple[FloatArray, FloatArray]:
     """Return fitting points, checking nodes and middles together, and where to cut them apart."""
     parts = [fitting_points(kernels), checking_nodes(kernels), checking_middles(kernels)]
     return np.concatenate(parts), np.cumsum([len(part) for part in parts])[:-1]
 
 
-def plain_kernels(s: Host, kernels: int) -> Host:
+def plain_kernels(s: FloatArray, kernels: int) -> FloatArray:
     """Return the Gaussians themselves at positions s, (n, N + 2 GHOSTS)."""
     return _gaussians((s[:, None] - centres(kernels)) * (kernels / WIDTH), 0)[0]
 
@@ -184,7 +184,7 @@ def end_table(kernels: int, order: int) -> Table:
 
 
 @lru_cache(maxsize=64)
-def quadrature_table(kernels: int, order: int) -> tuple[Table, Host]:
+def quadrature_table(kernels: int, order: int) -> tuple[Table, FloatArray]:
     """Return the functions at Gauss-Legendre points, and the weights, for integral conditions.
 
     Eight points to every other kernel: the coordinate's own density may vary by orders of magnitude

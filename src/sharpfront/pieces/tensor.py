@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError
 from sharpfront.maps import chain
 from sharpfront.pieces import tables
@@ -40,7 +40,7 @@ ROWS = 1.55
 _COMPONENT_ARRAYS = ("anchor", "offset", "scale", "log_share", "bell_share")
 
 
-def _fitting_points(kernels: int, most: int) -> Host:
+def _fitting_points(kernels: int, most: int) -> FloatArray:
     """Return the positions of rows along an axis in its coordinate."""
     if kernels >= FEW:
         return tables.clustered(kernels, 2 * math.ceil(ROWS * kernels / 2))
@@ -94,7 +94,7 @@ class Axis:
         return self.coordinate.invert(_fitting_points(self.kernels, self.most))
 
     @property
-    def checking(self) -> Host:
+    def checking(self) -> FloatArray:
         """The grid of the error equation, three cells for each kernel."""
         if self.kernels >= FEW:
             return self.coordinate.invert(tables.even_nodes(self.kernels)).x
@@ -104,17 +104,17 @@ class Axis:
         return self.coordinate.invert(0.4 * even + 0.6 * np.sin(0.5 * np.pi * even) ** 2).x
 
     @property
-    def centres(self) -> Host:
+    def centres(self) -> FloatArray:
         """The positions of the kernels between the ends, (N,)."""
         return self.coordinate.invert((np.arange(self.kernels) + 0.5) / self.kernels).x
 
     @property
-    def deviations(self) -> Host:
+    def deviations(self) -> FloatArray:
         """The kernels' widths in x at their centres, (N,)."""
         at = self.coordinate.nearest(self.centres)
         return np.asarray(tables.WIDTH / self.kernels / self.coordinate.derivatives(at, 1)[0])
 
-    def matrix(self, points: Points, order: int) -> Host:
+    def matrix(self, points: Points, order: int) -> FloatArray:
         """Return d^order/dx^order of every function at points, (n, size)."""
         if order > HIGHEST_DERIVATIVE:
             raise BasisError(
@@ -176,7 +176,7 @@ class TensorBasis:
         """The places in the block of all products of those that are kept, (size,)."""
         return _kept(self.shape)
 
-    def block(self, weights: Host) -> Host:
+    def block(self, weights: FloatArray) -> FloatArray:
         """Return the weights in the block of all products, zero where one is left out."""
         out = np.zeros(math.prod(self.shape))
         out[self.kept] = weights
@@ -203,23 +203,26 @@ class TensorBasis:
         return self.size
 
     @property
-    def centres(self) -> Host:
+    def centres(self) -> FloatArray:
         """The centres of the Gaussians in the box, ghosts left out, (n, d)."""
         return _product([axis.centres for axis in self.axes])
 
     @property
-    def covariances(self) -> Host:
+    def covariances(self) -> FloatArray:
         """The covariance of each Gaussian in the box at its centre, (n, d, d)."""
         widths = _product([axis.deviations for axis in self.axes])
         return np.asarray(widths[:, :, None] ** 2 * np.eye(self.dimension))
 
-    def matrix(self, points: Host, orders: tuple[int, ...]) -> Host:
+    def matrix(self, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
         """Return d^orders of each function at each point, (m, size)."""
         return self.combined(points, [orders], [np.ones(len(points))])
 
     def combined(
-        self, points: Host, orders: Sequence[tuple[int, ...]], coefficients: Sequence[Host]
-    ) -> Host:
+        self,
+        points: FloatArray,
+        orders: Sequence[tuple[int, ...]],
+        coefficients: Sequence[FloatArray],
+    ) -> FloatArray:
         """Return sum_t c_t d^orders_t of each function at each point, (m, size)."""
         terms = [self._parts(points, one) for one in orders]
         scaled = [c[:, None] * parts[0] for c, parts in zip(coefficients, terms, strict=True)]
@@ -236,7 +239,9 @@ class TensorBasis:
         every = np.matmul(left.swapaxes(1, 2), right).reshape(len(points), -1)
         return np.asarray(every[:, self.kept])
 
-    def _gathered(self, scaled: Sequence[Host], terms: Sequence[Sequence[Host]]) -> Host:
+    def _gathered(
+        self, scaled: Sequence[FloatArray], terms: Sequence[Sequence[FloatArray]]
+    ) -> FloatArray:
         """Add up the terms product by product, where the block of all products is too large."""
         numbers = np.unravel_index(self.kept, self.shape)
         result = np.zeros((len(scaled[0]), self.size))
@@ -247,7 +252,9 @@ class TensorBasis:
             result += product
         return result
 
-    def values(self, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
+    def values(
+        self, weights: FloatArray, points: FloatArray, orders: tuple[int, ...]
+    ) -> FloatArray:
         """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
         out = np.empty(len(points))
         step = max(1, _CHUNK // max(1, math.prod(self.shape[1:])))
@@ -256,7 +263,9 @@ class TensorBasis:
             out[part] = self._sums(weights, points[part], orders)
         return out
 
-    def on_grid(self, weights: Host, places: Sequence[Points], orders: tuple[int, ...]) -> Host:
+    def on_grid(
+        self, weights: FloatArray, places: Sequence[Points], orders: tuple[int, ...]
+    ) -> FloatArray:
         """Return d^orders of the weighted sum on the grid of positions along each axis."""
         result = self.block(weights)
         for axis, at, order in zip(self.axes, places, orders, strict=True):
@@ -281,7 +290,7 @@ class TensorBasis:
             words[name] = np.concatenate([getattr(a.coordinate, name) for a in self.axes])
         return words
 
-    def _parts(self, points: Host, orders: tuple[int, ...]) -> list[Host]:
+    def _parts(self, points: FloatArray, orders: tuple[int, ...]) -> list[FloatArray]:
         if points.shape[1:] != (self.dimension,) or len(orders) != self.dimension:
             raise BasisError(
                 f"Expected points of shape (m, {self.dimension}) and as many orders, got "
@@ -292,7 +301,7 @@ class TensorBasis:
             for i, (axis, order) in enumerate(zip(self.axes, orders, strict=True))
         ]
 
-    def _sums(self, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
+    def _sums(self, weights: FloatArray, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
         first, *others = self._parts(points, orders)
         result = first @ self.block(weights).reshape(first.shape[1], -1)
         for part in others:
@@ -301,7 +310,7 @@ class TensorBasis:
         return np.asarray(result[:, 0])
 
 
-def _along(axis: Axis, x: Host, order: int) -> Host:
+def _along(axis: Axis, x: FloatArray, order: int) -> FloatArray:
     """Return the functions of an axis at positions, each of which is computed once."""
     once, where = np.unique(x, return_inverse=True)
     if 2 * len(once) > len(x):
@@ -309,7 +318,7 @@ def _along(axis: Axis, x: Host, order: int) -> Host:
     return np.asarray(axis.matrix(axis.coordinate.nearest(once), order)[where])
 
 
-def _product(lists: Sequence[Host]) -> Host:
+def _product(lists: Sequence[FloatArray]) -> FloatArray:
     return np.stack(np.meshgrid(*lists, indexing="ij"), axis=-1).reshape(-1, len(lists))
 
 

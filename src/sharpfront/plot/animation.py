@@ -10,14 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path, finite, one_of, solution_like, whole
 from sharpfront.errors import ProblemError
 from sharpfront.files import replacing
-from sharpfront.plot.moment import in_time
 from sharpfront.plot.panels import Wish
 from sharpfront.plot.scenes import Scene, curve_scene, map_scene
 from sharpfront.plot.section import section
+from sharpfront.plot.snapshot import in_time
 
 Moments = Literal["even", "steps"]
 # Of a film of which nothing is said.
@@ -117,7 +117,7 @@ def timing_of(fps: float | None, seconds: float | None, frames: int | None) -> T
     return Timing(int(frames), frames / seconds if seconds is not None else fps or _FPS)
 
 
-def film_times(solution: Any, where: dict[str, Any], count: int, moments: str) -> Host:
+def film_times(solution: Any, where: dict[str, Any], count: int, moments: str) -> FloatArray:
     """Return the moments of the frames, (count,), increasing."""
     one_of(moments, "moments", ("even", "steps"))
     names = solution.approximation.coordinates

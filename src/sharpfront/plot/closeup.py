@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.plot import panels
 from sharpfront.plot.line import line_points
-from sharpfront.plot.moment import TIME, in_time
 from sharpfront.plot.narrow import round_place
 from sharpfront.plot.panels import Panel, Wish
 from sharpfront.plot.section import Section, kernels_of, section
+from sharpfront.plot.snapshot import TIME, in_time
 from sharpfront.plot.stills import even, still
 from sharpfront.plot.timed import timed_panels
 
@@ -127,7 +127,7 @@ def _on_line(wish: Wish, where: Section) -> list[Window]:
     return steep_windows(x, slopes, jumps)
 
 
-def _slopes(wish: Wish, where: Section) -> tuple[Host, Host, Host]:
+def _slopes(wish: Wish, where: Section) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return places on a line, the steepest slope of any unknown there, and its jumps between them.
 
     Values as parts of all that an unknown varies, places as parts of the window.
@@ -150,14 +150,14 @@ def _slopes(wish: Wish, where: Section) -> tuple[Host, Host, Host]:
     return x, slopes, jumps
 
 
-def _variation(values: Host, solution: Any) -> float:
+def _variation(values: FloatArray, solution: Any) -> float:
     """Return the largest difference of values; zero where it is no more than their error."""
     size = float(np.ptp(values)) if len(values) else 0.0
     least = max(1e-12 * float(np.max(np.abs(values), initial=1.0)), solution.error_estimate)
     return size if size > least else 0.0
 
 
-def steep_windows(x: Host, slopes: Host, jumps: Host) -> list[Window]:
+def steep_windows(x: FloatArray, slopes: FloatArray, jumps: FloatArray) -> list[Window]:
     """Return where a curve is steep and narrow, from left to right; the steepest of many.
 
     Parameters
@@ -222,7 +222,7 @@ def _in_plane(wish: Wish, where: Section) -> list[Window]:
     return [best] if best.ends else []
 
 
-def _looked_at(wish: Wish, unknown: str, where: Section) -> Host:
+def _looked_at(wish: Wish, unknown: str, where: Section) -> FloatArray:
     """Return places on a plane: an even grid, where kernels are, and the boundary."""
     domain = wish.solution.domain
     kernels = kernels_of(wish.solution.approximation.bases[unknown]).on(where)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def draw_convergence(axes: Axes, solution: Any) -> None:
     axes.legend(frameon=False, fontsize=8)
 
 
-def _label_kernels(axes: Axes, kernels: Host) -> None:
+def _label_kernels(axes: Axes, kernels: FloatArray) -> None:
     """Write plain numbers under a logarithmic axis that spans less than a decade or two."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 

@@ -11,9 +11,9 @@ import numpy as np
 from sharpfront.checks import is_number, listed, numbers_in, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.plot.closeup import closeup_panels
-from sharpfront.plot.moment import in_time
 from sharpfront.plot.panels import Panel, Wish, panels
 from sharpfront.plot.quantity import summary, unknown_of
+from sharpfront.plot.snapshot import in_time
 from sharpfront.plot.surface import viewer
 from sharpfront.plot.timed import timed_panels
 

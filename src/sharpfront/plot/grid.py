@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host, to_host
+from sharpfront.arrays import FloatArray, to_host
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import tables
 from sharpfront.pieces.slabs import Slab, SlabBasis
@@ -17,13 +17,13 @@ from sharpfront.plot.section import Kernels
 _EVEN_SHARE = 2
 
 
-def centres_of(basis: Any) -> Host:
+def centres_of(basis: Any) -> FloatArray:
     """Return the centres of a basis, (n, d); none where it does not say where they are."""
     centres = getattr(basis, "centres", np.zeros((0, basis.dimension)))
     return np.asarray(to_host(centres), dtype=float)
 
 
-def graded_axis(basis: Any, axis: int, bounds: Host, count: int) -> Host:
+def graded_axis(basis: Any, axis: int, bounds: FloatArray, count: int) -> FloatArray:
     """Return up to `count` increasing places along an axis with both ends, dense like kernels."""
     low, high = bounds[:, axis]
     shares = np.linspace(0.0, 1.0, count)
@@ -34,7 +34,7 @@ def graded_axis(basis: Any, axis: int, bounds: Host, count: int) -> Host:
     return np.unique(np.concatenate([[low], np.clip(inner, low, high), [high]]))
 
 
-def shared_places(centres: Host, ends: tuple[float, float], count: int) -> Host:
+def shared_places(centres: FloatArray, ends: tuple[float, float], count: int) -> FloatArray:
     """Return places between two ends, half of them even and half at quantiles of the centres."""
     low, high = ends
     shares = np.linspace(0.0, 1.0, count + 2)
@@ -53,7 +53,7 @@ def kernels_at(basis: Any, t: float) -> Kernels | None:
     return Kernels(centres[order, None], widths[order, None, None] ** 2)
 
 
-def slab_kernels(slab: Slab, t: float) -> tuple[Host, Host]:
+def slab_kernels(slab: Slab, t: float) -> tuple[FloatArray, FloatArray]:
     """Return centres and widths of a slab's kernels at a moment, each in its own place, (n,)."""
     n, where = slab.kernels, slab.motion.at(t)
     # Those of a circle begin at its zero, those of a stretch lie half a step inside.
@@ -77,7 +77,7 @@ def slab_at(basis: SlabBasis, t: float) -> Slab:
     return basis.slabs[int(np.clip(np.searchsorted(basis.times, t) - 1, 0, last))]
 
 
-def graded_line(kernels: Kernels, ends: tuple[float, float], most: int) -> Host:
+def graded_line(kernels: Kernels, ends: tuple[float, float], most: int) -> FloatArray:
     """Return increasing places on a line: even ones, kernels' centres and some between each two.
 
     Parameters

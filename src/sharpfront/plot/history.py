@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.plot.colours import BLUE, GREEN, ORANGE
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def draw_counts(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     _label(axes, span, "kernels of each unknown" if several else "kernels")
 
 
-def _stairs(axes: Axes, solution: Any, values: Host, colour: str) -> None:
+def _stairs(axes: Axes, solution: Any, values: FloatArray, colour: str) -> None:
     times = np.array([step.time for step in solution.history])
     axes.step(_starting(solution, times), [values[0], *values], where="pre", color=colour, lw=1.4)
 
 
-def _starting(solution: Any, times: Host) -> Host:
+def _starting(solution: Any, times: FloatArray) -> FloatArray:
     return np.concatenate([[solution.domain.time[0]], times])
 
 

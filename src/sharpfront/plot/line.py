@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.plot.colours import CURVES
 from sharpfront.plot.narrow import label_narrow
@@ -118,7 +118,7 @@ def _draw_curve(
     axes.plot(x, values, label=quantity.label, **style)
 
 
-def _draw_ticks(axes: Axes, places: Host) -> None:
+def _draw_ticks(axes: Axes, places: FloatArray) -> None:
     axes.plot(
         places,
         np.full(len(places), 0.02),
@@ -132,7 +132,7 @@ def _draw_ticks(axes: Axes, places: Host) -> None:
     )
 
 
-def line_points(domain: Domain, where: Section, kernels: Kernels) -> tuple[Host, Any]:
+def line_points(domain: Domain, where: Section, kernels: Kernels) -> tuple[FloatArray, Any]:
     """Return increasing places along a line, and which of them are inside the domain.
 
     Even places, the kernels' centres and some between each two, and the places where the line
@@ -152,7 +152,9 @@ def line_points(domain: Domain, where: Section, kernels: Kernels) -> tuple[Host,
     return x[order], inside[order]
 
 
-def _crossings(domain: Domain, where: Section, left: Host, right: Host, first: Any) -> Host:
+def _crossings(
+    domain: Domain, where: Section, left: FloatArray, right: FloatArray, first: Any
+) -> FloatArray:
     """Return the last places inside before the line crosses the boundary."""
     inner, outer = np.where(first, left, right), np.where(first, right, left)
     for _ in range(_BISECTIONS if len(inner) else 0):

@@ -7,7 +7,7 @@ import html
 import io
 from typing import Any
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 _WIDTH = 34
 _CELL = "padding: .15em .8em .15em 0; text-align: left; vertical-align: top"
@@ -76,7 +76,7 @@ def _picture(solution: Any) -> str:
     return f'<img alt="{words}" src="data:image/png;base64,{data}">'
 
 
-def _fixed(names: tuple[str, ...], low: Host, high: Host) -> dict[str, Any]:
+def _fixed(names: tuple[str, ...], low: FloatArray, high: FloatArray) -> dict[str, Any]:
     """Return all but one or two coordinates: space at its middle, time at its end."""
     fixed = {
         name: float((low[i] + high[i]) / 2)

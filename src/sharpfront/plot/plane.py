@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Domain
 from sharpfront.plot.colours import BLUE, ORANGE
@@ -195,7 +195,7 @@ def _add_ellipses(
     ellipses.set_clip_path(outline, axes.transData)
 
 
-def _ellipses(covariances: Host) -> tuple[Host, Host, Host]:
+def _ellipses(covariances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the diameters along both axes and the angle of the first in degrees."""
     variances, directions = np.linalg.eigh(covariances)
     diameters = 2 * np.sqrt(np.maximum(variances, 0.0))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 
 
@@ -29,7 +29,7 @@ class Quantity:
     """
 
     label: str
-    values: Callable[[Host], Host]
+    values: Callable[[FloatArray], FloatArray]
     logarithmic: bool = False
     noise: float = 0.0
 
@@ -54,7 +54,7 @@ def residual_of(solution: Any) -> Quantity:
             "drawn. Solve the problem again, or draw plot('solution') or plot('kernels')."
         )
 
-    def logarithms(points: Host) -> Host:
+    def logarithms(points: FloatArray) -> FloatArray:
         size = np.max(np.abs(solution.approximation.residuals(solution.problem, points)), axis=0)
         return np.asarray(np.log10(np.maximum(size, np.finfo(float).tiny)))
 

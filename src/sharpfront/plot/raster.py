@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.plot.section import Kernels, Section
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
 
-Function = Callable[[Host], Host]
+Function = Callable[[FloatArray], FloatArray]
 # Sides that differ by more than this are drawn with axes of their own scale.
 STRETCHED = 4.0
 _OUTLINE_CELLS = 400
@@ -44,10 +44,10 @@ class Raster:
         Size of a cell, (2,).
     """
 
-    values: Host
+    values: FloatArray
     where: Section
     outline: Path | None
-    cell: Host
+    cell: FloatArray
 
     def limits(self, logarithmic: bool = False) -> tuple[float, float]:
         """Return the smallest and the largest value; NaN where there is none.
@@ -111,7 +111,7 @@ def outline_of(domain: Domain, where: Section) -> Path | None:
     return Path(filled[0][0], filled[1][0])
 
 
-def _inside(function: Function, domain: Domain, where: Section, flat: Host) -> Host:
+def _inside(function: Function, domain: Domain, where: Section, flat: FloatArray) -> FloatArray:
     """Return values at points of the plane, NaN outside the domain."""
     values = np.full(len(flat), np.nan)
     points = where.lift(flat)
@@ -121,7 +121,7 @@ def _inside(function: Function, domain: Domain, where: Section, flat: Host) -> H
     return values
 
 
-def _streaks(kernels: Kernels, cell: Host) -> Host:
+def _streaks(kernels: Kernels, cell: FloatArray) -> FloatArray:
     """Return places along the kernels that are thinner than a cell."""
     variances, directions = np.linalg.eigh(kernels.covariances)
     thin = np.sqrt(variances[:, 0]) < cell.max()
@@ -131,7 +131,7 @@ def _streaks(kernels: Kernels, cell: Host) -> Host:
     return np.asarray((centres[:, None, :] + _ALONG[:, None] * long[:, None, :]).reshape(-1, 2))
 
 
-def _rim(domain: Domain, where: Section, outline: Path | None, resolution: int) -> Host:
+def _rim(domain: Domain, where: Section, outline: Path | None, resolution: int) -> FloatArray:
     """Return places on the boundary, some for each cell that it passes."""
     if outline is None:
         return np.zeros((0, 2))
@@ -145,7 +145,7 @@ def _rim(domain: Domain, where: Section, outline: Path | None, resolution: int) 
     return np.asarray(outline.vertices)
 
 
-def with_extremes(values: Host, at: NDArray[np.int64], beyond: Host) -> Host:
+def with_extremes(values: FloatArray, at: NDArray[np.int64], beyond: FloatArray) -> FloatArray:
     """Return cells with the values at places in them that no neighbouring cell foretells."""
     columns, rows = at.T
     least, most = np.full(values.shape, np.inf), np.full(values.shape, -np.inf)
@@ -166,7 +166,7 @@ def with_extremes(values: Host, at: NDArray[np.int64], beyond: Host) -> Host:
     return result
 
 
-def _with_margin(values: Host) -> Host:
+def _with_margin(values: FloatArray) -> FloatArray:
     """Return cells with those next to the domain filled in; the outline cuts them off."""
     missing = np.isnan(values)
     if missing.all() or not missing.any():

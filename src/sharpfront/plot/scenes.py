@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.plot import panels
 from sharpfront.plot.colours import ORANGE
-from sharpfront.plot.moment import Moment, StillBasis
 from sharpfront.plot.panels import Wish
 from sharpfront.plot.plane import draw_map
 from sharpfront.plot.quantity import unknown_of
 from sharpfront.plot.raster import Raster
 from sharpfront.plot.section import Kernels, Section, kernels_of, section
+from sharpfront.plot.snapshot import Moment, StillBasis
 from sharpfront.plot.strip import curve_of, draw_strip, share_legend
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Scene:
             artist.set_animated(True)
 
 
-def time_labels(times: Host) -> list[str]:
+def time_labels(times: FloatArray) -> list[str]:
     """Return the moments as text, with as many digits as tell them apart."""
     least = float(np.min(np.diff(times)))
     digits = int(np.clip(1 - np.floor(np.log10(least)), 0, 15))
@@ -75,7 +75,7 @@ def _space(wish: Wish) -> Section:
     return section(wish.solution.domain.space, wish.names[:-1], where)
 
 
-def curve_scene(wish: Wish, times: Host) -> Scene:
+def curve_scene(wish: Wish, times: FloatArray) -> Scene:
     """Return the scene of a solution on the line, over the faint curves of its beginning."""
     where = _space(wish)
     curves = [curve_of(Moment(wish.solution, float(t)), wish.unknowns, where) for t in times]
@@ -102,7 +102,7 @@ def curve_scene(wish: Wish, times: Host) -> Scene:
     return Scene(figure, len(times), show, (*strip.artists, title))
 
 
-def map_scene(wish: Wish, times: Host) -> Scene:
+def map_scene(wish: Wish, times: FloatArray) -> Scene:
     """Return the scene of a solution in the plane, a colour map; if asked for, under kernels."""
     where, unknown = _space(wish), wish.unknowns[0]
     states = [Moment(wish.solution, float(t)) for t in times]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host, to_host
+from sharpfront.arrays import FloatArray, to_host
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
@@ -38,8 +38,8 @@ class Section:
 
     names: tuple[str, ...]
     free: tuple[int, ...]
-    point: Host
-    window: Host
+    point: FloatArray
+    window: FloatArray
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -52,13 +52,13 @@ class Section:
         fixed = [i for i in range(len(self.names)) if i not in self.free]
         return ", ".join(f"{self.names[i]} = {self.point[i]:g}" for i in fixed)
 
-    def lift(self, flat: Host) -> Host:
+    def lift(self, flat: FloatArray) -> FloatArray:
         """Return points of the section (m, f) as points of space (m, d)."""
         points = np.tile(self.point, (len(flat), 1))
         points[:, self.free] = flat
         return points
 
-    def within(self, flat: Host) -> NDArray[np.bool_]:
+    def within(self, flat: FloatArray) -> NDArray[np.bool_]:
         """Tell which points of the section (m, f) are in its window."""
         return np.asarray(np.all((flat >= self.window[0]) & (flat <= self.window[1]), axis=1))
 
@@ -96,8 +96,8 @@ def section(domain: Domain, names: Sequence[str], where: Where) -> Section:
 class Kernels:
     """Centres (n, d) and covariances (n, d, d)."""
 
-    centres: Host
-    covariances: Host
+    centres: FloatArray
+    covariances: FloatArray
 
     @property
     def thinnest(self) -> float:

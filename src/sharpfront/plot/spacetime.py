@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.plot.grid import kernels_at
@@ -54,7 +54,7 @@ def raster_in_time(
     return Raster(cells, where, Path([*corners, corners[0]], closed=True), cell)
 
 
-def _between(basis: Any, t: float, where: Section) -> Host:
+def _between(basis: Any, t: float, where: Section) -> FloatArray:
     """Return both ends of a row and the kernels' centres in it."""
     ends = where.window[:, 0]
     kernels = kernels_at(basis, t) if len(where.names) == 2 else None
@@ -76,7 +76,7 @@ def passages(basis: Any, place: float, span: tuple[float, float]) -> Kernels:
     return Kernels(moments[:, None], np.gradient(moments)[:, None, None] ** 2)
 
 
-def _passages(slab: Slab, place: float, span: tuple[float, float]) -> Host:
+def _passages(slab: Slab, place: float, span: tuple[float, float]) -> FloatArray:
     begin, end = np.clip(slab.motion.times, *span)
     moments = np.linspace(float(begin), float(end), _FIRST)
 

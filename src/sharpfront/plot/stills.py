@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
-from sharpfront.plot.moment import TIME, Moment
 from sharpfront.plot.panels import Wish
 from sharpfront.plot.section import section
+from sharpfront.plot.snapshot import TIME, Moment
 
 
 def still(wish: Wish, t: float) -> Wish:
@@ -36,7 +36,7 @@ def moments_of(wish: Wish, count: int | Sequence[float] | None, default: int) ->
     return given
 
 
-def even(window: Host, count: int) -> list[float]:
+def even(window: FloatArray, count: int) -> list[float]:
     """Return even moments with both ends."""
     return [float(t) for t in np.linspace(float(window[0]), float(window[1]), count)]
 

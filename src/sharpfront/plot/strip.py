@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.mixture import Mixture
 from sharpfront.plot.colours import ORANGE
 from sharpfront.plot.line import curve_style, line_points
-from sharpfront.plot.moment import Moment
 from sharpfront.plot.narrow import label_narrow
 from sharpfront.plot.section import Section, kernels_of
+from sharpfront.plot.snapshot import Moment
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -43,9 +43,9 @@ class Curve:
         Whose components are drawn; None for none.
     """
 
-    places: Host
-    values: dict[str, Host]
-    centres: Host
+    places: FloatArray
+    values: dict[str, FloatArray]
+    centres: FloatArray
     mixture: Mixture | None
 
     @property
@@ -66,7 +66,7 @@ def curve_of(moment: Moment, unknowns: Sequence[str], where: Section) -> Curve:
     return Curve(x, values, kernels.centres[:, 0], basis.mixture)
 
 
-def bells(mixture: Mixture | None, period: float | None) -> list[Host]:
+def bells(mixture: Mixture | None, period: float | None) -> list[FloatArray]:
     """Return the outline of each component's density over height, (m, 2) each.
 
     The highest reaches to the top of the strip; heights are in proportion to the weights, not the

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import MissingExtraError
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.marching import triangles
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FACE_CELLS = 24
 
 
-def surface_of(domain: Domain) -> Host:
+def surface_of(domain: Domain) -> FloatArray:
     """Return the boundary of a domain in space as triangles, (t, 3, 3).
 
     Exact for a box; for others from the distance on a grid of 48 cells a side, which cuts sharp
@@ -73,7 +73,7 @@ def viewer(quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> Any:
     return plotter
 
 
-def _face(bounds: Host, axis: int, end: int) -> Host:
+def _face(bounds: FloatArray, axis: int, end: int) -> FloatArray:
     """Return one face of a box as triangles, (t, 3, 3)."""
     across = [i for i in range(3) if i != axis]
     u, v = (np.linspace(bounds[0, i], bounds[1, i], _FACE_CELLS + 1) for i in across)

@@ -13,11 +13,11 @@ from sharpfront.errors import BasisError, ProblemError
 from sharpfront.plot import history, panels
 from sharpfront.plot.film import film_panels
 from sharpfront.plot.line import curve_style, line_points
-from sharpfront.plot.moment import TIME
 from sharpfront.plot.panels import Panel, Wish
 from sharpfront.plot.plane import draw_map, frame
 from sharpfront.plot.quantity import residual_of, summary, unknown_of
 from sharpfront.plot.section import Section, kernels_of, section
+from sharpfront.plot.snapshot import TIME
 from sharpfront.plot.spacetime import passages, raster_in_time
 from sharpfront.plot.stills import even, moments_of, period_of, ranges, still
 from sharpfront.plot.strip import curve_of, draw_strip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.plot.colours import BLUE, ORANGE
 from sharpfront.plot.grid import slab_kernels
@@ -37,9 +37,9 @@ class Tracks:
         (x, t) before and after the components were placed anew between two steps, (j, 2, 2).
     """
 
-    ends: Host
-    weights: Host
-    jumps: Host = field(default_factory=lambda: np.zeros((0, 2, 2)))
+    ends: FloatArray
+    weights: FloatArray
+    jumps: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 2)))
 
 
 def tracks_of(solution: Any, unknown: str) -> Tracks:
@@ -72,7 +72,7 @@ def _of_records(before: Any, after: Any) -> Tracks:
     return _moved(*means, (before.time, after.time), after.mixture.weights)
 
 
-def _jump(before: Tracks, after: Tracks) -> Host:
+def _jump(before: Tracks, after: Tracks) -> FloatArray:
     """Return where components went between two steps, from left to right one by one."""
     if len(before.ends) != len(after.ends):
         return np.zeros((0, 2, 2))
@@ -91,7 +91,9 @@ def _pairs(history: Sequence[Any]) -> list[tuple[Any, Any]]:
     ]
 
 
-def _moved(start: Host, stop: Host, times: tuple[float, float], weights: Host) -> Tracks:
+def _moved(
+    start: FloatArray, stop: FloatArray, times: tuple[float, float], weights: FloatArray
+) -> Tracks:
     places = np.stack([start, stop], axis=1)
     moments = np.broadcast_to(np.asarray(times), places.shape)
     return Tracks(np.stack([places, moments], axis=2), np.asarray(weights))
@@ -113,7 +115,9 @@ def _on_circle(tracks: Tracks, low: float, high: float) -> Tracks:
     return Tracks(np.concatenate(ends), np.concatenate(weights))
 
 
-def kernel_paths(basis: Any, window: Host, most: int = MOST_PATHS) -> tuple[list[Host], int, int]:
+def kernel_paths(
+    basis: Any, window: FloatArray, most: int = MOST_PATHS
+) -> tuple[list[FloatArray], int, int]:
     """Return the paths (x, t) of kernels through each slab, each (k, 2), within a window.
 
     Parameters
@@ -135,7 +139,7 @@ def kernel_paths(basis: Any, window: Host, most: int = MOST_PATHS) -> tuple[list
     (x0, t0), (x1, t1) = window
     slabs = [s for s in basis.slabs if s.motion.times[1] > t0 and s.motion.times[0] < t1]
     count = int(np.clip(_MOMENTS // max(1, len(slabs)), 2, _MOST_MOMENTS))
-    paths: list[Host] = []
+    paths: list[FloatArray] = []
     shown = seen = 0
     for slab in slabs:
         begin, end = np.clip(slab.motion.times, t0, t1)
@@ -149,7 +153,7 @@ def kernel_paths(basis: Any, window: Host, most: int = MOST_PATHS) -> tuple[list
     return paths, shown, seen
 
 
-def _turned(places: Host, moments: Host, slab: Slab) -> list[Host]:
+def _turned(places: FloatArray, moments: FloatArray, slab: Slab) -> list[FloatArray]:
     """Return a path; on a circle, once from either side of the seam where it crosses that."""
     if not slab.motion.periodic:
         return [np.stack([places, moments], axis=1)]
@@ -197,7 +201,7 @@ def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool 
     axes.add_collection(dotted, autolim=False)
 
 
-def draw_paths(axes: Axes, paths: Sequence[Host]) -> None:
+def draw_paths(axes: Axes, paths: Sequence[FloatArray]) -> None:
     """Draw the paths of kernels as thin lines."""
     from matplotlib.collections import LineCollection
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation import to_text
 from sharpfront.equation.expression import (
     TIME,
@@ -65,12 +65,16 @@ class Code:
         self.taken.append(found)
         return found
 
-    def function(self, f: Callable[..., Any], names: Sequence[str], points: Host, what: str) -> str:
+    def function(
+        self, f: Callable[..., Any], names: Sequence[str], points: FloatArray, what: str
+    ) -> str:
         """Return a function of the coordinates as code: a lambda, or the name of one to supply."""
         code = source_of(f, names, points) or self._traced(f, names, points)
         return code or self.supplied(getattr(f, "__name__", "<lambda>"), names, what)
 
-    def _traced(self, f: Callable[..., Any], names: Sequence[str], points: Host) -> str | None:
+    def _traced(
+        self, f: Callable[..., Any], names: Sequence[str], points: FloatArray
+    ) -> str | None:
         """Return a function that gives an expression for symbols as a lambda, if it agrees."""
         expression = traced(f, tuple(names))
         if expression is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import (
     Ball,
     Box,
@@ -73,13 +73,13 @@ def _given(domain: Domain, code: Code) -> str:
     return code.supplied(type(domain).__name__, (), "the domain") + "()"
 
 
-def _spread(frame: Host) -> Host:
+def _spread(frame: FloatArray) -> FloatArray:
     low, high = frame
     shares = np.random.default_rng(0).uniform(size=(_COMPARED, len(low)))
     return np.asarray(low + shares * (high - low))
 
 
-def _along(domain: Marked) -> Host:
+def _along(domain: Marked) -> FloatArray:
     """Return points of the boundary, where the function is asked, or of space for a half-space."""
     if not np.all(np.isfinite(domain.bounds)):
         return _spread(np.array([[-2.0] * domain.dimension, [2.0] * domain.dimension]))

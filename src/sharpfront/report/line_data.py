@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.plot.grid import graded_line
 from sharpfront.plot.section import Kernels
 from sharpfront.report.encode import doubles, singles
@@ -24,8 +24,8 @@ def line_data(
     shown: Sequence[Shown],
     placements: Sequence[Placement],
     answer: int,
-    times: Host | None,
-) -> tuple[dict[str, Any], list[Host]]:
+    times: FloatArray | None,
+) -> tuple[dict[str, Any], list[FloatArray]]:
     """Return curves and kernels for the page, and the points (m, d) where they were taken."""
     count = 1 if times is None else len(times)
     most = min(_MOST, _BUDGET // (count * (8 + 4 * len(shown))))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.plot.grid import centres_of, graded_axis
 from sharpfront.plot.plane import colour_scale, thinned
@@ -29,8 +29,8 @@ _MOST_ELLIPSES, _ALL_ELLIPSES = 1200, 12_000
 
 
 def map_data(
-    solution: Any, shown: Sequence[Shown], placements: Sequence[Placement], times: Host | None
-) -> tuple[dict[str, Any], list[Host]]:
+    solution: Any, shown: Sequence[Shown], placements: Sequence[Placement], times: FloatArray | None
+) -> tuple[dict[str, Any], list[FloatArray]]:
     """Return maps and kernels for the page, and the points (m, d) where values were taken."""
     space: Domain = solution.domain if times is None else solution.domain.space
     planes = middle_planes(space)
@@ -60,7 +60,7 @@ def middle_planes(space: Domain) -> list[Section]:
     return found[:_MOST_PLANES]
 
 
-def _nodes(solution: Any, axis: int, bounds: Host, count: int) -> Host:
+def _nodes(solution: Any, axis: int, bounds: FloatArray, count: int) -> FloatArray:
     """Return places along an axis, dense where the kernels of any unknown are."""
     bases = list(solution.approximation.bases.values())
     told = [b for b in bases if len(centres_of(b)) and b.dimension == bounds.shape[1]]
@@ -71,19 +71,23 @@ def _nodes(solution: Any, axis: int, bounds: Host, count: int) -> Host:
     return places[kept]
 
 
-def _flat(space: Domain, where: Section, axes: Sequence[Host]) -> tuple[Host, Any]:
+def _flat(space: Domain, where: Section, axes: Sequence[FloatArray]) -> tuple[FloatArray, Any]:
     """Return all nodes of a plane (m, 2), and which of them are inside."""
     flat = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
     return flat, space.contains(where.lift(flat))
 
 
-def _with_time(points: Host, t: float | None) -> Host:
+def _with_time(points: FloatArray, t: float | None) -> FloatArray:
     return points if t is None else np.hstack([points, np.full((len(points), 1), t)])
 
 
 def _values(
-    shown: Sequence[Shown], space: Domain, where: Section, axes: Sequence[Host], t: float | None
-) -> dict[str, Host]:
+    shown: Sequence[Shown],
+    space: Domain,
+    where: Section,
+    axes: Sequence[FloatArray],
+    t: float | None,
+) -> dict[str, FloatArray]:
     """Return each quantity at the nodes of a plane, (rows, columns); NaN away from the domain."""
     flat, inside = _flat(space, where, axes)
     at = _with_time(where.lift(flat[inside]), t)
@@ -96,7 +100,7 @@ def _values(
     return found
 
 
-def _with_margin(values: Host) -> Host:
+def _with_margin(values: FloatArray) -> FloatArray:
     """Return values with the nodes beside the domain filled in; the outline cuts them off."""
     missing = np.isnan(values)
     if missing.all() or not missing.any():
@@ -108,8 +112,8 @@ def _with_margin(values: Host) -> Host:
 def _plane(
     space: Domain,
     where: Section,
-    axes: Sequence[Host],
-    values: Sequence[dict[str, Host]],
+    axes: Sequence[FloatArray],
+    values: Sequence[dict[str, FloatArray]],
     placements: Sequence[Placement],
 ) -> dict[str, Any]:
     most = min(_MOST_ELLIPSES, _ALL_ELLIPSES // len(placements))
@@ -152,7 +156,7 @@ def _ellipses(kernels: Kernels, most: int) -> dict[str, Any]:
 
 
 def _scales(
-    shown: Sequence[Shown], planes: Sequence[Sequence[dict[str, Host]]]
+    shown: Sequence[Shown], planes: Sequence[Sequence[dict[str, FloatArray]]]
 ) -> dict[str, dict[str, Any]]:
     """Return one colour scale for each quantity, the same in all planes and at all moments."""
     scales = {}

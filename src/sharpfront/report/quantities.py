@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.plot.quantity import Quantity, residual_of, unknown_of
 
@@ -61,7 +61,9 @@ def quantities(solution: Any, exact: Exact | None) -> list[Shown]:
     return found
 
 
-def exact_functions(solution: Any, exact: Exact | None) -> dict[str, Callable[[Host], Host]]:
+def exact_functions(
+    solution: Any, exact: Exact | None
+) -> dict[str, Callable[[FloatArray], FloatArray]]:
     """Return the exact solution of each unknown as a function of points (m, d)."""
     unknowns = tuple(solution.unknowns)
     if exact is None:
@@ -82,8 +84,8 @@ def _item(exact: Callable[..., Any], index: int) -> Callable[..., Any]:
     return lambda *columns: exact(*columns)[index]
 
 
-def _of_points(function: Callable[..., Any]) -> Callable[[Host], Host]:
-    def values(points: Host) -> Host:
+def _of_points(function: Callable[..., Any]) -> Callable[[FloatArray], FloatArray]:
+    def values(points: FloatArray) -> FloatArray:
         found = np.asarray(function(*points.T), dtype=float)
         return np.array(np.broadcast_to(found, (len(points),)))
 
@@ -91,9 +93,9 @@ def _of_points(function: Callable[..., Any]) -> Callable[[Host], Host]:
 
 
 def _log_error(
-    solution: Any, unknown: str, exact: Callable[[Host], Host]
-) -> Callable[[Host], Host]:
-    def logarithms(points: Host) -> Host:
+    solution: Any, unknown: str, exact: Callable[[FloatArray], FloatArray]
+) -> Callable[[FloatArray], FloatArray]:
+    def logarithms(points: FloatArray) -> FloatArray:
         orders = (0,) * points.shape[1]
         found = solution.approximation.values(unknown, points, orders)
         # Equal to the last bit counts as rounding, so that the logarithm has an end.
@@ -103,7 +105,9 @@ def _log_error(
     return logarithms
 
 
-def largest_error(solution: Any, exact: Exact | None, points: Host) -> tuple[float, int] | None:
+def largest_error(
+    solution: Any, exact: Exact | None, points: FloatArray
+) -> tuple[float, int] | None:
     """Return the largest error at points, relative to max(1, max|u|), and how many points."""
     sizes = []
     zero: Sequence[int] = (0,) * points.shape[1]

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.special
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 # How strongly operations bind, as in Python; what is called or named binds most.
 _COMPARE, _OR, _AND, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(8)
@@ -123,7 +123,7 @@ def number(value: float) -> str:
     return repr(int(value)) if whole and repr(value) != "-0.0" else repr(float(value))
 
 
-def source_of(function: Callable[..., Any], names: Sequence[str], points: Host) -> str | None:
+def source_of(function: Callable[..., Any], names: Sequence[str], points: FloatArray) -> str | None:
     """Return a vectorised function of the coordinates as a lambda; None if that cannot be told.
 
     The function is called with stand-ins that record what it does. What they recorded counts only
@@ -146,7 +146,9 @@ def called(function: Callable[..., Any], names: Sequence[str], values: Sequence[
         return function(*values)
 
 
-def agrees(code: str, function: Callable[..., Any], names: Sequence[str], points: Host) -> bool:
+def agrees(
+    code: str, function: Callable[..., Any], names: Sequence[str], points: FloatArray
+) -> bool:
     """Tell whether code of a function gives the function's own values at points (m, d)."""
     try:
         again = eval(code, {"np": np, "scipy": scipy})

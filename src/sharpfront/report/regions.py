@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.geometry import (
     Ball,
@@ -136,7 +136,7 @@ def _given(domain: Domain) -> tuple[list[str], str]:
     return [point], f"in <code>{html.escape(repr(domain))}</code>"
 
 
-def _corners(ring: Host) -> str:
+def _corners(ring: FloatArray) -> str:
     if len(ring) > _MOST_CORNERS:
         return f"{len(ring)} corners"
     corners = [_tuple([_number(c) for c in corner]) for corner in ring]

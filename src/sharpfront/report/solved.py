@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import function, refusal, solution_like
 from sharpfront.equation import from_sympy
 from sharpfront.equation.symbolic import is_symbolic
@@ -84,7 +84,7 @@ def solve_report(
     return page.render()
 
 
-def _data(solution: Any, exact: Exact | None) -> tuple[dict[str, Any], Host]:
+def _data(solution: Any, exact: Exact | None) -> tuple[dict[str, Any], FloatArray]:
     """Return everything the page draws, and the points where it was evaluated."""
     in_time = hasattr(solution.domain, "space")
     space = solution.domain.space if in_time else solution.domain

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.coordinate import coordinate
 from sharpfront.pieces.tensor import Axis
 from sharpfront.plot.grid import kernels_at
-from sharpfront.plot.moment import mixture_in_time, step_at
 from sharpfront.plot.section import Kernels, kernels_of, mixture_of
+from sharpfront.plot.snapshot import mixture_in_time, step_at
 
 # So many pictures of a problem in time: curves are smaller than maps.
 _CURVES, _MAPS = 61, 31
@@ -89,20 +89,20 @@ def _followed(solution: Any, record: Any) -> dict[str, Kernels]:
     return {solution.unknowns[0]: spread(record.mixture, record.kernels, solution.domain.bounds)}
 
 
-def spread(mixture: Mixture | None, count: int, bounds: Host) -> Kernels:
+def spread(mixture: Mixture | None, count: int, bounds: FloatArray) -> Kernels:
     """Return kernels on the line, even in the coordinate of a mixture."""
     along = Axis(coordinate(float(bounds[0, 0]), float(bounds[1, 0]), mixture), count)
     return Kernels(along.centres[:, None], along.deviations[:, None, None] ** 2)
 
 
-def moments(solution: Any) -> Host:
+def moments(solution: Any) -> FloatArray:
     """Return the moments that a page shows: even ones, with both ends."""
     count = _CURVES if solution.domain.space.dimension == 1 else _MAPS
     start, stop = solution.domain.time
     return np.linspace(float(start), float(stop), count)
 
 
-def instants(solution: Any, times: Host) -> list[Placement]:
+def instants(solution: Any, times: FloatArray) -> list[Placement]:
     """Return kernels and mixture of a problem in time at moments."""
     basis = solution.approximation.bases[solution.unknowns[0]]
     out = []

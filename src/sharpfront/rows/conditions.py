@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import PointCondition
@@ -24,7 +24,7 @@ from sharpfront.rows.sides import (
 )
 from sharpfront.rows.values import FormValues, form_at, is_constant, taylor_of_all
 
-Rows = tuple[Host, Host]
+Rows = tuple[FloatArray, FloatArray]
 # Rows are kept of so many times the sides at hand: they are wanted again in another norm.
 KEPT = 4
 
@@ -41,7 +41,7 @@ class ConditionRows:
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
         self._stated = {c.part: c for c in measure.problem.conditions}
-        self._shared: dict[Hashable, tuple[Host, Host]] = {}
+        self._shared: dict[Hashable, tuple[FloatArray, FloatArray]] = {}
         self._kept: dict[Hashable, list[Rows]] = {}
 
     def on_sides(
@@ -92,7 +92,7 @@ class ConditionRows:
         form: LinearForm,
         patch: Patch,
         side: Side,
-        rule: tuple[list[Host], Host],
+        rule: tuple[list[FloatArray], FloatArray],
         values: FormValues,
     ) -> Rows:
         key = (id(form), side.axis, side.end, patch.shape) if is_constant(form) else None
@@ -130,7 +130,7 @@ class ConditionRows:
             for form in condition.forms
         ]
 
-    def _at_point(self, form: LinearForm, patch: Patch, point: Host) -> Rows:
+    def _at_point(self, form: LinearForm, patch: Patch, point: FloatArray) -> Rows:
         at = patch.in_chart(point)
         found = self.measure.at(form, patch, at)
         size = np.maximum(size_of_terms(found, patch.sides, self.measure.rough), TINY)

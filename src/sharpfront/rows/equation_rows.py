@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import derivative_matrix, gauss, projection
 from sharpfront.bases.patch import Patch
@@ -44,8 +44,8 @@ class _Alike:
         triangle already, stand for its values.
     """
 
-    scales: Sequence[Host | float]
-    triangle: Host
+    scales: Sequence[FloatArray | float]
+    triangle: FloatArray
     reflection: Reflection | None = None
 
 
@@ -99,7 +99,7 @@ class EquationRows:
         work = sum(2.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(lambda one: self._varying(*one), each, work)
 
-    def _sources(self, points: Host) -> list[Host]:
+    def _sources(self, points: FloatArray) -> list[FloatArray]:
         """Return the right-hand side of each equation at points."""
         leaves = environment(self.measure.problem.coordinates, points)
         return [
@@ -107,13 +107,13 @@ class EquationRows:
             for form in self.measure.problem.forms
         ]
 
-    def _varying(self, patch: Patch, weights: Host, forms: Sequence[FormValues]) -> Reduced:
+    def _varying(self, patch: Patch, weights: FloatArray, forms: Sequence[FormValues]) -> Reduced:
         scales = self._scales(patch, forms)
         rhs = self._rhs(patch, [f.rhs for f in forms], scales, weights)
         return Reduced.of(self._matrix(patch, weights, forms, scales), rhs)
 
     def _like_others(
-        self, patch: Patch, rule: tuple[Host, Host], sources: Sequence[Host]
+        self, patch: Patch, rule: tuple[FloatArray, FloatArray], sources: Sequence[FloatArray]
     ) -> Reduced:
         """Return the rows for constant coefficients, of which only the right-hand side is new."""
         points, weights = rule
@@ -142,13 +142,17 @@ class EquationRows:
         return Reduced(known.triangle, own[:n], float(np.sum(own[n:, 0] ** 2)))
 
     def _rhs(
-        self, patch: Patch, values: Sequence[Host], scales: Sequence[Host | float], weights: Host
-    ) -> Host:
+        self,
+        patch: Patch,
+        values: Sequence[FloatArray],
+        scales: Sequence[FloatArray | float],
+        weights: FloatArray,
+    ) -> FloatArray:
         counts = tuple(p + 1 for p in patch.functions)
         own = [weighed_source(v * k, weights, counts) for v, k in zip(values, scales, strict=True)]
         return self.measure.probed(own[0] if len(own) == 1 else np.concatenate(own))
 
-    def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[Host]:
+    def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""
         measure = self.measure
         local = local_sides(patch, [gauss(p + 1)[0] for p in patch.functions])
@@ -162,8 +166,12 @@ class EquationRows:
         return [factor / np.maximum(size, TINY) for size in sizes]
 
     def _matrix(
-        self, patch: Patch, weights: Host, forms: Sequence[FormValues], scales: Sequence[Host]
-    ) -> Host:
+        self,
+        patch: Patch,
+        weights: FloatArray,
+        forms: Sequence[FormValues],
+        scales: Sequence[FloatArray],
+    ) -> FloatArray:
         counts = tuple(p + 1 for p in patch.functions)
         tables = patch.gauss_tables(counts, self.measure.order)
         blocks = [
@@ -173,7 +181,7 @@ class EquationRows:
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
-def _triangle(patch: Patch, form: FormValues, scale: float) -> Host:
+def _triangle(patch: Patch, form: FormValues, scale: float) -> FloatArray:
     """Return the Legendre weights of a form with constant coefficients over a patch's functions.
 
     Derivatives of polynomials are polynomials of lower degree, so that no QR is needed: in terms
@@ -192,7 +200,9 @@ def _triangle(patch: Patch, form: FormValues, scale: float) -> Host:
     return _summed(terms, matrices)
 
 
-def _summed_of(terms: dict[tuple[int, ...], float], matrices: Sequence[Host], chosen: Ints) -> Host:
+def _summed_of(
+    terms: dict[tuple[int, ...], float], matrices: Sequence[FloatArray], chosen: Ints
+) -> FloatArray:
     """Return the same for some products of functions only, those of each axis (d, n)."""
     n = chosen.shape[1]
     out = np.zeros((n, n), order="F")
@@ -204,7 +214,7 @@ def _summed_of(terms: dict[tuple[int, ...], float], matrices: Sequence[Host], ch
     return out
 
 
-def _summed(terms: dict[tuple[int, ...], float], matrices: Sequence[Host]) -> Host:
+def _summed(terms: dict[tuple[int, ...], float], matrices: Sequence[FloatArray]) -> FloatArray:
     """Return the sum of Kronecker products of matrices, one of each axis for every term."""
     if not matrices:
         return np.array([[sum(terms.values())]])
@@ -218,7 +228,7 @@ def _summed(terms: dict[tuple[int, ...], float], matrices: Sequence[Host]) -> Ho
     return both.transpose(1, 3, 0, 2).reshape(n, n).T
 
 
-def _projected(patch: Patch, values: Host) -> tuple[Host, Host]:
+def _projected(patch: Patch, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return values at Gauss points, times roots of weights, as Legendre weights, and the rest.
 
     In space they come as moments, which are such weights.
@@ -237,7 +247,7 @@ def _projected(patch: Patch, values: Host) -> tuple[Host, Host]:
     return own.reshape(patch.size, -1), (block - back).reshape(values.shape)
 
 
-def _along_axes(block: Host, matrices: Sequence[Host]) -> Host:
+def _along_axes(block: FloatArray, matrices: Sequence[FloatArray]) -> FloatArray:
     """Return an array multiplied by a matrix along each of its first axes."""
     for axis, matrix in enumerate(matrices):
         before, after = block.shape[:axis], block.shape[axis + 1 :]

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import Quadrilateral
 
@@ -41,7 +41,7 @@ class Contact:
         return [a for a in range(len(self.low) + 1) if a != self.axis]
 
     @property
-    def lengths(self) -> Host:
+    def lengths(self) -> FloatArray:
         """How long the face is along these."""
         return np.abs(np.subtract(self.high, self.low))
 
@@ -107,7 +107,7 @@ def faces_of(
 
 
 def _in_one_chart(
-    members: Sequence[int], low: Host, high: Host, joined: Sequence[float | None]
+    members: Sequence[int], low: FloatArray, high: FloatArray, joined: Sequence[float | None]
 ) -> list[Face]:
     """Return the faces between patches of one chart."""
     faces: list[Face] = []
@@ -125,7 +125,9 @@ def _in_one_chart(
     return faces
 
 
-def _meeting(axis: int, upper: list[int], lower: list[int], low: Host, high: Host) -> list[Face]:
+def _meeting(
+    axis: int, upper: list[int], lower: list[int], low: FloatArray, high: FloatArray
+) -> list[Face]:
     """Return the faces between patches that end and patches that start at one place."""
     rest = [a for a in range(low.shape[1]) if a != axis]
     a, b = np.array(upper), np.array(lower)
@@ -146,8 +148,8 @@ class _Edge:
     end: int
     length: float
     members: Sequence[int]
-    low: Host
-    high: Host
+    low: FloatArray
+    high: FloatArray
     reverse: bool
 
     def contact(self, i: int, start: float, stop: float) -> Contact:
@@ -157,13 +159,13 @@ class _Edge:
         return Contact(self.members[i], self.axis, self.end, (inside[0],), (inside[1],))
 
     @property
-    def shares(self) -> tuple[Host, Host]:
+    def shares(self) -> tuple[FloatArray, FloatArray]:
         """Where patches start and stop in the direction common to both charts."""
         return (1.0 - self.high, 1.0 - self.low) if self.reverse else (self.low, self.high)
 
 
 def _across_charts(
-    groups: dict[Quadrilateral | None, list[int]], low: Host, high: Host
+    groups: dict[Quadrilateral | None, list[int]], low: FloatArray, high: FloatArray
 ) -> list[Face]:
     """Return the faces between patches of charts that share a side."""
     edges: dict[frozenset[tuple[float, float]], list[_Edge]] = defaultdict(list)
@@ -189,8 +191,8 @@ def _edge(
     axis: int,
     end: int,
     members: Sequence[int],
-    low: Host,
-    high: Host,
+    low: FloatArray,
+    high: FloatArray,
     *,
     reverse: bool,
 ) -> _Edge:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
@@ -46,11 +46,11 @@ class Integrals:
         stated = [c for c in self.problem.further if isinstance(c, IntegralCondition)]
         self.forms: tuple[LinearForm, ...] = tuple(f for c in stated for f in c.forms)
         self.equals = np.array([c.equals for c in stated for _ in c.forms])
-        self._padded: dict[int, tuple[Host, Host]] = {}
+        self._padded: dict[int, tuple[FloatArray, FloatArray]] = {}
         if self.forms:
             self.scales = self._scales()
 
-    def _scales(self) -> Host:
+    def _scales(self) -> FloatArray:
         """Return one over the size of each integral if unknowns were one."""
         domain = self.problem.domain
         extent = np.ptp(domain.bounds, axis=0)
@@ -82,7 +82,7 @@ class Integrals:
         both = rhs if leaf.rhs is None else np.concatenate([leaf.rhs, rhs])
         return replace(leaf, ties=tuple(ties), further=(*leaf.further, own), rhs=both)
 
-    def _over(self, patch: Patch) -> tuple[Host, Host]:
+    def _over(self, patch: Patch) -> tuple[FloatArray, FloatArray]:
         """Return the integrals over a patch as rows over its columns, and what holds no unknown."""
         counts = tuple(p + 1 for p in patch.functions)
         points, weights = patch.gauss_points(counts)
@@ -105,7 +105,7 @@ class Integrals:
         padded = {id(m): self._wider(m, count, 0) for m in every}
         return leaf.wider(count, {**padded, id(own): self._wider(own, count, count)})
 
-    def _wider(self, matrix: Host, columns: int, rows: int) -> Host:
+    def _wider(self, matrix: FloatArray, columns: int, rows: int) -> FloatArray:
         # Leaves that share their matrices are factored together: they share these too.
         known = self._padded.get(id(matrix))
         if known is None or known[0] is not matrix:

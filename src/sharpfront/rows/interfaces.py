@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_points
 from sharpfront.equation.edges import jumps_along, parallel_parts, places_along
@@ -52,7 +52,7 @@ class Datum:
 class FaceSizes:
     """Lengths in which the data on a face are measured, (d,), and the face's vote."""
 
-    sides: Host
+    sides: FloatArray
     vote: float
 
 
@@ -73,13 +73,13 @@ class Interfaces:
         self._data: dict[tuple[int, float], tuple[Datum, ...]] = {}
 
     @cached_property
-    def lines(self) -> tuple[Host, ...]:
+    def lines(self) -> tuple[FloatArray, ...]:
         """Where something jumps or a load acts, along each axis."""
         if not self.problem.is_singular:
             return tuple(np.empty(0) for _ in self.low)
         return tuple(self._lines(axis) for axis in range(len(self.low)))
 
-    def _lines(self, axis: int) -> Host:
+    def _lines(self, axis: int) -> FloatArray:
         name, low, high = self._axis(axis)
         _refuse_slanted(self.problem)
         found = [places_along(e, name, low, high) for e in self.problem.equations]
@@ -166,7 +166,7 @@ class Interfaces:
         end: int,
         counts: Sequence[int],
         sizes: FaceSizes,
-    ) -> tuple[Host, Host]:
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
         Parameters
@@ -198,7 +198,7 @@ class Interfaces:
         return np.concatenate(rows), np.concatenate(rhs)
 
 
-def interface_lines(problem: Problem) -> tuple[Host, ...]:
+def interface_lines(problem: Problem) -> tuple[FloatArray, ...]:
     """Return where something jumps or a load acts, along each axis."""
     return Interfaces(problem, {}).lines
 
@@ -214,7 +214,7 @@ class _Sided:
         self.coordinates = problem.coordinates
         at = [m.high if end else m.low for m in patch.maps]
         axes = [np.array([float(c)]) for c in at]
-        means: Host = np.ones((1, 1))
+        means: FloatArray = np.ones((1, 1))
         for a, low, high, q in zip(at_face.rest, at_face.low, at_face.high, counts, strict=True):
             # Exact for coefficients with as many functions as the patch has.
             z, w = gauss(patch.functions[a] + q // 2 + 2)
@@ -234,7 +234,7 @@ class _Sided:
         source = inside_values(form.source, here, inside, count)
         return FormValues(form.terms, coefficients, -source)
 
-    def moments(self, form: FormValues, unknowns: Sequence[str]) -> Host:
+    def moments(self, form: FormValues, unknowns: Sequence[str]) -> FloatArray:
         """Return the moments of a form over the patch's functions, (moments, columns)."""
         tables = [
             self.patch.end_tables(a, form.order)[:, self.end : self.end + 1]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
@@ -47,13 +47,13 @@ class Measure:
         self._vote = 0.5 * problem.domain.dimension - 0.5 * self.order
         self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         self._noise = np.random.default_rng(seed).standard_normal(NOISE)
-        self._reaches: dict[object, Host] = {}
+        self._reaches: dict[object, FloatArray] = {}
 
     def vote(self, length: float) -> float:
         """Return the vote of patches as long as that."""
         return float(length**self._vote)
 
-    def probed(self, rhs: Host) -> Host:
+    def probed(self, rhs: FloatArray) -> FloatArray:
         """Return a right-hand side of rows with the probe's beside it, (m, 2)."""
         # The same noise again and again: only that it has a share in everything matters.
         out = np.empty((len(rhs), 2))
@@ -62,14 +62,18 @@ class Measure:
         return out
 
     def at(
-        self, form: LinearForm, patch: Patch, positions: Host, normals: Host | None = None
+        self,
+        form: LinearForm,
+        patch: Patch,
+        positions: FloatArray,
+        normals: FloatArray | None = None,
     ) -> FormValues:
         """Return a form at positions in a patch's chart, in derivatives along the chart."""
         points = patch.in_space(positions)
         found = form_at(form, self.problem.coordinates, points, normals)
         return found.in_chart(taylor_of(patch, positions))
 
-    def reach(self, patch: Patch) -> Host:
+    def reach(self, patch: Patch) -> FloatArray:
         """Return the sides of a patch as far as its effect is felt."""
         longest = self.extent if patch.dimension == 1 else patch.longest
         if longest < THIN * patch.shortest:

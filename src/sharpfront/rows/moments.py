@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import gauss, gauss_table
 from sharpfront.rows.sides import form_matrix
@@ -22,8 +22,12 @@ ROUNDING = 1e-14
 
 
 def weighed_rows(
-    form: FormValues, scale: Host, weights: Host, tables: Sequence[Host], unknowns: Sequence[str]
-) -> Host:
+    form: FormValues,
+    scale: FloatArray,
+    weights: FloatArray,
+    tables: Sequence[FloatArray],
+    unknowns: Sequence[str],
+) -> FloatArray:
     """Return a form as rows whose sum of squares is the mean of its square.
 
     Parameters
@@ -53,23 +57,23 @@ def weighed_rows(
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
-def weighed_source(values: Host, weights: Host, counts: tuple[int, ...]) -> Host:
+def weighed_source(values: FloatArray, weights: FloatArray, counts: tuple[int, ...]) -> FloatArray:
     """Return values at product Gauss points, so many along each axis, in the same rows."""
     if not is_joint(len(counts)):
         return np.asarray(values * np.sqrt(weights))
     return np.asarray(projected(values, counts)[tuple(products(counts, True))])
 
 
-def _columns(tables: Sequence[Host]) -> Ints:
+def _columns(tables: Sequence[FloatArray]) -> Ints:
     return products(tuple(t.shape[2] for t in tables), is_joint(len(tables)))
 
 
-def _means(count: int) -> Host:
+def _means(count: int) -> FloatArray:
     """Return what takes values at Gauss points to means with their Legendre polynomials."""
     return np.asarray((gauss_table(count, count, 0)[0] * gauss(count)[1][:, None]).T)
 
 
-def projected(values: Host, counts: tuple[int, ...]) -> Host:
+def projected(values: FloatArray, counts: tuple[int, ...]) -> FloatArray:
     """Return the means of values at product Gauss points with all products of polynomials."""
     block = values.reshape(counts)
     for axis, n in enumerate(counts):
@@ -77,7 +81,9 @@ def projected(values: Host, counts: tuple[int, ...]) -> Host:
     return block
 
 
-def _moments(values: Host, tables: Sequence[Host], rows: Ints, columns: Ints) -> Host:
+def _moments(
+    values: FloatArray, tables: Sequence[FloatArray], rows: Ints, columns: Ints
+) -> FloatArray:
     """Return means with polynomials of values times functions, (rows, columns).
 
     Parameters
@@ -99,8 +105,12 @@ def _moments(values: Host, tables: Sequence[Host], rows: Ints, columns: Ints) ->
 
 
 def _summed(
-    values: Host, means: Sequence[Host], tables: Sequence[Host], rows: Ints, columns: Ints
-) -> Host:
+    values: FloatArray,
+    means: Sequence[FloatArray],
+    tables: Sequence[FloatArray],
+    rows: Ints,
+    columns: Ints,
+) -> FloatArray:
     """Return the same for a coefficient that varies, the last axis summed first."""
     part = values[..., None, None]
     for mean, table in zip(means[:0:-1], tables[:0:-1], strict=True):

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.rows.values import FormValues
 
@@ -47,7 +47,7 @@ LENGTHS = 12
 THIN = 4.0
 
 
-def stretched(sides: Host, extent: float) -> tuple[Host, Host]:
+def stretched(sides: FloatArray, extent: float) -> tuple[FloatArray, FloatArray]:
     """Return sides with the thin axis made longer and longer, (k, d), and the factors l / h, (k,).
 
     What a residual r in a strip of thickness h does to u is felt far beyond the strip: spread over
@@ -66,8 +66,8 @@ def stretched(sides: Host, extent: float) -> tuple[Host, Host]:
 
 
 def felt_size(
-    form: FormValues, sides: Host, rough: dict[str, int], extent: float
-) -> tuple[Host, Host]:
+    form: FormValues, sides: FloatArray, rough: dict[str, int], extent: float
+) -> tuple[FloatArray, FloatArray]:
     """Return the least of l / h times the size of the terms at points, and the sides it is at."""
     wider, factors = stretched(sides, extent)
     sizes = _sizes(form, factors * _units(form, wider, rough))
@@ -77,7 +77,7 @@ def felt_size(
     return lowest[:, -1], wider[lower[-1] + 1 if len(lower) else 0]
 
 
-def size_of_terms(form: FormValues, sides: Host, rough: dict[str, int]) -> Host:
+def size_of_terms(form: FormValues, sides: FloatArray, rough: dict[str, int]) -> FloatArray:
     """Return sum_t |a_t| prod h^-alpha h_min^-t_j at points; sides (d,) or pointwise (m, d)."""
     units = _units(form, np.atleast_2d(sides), rough)
     if sides.ndim == 1:
@@ -86,14 +86,14 @@ def size_of_terms(form: FormValues, sides: Host, rough: dict[str, int]) -> Host:
     return np.asarray(np.sum(sizes * units, axis=0))
 
 
-def _sizes(form: FormValues, units: Host) -> Host:
+def _sizes(form: FormValues, units: FloatArray) -> FloatArray:
     """Return the size of the terms at points for each column of units, (m, k)."""
     if not len(form.terms):
         return np.zeros((len(form.rhs), units.shape[1]))
     return np.asarray(np.abs(form.coefficients).T @ units)
 
 
-def _units(form: FormValues, sides: Host, rough: dict[str, int]) -> Host:
+def _units(form: FormValues, sides: FloatArray, rough: dict[str, int]) -> FloatArray:
     """Return prod h^-alpha h_min^-t_j for each term and each of some sides, (terms, k)."""
     orders = np.array([term.orders for term in form.terms], dtype=float)
     rougher = np.array([rough[term.unknown] for term in form.terms], dtype=float)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_matrix, product_points
@@ -22,7 +22,7 @@ MAPPED = 12
 STEPS = 2.0**44
 
 
-def side_rule(patch: Patch, side: Side) -> tuple[list[Host], Host]:
+def side_rule(patch: Patch, side: Side) -> tuple[list[FloatArray], FloatArray]:
     """Return Gauss points of a side along each axis of the reference cell, and their weights."""
     z, weights = [], np.ones(1)
     for a, p in enumerate(patch.functions):
@@ -35,7 +35,7 @@ def side_rule(patch: Patch, side: Side) -> tuple[list[Host], Host]:
     return z, weights
 
 
-def side_normals(patch: Patch, side: Side, positions: Host) -> Host:
+def side_normals(patch: Patch, side: Side, positions: FloatArray) -> FloatArray:
     """Return the outward normals at positions on a side of a patch, (m, d)."""
     out = np.zeros_like(positions)
     taylor = taylor_of(patch, positions)
@@ -48,14 +48,14 @@ def side_normals(patch: Patch, side: Side, positions: Host) -> Host:
     return np.asarray(out / np.linalg.norm(out, axis=1)[:, None])
 
 
-def side_tables(patch: Patch, side: Side, order: int) -> list[Host]:
+def side_tables(patch: Patch, side: Side, order: int) -> list[FloatArray]:
     """Return of each axis d^k of its functions at the points of `side_rule`."""
     gauss_tables = patch.gauss_tables(patch.functions, order)
     ends = patch.end_tables(side.axis, order)[:, side.end : side.end + 1]
     return [ends if a == side.axis else table for a, table in enumerate(gauss_tables)]
 
 
-def nearest_patch(patches: Sequence[Patch], point: Host) -> int:
+def nearest_patch(patches: Sequence[Patch], point: FloatArray) -> int:
     """Return the first of the patches that a point lies in, to rounding."""
     gaps = []
     for patch in patches:
@@ -81,7 +81,7 @@ def face_depth(patch: Patch, at: Contact, normal: tuple[float, float] | None) ->
     return 1.0 / float(np.sum(np.abs(np.linalg.solve(jacobian, normal)) / patch.sides))
 
 
-def face_rule(patch: Patch, at: Contact, count: int) -> tuple[Host, Host]:
+def face_rule(patch: Patch, at: Contact, count: int) -> tuple[FloatArray, FloatArray]:
     """Return positions on a face in a patch's chart, (m, 2), and means with polynomials there.
 
     The second, (count, m), takes values at the positions to the means over the face of its first
@@ -95,7 +95,7 @@ def face_rule(patch: Patch, at: Contact, count: int) -> tuple[Host, Host]:
     return positions, np.asarray((legendre_table(z, count)[0] * w[:, None]).T)
 
 
-def local_sides(patch: Patch, at: Sequence[Host]) -> Host:
+def local_sides(patch: Patch, at: Sequence[FloatArray]) -> FloatArray:
     """Return the sizes 2 dx/dz along the axes at product points, (m, d), or (d,) if even.
 
     A map is a continuum of patches, each with an equal vote.
@@ -112,7 +112,7 @@ def shares_of(axis: AxisMap, low: float, high: float) -> tuple[float, float]:
     return start, stop
 
 
-def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) -> Host:
+def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) -> FloatArray:
     """Return the mean over [low, high] of its Legendre polynomials times the axis' functions."""
     functions, m = patch.functions[axis], patch.maps[axis]
     if not m.strength:
@@ -124,7 +124,7 @@ def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) 
 
 
 @lru_cache(maxsize=4096)
-def _moments(functions: int, start: float, stop: float, count: int) -> Host:
+def _moments(functions: int, start: float, stop: float, count: int) -> FloatArray:
     """Return the moments over a share [start, stop] of an axis without a map."""
     z, w = gauss((functions + count) // 2 + 1)
     table = legendre_table(start * (1 - z) + stop * (1 + z) - 1.0, functions)[0]
@@ -147,8 +147,11 @@ def moments_of(counts: Sequence[int], dimension: int) -> Ints:
 
 
 def form_matrix(
-    form: FormValues, scale: Host | float, tables: Sequence[Host], unknowns: Sequence[str]
-) -> Host:
+    form: FormValues,
+    scale: FloatArray | float,
+    tables: Sequence[FloatArray],
+    unknowns: Sequence[str],
+) -> FloatArray:
     """Return a form applied to the functions of all unknowns at product points.
 
     Parameters
@@ -166,7 +169,9 @@ def form_matrix(
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
-def _of_one(form: FormValues, unknown: str, scale: Host | float, tables: Sequence[Host]) -> Host:
+def _of_one(
+    form: FormValues, unknown: str, scale: FloatArray | float, tables: Sequence[FloatArray]
+) -> FloatArray:
     """Return a form applied to the functions of one unknown, (points, functions).
 
     Axis by axis from the last, sums over the terms that differ along it alone.
@@ -175,14 +180,14 @@ def _of_one(form: FormValues, unknown: str, scale: Host | float, tables: Sequenc
     if is_joint(len(tables)):
         return _of_some(form, unknown, scale, tables)
     columns = math.prod(t.shape[2] for t in tables)
-    level: dict[tuple[int, ...], Host] = {}
+    level: dict[tuple[int, ...], FloatArray] = {}
     for term, c in zip(form.terms, form.coefficients, strict=True):
         if term.unknown == unknown:
             own = np.asarray(scale * c)
             level[term.orders] = level[term.orders] + own if term.orders in level else own
     for axis in range(len(tables) - 1, -1, -1):
         shape = math.prod(counts[:axis]), counts[axis], math.prod(counts[axis + 1 :])
-        found: dict[tuple[int, ...], Host] = {}
+        found: dict[tuple[int, ...], FloatArray] = {}
         for orders, values in level.items():
             table = tables[axis][orders[axis]]
             part = table[None, :, None, :, None] * values.reshape(*shape, 1, -1)
@@ -192,7 +197,9 @@ def _of_one(form: FormValues, unknown: str, scale: Host | float, tables: Sequenc
     return level[()].reshape(-1, columns) if level else np.zeros((math.prod(counts), columns))
 
 
-def _of_some(form: FormValues, unknown: str, scale: Host | float, tables: Sequence[Host]) -> Host:
+def _of_some(
+    form: FormValues, unknown: str, scale: FloatArray | float, tables: Sequence[FloatArray]
+) -> FloatArray:
     """Return the same for functions up to a joint degree."""
     columns = products(tuple(t.shape[2] for t in tables), True).shape[1]
     out = np.zeros((math.prod(t.shape[1] for t in tables), columns))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch, product_matrix, to_rounding
 from sharpfront.leastsquares.leaves import Tie
 from sharpfront.rows.faces import Contact, Face
@@ -56,7 +56,7 @@ class TraceTies:
         d = measure.problem.domain.dimension
         self.along = {u: self._orders(u, d) for u in measure.unknowns}
         self.total = {u: self._total(u) for u in measure.unknowns}
-        self._shared: dict[Hashable, Host] = {}
+        self._shared: dict[Hashable, FloatArray] = {}
         self._held = 0
 
     def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
@@ -132,7 +132,7 @@ class TraceTies:
             self._shared, self._held = {}, 0
         return Tie(number, matrix)
 
-    def _in_one_chart(self, patch: Patch, here: Contact, _: object, sizes: _Sizes) -> Host:
+    def _in_one_chart(self, patch: Patch, here: Contact, _: object, sizes: _Sizes) -> FloatArray:
         """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
         moments = [
             moment_matrix(patch, i, lo, hi, q)
@@ -155,7 +155,7 @@ class TraceTies:
 
     def _across_charts(
         self, patch: Patch, here: Contact, normal: tuple[float, float] | None, sizes: _Sizes
-    ) -> Host:
+    ) -> FloatArray:
         """Return the same where two charts meet, with derivatives along the normal in space."""
         assert normal is not None
         unknowns = self.measure.unknowns

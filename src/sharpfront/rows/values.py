@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.linearise import LinearForm
@@ -43,8 +43,8 @@ class FormValues:
     """A form at points: sum of coefficient times derivative = rhs, (m,) each."""
 
     terms: Sequence[Derived]
-    coefficients: Sequence[Host]
-    rhs: Host
+    coefficients: Sequence[FloatArray]
+    rhs: FloatArray
 
     @property
     def order(self) -> int:
@@ -55,7 +55,7 @@ class FormValues:
         """Return the form in the derivatives along a chart's coordinates; itself without one."""
         if taylor is None:
             return self
-        own: dict[str, dict[tuple[int, ...], Host]] = defaultdict(dict)
+        own: dict[str, dict[tuple[int, ...], FloatArray]] = defaultdict(dict)
         for term, c in zip(self.terms, self.coefficients, strict=True):
             own[term.unknown][term.orders] = c
         terms, coefficients = [], []
@@ -65,7 +65,7 @@ class FormValues:
                 coefficients.append(c)
         return FormValues(terms, coefficients, self.rhs)
 
-    def split(self, ends: Host) -> list[FormValues]:
+    def split(self, ends: FloatArray) -> list[FormValues]:
         """Return the form at the points between indices."""
         rhs = np.split(self.rhs, ends)
         parts = [np.split(c, ends) for c in self.coefficients]
@@ -75,8 +75,8 @@ class FormValues:
 def form_at(
     form: LinearForm,
     coordinates: Sequence[str],
-    points: Host,
-    normals: Host | None = None,
+    points: FloatArray,
+    normals: FloatArray | None = None,
     what: str = "",
 ) -> FormValues:
     """Return a form at points, (m, d), with normals on a boundary; `what` it is called in words."""
@@ -111,12 +111,12 @@ def normal_derivative(unknown: str, normal: Sequence[float], times: int, count: 
     return FormValues(terms, coefficients, np.zeros(count))
 
 
-def taylor_of(patch: Patch, positions: Host) -> Taylor | None:
+def taylor_of(patch: Patch, positions: FloatArray) -> Taylor | None:
     """Return the derivatives of a patch's chart at positions in it; None for a box."""
     return None if patch.chart is None else patch.chart.taylor(positions)
 
 
-def taylor_of_all(patches: Sequence[Patch], positions: Sequence[Host]) -> Taylor | None:
+def taylor_of_all(patches: Sequence[Patch], positions: Sequence[FloatArray]) -> Taylor | None:
     """Return the same for several patches, one after the other."""
     found = [taylor_of(patch, at) for patch, at in zip(patches, positions, strict=True)]
     charted = [taylor for taylor in found if taylor is not None]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis
 from sharpfront.errors import DomainError, Outcome, OutcomeKind
 from sharpfront.pieces import PiecewiseBasis
@@ -90,7 +90,7 @@ def differenced(
 _REMEDY = "Solve with a smaller tol, so that differences over smaller steps can be taken."
 
 
-def combined(solution: Solution, others: Sequence[Solution], factors: Host) -> Approximation:
+def combined(solution: Solution, others: Sequence[Solution], factors: FloatArray) -> Approximation:
     """Return a weighted sum of solutions as an approximation."""
     bases, weights = {}, {}
     for unknown in solution.unknowns:
@@ -101,7 +101,7 @@ def combined(solution: Solution, others: Sequence[Solution], factors: Host) -> A
     return Approximation(solution.approximation.coordinates, bases, weights)
 
 
-def _between(others: Sequence[Solution]) -> list[Host]:
+def _between(others: Sequence[Solution]) -> list[FloatArray]:
     """Return the middles between the ends of all pieces on a line: what moves lies between them."""
     bases = [basis for o in others for basis in o.approximation.bases.values()]
     edges = [p.coordinate.low for b in bases if isinstance(b, PiecewiseBasis) for p in b.pieces]
@@ -109,7 +109,7 @@ def _between(others: Sequence[Solution]) -> list[Host]:
     return [0.5 * (places[1:] + places[:-1])[:, None]] if len(places) > 1 else []
 
 
-def _largest(values: Host) -> float:
+def _largest(values: FloatArray) -> float:
     if not len(values):
         raise DomainError("The members of the family have no points in common.")
     return float(np.abs(values).max())

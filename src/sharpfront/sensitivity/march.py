@@ -17,13 +17,13 @@ import numpy as np
 import scipy.linalg as sl
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host, blas_threads
+from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.equation.linearise import substitute
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.equations import Residual, TimeSystem, outward, time_system
 from sharpfront.evolve.error import mass_times, tables_on
 from sharpfront.evolve.late import during
-from sharpfront.evolve.room import more_kernels, room_of
+from sharpfront.evolve.quadrature_table import more_kernels, room_of
 from sharpfront.evolve.slab import (
     condition_rows,
     condition_values,
@@ -111,7 +111,7 @@ def _size(solution: Solution) -> float:
 
 
 def _approximation(
-    solution: Solution, slabs: Sequence[Slab], found: Sequence[Host], which: int
+    solution: Solution, slabs: Sequence[Slab], found: Sequence[FloatArray], which: int
 ) -> Approximation:
     old = solution.approximation
     weights = {
@@ -123,7 +123,7 @@ def _approximation(
 
 def _run(
     solution: Solution, forcings: Sequence[Forcing], finer: bool
-) -> tuple[tuple[Slab, ...], list[Host]]:
+) -> tuple[tuple[Slab, ...], list[FloatArray]]:
     """Return the slabs and the weights of all derivatives in each, (STAGES + 1, m, K, p)."""
     problem, basis = solution.problem, next(iter(solution.approximation.bases.values()))
     assert problem is not None
@@ -132,7 +132,7 @@ def _run(
     forced = [_forced(system, f) for f in forcings]
     ends = np.cumsum([0, *(slab.size for slab in basis.slabs)])
     stacked = np.stack([solution.approximation.weights[u] for u in solution.unknowns])
-    found: list[Host] = []
+    found: list[FloatArray] = []
     before: Slab | None = None
     with blas_threads(1):
         for i, slab in enumerate(basis.slabs):
@@ -164,8 +164,8 @@ def _begun(
     slab: Slab,
     forced: Sequence[_Forced],
     before: Slab | None,
-    last: Host | None,
-) -> Host:
+    last: FloatArray | None,
+) -> FloatArray:
     """Return all derivatives at the beginning of a slab, (m, K, p)."""
     room, motion = room_of(system, slab.kernels), slab.motion
     if before is None or last is None:
@@ -185,7 +185,7 @@ def _begun(
     return np.asarray(np.einsum("jn,nk,mkp->mjp", room.projector, table, last[-1]))
 
 
-def _inside(system: TimeSystem, x: Host) -> Host:
+def _inside(system: TimeSystem, x: FloatArray) -> FloatArray:
     if system.periodic:
         return np.asarray(system.low + np.mod(x - system.low, system.high - system.low))
     return np.clip(x, system.low, system.high)
@@ -195,10 +195,10 @@ def _slab(
     system: TimeSystem,
     slab: Slab,
     own: Slab,
-    levels: Host,
-    start: Host,
+    levels: FloatArray,
+    start: FloatArray,
     forced: Sequence[_Forced],
-) -> Host:
+) -> FloatArray:
     """Return the derivatives at the beginning and the stages of a slab, (STAGES + 1, m, K, p)."""
     room = room_of(system, own.kernels)
     stages = stages_of(system, room, slab.motion, STAGES)

@@ -18,7 +18,7 @@ from sharpfront.adapt import Adaptor
 from sharpfront.adapt.again import again
 from sharpfront.adapt.turn import Step, turn
 from sharpfront.approximation import Approximation, split_weights
-from sharpfront.arrays import Host, blas_threads
+from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.errors import LinearSystemError, OutcomeKind
 from sharpfront.family import Forcing
 from sharpfront.newton.iterate import Remembered
@@ -108,7 +108,7 @@ def resolved(
 
 def _solved(
     solution: Solution, kept: Kept, linear: Problem, tol: float, surveyed: bool
-) -> tuple[Solution, Host] | None:
+) -> tuple[Solution, FloatArray] | None:
     """Return the solution, and the points at which it was checked."""
     state = again(kept.state, linear, tol, surveyed=surveyed)
     if state is None:
@@ -135,7 +135,7 @@ def _solved(
     return found, answer.points
 
 
-def largest(solution: Solution, points: Host) -> float:
+def largest(solution: Solution, points: FloatArray) -> float:
     """Return the largest size of any unknown at points."""
     zero = (0,) * points.shape[1]
     values = [solution.approximation.values(u, points, zero) for u in solution.unknowns]

@@ -44,7 +44,7 @@ from sharpfront.adapt.patchwork.vertices import (
     touches,
 )
 from sharpfront.approximation import Approximation, split_weights
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
@@ -123,18 +123,18 @@ class _Change:
     unknowns: Sequence[str]
     scales: Sequence[float]
 
-    def values(self, solution: Approximation, points: Host) -> list[Host]:
+    def values(self, solution: Approximation, points: FloatArray) -> list[FloatArray]:
         """Return a solution's unknowns at points."""
         zero = (0,) * points.shape[1]
         return [solution.values(u, points, zero) for u in self.unknowns]
 
-    def __call__(self, other: Approximation, points: Host) -> float:
+    def __call__(self, other: Approximation, points: FloatArray) -> float:
         """Return the largest change at points."""
         pairs = zip(self.values(self.own, points), self.values(other, points), strict=True)
         gaps = [np.abs(a - b).max() / s for (a, b), s in zip(pairs, self.scales, strict=True)]
         return _finite(max(gaps))
 
-    def variation(self, points: Host) -> float:
+    def variation(self, points: FloatArray) -> float:
         """Return by how much the solution itself varies over points."""
         own = self.values(self.own, points)
         return _finite(max(np.ptp(v) / s for v, s in zip(own, self.scales, strict=True)))
@@ -278,12 +278,12 @@ class Certifier:
         return own, probe
 
 
-def sizes_of(values: Host, where: NDArray[np.bool_]) -> list[float]:
+def sizes_of(values: FloatArray, where: NDArray[np.bool_]) -> list[float]:
     """Return max(1, max|u|) of every unknown, from its values at some of the compared points."""
     return [float(max(1.0, size)) for size in np.abs(values[:, where]).max(axis=1)]
 
 
-def compared_values(approximation: Approximation) -> Host:
+def compared_values(approximation: Approximation) -> FloatArray:
     """Return the unknowns at the compared points of their own patches, (unknowns, m)."""
     out = []
     for unknown, basis in approximation.bases.items():
@@ -299,18 +299,18 @@ def compared_away(jumps: Jumps, patches: Sequence[Patch]) -> NDArray[np.bool_]:
     return jumps.away(compared_points(patches))
 
 
-def _largest(gaps: Host, scales: Sequence[float]) -> float:
+def _largest(gaps: FloatArray, scales: Sequence[float]) -> float:
     """Return the largest gap of any unknown, (unknowns, m), in units of its scale."""
     return _finite(float((gaps.max(axis=1, initial=0.0) / scales).max()))
 
 
-def compared_points(patches: Sequence[Patch]) -> Host:
+def compared_points(patches: Sequence[Patch]) -> FloatArray:
     """Return points of every patch at which solutions are compared, (m, d)."""
     z = np.array(COMPARED)
     return np.concatenate([patch.points([z] * patch.dimension) for patch in patches])
 
 
-def _holding(phases: Host) -> Host:
+def _holding(phases: FloatArray) -> FloatArray:
     """Return how many polynomials hold e^(i z t), |t| < 1: its weights fall as (e z / 2p)^p."""
     count = np.ones_like(phases)
     while np.any(short := (math.e * phases / (2 * count)) ** count > HELD):

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.geometry.shape import needed
 from sharpfront.maps import Quadrilateral
@@ -60,7 +60,7 @@ def quadrilaterals(
     return [Quadrilateral((ring[0], ring[1], ring[2], ring[3])) for ring in rings], halves
 
 
-def _polygons(domain: Domain, sides: Sequence[Edge]) -> Host:
+def _polygons(domain: Domain, sides: Sequence[Edge]) -> FloatArray:
     """Return the polygons of shapely that make up a domain."""
     shapely = needed("shapely", "shapely")
     lines = [shapely.LineString(sorted(side)) for side in sides]
@@ -69,14 +69,14 @@ def _polygons(domain: Domain, sides: Sequence[Edge]) -> Host:
     return np.asarray(found[domain.contains(np.array(inner).reshape(-1, 2))])
 
 
-def _triangles(polygons: Host) -> list[Ring]:
+def _triangles(polygons: FloatArray) -> list[Ring]:
     """Return triangles between the corners of polygons, each anticlockwise."""
     shapely = needed("shapely", "shapely")
     found = shapely.constrained_delaunay_triangles(polygons)
     return [_ring(shapely.get_coordinates(t)) for t in shapely.get_parts(found)]
 
 
-def _ring(coordinates: Host) -> Ring:
+def _ring(coordinates: FloatArray) -> Ring:
     """Return a closed ring of coordinates, anticlockwise and with its first corner once."""
     ring = tuple((float(x), float(y)) for x, y in coordinates[:-1])
     area = sum(a[0] * b[1] - a[1] * b[0] for a, b in _around(ring))
@@ -163,7 +163,7 @@ def _linked(ring: Ring, centre: Corner) -> list[list[Ring]]:
     ]
 
 
-def _angles(ring: Ring) -> Host:
+def _angles(ring: Ring) -> FloatArray:
     """Return the angle inside at each corner of an anticlockwise ring, in degrees."""
     points = np.array(ring)
     after = np.roll(points, -1, axis=0) - points

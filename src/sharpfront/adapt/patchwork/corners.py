@@ -14,7 +14,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.cuts import Cell, at_corners, fall_of, functions_of_rings, rings
 from sharpfront.adapt.patchwork.tails import Tails
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 
 # Patches at corners are cut until they leave this share of the tolerance.
 DEEPER = 0.5
@@ -40,7 +40,12 @@ class CornerChanges:
 
     @classmethod
     def of(
-        cls, cells: Sequence[Cell], changes: Host, tails: Tails, corners: Host, tol: float
+        cls,
+        cells: Sequence[Cell],
+        changes: FloatArray,
+        tails: Tails,
+        corners: FloatArray,
+        tol: float,
     ) -> CornerChanges:
         """Return the changes at corners, from the largest change on each cell."""
         singular = ~tails.analytic.all(axis=1) & (changes > DEEPER * tol)
@@ -64,7 +69,7 @@ class CornerChanges:
         tails: Tails,
         tol: float,
         functions: tuple[int, int],
-        corners: Host,
+        corners: FloatArray,
     ) -> list[Cell]:
         """Return cells with those at these corners cut deeper; none if that would not be enough.
 
@@ -105,7 +110,7 @@ class CornerChanges:
         return out
 
 
-def _place(cell: Cell, end: tuple[int, ...] | None, corners: Host) -> int:
+def _place(cell: Cell, end: tuple[int, ...] | None, corners: FloatArray) -> int:
     """Return which of the corners is at an end of a cell; -1 for none."""
     if end is None:
         return -1

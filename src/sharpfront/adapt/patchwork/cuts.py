@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap, Quadrilateral
 
@@ -79,7 +79,7 @@ def is_shortest(patch: Patch) -> bool:
     return bool(np.any(patch.sides < FLOATS * spacing))
 
 
-def at_corners(cells: Sequence[Cell], corners: Host | None) -> list[tuple[int, ...] | None]:
+def at_corners(cells: Sequence[Cell], corners: FloatArray | None) -> list[tuple[int, ...] | None]:
     """Return at which of its ends along each axis each cell touches some points or lines, if any.
 
     None where it touches them at both ends of an axis. Lines run along the axis in which they have
@@ -106,7 +106,7 @@ def at_corners(cells: Sequence[Cell], corners: Host | None) -> list[tuple[int, .
 
 
 def split(
-    cell: Cell, tail: Host, axes: Flags, aim: float, functions: Counts, thin: Host
+    cell: Cell, tail: FloatArray, axes: Flags, aim: float, functions: Counts, thin: FloatArray
 ) -> list[Cell]:
     """Return the parts of a cell, cut further towards a point that calls for it."""
     worst = float(tail.max())
@@ -119,7 +119,7 @@ def split(
 
 
 def cut_to_corner(
-    cell: Cell, tail: Host, aim: float, functions: tuple[int, int], corner: tuple[int, ...]
+    cell: Cell, tail: FloatArray, aim: float, functions: tuple[int, int], corner: tuple[int, ...]
 ) -> list[Cell]:
     """Return the parts of a cell with a singularity at a corner of the domain."""
     worst, d, cut = float(tail.max()), len(corner), np.array(corner) >= 0
@@ -190,7 +190,9 @@ def _before(cell: Cell, corner: tuple[int, ...], tail: float, levels: int) -> tu
     return tail, levels
 
 
-def parts_of(cell: Cell, axes: Flags, functions: Counts, tail: float, thin: Host) -> list[Cell]:
+def parts_of(
+    cell: Cell, axes: Flags, functions: Counts, tail: float, thin: FloatArray
+) -> list[Cell]:
     """Return the parts of a cell that is cut along some axes."""
     choices: list[list[tuple[AxisMap, int, int]]] = []
     sides = zip(cell.patch.maps, cell.patch.functions, functions.tolist(), axes, thin, strict=True)
@@ -208,7 +210,7 @@ def parts_of(cell: Cell, axes: Flags, functions: Counts, tail: float, thin: Host
     return out
 
 
-def _place(side: AxisMap, thin: Host) -> float:
+def _place(side: AxisMap, thin: FloatArray) -> float:
     """Return where a side is cut: in the middle, or near a much thinner neighbour."""
     end = int(np.argmin(thin))
     depth = GRADING * float(thin[end])

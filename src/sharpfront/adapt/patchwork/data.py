@@ -15,7 +15,7 @@ from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.tails import ANALYTIC, Tails, tails_of_blocks
 from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.adapt.spikes import spread
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import leading_degrees
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_points
@@ -115,16 +115,16 @@ class _Look:
         How far each datum is at the places from what the patch's own points say.
     """
 
-    places: Host
+    places: FloatArray
     told: tuple[int, int]
-    seen: list[tuple[Host, Host]]
-    gaps: list[Host]
+    seen: list[tuple[FloatArray, FloatArray]]
+    gaps: list[FloatArray]
 
 
 class _Looks:
     """Looks at patches, each taken once."""
 
-    def __init__(self, problem: Problem, told: Host, tol: float) -> None:
+    def __init__(self, problem: Problem, told: FloatArray, tol: float) -> None:
         self.problem, self.told, self.tol = problem, told, tol
         self._taken: dict[Patch, _Look] = {}
 
@@ -147,7 +147,7 @@ class _Looks:
         return _Look(places, (len(crossings), len(spread_out)), seen, gaps)
 
 
-def _told(problem: Problem, tiling: Tiling) -> Host:
+def _told(problem: Problem, tiling: Tiling) -> FloatArray:
     """Return places to look at, (m, d).
 
     Where zeros along the axes cross that formulas tell of, and some spread all over the domain,
@@ -191,7 +191,7 @@ def _apart(ends: list[float], places: Sequence[float], gap: float) -> list[float
     return sorted(chosen)
 
 
-def _misfit(look: _Look) -> Host:
+def _misfit(look: _Look) -> FloatArray:
     """Return the told place at which a patch's points miss most, if any, (0 or 1, d).
 
     None where they miss something beside a side: then it is that side that is cut along.
@@ -221,7 +221,7 @@ def _data_tails(looks: _Looks, patches: Sequence[Patch]) -> Tails:
     return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail)
 
 
-def _gaps_along(looks: _Looks, patch: Patch, place: Host) -> Host:
+def _gaps_along(looks: _Looks, patch: Patch, place: FloatArray) -> FloatArray:
     """Return along each axis how far data are at a place from what points beside it say, (d,).
 
     On the line through the place along that axis: what is narrow along one axis is only missed
@@ -245,8 +245,8 @@ def _gaps_along(looks: _Looks, patch: Patch, place: Host) -> Host:
 
 
 def _blocks(
-    problem: Problem, form: LinearForm, patch: Patch, places: Host, tol: float
-) -> list[tuple[Host, Host, Host]]:
+    problem: Problem, form: LinearForm, patch: Patch, places: FloatArray, tol: float
+) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
     """Return the Legendre weights of a form's data on a patch, and the data at places beside.
 
     Both in units of what is allowed to be missed on the patch, with by how much more it is felt at
@@ -260,8 +260,8 @@ def _blocks(
 
 
 def _data(
-    problem: Problem, form: LinearForm, patch: Patch, points: Host, tol: float
-) -> list[tuple[Host, Host]]:
+    problem: Problem, form: LinearForm, patch: Patch, points: FloatArray, tol: float
+) -> list[tuple[FloatArray, FloatArray]]:
     """Return a form's data that vary at points, and by how much more they are felt there.
 
     In units of what is allowed to be missed with terms of the mean size: of the size at every point
@@ -280,7 +280,7 @@ def _data(
     return [(v, felt) for v, felt in data if np.ptp(v) > 0]
 
 
-def _inside(patch: Patch, places: Host) -> Host:
+def _inside(patch: Patch, places: FloatArray) -> FloatArray:
     """Return the places that lie in a patch, those on its sides moved a little inwards.
 
     On a side that is an edge of the data the values of the patch beyond it may be found.
@@ -294,7 +294,7 @@ def _inside(patch: Patch, places: Host) -> Host:
     return patch.in_space(np.clip(at[within], patch.low + room, patch.high - room))
 
 
-def _watched(patch: Patch, told: Host) -> Host:
+def _watched(patch: Patch, told: FloatArray) -> FloatArray:
     """Return points at which a patch's data are looked at, (m, d).
 
     Some that are told of, into each corner, and on the way to each side at a few places.
@@ -314,7 +314,7 @@ def _watched(patch: Patch, told: Host) -> Host:
     return np.concatenate([told, patch.in_space(np.concatenate(out))])
 
 
-def _interpolated(block: Host, patch: Patch, points: Host) -> Host:
+def _interpolated(block: FloatArray, patch: Patch, points: FloatArray) -> FloatArray:
     """Return a function with given Legendre weights at points of a patch."""
     at = patch.in_chart(points)
     tables = [
@@ -326,14 +326,14 @@ def _interpolated(block: Host, patch: Patch, points: Host) -> Host:
     return np.asarray(part)
 
 
-def _beyond(block: Host, functions: tuple[int, ...]) -> tuple[Host, Host]:
+def _beyond(block: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
     """Return the size of the weights beyond a patch's functions, and the functions they want."""
     found = tails_of_blocks([block], 1.0, [ANALYTIC], [functions])
     tail = _tails_beyond(block, functions)
     return np.where(tail > 1.0, tail, 0.0), found.wanted[0]
 
 
-def _tails_beyond(block: Host, functions: tuple[int, ...]) -> Host:
+def _tails_beyond(block: FloatArray, functions: tuple[int, ...]) -> FloatArray:
     """Return the largest weight beyond a patch's functions along each axis, (d,)."""
     size, degrees = np.abs(block).ravel(), leading_degrees(block.shape, functions)
     return np.array([size[k >= p].max() for k, p in zip(degrees, functions, strict=True)])

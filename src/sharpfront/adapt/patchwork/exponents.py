@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from sharpfront.adapt.patchwork.tiling import Tiling
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem
 
@@ -31,7 +31,7 @@ _QUADRANTS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float)
 _RAYS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], dtype=float)
 
 
-def least_exponent(problem: Problem, tiling: Tiling, vertex: Host) -> float:
+def least_exponent(problem: Problem, tiling: Tiling, vertex: FloatArray) -> float:
     """Return the smallest exponent at a point, inf if beyond RANGE, zero where it is not known.
 
     Systems and higher orders count as beyond it: on patches cut towards a point at which nothing
@@ -63,7 +63,7 @@ def least_exponent(problem: Problem, tiling: Tiling, vertex: Host) -> float:
     return _first(a, entry)
 
 
-def _wall(problem: Problem, tiling: Tiling, point: Host) -> str:
+def _wall(problem: Problem, tiling: Tiling, point: FloatArray) -> str:
     """Return what a wall at a point gives: a value, a flux or something unknown; empty if none."""
     near = 1e-9 * np.ptp(problem.domain.bounds, axis=0)
     conditions = {c.part: c for c in problem.conditions}
@@ -76,7 +76,7 @@ def _wall(problem: Problem, tiling: Tiling, point: Host) -> str:
     return ""
 
 
-def _passed(problem: Problem, points: Host, sectors: object, a: Host) -> Host:
+def _passed(problem: Problem, points: FloatArray, sectors: object, a: FloatArray) -> FloatArray:
     """Return the product of the matrices of sectors, (2, 2, exponents)."""
     assert isinstance(sectors, list | range)
     tensors = _tensors(problem, points)
@@ -97,7 +97,7 @@ def _passed(problem: Problem, points: Host, sectors: object, a: Host) -> Host:
     return np.asarray(total)
 
 
-def _tensors(problem: Problem, points: Host) -> Host:
+def _tensors(problem: Problem, points: FloatArray) -> FloatArray:
     """Return the symmetric part of the conductivity at points, of positive sign, (m, 2, 2)."""
     form = problem.forms[0]
     values, _ = form_values(form, environment(problem.coordinates, points), len(points))
@@ -111,7 +111,7 @@ def _tensors(problem: Problem, points: Host) -> Host:
     return np.asarray(out * sign[:, None, None])
 
 
-def _first(a: Host, values: Host, touching: bool = False) -> float:
+def _first(a: FloatArray, values: FloatArray, touching: bool = False) -> float:
     """Return the first place at which a function changes its sign or, if asked, touches zero."""
     found = list(np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1])))
     if touching:

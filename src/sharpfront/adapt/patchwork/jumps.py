@@ -19,7 +19,7 @@ from sharpfront.adapt.patchwork.cuts import ENOUGH, Cell
 from sharpfront.adapt.patchwork.solids import Wall
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.tiling import ROUNDING, Block, Tiling
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.values import environment, form_values
@@ -33,6 +33,8 @@ BESIDE = 0.1
 # A tail that over `ENOUGH` cuts towards one corner does not fall by this factor with each cut
 # belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
 FALLING = 0.97
+# How close to a place on a side values are compared, of the side's length.
+CLOSE = (1e-10, 1e-9)
 
 
 @dataclass(frozen=True)
@@ -82,14 +84,14 @@ class Jumps:
         stated = tuple(found[p] for p in sorted(found))
         return cls(BESIDE * extent, tuple(sorted({*found, *inside})), stated)
 
-    def away(self, points: Host) -> NDArray[np.bool_]:
+    def away(self, points: FloatArray) -> NDArray[np.bool_]:
         """Tell which points are far enough from all places, (m,)."""
         out = np.ones(len(points), dtype=bool)
         for place in self.places:
             out &= np.linalg.norm(points - np.array(place), axis=1) > self.radius
         return out
 
-    def shares(self, patches: Sequence[Patch], rough: Mapping[str, int]) -> dict[str, Host]:
+    def shares(self, patches: Sequence[Patch], rough: Mapping[str, int]) -> dict[str, FloatArray]:
         """Return how much of what goes wrong in each patch counts, for each unknown, (patches,)."""
         size = np.ones(len(patches))
         for i, patch in enumerate(patches):
@@ -112,13 +114,16 @@ class Jumps:
         return " and ".join(said)
 
 
-def _corners(patch: Patch) -> Host:
+def _corners(patch: Patch) -> FloatArray:
     """Return the corners of a patch in space."""
     return patch.points([np.array([-1.0, 1.0])] * patch.dimension)
 
 
 def _within(problem: Problem, block: Block, wall: Wall, tol: float) -> Iterator[Place]:
-    """Yield the places on a wall, not at its ends, at which the condition's own value jumps."""
+    """Yield the places on a wall, not at its ends, at which the condition's own value jumps.
+
+    Where a line ends across which a jump is stated, the solution jumps with it.
+    """
     if block.chart is not None:
         return
     start, stop = block.ends(wall)
@@ -127,20 +132,30 @@ def _within(problem: Problem, block: Block, wall: Wall, tol: float) -> Iterator[
     for condition in (c for c in problem.conditions if c.part == wall[4]):
         graphs = condition.residuals
         name = problem.domain.coordinates[along]
-        for place in {float(p) for g in graphs for p in places_along(g, name, low, high)}:
-            sides = np.stack([start, start])
-            sides[:, along] = place + np.array([-1.0, 1.0]) * ROUNDING * (high - low)
-            one, two = (_given(problem, wall[4], sides, k) for k in (0, 1))
-            if any(
-                abs(one[u] - two[u]) > tol * max(1.0, abs(one[u]), abs(two[u]))
-                for u in one.keys() & two.keys()
-            ):
-                here = start.copy()
-                here[along] = place
+        lines = {j.place for j in problem.jumps if j.coordinate == name}
+        found = {float(p) for g in graphs for p in places_along(g, name, low, high)}
+        for place in found - lines:
+            here = np.insert(start[1 - along : 2 - along], along, place)
+            near, far = (_apart(problem, wall[4], here, along, f * (high - low)) for f in CLOSE)
+            # A slope, however steep, makes less of a difference closer by.
+            if any(d > tol and d > 0.5 * far[u] for u, d in near.items()):
                 yield tuple(here.tolist())
 
 
-def _given(problem: Problem, part: str, ends: Host, which: int) -> dict[str, float]:
+def _apart(
+    problem: Problem, part: str, place: FloatArray, along: int, beside: float
+) -> dict[str, float]:
+    """Return how far values given on both sides of a place are apart, relative to their size."""
+    sides = np.stack([place, place])
+    sides[:, along] += np.array([-beside, beside])
+    one, two = (_given(problem, part, sides, k) for k in (0, 1))
+    return {
+        u: abs(one[u] - two[u]) / max(1.0, abs(one[u]), abs(two[u]))
+        for u in one.keys() & two.keys()
+    }
+
+
+def _given(problem: Problem, part: str, ends: FloatArray, which: int) -> dict[str, float]:
     """Return the values of unknowns that conditions on a part give at an end of a wall."""
     along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
     normals = np.array([[along[1], -along[0]]])

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg as sl
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.maps import Quadrilateral
 from sharpfront.problem import Problem
 from sharpfront.rows.values import constants_of, form_at
@@ -24,12 +24,12 @@ Complex = NDArray[np.complex128]
 
 def decay_rates(
     problem: Problem,
-    points: Host,
+    points: FloatArray,
     axis: int,
     end: int,
     wave: float = 0.0,
     chart: Quadrilateral | None = None,
-) -> list[Host]:
+) -> list[FloatArray]:
     """Return the rates at which solutions can decay away from a wall, for each point, ascending.
 
     Parameters
@@ -52,7 +52,7 @@ def decay_rates(
 
 
 def wave_number(
-    problem: Problem, points: Host, axis: int, chart: Quadrilateral | None = None
+    problem: Problem, points: FloatArray, axis: int, chart: Quadrilateral | None = None
 ) -> float:
     """Return the largest wave number with which solutions oscillate along an axis anywhere."""
     roots = np.concatenate(_distinct_roots(_symbols(problem, points, axis, 0.0, chart))[0])
@@ -61,7 +61,7 @@ def wave_number(
 
 
 def _symbols(
-    problem: Problem, positions: Host, axis: int, wave: float, chart: Quadrilateral | None
+    problem: Problem, positions: FloatArray, axis: int, wave: float, chart: Quadrilateral | None
 ) -> Complex:
     """Return the matrices A_k of P(lambda) = sum_k A_k lambda^k at points, (m, order + 1, n, n).
 

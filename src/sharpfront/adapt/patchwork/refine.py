@@ -19,7 +19,7 @@ from sharpfront.adapt.patchwork.cuts import (
     split,
 )
 from sharpfront.adapt.patchwork.tails import Tails, loudest
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import faces_of
@@ -79,7 +79,7 @@ def refined(
     disturbed: float,
     limits: Limits,
     periods: Sequence[float | None],
-    corners: Host | None = None,
+    corners: FloatArray | None = None,
     depths: Depths | None = None,
 ) -> tuple[list[Cell], bool]:
     """Return the cells with more functions or split where tails are long, and whether any were.
@@ -147,7 +147,7 @@ def richer(cells: Sequence[Cell], more: int = 2) -> list[Cell]:
     ]
 
 
-def _relieved(cell: Cell, wanted: Host, least: int) -> Cell:
+def _relieved(cell: Cell, wanted: FloatArray, least: int) -> Cell:
     """Return a resolved cell with no more functions than it needs, some to spare."""
     if cell.relieved or math.isfinite(cell.promise):
         return cell
@@ -160,12 +160,12 @@ def _relieved(cell: Cell, wanted: Host, least: int) -> Cell:
 
 def _enriched(
     cell: Cell,
-    tail: Host,
-    wanted: Host,
+    tail: FloatArray,
+    wanted: FloatArray,
     long: Flags,
     aim: float,
     limits: Limits,
-    thin: Host,
+    thin: FloatArray,
     corner: tuple[int, ...] | None,
 ) -> list[Cell]:
     """Return what becomes of a cell that is not resolved along some axes."""
@@ -186,7 +186,7 @@ def _enriched(
 
 
 def _towards(
-    corner: tuple[int, ...] | None, long: Flags, wanted: Host, axes: Flags
+    corner: tuple[int, ...] | None, long: Flags, wanted: FloatArray, axes: Flags
 ) -> tuple[int, ...] | None:
     """Return the corner or edge that a cell is cut to, an end for each axis, -1 along an edge."""
     if corner is None:
@@ -197,7 +197,7 @@ def _towards(
     return towards if sum(end >= 0 for end in towards) > 1 else None
 
 
-def _too_many(patch: Patch, wanted: Host, long: Flags, most: int) -> Flags:
+def _too_many(patch: Patch, wanted: FloatArray, long: Flags, most: int) -> Flags:
     """Return the axes to split so that no patch has more functions than a cube with `most`."""
     wanted = np.where(long, np.maximum(wanted, patch.functions), patch.functions)
     split = long & (wanted > 2 * most)
@@ -210,7 +210,7 @@ def _too_many(patch: Patch, wanted: Host, long: Flags, most: int) -> Flags:
     return np.asarray(split)
 
 
-def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Host:
+def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> FloatArray:
     """Return the thickness of the thinnest neighbour of each cell, (cells, d, 2); inf without."""
     faces, _ = faces_of([c.patch for c in cells], periods)
     out = np.full((len(cells), cells[0].patch.dimension, 2), np.inf)
@@ -222,7 +222,7 @@ def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Host:
     return out
 
 
-def _at_walls(cells: Sequence[Cell], depths: Depths) -> Host:
+def _at_walls(cells: Sequence[Cell], depths: Depths) -> FloatArray:
     """Return how deep layers are at the sides of cells that lie on walls, inf elsewhere."""
     out = np.full((len(cells), cells[0].patch.dimension, 2), np.inf)
     for (chart, axis, end, place), (depth, length) in depths.items():
@@ -233,7 +233,7 @@ def _at_walls(cells: Sequence[Cell], depths: Depths) -> Host:
     return out
 
 
-def _cut_off(cell: Cell, long: Flags, deep: Host, most: int) -> list[Cell]:
+def _cut_off(cell: Cell, long: Flags, deep: FloatArray, most: int) -> list[Cell]:
     """Return a cell cut where layers along its walls end; itself if it is thin there already."""
     sides: list[list[tuple[AxisMap, int]]] = []
     for m, p, unresolved, (below, above) in zip(

@@ -10,14 +10,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import product_points
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Sieve
 from sharpfront.geometry.domain import BoundaryPoints
 from sharpfront.geometry.patches import Face, Sifted, Window
 
-Wall = tuple[int, float, Host, Host, str]
+Wall = tuple[int, float, FloatArray, FloatArray, str]
 # Where on a rectangle of the lattice it is asked which part of the boundary it belongs to.
 ASKED = np.array([0.02, 0.31, 0.5, 0.73, 0.98])
 # Places that differ by less than this share of the domain are one.
@@ -33,12 +33,12 @@ class _Named:
     sieves: tuple[tuple[Sieve, int], ...]
 
     @cached_property
-    def ends(self) -> Host:
+    def ends(self) -> FloatArray:
         """The lower and the upper corner of the whole face, (2, d)."""
         both = np.stack([self.face.corner, self.face.corner + self.face.edges.sum(axis=0)])
         return np.sort(both, axis=0)
 
-    def has(self, points: Host, near: float) -> NDArray[np.bool_]:
+    def has(self, points: FloatArray, near: float) -> NDArray[np.bool_]:
         """Tell which points lie on what is left of the face."""
         low, high = self.ends
         kept = np.all((points >= low - near) & (points <= high + near), axis=1)
@@ -49,7 +49,7 @@ class _Named:
         return np.asarray(kept)
 
 
-def lattice_of(domain: Domain) -> tuple[tuple[Host, ...], tuple[Wall, ...]] | None:
+def lattice_of(domain: Domain) -> tuple[tuple[FloatArray, ...], tuple[Wall, ...]] | None:
     """Return the lines of the lattice of a solid's faces, and its walls between them.
 
     None where a face is curved or slanted, or a part of the boundary ends between two lines.
@@ -73,7 +73,7 @@ def lattice_of(domain: Domain) -> tuple[tuple[Host, ...], tuple[Wall, ...]] | No
     return tuple(_touched(x, inside, a) for a, x in enumerate(lines)), tuple(walls)
 
 
-def edges_of(walls: Sequence[Wall]) -> Host:
+def edges_of(walls: Sequence[Wall]) -> FloatArray:
     """Return the lines along which walls meet at an angle, (k, d); NaN along the line itself."""
     meeting: dict[tuple[float, ...], set[int]] = {}
     for axis, place, low, high, _ in walls:
@@ -102,20 +102,20 @@ def _named(part: str, piece: object) -> _Named | None:
     return _Named(part, piece, sieves) if parallel else None
 
 
-def _distinct(places: Host, near: float) -> Host:
+def _distinct(places: FloatArray, near: float) -> FloatArray:
     found = np.unique(places)
     return np.asarray(found[np.diff(found, prepend=-np.inf) > near])
 
 
-def _touched(lines: Host, inside: NDArray[np.bool_], axis: int) -> Host:
+def _touched(lines: FloatArray, inside: NDArray[np.bool_], axis: int) -> FloatArray:
     """Return the lines of an axis that bound a box of the domain."""
     used = inside.any(axis=tuple(b for b in range(inside.ndim) if b != axis))
     return np.asarray(lines[np.append(used, False) | np.append(False, used)])
 
 
 def _bare(
-    inside: NDArray[np.bool_], lines: Sequence[Host]
-) -> Iterator[tuple[int, float, Host, Host]]:
+    inside: NDArray[np.bool_], lines: Sequence[FloatArray]
+) -> Iterator[tuple[int, float, FloatArray, FloatArray]]:
     """Yield axis, place and extent of the lattice's rectangles with the domain on one side."""
     for axis in range(inside.ndim):
         beyond = np.zeros_like(inside.take([0], axis))
@@ -127,7 +127,7 @@ def _bare(
 
 
 def _part(
-    faces: Sequence[_Named], axis: int, place: float, low: Host, high: Host, near: float
+    faces: Sequence[_Named], axis: int, place: float, low: FloatArray, high: FloatArray, near: float
 ) -> str:
     """Return the part of the boundary that has all of a rectangle; empty if none has."""
     points = product_points([a + (b - a) * ASKED for a, b in zip(low, high, strict=True)])

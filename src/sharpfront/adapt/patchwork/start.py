@@ -14,7 +14,7 @@ from sharpfront.adapt.patchwork.layers import decay_rates, wave_number
 from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.tiling import Block, Tiling
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch, product_points
 from sharpfront.equation.edges import places_along
@@ -80,7 +80,7 @@ def _lines(
     settings: PatchSettings,
     tol: float,
     waves: Sequence[float],
-) -> tuple[list[Host], list[Strips]]:
+) -> tuple[list[FloatArray], list[Strips]]:
     """Return where to cut along each axis, and the functions across strips that hold a layer."""
     edges = [np.empty(0) for _ in block.lines]
     if block.chart is None:
@@ -123,7 +123,7 @@ def has_edges(problem: Problem) -> bool:
     return any(len(_edges(problem, name, float(a), float(b))) > 0 for name, a, b in ends)
 
 
-def _edges(problem: Problem, name: str, low: float, high: float) -> Host:
+def _edges(problem: Problem, name: str, low: float, high: float) -> FloatArray:
     """Return where data jump or bend on a line across the domain, and where loads act."""
     graphs = [*problem.equations, *(r for c in problem.conditions for r in c.residuals)]
     graphs += [r for c in problem.further for r in c.residuals]
@@ -134,7 +134,7 @@ def _edges(problem: Problem, name: str, low: float, high: float) -> Host:
     return np.concatenate(found)
 
 
-def _apart(places: Host, lines: Host) -> Host:
+def _apart(places: FloatArray, lines: FloatArray) -> FloatArray:
     """Return places without those that are another, or a line, but for rounding."""
     near = ROUNDING * float(np.ptp(lines))
     places = np.unique(places)
@@ -143,8 +143,8 @@ def _apart(places: Host, lines: Host) -> Host:
 
 
 def _sources_of_layers(
-    block: Block, edges: Sequence[Host]
-) -> Iterator[tuple[int, int, float, tuple[Host, Host]]]:
+    block: Block, edges: Sequence[FloatArray]
+) -> Iterator[tuple[int, int, float, tuple[FloatArray, FloatArray]]]:
     """Yield the axis, the end of a strip, the place and the extent of what layers begin at.
 
     Walls, and both sides of lines on which data jump or bend: what decays beside the one decays
@@ -160,7 +160,7 @@ def _sources_of_layers(
                 yield axis, end, place, (low[rest], high[rest])
 
 
-def _above(block: Block, axis: int, place: float, middle: Host) -> bool:
+def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:
     """Tell whether the domain is above a wall."""
     lines = block.lines[axis]
     i = int(np.searchsorted(lines, place))
@@ -176,8 +176,8 @@ def _layer(
     axis: int,
     end: int,
     place: float,
-    extent: tuple[Host, Host],
-    lines: Host,
+    extent: tuple[FloatArray, FloatArray],
+    lines: FloatArray,
     depth: float,
 ) -> tuple[float, float] | None:
     """Return the strip beside a place in which layers decay, if they are thin there."""
@@ -193,8 +193,8 @@ def _depth(
     axis: int,
     end: int,
     place: float,
-    extent: tuple[Host, Host],
-    lines: Host,
+    extent: tuple[FloatArray, FloatArray],
+    lines: FloatArray,
     depth: float,
     wave: float = 0.0,
 ) -> float | None:
@@ -248,7 +248,7 @@ def _wave_numbers(problem: Problem, block: Block) -> tuple[float, ...]:
     return tuple(wave_number(problem, points, a, block.chart) for a in range(len(ends)))
 
 
-def _with_waves(lines: Host, wave: float, base: int) -> Host:
+def _with_waves(lines: FloatArray, wave: float, base: int) -> FloatArray:
     """Return the lines of an axis with more between them where solutions oscillate."""
     out = [lines[:1]]
     for a, b in itertools.pairwise(lines.tolist()):

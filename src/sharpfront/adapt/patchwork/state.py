@@ -20,7 +20,7 @@ from sharpfront.adapt.patchwork.start import Waves
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
 from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
@@ -138,7 +138,7 @@ class PatchState:
         return None
 
     @property
-    def corners(self) -> Host:
+    def corners(self) -> FloatArray:
         """Corners of the domain, and places on its sides at which the solution jumps, (k, d)."""
         known = self.tiling.corners
         more = [p for p in self.jumps.places if not np.any(np.all(known == np.array(p), axis=1))]

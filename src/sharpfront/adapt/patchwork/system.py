@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from sharpfront.adapt.patchwork.tiling import Tiling
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.traces import TraceSystem
@@ -78,7 +78,7 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         # The rows' own identity: another problem has other rows on the same patches.
         keys.append((rows, patch, tuple(walls[i]), ties, place, points))
 
-    def arranged(columns: Sequence[Host]) -> Host:
+    def arranged(columns: Sequence[FloatArray]) -> FloatArray:
         count = len(rows.unknowns)
         # What is handed on along a chain is no weight.
         own = [c[: count * p.size] for c, p in zip(columns, patches, strict=True)]

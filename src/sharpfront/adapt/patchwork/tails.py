@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint, leading_degrees
 from sharpfront.bases.patchwork import PatchworkBasis
 
@@ -56,10 +56,10 @@ class Tails:
         The last weights themselves.
     """
 
-    tail: Host
-    wanted: Host
+    tail: FloatArray
+    wanted: FloatArray
     analytic: NDArray[np.bool_]
-    last: Host
+    last: FloatArray
 
     @property
     def singular(self) -> float:
@@ -71,7 +71,7 @@ def tails_of(
     approximation: Approximation,
     scales: Sequence[float],
     aim: float,
-    shares: Sequence[Host],
+    shares: Sequence[FloatArray],
     at_corner: Sequence[bool],
 ) -> Tails:
     """Return the tails of an approximation on patches.
@@ -112,7 +112,7 @@ def loudest(tails: Tails, aim: float) -> Tails:
 
 
 def tails_of_blocks(
-    blocks: Sequence[Host],
+    blocks: Sequence[FloatArray],
     aim: float,
     least: Sequence[float],
     functions: Sequence[tuple[int, ...]] | None = None,
@@ -139,7 +139,7 @@ def tails_of_blocks(
     return Tails(tail, wanted, analytic > 0, last)
 
 
-def _profiles(block: Host, functions: tuple[int, ...]) -> list[Host]:
+def _profiles(block: FloatArray, functions: tuple[int, ...]) -> list[FloatArray]:
     """Return how large the terms of each degree are along each axis."""
     d = block.ndim
     size = np.abs(block)
@@ -155,7 +155,7 @@ def _profiles(block: Host, functions: tuple[int, ...]) -> list[Host]:
 
 
 def _along(
-    profile: Host, aim: float, least: float, joint: bool
+    profile: FloatArray, aim: float, least: float, joint: bool
 ) -> tuple[float, float, bool, float]:
     """Return tail, functions wanted, whether a profile falls geometrically, last weights.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.charts import quadrilaterals
 from sharpfront.adapt.patchwork.solids import Wall, edges_of, lattice_of
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.curves import Curve, Cut, Segment
@@ -42,19 +42,19 @@ class Block:
     """
 
     domain: Domain
-    lines: tuple[Host, ...]
+    lines: tuple[FloatArray, ...]
     walls: tuple[Wall, ...]
     chart: Quadrilateral | None = None
 
-    def in_space(self, positions: Host) -> Host:
+    def in_space(self, positions: FloatArray) -> FloatArray:
         """Return the points of space at positions, (m, d)."""
         return positions if self.chart is None else self.chart.points(positions)
 
-    def inside(self, positions: Host) -> NDArray[np.bool_]:
+    def inside(self, positions: FloatArray) -> NDArray[np.bool_]:
         """Tell which positions lie in the domain."""
         return self.domain.contains(self.in_space(positions))
 
-    def boxes(self, lines: Sequence[Host]) -> list[tuple[Host, Host]]:
+    def boxes(self, lines: Sequence[FloatArray]) -> list[tuple[FloatArray, FloatArray]]:
         """Return the boxes between lines that lie in the domain, as lower and upper corners."""
         sides = [list(itertools.pairwise(x.tolist())) for x in lines]
         found = [
@@ -64,7 +64,7 @@ class Block:
         middle = np.stack([0.5 * (low + high) for low, high in found])
         return [box for box, keep in zip(found, self.inside(middle), strict=True) if keep]
 
-    def ends(self, wall: Wall) -> Host:
+    def ends(self, wall: Wall) -> FloatArray:
         """Return the two ends of a wall of a block in the plane, in space, (2, 2)."""
         axis, place, low, high, _ = wall
         positions = np.full((2, 2), place)
@@ -107,7 +107,7 @@ class Tiling:
         return tuple(float(b - a) if j else None for a, b, j in zip(low, high, joined, strict=True))
 
     @cached_property
-    def corners(self) -> Host:
+    def corners(self) -> FloatArray:
         """Corners of the domain and points where one part of the boundary ends, (k, d).
 
         Where a condition changes on a straight side, solutions are as singular as at a corner. In
@@ -200,7 +200,7 @@ def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling:
 
 
 def _charted(
-    domain: Domain, sides: Sequence[tuple[Host, str]], known: Sequence[Host]
+    domain: Domain, sides: Sequence[tuple[FloatArray, str]], known: Sequence[FloatArray]
 ) -> Tiling | None:
     """Return the tiling of a domain with slanted sides, by charts; some corners are known."""
     corners = _distinct(np.concatenate([ends for ends, _ in sides]), known)
@@ -225,7 +225,7 @@ def _charted(
     return _if_closed(Tiling(domain, tuple(blocks))) if blocks else None
 
 
-def _distinct(points: Host, known: Sequence[Host]) -> list[tuple[float, float]]:
+def _distinct(points: FloatArray, known: Sequence[FloatArray]) -> list[tuple[float, float]]:
     """Return points, (m, 2), those that differ by rounding as one.
 
     Known ones differ as they do: a slit may be as narrow.
@@ -268,7 +268,7 @@ def _box(domain: Box) -> Block:
     return Block(domain, lines, tuple(walls))
 
 
-def _ends(curve: object) -> Host | None:
+def _ends(curve: object) -> FloatArray | None:
     """Return the ends of a straight piece of boundary, (2, 2); None if it is not straight."""
     whole = curve
     while isinstance(whole, Cut):
@@ -280,7 +280,7 @@ def _ends(curve: object) -> Host | None:
     return curve.at(np.array([0.0, curve.measure])).points
 
 
-def _wall(ends: Host, part: str) -> Wall | None:
+def _wall(ends: FloatArray, part: str) -> Wall | None:
     """Return an axis-parallel piece of boundary; None for a slanted one."""
     start, end = ends
     size = np.abs(end - start)
@@ -291,16 +291,16 @@ def _wall(ends: Host, part: str) -> Wall | None:
     return axis, float(start[axis]), along[:1], along[1:], part
 
 
-def _merged(values: Sequence[float]) -> Host:
+def _merged(values: Sequence[float]) -> FloatArray:
     """Return sorted places, those that differ by rounding as one."""
     found = np.unique(np.array(values))
     length = found[-1] - found[0]
     return np.asarray(found[np.concatenate([[True], np.diff(found) > ROUNDING * length])])
 
 
-def _snap(value: float, lines: Host) -> float:
+def _snap(value: float, lines: FloatArray) -> float:
     return float(lines[np.argmin(np.abs(lines - value))])
 
 
-def _snapped(values: Host, lines: Host) -> Host:
+def _snapped(values: FloatArray, lines: FloatArray) -> FloatArray:
     return np.array([_snap(float(v), lines) for v in values])

@@ -19,7 +19,7 @@ from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.exponents import least_exponent
 from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.adapt.patchwork.tiling import Tiling
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
 from sharpfront.problem import Problem
@@ -50,7 +50,7 @@ def share_seen(exponent: float) -> float:
 
 
 def interface_vertices(
-    problem: Problem, tiling: Tiling, lines: Sequence[Host]
+    problem: Problem, tiling: Tiling, lines: Sequence[FloatArray]
 ) -> dict[Point, float]:
     """Return points of a domain in the plane where interfaces end or cross, with exponents.
 
@@ -90,7 +90,7 @@ def touches(patch: Patch, points: Collection[Point]) -> bool:
     return bool(_corners(patch, np.array(list(points))))
 
 
-def _cut_cell(cell: Cell, points: Host, counts: Host) -> list[Cell]:
+def _cut_cell(cell: Cell, points: FloatArray, counts: FloatArray) -> list[Cell]:
     corners = _corners(cell.patch, points)
     if not corners:
         return [cell]
@@ -103,7 +103,7 @@ def _cut_cell(cell: Cell, points: Host, counts: Host) -> list[Cell]:
     return [c for part in parts for c in _cut_cell(replace(cell, patch=part), points, counts)]
 
 
-def _corners(patch: Patch, points: Host) -> dict[tuple[int, ...], int]:
+def _corners(patch: Patch, points: FloatArray) -> dict[tuple[int, ...], int]:
     """Return the corners of a patch, an end for each axis, that are points, and which."""
     near = 1e-9 * patch.sides
     out = {}

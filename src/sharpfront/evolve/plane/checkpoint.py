@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.defect import error_system
 from sharpfront.evolve.plane.follow import Lean, Rates
 from sharpfront.evolve.plane.galerkin import Galerkin
@@ -79,7 +79,7 @@ def unpacked(words: Mapping[str, Any], statements: Statements) -> March:
     )
 
 
-def _arrays(values: Any) -> list[Host]:
+def _arrays(values: Any) -> list[FloatArray]:
     return [np.asarray(v, dtype=float) for v in values]
 
 

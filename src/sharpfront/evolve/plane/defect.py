@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
 from sharpfront.evolve.plane.modes import moments, quadrature, rates_of
 from sharpfront.evolve.unseen import Unseen, left_over, shares
@@ -33,13 +33,13 @@ def richer(product: Product) -> Product:
 
 
 @lru_cache(maxsize=64)
-def _lift(source: int, target: int) -> Host:
+def _lift(source: int, target: int) -> FloatArray:
     """Return the matrix from weights of an axis to those of one with other functions."""
     wide = line(target)
     return np.asarray(wide.projection @ line(source).functions.table(wide.points, 0).values[0])
 
 
-def lifted(weights: Host, source: Product, target: Product) -> Host:
+def lifted(weights: FloatArray, source: Product, target: Product) -> FloatArray:
     """Return weights (..., size) of the same function in products of other functions."""
     first, second = (_lift(a, b) for a, b in zip(source.shape, target.shape, strict=True))
     block = first @ source.block(weights) @ second.T
@@ -61,12 +61,12 @@ class ErrorSystem:
     """
 
     galerkin: Galerkin
-    states: Host
+    states: FloatArray
     dt: float
     tangent: Tangent
     system: Any
 
-    def step(self, galerkin: Galerkin, states: Host, error: Host) -> Host:
+    def step(self, galerkin: Galerkin, states: FloatArray, error: FloatArray) -> FloatArray:
         """Return the error at the end of a slab from that at its start, (size,)."""
         total = self.tangent.mass @ galerkin.space.reduced(error)
         every = zip(
@@ -76,7 +76,7 @@ class ErrorSystem:
             total = total - self.dt * weight * galerkin.tested(state, rate, tau, self.tangent)
         return galerkin.space.extended(lu_solve(self.system, total, check_finite=False))
 
-    def unseen(self, galerkin: Galerkin, states: Host, s: Host) -> Unseen:
+    def unseen(self, galerkin: Galerkin, states: FloatArray, s: FloatArray) -> Unseen:
         """Return what the stages of a slab do not see at shares s of it between them."""
         every = np.concatenate([stage_nodes(), s])
         now, rates = interpolation(every) @ states, interpolation_rate(every) @ states / self.dt
@@ -92,7 +92,7 @@ class ErrorSystem:
         return Unseen(float(np.max(sizes)), errors.sum(axis=0))
 
 
-def error_system(galerkin: Galerkin, states: Host, dt: float) -> ErrorSystem:
+def error_system(galerkin: Galerkin, states: FloatArray, dt: float) -> ErrorSystem:
     """Return the error equation about the stages of a slab, in richer functions."""
     middle = len(states) // 2
     rates = rates_of(states, dt)
@@ -101,6 +101,6 @@ def error_system(galerkin: Galerkin, states: Host, dt: float) -> ErrorSystem:
     return ErrorSystem(galerkin, states, dt, tangent, system)
 
 
-def tails(block: Host, shape: Orders) -> tuple[float, float]:
+def tails(block: FloatArray, shape: Orders) -> tuple[float, float]:
     """Return how much of an error is beyond the functions of each axis."""
     return float(np.linalg.norm(block[shape[0] :])), float(np.linalg.norm(block[:, shape[1] :]))

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import Host, blas_threads
+from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.evolve.agenda import SPREAD, agenda_of
 from sharpfront.evolve.data import Formula, formula
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped, trusted
 from sharpfront.evolve.fingerprint import fingerprint, require_same
@@ -28,6 +27,7 @@ from sharpfront.evolve.plane.grow import (
 )
 from sharpfront.evolve.plane.march import Aim, March, Slab, attempt
 from sharpfront.evolve.plane.statement import statement
+from sharpfront.evolve.time_events import SPREAD, agenda_of
 from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
@@ -63,7 +63,7 @@ class _Way:
 
     march: March
     pieces: tuple[Piece, ...] = ()
-    states: tuple[Host, ...] = ()
+    states: tuple[FloatArray, ...] = ()
     records: tuple[TimeStep, ...] = ()
     limited: bool = False
     marks: tuple[Mark, ...] = ()
@@ -139,7 +139,7 @@ def _formulas(problem: Problem) -> list[Formula]:
     return found
 
 
-def _initial(problem: Problem, points: Host) -> Host:
+def _initial(problem: Problem, points: FloatArray) -> FloatArray:
     assert problem.initial is not None
     return problem.initial.values(problem.unknowns[0], points)
 
@@ -242,7 +242,7 @@ def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
 
 def _components(
     maps: tuple[AxisMap, AxisMap], axes: tuple[int, int]
-) -> tuple[Mixture | None, Host]:
+) -> tuple[Mixture | None, FloatArray]:
     """Return the components of both axes as Gaussians in the plane, and their speeds, (K, 2).
 
     A component of one axis is as wide as the domain along the other.

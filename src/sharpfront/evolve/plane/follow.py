@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.galerkin import Galerkin
 from sharpfront.evolve.plane.square import Square
 from sharpfront.pieces.plane.moving import AxisMap
@@ -32,19 +32,19 @@ _STRETCH = 0.7
 class Lean(NamedTuple):
     """What one step of EM would change: means in deviations, and logarithms of deviations."""
 
-    aside: Host
-    wider: Host
+    aside: FloatArray
+    wider: FloatArray
 
 
 class Rates(NamedTuple):
     """Speeds, turns and stretches of the components of an axis."""
 
-    speeds: Host
-    turns: Host
-    stretches: Host
+    speeds: FloatArray
+    turns: FloatArray
+    stretches: FloatArray
 
 
-def leans(square: Square, weights: Host) -> tuple[Lean, Lean]:
+def leans(square: Square, weights: FloatArray) -> tuple[Lean, Lean]:
     """Return the leans of both axes' components at the start of a slab."""
     grid = square.grid(0.0)
     first, second = square.product.lines
@@ -60,7 +60,7 @@ def leans(square: Square, weights: Host) -> tuple[Lean, Lean]:
     )
 
 
-def _lean(where: AxisMap, x: Host, y: Host, masses: Host) -> Lean:
+def _lean(where: AxisMap, x: FloatArray, y: FloatArray, masses: FloatArray) -> Lean:
     shares, offsets = _responsibilities(where, x, y)
     mass = masses @ shares + np.finfo(float).tiny
     aside = (masses @ (shares * offsets)) / mass
@@ -69,7 +69,9 @@ def _lean(where: AxisMap, x: Host, y: Host, masses: Host) -> Lean:
     return Lean(aside / deviations, 0.5 * np.log(spread / deviations**2 + np.finfo(float).tiny))
 
 
-def _responsibilities(where: AxisMap, x: Host, y: Host) -> tuple[Host, Host]:
+def _responsibilities(
+    where: AxisMap, x: FloatArray, y: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the share of each component in each point, and the offsets from its mean, (m, K)."""
     c = where.moving
     offsets = x[:, None] - (c.means + c.slopes * (y - where.pivot)[:, None])
@@ -78,7 +80,7 @@ def _responsibilities(where: AxisMap, x: Host, y: Host) -> tuple[Host, Host]:
     return bells / (bells.sum(axis=1) + _BACKGROUND / where.length)[:, None], offsets
 
 
-def rates(galerkin: Galerkin, weights: Host) -> tuple[Rates, Rates]:
+def rates(galerkin: Galerkin, weights: FloatArray) -> tuple[Rates, Rates]:
     """Return how both axes' components move by the equation, from functions at rest."""
     square = galerkin.square
     grid = square.grid(0.0)
@@ -97,7 +99,11 @@ def rates(galerkin: Galerkin, weights: Host) -> tuple[Rates, Rates]:
 
 
 def _rates(
-    where: AxisMap, x: Host, y: Host, areas: Host, slopes: tuple[Host, Host, Host | None]
+    where: AxisMap,
+    x: FloatArray,
+    y: FloatArray,
+    areas: FloatArray,
+    slopes: tuple[FloatArray, FloatArray, FloatArray | None],
 ) -> Rates:
     c = where.moving
     u_t, u_x, u_y = slopes

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.penalty import penalty
 from sharpfront.evolve.plane.space import Space
 from sharpfront.evolve.plane.square import Edge, Square
@@ -26,10 +26,10 @@ from sharpfront.pieces.plane.moving import Jet
 class Tangent(NamedTuple):
     """Mass and stiffness, with the sign of u_t and the conditions' weights that go with them."""
 
-    mass: Host
-    stiffness: Host
+    mass: FloatArray
+    stiffness: FloatArray
     sign: float
-    penalties: Mapping[str, Host]
+    penalties: Mapping[str, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Galerkin:
         """The products and their points."""
         return self.space.square
 
-    def state(self, weights: Host, rates: Host, tau: float) -> Known:
+    def state(self, weights: FloatArray, rates: FloatArray, tau: float) -> Known:
         """Return what is known at Gauss's points inside the domain."""
         grid, product = self.square.grid(tau), self.square.product
         inner = product.derivatives(weights)
@@ -65,7 +65,9 @@ class Galerkin:
         rate = rate.ravel()[grid.inside]
         return Known(grid.points[grid.inside], self.start + tau, own, rate)
 
-    def tested(self, weights: Host, rates: Host, tau: float, tangent: Tangent) -> Host:
+    def tested(
+        self, weights: FloatArray, rates: FloatArray, tau: float, tangent: Tangent
+    ) -> FloatArray:
         """Return the equation and the conditions tested with every function, (n,)."""
         found = self.statement.equation.value(self.state(weights, rates, tau))
         total = self.space.tested(tangent.sign * self._areas(tau) * found, tau)
@@ -77,7 +79,7 @@ class Galerkin:
             total += self.space.tested_on(part, weighted, tau)
         return total
 
-    def tangent(self, weights: Host, rates: Host, tau: float) -> Tangent:
+    def tangent(self, weights: FloatArray, rates: FloatArray, tau: float) -> Tangent:
         """Return mass and stiffness about a state."""
         grid, areas = self.square.grid(tau), self._areas(tau)
         about = self.statement.equation.values(self.state(weights, rates, tau))
@@ -95,11 +97,11 @@ class Galerkin:
             stiffness += matrix
         return Tangent(mass, stiffness, sign, penalties)
 
-    def _areas(self, tau: float) -> Host:
+    def _areas(self, tau: float) -> FloatArray:
         grid = self.square.grid(tau)
         return grid.areas.ravel()[grid.inside]
 
-    def _on_edge(self, block: Host, edge: Edge, tau: float) -> Known:
+    def _on_edge(self, block: FloatArray, edge: Edge, tau: float) -> Known:
         first, second = edge.tables
         half = [table @ block for table in first]
         inner = {
@@ -111,7 +113,9 @@ class Galerkin:
         none = np.zeros(len(edge.points))
         return Known(edge.points, self.start + tau, outer, none, edge.normals)
 
-    def _edge_tangent(self, part: str, tau: float, block: Host, sign: float) -> tuple[Host, Host]:
+    def _edge_tangent(
+        self, part: str, tau: float, block: FloatArray, sign: float
+    ) -> tuple[FloatArray, FloatArray]:
         edge = self.square.edge(part, tau)
         known = self._on_edge(block, edge, tau)
         condition = self.statement.conditions[part].values(known)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.defect import lifted, richer, tails
 from sharpfront.evolve.plane.follow import leans
 from sharpfront.evolve.plane.look import State, even_layout
@@ -87,7 +87,7 @@ def _on_shape(domain: Domain, state: State, goal: float, max_kernels: int) -> Pl
         functions = larger(functions)
 
 
-def _check_points(domain: Domain) -> Host:
+def _check_points(domain: Domain) -> FloatArray:
     low, high = domain.bounds
     points = low + (high - low) * np.random.default_rng(0).random((_CHECKS, 2))
     edges = [domain.boundary(part, _ON_PART).points for part in domain.parts]
@@ -162,7 +162,7 @@ def _placed_anew(domain: Domain, march: March, aim: Aim, limits: Limits) -> Marc
     here = Piece(0.0, 1.0, layout.axes, layout.maps, march.product)
     richly = Piece(0.0, 1.0, layout.axes, layout.maps, richer(march.product))
 
-    def state(points: Host) -> Host:
+    def state(points: FloatArray) -> FloatArray:
         return here.value(march.weights, points, 0.0)
 
     goal = AGAIN * aim.size

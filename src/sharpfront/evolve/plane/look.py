@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.pieces.plane.basis import placed
 from sharpfront.pieces.plane.metric import physical
 from sharpfront.pieces.plane.moving import NONE, AxisMap, Components
 from sharpfront.pieces.plane.product import Orders
 
-State = Callable[[Host], Host]
+State = Callable[[FloatArray], FloatArray]
 
 # Cells along an axis of the grid on which a state is looked at, at first and graded, and how often.
 FIRST_CELLS, CELLS, ROUNDS = 240, 96, 6
@@ -38,20 +38,20 @@ class Layout(NamedTuple):
     axes: Orders
     maps: tuple[AxisMap, AxisMap]
 
-    def points(self, xi: Host, eta: Host) -> Host:
+    def points(self, xi: FloatArray, eta: FloatArray) -> FloatArray:
         """Return the places of a grid in (xi, eta), (n1 n2, 2)."""
         y = self.maps[1].invert(eta, eta, 0.0)
         xis, ys = (a.ravel() for a in np.meshgrid(xi, y, indexing="ij"))
         return placed(self.maps[0].invert(xis, ys, 0.0), ys, self.axes)
 
 
-def even_layout(bounds: Host) -> Layout:
+def even_layout(bounds: FloatArray) -> Layout:
     """Return the layout without components."""
     (x0, y0), (x1, y1) = bounds
     return Layout((0, 1), (AxisMap(x0, x1, 0.5 * (y0 + y1)), AxisMap(y0, y1, 0.5 * (x0 + x1))))
 
 
-def look(state: State, bounds: Host, components: int) -> Layout:
+def look(state: State, bounds: FloatArray, components: int) -> Layout:
     """Return the layout with at most so many components along each axis that follows a state."""
     layout = even_layout(bounds)
     for number in range(ROUNDS):
@@ -64,13 +64,13 @@ def look(state: State, bounds: Host, components: int) -> Layout:
 class _View(NamedTuple):
     """A state on cells even in the coordinates: positions, differences and slopes."""
 
-    xs: Host
-    ys: Host
-    x: Host
-    y: Host
-    along: Host
-    across: Host
-    tensor: Host
+    xs: FloatArray
+    ys: FloatArray
+    x: FloatArray
+    y: FloatArray
+    along: FloatArray
+    across: FloatArray
+    tensor: FloatArray
 
 
 def _view(state: State, layout: Layout, cells: int) -> _View:
@@ -86,14 +86,14 @@ def _view(state: State, layout: Layout, cells: int) -> _View:
     return _View(x[:, 0], y[0], mx, my, np.abs(along), np.abs(across), tensor)
 
 
-def _middle(a: Host, axis: int) -> Host:
+def _middle(a: FloatArray, axis: int) -> FloatArray:
     lower, upper = (slice(None, -1), slice(1, None))
     if axis == 0:
         return np.asarray(0.5 * (a[lower] + a[upper]))
     return np.asarray(0.5 * (a[:, lower] + a[:, upper]))
 
 
-def _blocks(a: Host) -> Host:
+def _blocks(a: FloatArray) -> FloatArray:
     """Return averages over neighbouring nodes."""
     window = np.ones(_BLOCK) / _BLOCK
     for axis in range(2):
@@ -101,7 +101,9 @@ def _blocks(a: Host) -> Host:
     return a
 
 
-def _tensor(values: Host, x: Host, y: Host, layout: Layout, cells: int) -> Host:
+def _tensor(
+    values: FloatArray, x: FloatArray, y: FloatArray, layout: Layout, cells: int
+) -> FloatArray:
     """Return the integral of the slopes' products, (2, 2)."""
     inner = {
         (1, 0): cells * np.diff(_middle(values, 1), axis=0),
@@ -155,7 +157,7 @@ def _fitted(view: _View, layout: Layout, axes: Orders, slope: float, components:
     )
 
 
-def binned(positions: Host, masses: Host) -> tuple[Host, Host]:
+def binned(positions: FloatArray, masses: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return edges and masses of bins that follow positions and masses alike."""
     order = np.argsort(positions, axis=None)
     s, m = positions.ravel()[order], masses.ravel()[order]
@@ -172,7 +174,7 @@ def binned(positions: Host, masses: Host) -> tuple[Host, Host]:
     return every, np.histogram(s, bins=every, weights=m)[0]
 
 
-def _mixture(edges: Host, masses: Host, components: int) -> Mixture | None:
+def _mixture(edges: FloatArray, masses: FloatArray, components: int) -> Mixture | None:
     varies = components > 0 and float(np.sum(masses)) > 0 and bool(np.all(np.diff(edges) > 0))
     return fit_bins(edges, masses, components) if varies else None
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.arrays import Host
-from sharpfront.evolve.agenda import Agenda
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
 from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
@@ -21,6 +20,7 @@ from sharpfront.evolve.plane.slab import Factors, Stages, factored, solve_slab
 from sharpfront.evolve.plane.space import Space, space_of
 from sharpfront.evolve.plane.square import Square
 from sharpfront.evolve.plane.statement import Statement
+from sharpfront.evolve.time_events import Agenda
 from sharpfront.evolve.unseen import between
 from sharpfront.geometry import Domain
 from sharpfront.pieces.plane.product import Product
@@ -89,9 +89,9 @@ class March:
     dt: float
     layout: Layout
     product: Product
-    weights: Host
-    slope: Host
-    error: Host
+    weights: FloatArray
+    slope: FloatArray
+    error: FloatArray
     lost: float
     placed: tuple[Lean, Lean]
     size: int
@@ -200,7 +200,7 @@ def _factor(in_time: float, aim: Aim) -> float:
 
 
 def _estimated(
-    galerkin: Galerkin, march: March, states: Host, dt: float, aim: Aim
+    galerkin: Galerkin, march: March, states: FloatArray, dt: float, aim: Aim
 ) -> tuple[March, float, float]:
     """Return the march with its error at a slab's end, that one's bound, and its unseen part."""
     product = richer(galerkin.square.product)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.pieces.radau import differentiation, stage_nodes
 
 _REAL = 1e-9
@@ -39,22 +39,22 @@ def modes() -> Modes:
 
 
 @cache
-def rates_matrix() -> Host:
+def rates_matrix() -> FloatArray:
     """Return d/ds at the stages from the states less the start, (q, q)."""
     return np.asarray(differentiation()[1:, 1:])
 
 
 @cache
-def quadrature() -> Host:
+def quadrature() -> FloatArray:
     """Return the weights of the stages on [0, 1], (q,)."""
     return np.asarray(np.linalg.inv(rates_matrix())[-1])
 
 
-def rates_of(states: Host, dt: float) -> Host:
+def rates_of(states: FloatArray, dt: float) -> FloatArray:
     """Return the rates at the stages from the states (q + 1, size) of a slab, (q, size)."""
     return np.asarray(rates_matrix() @ (states[1:] - states[0]) / dt)
 
 
-def moments(dt: float) -> Host:
+def moments(dt: float) -> FloatArray:
     """Return the stages' times from the start of a slab."""
     return np.asarray(stage_nodes() * dt)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.square import Edge, Square
 from sharpfront.evolve.plane.statement import Values
 
@@ -17,7 +17,7 @@ _ORDERS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
 
 def penalty(
     square: Square, edge: Edge, tau: float, condition: Values, equation: Values, sign: float
-) -> Host:
+) -> FloatArray:
     """Return omega = (g C a + inflow) / (c + g C c_n) for a condition c u + c_n u_n = ..., (m,).
 
     a is the diffusion across the boundary, C the functions' trace constant and g the factor. It is
@@ -50,7 +50,7 @@ def penalty(
     return np.asarray((trace * np.maximum(diffusion, 0.0) + np.maximum(inflow, 0.0)) / share)
 
 
-def _trace(square: Square, edge: Edge, tau: float, normals: Host) -> Host:
+def _trace(square: Square, edge: Edge, tau: float, normals: FloatArray) -> FloatArray:
     """Return the largest (u_n)^2 at each point over the integral of the slope squared, (m,)."""
     total = np.zeros(len(edge.points))
     jets, coordinates = (edge.xi, edge.eta), [edge.points[:, axis] for axis in square.axes]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.look import FIRST_CELLS, Layout, State, even_layout, look
 from sharpfront.pieces.plane.basis import Piece
 from sharpfront.pieces.plane.product import Orders, Product
@@ -39,21 +39,21 @@ class Placement(NamedTuple):
 
     layout: Layout
     product: Product
-    weights: Host
+    weights: FloatArray
     miss: float
 
 
 class _Check(NamedTuple):
     """Points where a state is known."""
 
-    points: Host
-    values: Host
+    points: FloatArray
+    values: FloatArray
 
-    def misses(self, layout: Layout, product: Product, weights: Host) -> Host:
+    def misses(self, layout: Layout, product: Product, weights: FloatArray) -> FloatArray:
         piece = Piece(0.0, 1.0, layout.axes, layout.maps, product)
         return np.abs(piece.value(weights, self.points, 0.0) - self.values)
 
-    def size(self, layout: Layout, product: Product, weights: Host) -> float:
+    def size(self, layout: Layout, product: Product, weights: FloatArray) -> float:
         """Return the root mean square of the misses."""
         return float(np.sqrt(np.mean(self.misses(layout, product, weights) ** 2)))
 
@@ -64,14 +64,16 @@ def _check(state: State, layouts: list[Layout], count: int = _CHECKS) -> _Check:
     return _Check(points, state(points))
 
 
-def fitted(state: State, layout: Layout, product: Product) -> Host:
+def fitted(state: State, layout: Layout, product: Product) -> FloatArray:
     """Return the weights of a state on a box, (size,)."""
     first, second = product.lines
     values = state(layout.points(first.points, second.points))
     return product.projected(values.reshape(product.grid_shape))
 
 
-def place(state: State, bounds: Host, components: int, goal: float, max_kernels: int) -> Placement:
+def place(
+    state: State, bounds: FloatArray, components: int, goal: float, max_kernels: int
+) -> Placement:
     """Return the placement that represents a state on a box to a goal with few products.
 
     Every number of components up to `components` is tried; the one that misses the state least
@@ -99,7 +101,7 @@ def _polished(state: State, layout: Layout, check: _Check) -> Layout:
     has = [m.moving.count > 0 for m in layout.maps]
     free = np.flatnonzero([*has, *has, layout.maps[0].oblique])
 
-    def misfit(step: Host) -> float:
+    def misfit(step: FloatArray) -> float:
         moved = _moved(layout, free, step)
         if np.max(np.abs(step), initial=0.0) > _FURTHEST:
             return _FURTHEST
@@ -114,7 +116,7 @@ def _polished(state: State, layout: Layout, check: _Check) -> Layout:
     return _moved(layout, free, best.x)
 
 
-def _moved(layout: Layout, free: NDArray[np.intp], step: Host) -> Layout:
+def _moved(layout: Layout, free: NDArray[np.intp], step: FloatArray) -> Layout:
     whole = np.zeros(len(_MOVES))
     whole[free] = step
     maps = []

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
 from sharpfront.evolve.plane.modes import modes, moments, rates_of
 
@@ -32,13 +32,13 @@ class Factors:
     """
 
     galerkin: Galerkin
-    weights: Host
-    rates: Host
+    weights: FloatArray
+    rates: FloatArray
     dt: float
     tangent: Tangent
     systems: tuple[Any, ...]
 
-    def correction(self, left: Host) -> Host:
+    def correction(self, left: FloatArray) -> FloatArray:
         """Return the update of the stages (q, size) from what they leave, (q, n)."""
         decoupled = modes()
         mixed = decoupled.inverse @ left
@@ -49,7 +49,7 @@ class Factors:
         return self.galerkin.space.extended(-(decoupled.vectors @ found).real)
 
 
-def factored(galerkin: Galerkin, weights: Host, rates: Host, dt: float) -> Factors:
+def factored(galerkin: Galerkin, weights: FloatArray, rates: FloatArray, dt: float) -> Factors:
     """Return the systems of a slab about a state at its middle."""
     tangent = galerkin.tangent(weights, rates, 0.5 * dt)
     systems = []
@@ -62,14 +62,14 @@ def factored(galerkin: Galerkin, weights: Host, rates: Host, dt: float) -> Facto
 class Stages(NamedTuple):
     """States at the start and at Radau's nodes (q + 1, size), and how Newton's method went."""
 
-    states: Host
+    states: FloatArray
     updates: int
     rate: float
     converged: bool
 
 
 def solve_slab(
-    galerkin: Galerkin, start: Host, guess: Host, factors: Factors, close: float
+    galerkin: Galerkin, start: FloatArray, guess: FloatArray, factors: Factors, close: float
 ) -> Stages:
     """Return the stages of a slab.
 
@@ -104,7 +104,7 @@ def solve_slab(
     return Stages(states, number, rate, False)
 
 
-def _left(galerkin: Galerkin, states: Host, factors: Factors) -> Host:
+def _left(galerkin: Galerkin, states: FloatArray, factors: Factors) -> FloatArray:
     """Return what the stages leave of the tested equations, (q, n)."""
     rates = rates_of(states, factors.dt)
     every = zip(states[1:], rates, moments(factors.dt), strict=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.geometry import BoundaryPoints, Box, Domain
 from sharpfront.pieces.plane.basis import placed
 from sharpfront.pieces.plane.moving import AxisMap, Jet
@@ -25,22 +25,22 @@ class Grid(NamedTuple):
     Areas are zero outside the domain; ``inside`` are the indices of the others, all on a box.
     """
 
-    points: Host
+    points: FloatArray
     xi: Jet
     eta: Jet
-    areas: Host
+    areas: FloatArray
     inside: NDArray[np.int64] | slice
 
 
 class Edge(NamedTuple):
     """Points of a part of the boundary at a moment, with lengths, coordinates and functions."""
 
-    points: Host
-    normals: Host
-    lengths: Host
+    points: FloatArray
+    normals: FloatArray
+    lengths: FloatArray
     xi: Jet
     eta: Jet
-    tables: tuple[Host, Host]
+    tables: tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class Square:
             self._edges[key] = self._edge(*key)
         return self._edges[key]
 
-    def largest(self, weights: Host, tau: float = 0.0) -> float:
+    def largest(self, weights: FloatArray, tau: float = 0.0) -> float:
         """Return the largest absolute value at Gauss's points inside the domain."""
         values = self.product.on_grid(weights).ravel()
         return float(np.max(np.abs(values[self.grid(tau).inside])))
@@ -123,7 +123,7 @@ class Square:
         tables = self.product.tables(xi.xi, eta.xi)
         return Edge(there.points, there.normals, lengths, xi, eta, tables)
 
-    def _side(self, part: str, tau: float) -> tuple[BoundaryPoints, Host]:
+    def _side(self, part: str, tau: float) -> tuple[BoundaryPoints, FloatArray]:
         """Return Gauss's points along a side of a box."""
         there = self.domain.boundary(part, 1)
         across = int(np.argmax(np.abs(there.normals[0])))
@@ -137,7 +137,7 @@ class Square:
         normals = np.repeat(there.normals[:1], len(along), axis=0)
         return BoundaryPoints(points, normals), line.weights / slope
 
-    def _rim(self, part: str) -> tuple[BoundaryPoints, Host]:
+    def _rim(self, part: str) -> tuple[BoundaryPoints, FloatArray]:
         """Return even points along a part of a shape's boundary."""
         low, high = self.domain.bounds
         length = self.domain.boundary_measure(part)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Expression, Key, derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.errors import ProblemError
@@ -19,19 +19,19 @@ from sharpfront.problem import Problem
 class Known(NamedTuple):
     """What is known at points: places (m, 2), time, derivatives in the axes, u_t, normals."""
 
-    points: Host
+    points: FloatArray
     t: float
-    outer: Mapping[Orders, Host]
-    rate: Host
-    normals: Host | None = None
+    outer: Mapping[Orders, FloatArray]
+    rate: FloatArray
+    normals: FloatArray | None = None
 
 
 class Values(NamedTuple):
     """A residual at points, and its derivatives by u_t and by each derivative in the plane."""
 
-    residual: Host
-    rate: Host
-    tangents: Mapping[Orders, Host]
+    residual: FloatArray
+    rate: FloatArray
+    tangents: Mapping[Orders, FloatArray]
 
 
 class Residual:
@@ -54,7 +54,7 @@ class Residual:
         self._names = problem.coordinates
         self._unknown = problem.unknowns[0]
 
-    def value(self, known: Known) -> Host:
+    def value(self, known: Known) -> FloatArray:
         """Return the residual at points, (m,); not a number where it has no value."""
         return self._evaluated(self._expression, self._leaves(known), len(known.points))
 
@@ -70,13 +70,15 @@ class Residual:
                 tangents[term.orders[self._axes[0]], term.orders[self._axes[1]]] = found
         return Values(self._evaluated(self._expression, leaves, count), rate, tangents)
 
-    def _evaluated(self, what: Expression, leaves: Mapping[Key, Host], count: int) -> Host:
+    def _evaluated(
+        self, what: Expression, leaves: Mapping[Key, FloatArray], count: int
+    ) -> FloatArray:
         with np.errstate(all="ignore"):
             return np.array(np.broadcast_to(evaluate(what, leaves), (count,)), dtype=float)
 
-    def _leaves(self, known: Known) -> dict[Key, Host]:
+    def _leaves(self, known: Known) -> dict[Key, FloatArray]:
         x, y, t = self._names
-        leaves: dict[Key, Host] = {
+        leaves: dict[Key, FloatArray] = {
             ("coordinate", x): known.points[:, 0],
             ("coordinate", y): known.points[:, 1],
             ("coordinate", t): np.full(len(known.points), known.t),

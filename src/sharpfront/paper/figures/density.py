@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.paper.cases import Case, Method
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.figures.style import INK, PALE, in_widths, panels, zoom_axis
@@ -39,7 +39,7 @@ def _panel(axes: Axes, case: Case, method: Method, view: View, *, zoomed: bool) 
     assert mixture is not None, "only methods with a mixture are drawn"
     fine = np.unique(np.concatenate([np.linspace(0, 1, 2001), 1 - np.geomspace(1e-9, 1, 2000)]))
 
-    def place(points: Host) -> Host:
+    def place(points: FloatArray) -> FloatArray:
         return in_widths(case, points) if zoomed else points
 
     axes.fill_between(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.catalog import Feature
 from sharpfront.paper.cases import Case
 
@@ -65,7 +65,7 @@ def nearest_layer(case: Case) -> Feature:
     return max(case.features, key=lambda feature: feature.position)
 
 
-def in_widths(case: Case, points: Host) -> Host:
+def in_widths(case: Case, points: FloatArray) -> FloatArray:
     """Return the distance of points from the zoomed layer, in layer widths."""
     layer = nearest_layer(case)
     return np.asarray((layer.position - points) / layer.width)
@@ -79,7 +79,7 @@ def zoom_axis(axes: Axes, case: Case, far: float = 1e4) -> None:
     axes.axvspan(1, 0.05, color="#f4ead2", lw=0, zorder=0)
 
 
-def ticks_at(axes: Axes, points: Host, level: float, colour: str, label: str) -> None:
+def ticks_at(axes: Axes, points: FloatArray, level: float, colour: str, label: str) -> None:
     """Mark points by short strokes at a height of the axes between 0 and 1."""
     axes.plot(
         points,

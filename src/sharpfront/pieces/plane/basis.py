@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError
 from sharpfront.pieces.plane.metric import carried, physical
 from sharpfront.pieces.plane.moving import AxisMap, Jet, components
@@ -24,7 +24,7 @@ from sharpfront.pieces.radau import STAGES, interpolation, interpolation_rate
 _CHUNK = 2_000_000
 
 
-def placed(x: Host, y: Host, axes: Orders) -> Host:
+def placed(x: FloatArray, y: FloatArray, axes: Orders) -> FloatArray:
     """Return points of the plane from positions along the first and the second axis."""
     return np.stack((x, y) if axes[0] == 0 else (y, x), axis=1)
 
@@ -38,7 +38,9 @@ class Piece(NamedTuple):
     maps: tuple[AxisMap, AxisMap]
     product: Product
 
-    def inner(self, block: Host, points: Host, tau: Host) -> tuple[dict[Orders, Host], Jet, Jet]:
+    def inner(
+        self, block: FloatArray, points: FloatArray, tau: FloatArray
+    ) -> tuple[dict[Orders, FloatArray], Jet, Jet]:
         """Return derivatives in (xi, eta) of weights in a block at points, and both jets."""
         x, y = points[:, self.axes[0]], points[:, self.axes[1]]
         xi, eta = self.maps[0].jet(x, y, tau), self.maps[1].jet(y, x, tau)
@@ -51,7 +53,7 @@ class Piece(NamedTuple):
         }
         return inner, xi, eta
 
-    def value(self, weights: Host, points: Host, tau: float) -> Host:
+    def value(self, weights: FloatArray, points: FloatArray, tau: float) -> FloatArray:
         """Return the sum with fixed weights (size,) at points (m, 2) of the plane."""
         x, y = points[:, self.axes[0]], points[:, self.axes[1]]
         moment = np.full(x.shape, tau)
@@ -81,7 +83,7 @@ class PlaneInTime:
         return 3
 
     @cached_property
-    def _ends(self) -> Host:
+    def _ends(self) -> FloatArray:
         return np.cumsum([(STAGES + 1) * piece.product.size for piece in self.pieces])
 
     @property
@@ -94,17 +96,19 @@ class PlaneInTime:
         """The most products in any slab."""
         return max((piece.product.size for piece in self.pieces), default=0)
 
-    def states(self, weights: Host, number: int) -> Host:
+    def states(self, weights: FloatArray, number: int) -> FloatArray:
         """Return the weights of one slab, (q + 1, size)."""
         size = self.pieces[number].product.size
         stop = int(self._ends[number])
         return weights[stop - (STAGES + 1) * size : stop].reshape(-1, size)
 
-    def matrix(self, points: Host, orders: tuple[int, ...]) -> Host:
+    def matrix(self, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
         """Refuse: over all slabs the matrix would be nearly empty and very large."""
         raise BasisError("A solution in time is evaluated by `values`; it has no matrix.")
 
-    def values(self, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
+    def values(
+        self, weights: FloatArray, points: FloatArray, orders: tuple[int, ...]
+    ) -> FloatArray:
         """Return d^orders of the weighted sum at points (x, y, t), (m,).
 
         In space up to the second order, in time the first alone.
@@ -125,7 +129,9 @@ class PlaneInTime:
                 out[part] = self._in_piece(int(number), weights, points[part], orders)
         return out
 
-    def _in_piece(self, number: int, weights: Host, points: Host, orders: tuple[int, ...]) -> Host:
+    def _in_piece(
+        self, number: int, weights: FloatArray, points: FloatArray, orders: tuple[int, ...]
+    ) -> FloatArray:
         piece = self.pieces[number]
         states = piece.product.block(self.states(weights, number))
         dt, tau = piece.stop - piece.start, points[:, 2] - piece.start
@@ -157,8 +163,8 @@ class PlaneInTime:
 
 
 def _at_moment(
-    piece: Piece, states: Host, points: Host, tau: Host, orders: tuple[int, ...]
-) -> Host:
+    piece: Piece, states: FloatArray, points: FloatArray, tau: FloatArray, orders: tuple[int, ...]
+) -> FloatArray:
     """Return the values where all points have the same time: the states add up first."""
     dt = piece.stop - piece.start
     share = interpolation(tau[:1] / dt)[0]
@@ -189,5 +195,5 @@ def restore_plane_in_time(state: dict[str, Any]) -> PlaneInTime:
     return PlaneInTime(tuple(pieces))
 
 
-def _pair(values: Sequence[Any] | Host) -> Orders:
+def _pair(values: Sequence[Any] | FloatArray) -> Orders:
     return int(values[0]), int(values[1])

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.pieces.plane.moving import Jet
 from sharpfront.pieces.plane.product import Orders
 
 
-def physical(inner: Mapping[Orders, Host], xi: Jet, eta: Jet) -> dict[Orders, Host]:
+def physical(inner: Mapping[Orders, FloatArray], xi: Jet, eta: Jet) -> dict[Orders, FloatArray]:
     """Return derivatives in the plane from those in (xi, eta).
 
     Parameters
@@ -40,12 +40,14 @@ def physical(inner: Mapping[Orders, Host], xi: Jet, eta: Jet) -> dict[Orders, Ho
     }
 
 
-def carried(inner: Mapping[Orders, Host], xi: Jet, eta: Jet) -> Host:
+def carried(inner: Mapping[Orders, FloatArray], xi: Jet, eta: Jet) -> FloatArray:
     """Return the part of u_t at a fixed place that comes from the moving coordinates."""
     return np.asarray(xi.t * inner[1, 0] + eta.t * inner[0, 1])
 
 
-def pulled(outer: Mapping[Orders, Host], rate: Host, xi: Jet, eta: Jet) -> dict[Orders, Host]:
+def pulled(
+    outer: Mapping[Orders, FloatArray], rate: FloatArray, xi: Jet, eta: Jet
+) -> dict[Orders, FloatArray]:
     """Return the coefficients of derivatives in (xi, eta) of a form in the plane.
 
     Parameters

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.pieces.coordinate import LOGARITHMIC, RADIUS, UNIFORM
 
 # Newton steps of the inversion, each bracketed; a dozen are enough with narrow components.
@@ -30,13 +30,13 @@ _CLOSE = 1e-13
 class Jet(NamedTuple):
     """xi and its derivatives at points, (m,) each."""
 
-    xi: Host
-    x: Host
-    y: Host
-    xx: Host
-    xy: Host
-    yy: Host
-    t: Host
+    xi: FloatArray
+    x: FloatArray
+    y: FloatArray
+    xx: FloatArray
+    xy: FloatArray
+    yy: FloatArray
+    t: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +51,13 @@ class Components:
         Rates of change of means and slopes, and of the logarithm of the deviations.
     """
 
-    weights: Host
-    means: Host
-    slopes: Host
-    deviations: Host
-    speeds: Host
-    turns: Host
-    stretches: Host
+    weights: FloatArray
+    means: FloatArray
+    slopes: FloatArray
+    deviations: FloatArray
+    speeds: FloatArray
+    turns: FloatArray
+    stretches: FloatArray
 
     @property
     def count(self) -> int:
@@ -78,12 +78,12 @@ class Components:
         none = np.zeros(self.count)
         return replace(self, speeds=none, turns=none, stretches=none)
 
-    def table(self) -> Host:
+    def table(self) -> FloatArray:
         """Return all parameters, (K, 7)."""
         return np.stack([getattr(self, f.name) for f in fields(self)], axis=1)
 
 
-def components(table: Host) -> Components:
+def components(table: FloatArray) -> Components:
     """Return the components with these parameters, (K, 7), the inverse of `Components.table`."""
     return Components(*np.asarray(table, dtype=float).reshape(-1, 7).T)
 
@@ -134,7 +134,7 @@ class AxisMap:
         """Return the coordinate at rest."""
         return replace(self, moving=self.moving.still())
 
-    def jet(self, x: Host, y: Host, tau: Host) -> Jet:
+    def jet(self, x: FloatArray, y: FloatArray, tau: FloatArray) -> Jet:
         """Return the coordinate and its derivatives at points (x, y, tau), (m,) each."""
         if self.moving.count == 0:
             one, none = np.full(x.shape, 1.0 / self.length), np.zeros(x.shape)
@@ -144,7 +144,7 @@ class AxisMap:
         xi = np.clip(UNIFORM * (x - self.low) / self.length + parts.xi, 0.0, 1.0)
         return parts._replace(xi=xi, x=parts.x + UNIFORM / self.length)
 
-    def invert(self, xi: Host, y: Host, tau: float) -> Host:
+    def invert(self, xi: FloatArray, y: FloatArray, tau: float) -> FloatArray:
         """Return x with xi(x, y, tau) = xi, (m,): a table, then Newton steps kept in a bracket."""
         if self.moving.count == 0:
             return np.asarray(self.low + self.length * xi)
@@ -162,7 +162,9 @@ class AxisMap:
                 break
         return np.asarray(np.where(xi <= 0, self.low, np.where(xi >= 1, self.high, x)))
 
-    def _bracket(self, xi: Host, y: Host, tau: float) -> tuple[Host, Host, Host]:
+    def _bracket(
+        self, xi: FloatArray, y: FloatArray, tau: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return x from a table for each y, and the ends of the table's cell around it."""
         moved = self.moving.at(tau)
         reach = np.arcsinh(self.length / (RADIUS * moved.deviations.min())) + 1.0
@@ -188,7 +190,7 @@ class AxisMap:
 class _Profile:
     """sum_k p_k [S asinh z_k + (1 - S) atan z_k] at given (y, t), each part from 0 to 1."""
 
-    def __init__(self, where: AxisMap, y: Host, tau: Host) -> None:
+    def __init__(self, where: AxisMap, y: FloatArray, tau: FloatArray) -> None:
         m = where.moving
         tau, off = tau[:, None], (y - where.pivot)[:, None]
         self.slope = m.slopes + m.turns * tau
@@ -201,10 +203,10 @@ class _Profile:
         self.shares = LOGARITHMIC * share, (1.0 - LOGARITHMIC) * share
         self.low, self.high = self._z(where.low), self._z(where.high)
 
-    def _z(self, x: Host | float) -> Host:
+    def _z(self, x: FloatArray | float) -> FloatArray:
         return np.asarray((x - self.mean) / self.scale)
 
-    def value(self, x: Host) -> tuple[Host, Host]:
+    def value(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the sum and its slope in x."""
         z, total, slope = self._z(x[:, None]), np.zeros(x.shape), np.zeros(x.shape)
         for share, shape in zip(self.shares, (_log, _bell), strict=True):
@@ -213,7 +215,7 @@ class _Profile:
             slope += (share * here[1] / ((stop[0] - start[0]) * self.scale)).sum(axis=1)
         return total, slope
 
-    def jet(self, x: Host) -> Jet:
+    def jet(self, x: FloatArray) -> Jet:
         """Return the sum and its derivatives."""
         z = self._z(x[:, None])
         # z depends on y through the means only, and z, low and high all alike.
@@ -237,14 +239,14 @@ class _Profile:
         return Jet(*out)
 
 
-def _log(z: Host) -> tuple[Host, Host, Host]:
+def _log(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return asinh z and its derivatives."""
     r = 1.0 / (1.0 + z * z)
     root = np.sqrt(r)
     return np.arcsinh(z), root, -z * r * root
 
 
-def _bell(z: Host) -> tuple[Host, Host, Host]:
+def _bell(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return atan z and its derivatives."""
     r = 1.0 / (1.0 + z * z)
     return np.arctan(z), r, -2.0 * z * r * r

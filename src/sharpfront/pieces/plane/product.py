@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Host
+from sharpfront.arrays import FloatArray
 from sharpfront.pieces.coordinate import coordinate
 from sharpfront.pieces.tables import EvenKernels
 from sharpfront.pieces.tensor import Axis, TensorBasis, axis_of_size
@@ -39,18 +39,18 @@ class Line:
     """
 
     functions: EvenKernels
-    points: Host
-    weights: Host
-    table: Host
+    points: FloatArray
+    weights: FloatArray
+    table: FloatArray
 
     @cached_property
-    def pairs(self) -> Host:
+    def pairs(self) -> FloatArray:
         """f_i f_k^(a) at the points, (3, n, size^2)."""
         every = self.table[0][None, :, :, None] * self.table[:, :, None, :]
         return np.asarray(every.reshape(3, len(self.points), -1))
 
     @cached_property
-    def projection(self) -> Host:
+    def projection(self) -> FloatArray:
         """From values at the points to weights, least squares in xi, (size, n)."""
         root = np.sqrt(self.weights)
         return np.asarray(np.linalg.pinv(root[:, None] * self.table[0], rcond=1e-13) * root)
@@ -112,35 +112,35 @@ class Product:
         first, second = self.lines
         return len(first.points), len(second.points)
 
-    def block(self, weights: Host) -> Host:
+    def block(self, weights: FloatArray) -> FloatArray:
         """Return weights (..., size) in the block of all products, (..., n1, n2)."""
         out = np.zeros((*weights.shape[:-1], self.shape[0] * self.shape[1]))
         out[..., self.kept] = weights
         return out.reshape(*weights.shape[:-1], *self.shape)
 
-    def on_grid(self, weights: Host, order: Orders = (0, 0)) -> Host:
+    def on_grid(self, weights: FloatArray, order: Orders = (0, 0)) -> FloatArray:
         """Return a derivative in (xi, eta) at Gauss's points."""
         first, second = self.lines
         return np.asarray(first.table[order[0]] @ self.block(weights) @ second.table[order[1]].T)
 
-    def derivatives(self, weights: Host) -> dict[Orders, Host]:
+    def derivatives(self, weights: FloatArray) -> dict[Orders, FloatArray]:
         """Return all derivatives in (xi, eta) up to the second at Gauss's points."""
         first, second = self.lines
         block = self.block(weights)
         half = [table @ block for table in first.table]
         return {(a, b): half[a] @ second.table[b].T for a in range(3) for b in range(3 - a)}
 
-    def tested(self, values: Host) -> Host:
+    def tested(self, values: FloatArray) -> FloatArray:
         """Return the sum over Gauss's points of values times each product, (size,)."""
         first, second = self.lines
         return np.asarray((first.table[0].T @ values @ second.table[0]).ravel()[self.kept])
 
-    def projected(self, values: Host) -> Host:
+    def projected(self, values: FloatArray) -> FloatArray:
         """Return the weights that fit values at Gauss's points best, (size,)."""
         first, second = self.lines
         return np.asarray((first.projection @ values @ second.projection.T).ravel()[self.kept])
 
-    def matrix(self, coefficients: Mapping[Orders, Host]) -> Host:
+    def matrix(self, coefficients: Mapping[Orders, FloatArray]) -> FloatArray:
         """Return sum over points and terms of c_ab test_i d^(a, b) trial_k, (size, size)."""
         first, second = self.lines
         n1, n2 = self.shape
@@ -156,18 +156,18 @@ class Product:
         every = every.reshape(n1, n1, n2, n2).transpose(0, 2, 1, 3).reshape(n1 * n2, n1 * n2)
         return np.asarray(every[np.ix_(self.kept, self.kept)])
 
-    def tables(self, xi: Host, eta: Host) -> tuple[Host, Host]:
+    def tables(self, xi: FloatArray, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the functions of both axes and two derivatives at points, (3, m, n) each."""
         first, second = self.lines
         return first.functions.table(xi, 2).values, second.functions.table(eta, 2).values
 
-    def rows(self, first: Host, second: Host) -> Host:
+    def rows(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return the products of two tables (m, n1) and (m, n2), (m, size)."""
         return np.asarray(
             (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)[:, self.kept]
         )
 
 
-def _first(own: list[tuple[int, Host]], first: Line) -> Host:
+def _first(own: list[tuple[int, FloatArray]], first: Line) -> FloatArray:
     order, values = own[0]
     return np.asarray(values.T @ first.pairs[order])

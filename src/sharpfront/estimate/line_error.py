@@ -1,0 +1,204 @@
+"""The error equation: L e = f - L u with the conditions' misses, on a grid the fit has not seen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.assemble import Block
+from sharpfront.estimate.cells import CellSystem, Grid
+from sharpfront.line_problem import IntegralTerm, LineProblem, integrate, value
+from sharpfront.pieces import Piece, PiecewiseBasis, Points, tables
+from sharpfront.pieces.piece import (
+    end_rows,
+    evaluate,
+    integral_row,
+    integrated_weight,
+    operator_rows,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCheck:
+    """What the error equation says of an approximation.
+
+    Parameters
+    ----------
+    error
+        max |e|, jumps between pieces added.
+    floor
+        max |e| that rounding of x and f alone would cause.
+    size
+        max |u + e|.
+    apart
+        Distance, relative to max(1, size), to the cells' own answer for u. It is a few per cent
+        where the grid resolves u; where it is of order one while e is tiny, rounding decides the
+        answer and e means nothing.
+    direct, profile
+        The cells' own u and the error e at the nodes, (n + 1,).
+    values, residual, data
+        u at the middles (n,), f - L u (fields, n), coefficients and source (m + 2, n).
+    misses
+        What the conditions are missed by, (conditions,).
+    system
+        The discrete operator, with its grid.
+    """
+
+    error: float
+    floor: float
+    size: float
+    apart: float
+    direct: FloatArray
+    profile: FloatArray
+    values: FloatArray
+    residual: FloatArray
+    data: FloatArray
+    misses: FloatArray
+    system: CellSystem
+
+    @property
+    def grid(self) -> Grid:
+        """The grid of the error equation."""
+        return self.system.grid
+
+
+def check_pieces(
+    problem: LineProblem, basis: PiecewiseBasis, weights: FloatArray, conditions: Sequence[Block]
+) -> ErrorCheck:
+    """Return the error equation's answer on three cells per kernel.
+
+    Parameters
+    ----------
+    problem, basis, weights
+        What was solved and how.
+    conditions
+        The unscaled rows of the conditions.
+    """
+    own = [weights[a:b] for a, b in itertools.pairwise(basis.edges)]
+    parts = [_looked_at(problem, p, w) for p, w in zip(basis.pieces, own, strict=True)]
+    points = _joined(
+        [p.places.nodes for p in basis.pieces], [p.places.middles for p in basis.pieces]
+    )
+    values, residual, data = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+    system = CellSystem(points, data[:-1], problem.conditions)
+    misses = np.array(
+        [float((c.rhs - c.matrix @ weights[c.start : c.stop])[0]) for c in conditions]
+    )
+    misses += _misread_integrals(problem, basis, own)
+    misses += np.abs(values).max() * _quadrature_gaps(problem, basis)
+    e = system.solve_u(residual[0], misses, residual[1] if len(residual) > 1 else None)
+    direct = system.solve_u(data[-1], problem.values)
+    nothing = np.zeros(len(misses))
+    floor = float(np.abs(system.solve_u(_rounding(points, data[-1]), nothing)).max())
+    floor += _misplaced(basis, points, values)
+    # The size of the solution, not of a bad approximation to it.
+    size = float(np.abs(values + 0.5 * (e[1:] + e[:-1])).max())
+    apart = float(np.abs(0.5 * (direct[1:] + direct[:-1]) - values).max()) / max(size, 1.0)
+    error = float(np.abs(e).max()) + _largest_jump(basis, own)
+    return ErrorCheck(error, floor, size, apart, direct, e, values, residual, data, misses, system)
+
+
+def _misread_integrals(
+    problem: LineProblem, basis: PiecewiseBasis, weights: list[FloatArray]
+) -> FloatArray:
+    """Return what the rows' rule makes too much of the integrals of u, by a finer rule.
+
+    Where the other end is free to follow, a miss of 1e-9 in an integral moves a layer of width
+    1e-4 there by 1e-5.
+    """
+    found = np.zeros(len(problem.conditions))
+    for i, condition in enumerate(problem.conditions):
+        for term in condition.terms:
+            if isinstance(term, IntegralTerm):
+                found[i] += sum(
+                    float(integral_row(p, term) @ w) - _integral(p, term, w)
+                    for p, w in zip(basis.pieces, weights, strict=True)
+                )
+    return found
+
+
+def _integral(piece: Piece, term: IntegralTerm, weights: FloatArray) -> float:
+    """Return the piece's part of an integral, by five points in every cell of the check."""
+    nodes = piece.places.nodes
+    lengths = np.diff(nodes.anchor) + np.diff(nodes.offset)
+    t, w = np.polynomial.legendre.leggauss(5)
+    x = np.clip(nodes.x[:-1, None] + lengths[:, None] * 0.5 * (1.0 + t), *piece.inside).ravel()
+    values = evaluate(piece, weights, x, term.order) * value(term.weight, x)
+    return float(lengths @ (values.reshape(len(lengths), -1) @ (0.5 * w)))
+
+
+def _quadrature_gaps(problem: LineProblem, basis: PiecewiseBasis) -> FloatArray:
+    """Return how far integrals of the conditions' weights are off, by an independent rule.
+
+    The rows of an integral condition and its miss use one quadrature, which alone would not notice
+    a weight that it does not resolve.
+    """
+    gaps = np.zeros(len(problem.conditions))
+    for i, condition in enumerate(problem.conditions):
+        for term in condition.terms:
+            if isinstance(term, IntegralTerm) and callable(term.weight):
+                exact = integrate(term.weight, *problem.interval)
+                gaps[i] += abs(exact - sum(integrated_weight(p, term) for p in basis.pieces))
+    return gaps
+
+
+def _looked_at(
+    problem: LineProblem, piece: Piece, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return u, the residual and the data at the checking middles of a piece."""
+    table = tables.checking_table(piece.kernels, piece.tabulated)
+    matrix, source, data = operator_rows(problem, piece, table, piece.places.middles)
+    values = table.values[0] @ weights[: piece.width]
+    return values, (source - matrix @ weights).reshape(-1, len(table.points)), data
+
+
+def _joined(nodes: list[Points], middles: list[Points]) -> Grid:
+    """Return one grid; lengths are exact, offsets being subtracted within an anchor first."""
+    lengths = [np.diff(n.anchor) + np.diff(n.offset) for n in nodes]
+    positions = [nodes[0].x, *(n.x[1:] for n in nodes[1:])]
+    return Grid(
+        np.concatenate(positions),
+        np.concatenate(lengths),
+        np.concatenate([m.x for m in middles]),
+    )
+
+
+def _rounding(points: Grid, source: FloatArray) -> FloatArray:
+    """Return what rounding may have done to the source: eps (|f| + |x f'|), in irregular signs.
+
+    f is called with rounded x, so a source that changes over 1e-6 at x = 1 is known to ten digits
+    only.
+    """
+    x = points.middles
+    slope = np.abs(np.diff(source)) / np.maximum(np.diff(x), 1e-300)
+    slope = np.maximum(np.append(slope, 0.0), np.append(0.0, slope))
+    signs = np.sign(np.sin(1.0 + np.arange(len(x)) ** 2.0))
+    unsure = 0.5 * np.finfo(float).eps * (np.abs(source) + np.abs(x) * slope)
+    return np.asarray(signs * np.minimum(unsure, np.abs(source)))
+
+
+def _misplaced(basis: PiecewiseBasis, points: Grid, values: FloatArray) -> float:
+    """Return the change of u over the rounding of a position, measured from the nearer end."""
+    ends = [p.coordinate.high for p in basis.pieces]
+    edges = np.array([basis.pieces[0].coordinate.low, *ends])
+    x = points.middles
+    i = np.clip(np.searchsorted(edges, x), 1, len(edges) - 1)
+    offset = np.minimum(x - edges[i - 1], edges[i] - x)[1:]
+    apart = 0.5 * (points.steps[1:] + points.steps[:-1])
+    slope = np.abs(np.diff(values)) / np.maximum(apart, 1e-300)
+    return float(np.finfo(float).eps * np.max(slope * offset))
+
+
+def _largest_jump(basis: PiecewiseBasis, weights: list[FloatArray]) -> float:
+    """Return the largest jump of u where pieces meet."""
+    jumps = [
+        abs(float(end_rows(p, 0)[1] @ w - end_rows(q, 0)[0] @ v))
+        for (p, q), (w, v) in zip(
+            itertools.pairwise(basis.pieces), itertools.pairwise(weights), strict=True
+        )
+    ]
+    return max(jumps, default=0.0)

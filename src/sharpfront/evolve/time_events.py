@@ -1,0 +1,266 @@
+"""When something happens: the explicit dependence of equations and conditions on time, looked at.
+
+A step of a polynomial method does not see what lies between its stages. What the user's formulas
+do with t is therefore looked at before the march: where it jumps or bends a step must end, and no
+step is longer than a part of what varies. Edges are read from the formulas; what varies is sampled,
+every part of a formula by itself, at places spread over the domain and at those where something
+stands out for a short time (`events`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.edges import Switch, edges_along, switches
+from sharpfront.equation.expression import (
+    TIME,
+    Apply,
+    Constant,
+    Coordinate,
+    Derivative,
+    Expression,
+    Leaf,
+    Normal,
+    ordered,
+)
+from sharpfront.equation.linearise import substitute
+from sharpfront.evolve.breaks import breaks_of
+from sharpfront.evolve.data import Formula, dependence, formula, hints, is_opaque
+from sharpfront.evolve.equations import TimeSystem
+from sharpfront.evolve.events import Event, appearances, events
+from sharpfront.evolve.sampling import sampled
+
+# A step sees at most this share of the range of what depends on time.
+MOST = 0.5
+# How many times more may vary in a step for the sake of one less.
+STRETCH = 1.5
+# Places at which what depends on place and time is looked at over time, and those of them at which
+# breaks are looked for in what can only be sampled; places of interest along an axis.
+PLACES, BROKEN, SPECIAL = 64, 10, 10
+# Moments closer than this share of the span are one.
+SAME = 1e-9
+# Points spread over the domain for the look at place and time together.
+SPREAD = 4096
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Agenda:
+    """What the steps must not jump over.
+
+    Parameters
+    ----------
+    moments, passed
+        Moments, increasing, and how much has varied up to each, increasing.
+    stops
+        Moments at which a step must end.
+    events
+        What stands out inside, in a small part of place and time.
+    """
+
+    moments: FloatArray
+    passed: FloatArray
+    stops: FloatArray
+    events: tuple[Event, ...] = ()
+
+    def longest(self, t: float) -> float:
+        """Return how long a step from a moment may be.
+
+        A little more may vary in one that leaves no short step before a stop or the end.
+        """
+        if not len(self.moments):
+            return float("inf")
+        ahead = np.append(self.stops[self.stops > t], self.moments[-1])
+        here = float(np.interp(t, self.moments, self.passed))
+        last = float(ahead[0])
+        if float(np.interp(last, self.moments, self.passed)) - here <= STRETCH * MOST:
+            return last - t
+        return float(np.interp(here + MOST, self.passed, self.moments)) - t
+
+    def is_stop(self, t: float) -> bool:
+        """Tell whether a step had to end at a moment."""
+        return bool(np.any(self.stops == t))
+
+
+def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
+    """Return the equations and the conditions of a problem on an interval as formulas."""
+    problem = system.problem
+    inside = problem.domain.sample(SPREAD)
+    equations = [formula(e.expression, problem, inside, system.names) for e in system.equations]
+    conditions = []
+    for condition in system.conditions:
+        end = (system.low, system.high)[condition.side]
+        stated = substitute(condition.expression, _held_at(problem.coordinates[0], end))
+        at = np.array([[end]])
+        conditions.append(formula(stated, problem, at, system.names, on_boundary=True))
+    return equations, conditions
+
+
+def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:
+    """Return the replacement of a coordinate by a number."""
+
+    def number(leaf: Leaf) -> Expression:
+        held = isinstance(leaf, Coordinate) and leaf.name == name
+        return Constant(value) if held else leaf
+
+    return number
+
+
+def agenda_of(formulas: Sequence[Formula], span: Span) -> Agenda:
+    """Return what the formulas of a problem do with time."""
+    watched = [_watched(f, span) for f in formulas if f.parts or f.local_parts]
+    found = tuple(e for w in watched if not w.formula.on_boundary for e in w.found)
+    if not any(w.formula.parts for w in watched):
+        none = np.zeros(0)
+        return Agenda(none, none, none, found)
+    stops = _merged([t for w in watched for t in w.stops], span)
+    near = sorted({*map(float, stops), *(float(t) for w in watched for t in w.hints)})
+    inside = [t for t in near if span[0] < t < span[1]]
+    watched = [w for w in watched if w.formula.parts]
+
+    def every(t: FloatArray) -> FloatArray:
+        return np.concatenate([w.rows(t) for w in watched])
+
+    # What a choice leaves out may be anything.
+    usable = np.isfinite(every(np.union1d(np.linspace(*span, 257), inside))).all(axis=1)
+
+    def rows(t: FloatArray) -> FloatArray:
+        return np.nan_to_num(every(t)[usable], posinf=0.0, neginf=0.0)
+
+    moments, values = sampled(rows, *span, hints=inside)
+    return Agenda(moments, _passed(moments, values, stops), stops, found)
+
+
+def _passed(moments: FloatArray, values: FloatArray, stops: FloatArray) -> FloatArray:
+    """Return how much the rows have varied up to each moment, in units of their ranges.
+
+    What jumps at a stop is not counted: a step ends there.
+    """
+    spread = np.ptp(values, axis=1)
+    varies = spread > 1e-10 * np.maximum(np.abs(values).max(axis=1, initial=0.0), 1.0)
+    change = np.abs(np.diff(values[varies], axis=1)) / spread[varies][:, None]
+    most = change.max(axis=0, initial=0.0)
+    close = SAME * (moments[-1] - moments[0])
+    first = np.searchsorted(moments[1:], stops, side="left")
+    last = np.searchsorted(moments[:-1], stops + close, side="right")
+    for i, j in zip(first, last, strict=True):
+        most[i:j] = 0.0
+    even = 1e-9 * (moments - moments[0]) / (moments[-1] - moments[0])
+    return np.asarray(np.concatenate([[0.0], np.cumsum(most)]) + even)
+
+
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """A formula with the places and moments at which it is looked at."""
+
+    formula: Formula
+    places: FloatArray
+    stops: list[float]
+    hints: list[float]
+    found: list[Event]
+    tops: int
+
+    def rows(self, t: FloatArray) -> FloatArray:
+        """Return every part over time, (m, n).
+
+        Of one that depends on the place, its largest and its smallest value, which stay what they
+        are while it travels, and what it is at the tops of events.
+        """
+        formula = self.formula
+        values = formula.values(formula.parts, self.places[:, None, :], t[None, :])
+        each = [
+            self._summed(np.broadcast_to(v, (len(self.places), len(t)))) if formula.local(p) else v
+            for p, v in zip(formula.parts, values, strict=True)
+        ]
+        wide = [np.broadcast_to(v, (v.shape[0] if v.ndim == 2 else 1, len(t))) for v in each]
+        return np.concatenate(wide)
+
+    def _summed(self, values: FloatArray) -> FloatArray:
+        tops = values[len(values) - self.tops :]
+        return np.concatenate([values.max(axis=0)[None], values.min(axis=0)[None], tops])
+
+
+def _watched(formula: Formula, span: Span) -> _Watched:
+    near = hints(formula, TIME, *span)
+    special = _interesting(formula)
+    found = events(formula, span, special, near)
+    brief = [e.place for e in found if e.brief]
+    tops = np.array(brief).reshape(-1, len(formula.names))
+    places = np.concatenate([formula.points[:PLACES], special, tops])
+    stops = _stops(formula, span, places, near)
+    moments = [*map(float, near), *(e.t for e in found)]
+    return _Watched(formula, places, stops, moments, found, len(tops))
+
+
+def _interesting(formula: Formula) -> FloatArray:
+    """Return places at which something narrow may stand, (n, d), not too many."""
+    low, high = formula.bounds
+    axes = []
+    for i, name in enumerate(formula.names):
+        near = hints(formula, name, float(low[i]), float(high[i]))
+        few = near[:: max(1, -(-len(near) // SPECIAL))]
+        axes.append(few if len(few) else np.array([0.5 * (low[i] + high[i])]))
+    if all(len(a) == 1 for a in axes):
+        return np.array([[a[0] for a in axes]])
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def _stops(formula: Formula, span: Span, places: FloatArray, near: FloatArray) -> list[float]:
+    """Return the moments just before something jumps, and those at which something bends."""
+    found = [_before(e.below, e.jumps) for e in edges_along(formula.stated, TIME, *span)]
+    for switch in _moving(formula):
+        found += [_before(t, True) for t in appearances(formula, switch, span, places, near)]
+    for node in _sampled_only(formula):
+        at = places[:BROKEN] if formula.local(node) else places[:1]
+        for place in at:
+            found += _broken(formula, node, place, span)
+    return found
+
+
+def _moving(formula: Formula) -> list[Switch]:
+    """Return the switches on place and time, whose edges are lines in both."""
+    found = []
+    for switch in switches(formula.stated):
+        where = dependence(switch.argument)[id(switch.argument)]
+        known = not any(isinstance(n, Derivative | Normal) for n in ordered(switch.argument))
+        if TIME in where and len(where) > 1 and known and not switch.period:
+            found.append(switch)
+    return found
+
+
+def _sampled_only(formula: Formula) -> list[Apply]:
+    """Return what may have edges that no graph shows, and what depends on time alone as a whole."""
+    timed = [p for p in formula.parts if not formula.local(p)]
+    inner = {id(a) for p in timed for a in p.arguments}
+    local = [p for p in formula.parts if formula.local(p) and is_opaque(p)]
+    return [p for p in timed if id(p) not in inner] + local
+
+
+def _broken(formula: Formula, node: Apply, place: FloatArray, span: Span) -> list[float]:
+    def of_time(t: FloatArray) -> FloatArray:
+        return formula.value(node, place[None, :], t)
+
+    if not np.isfinite(of_time(np.linspace(*span, 257))).all():
+        return []
+    broken = breaks_of(of_time, *span, periodic=False, size=1.0)
+    return [_before(b.x, abs(b.jump) > 1e-12) for b in broken]
+
+
+def _before(t: float, jumps: bool) -> float:
+    """Return the end of a step that must not see what comes after a jump."""
+    return t - 4.0 * float(np.spacing(t)) if jumps else t
+
+
+def _merged(stops: list[float], span: Span) -> FloatArray:
+    """Return stops inside the span, sorted; of those that all but coincide the first."""
+    found: list[float] = []
+    least = SAME * (span[1] - span[0])
+    for t in sorted(stops):
+        if span[0] + least < t < span[1] - least and (not found or t - found[-1] > least):
+            found.append(t)
+    return np.array(found)

@@ -1,0 +1,239 @@
+"""A linear problem of one unknown on an interval as plain data.
+
+    sum_j c_j(x) u^(j)(x) = f(x),    conditions: sums of weighted values and integrals of u^(j).
+
+The one-dimensional solver and its error estimate work on this form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import Constant, Expression
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import at_points, environment
+from sharpfront.errors import ProblemError
+from sharpfront.problem import IntegralCondition, Problem
+
+Function = Callable[[FloatArray], FloatArray] | float
+
+
+@dataclass(frozen=True)
+class Term:
+    """weight * u^(order)(x)."""
+
+    x: float
+    order: int = 0
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class IntegralTerm:
+    """The integral over the interval of weight(x) u^(order)(x)."""
+
+    weight: Function = 1.0
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class LinearCondition:
+    """Sum of terms = value."""
+
+    terms: tuple[Term | IntegralTerm, ...]
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class LineProblem:
+    """sum_j coefficients[j](x) u^(j)(x) = source(x) on an interval, with conditions."""
+
+    interval: tuple[float, float]
+    coefficients: tuple[Function, ...]
+    source: Function = 0.0
+    conditions: tuple[LinearCondition, ...] = ()
+
+    @property
+    def order(self) -> int:
+        """The order m of the equation."""
+        return len(self.coefficients) - 1
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """c_0, ..., c_m, f."""
+        return (*self.coefficients, self.source)
+
+    @property
+    def weights(self) -> tuple[Callable[[FloatArray], FloatArray], ...]:
+        """The weights of integral conditions that vary."""
+        terms = (t for c in self.conditions for t in c.terms if isinstance(t, IntegralTerm))
+        return tuple(t.weight for t in terms if callable(t.weight))
+
+    @property
+    def values(self) -> FloatArray:
+        """The values of the conditions, (conditions,)."""
+        return np.array([condition.value for condition in self.conditions], dtype=float)
+
+    def sample(self, x: FloatArray) -> FloatArray:
+        """Return c_0(x), ..., c_m(x), f(x) at points (n,), as (m + 2, n)."""
+        out = np.empty((self.order + 2, len(x)))
+        for row, function in zip(out, self.functions, strict=True):
+            row[:] = value(function, x)
+        return out
+
+
+def value(function: Function, x: FloatArray) -> FloatArray | float:
+    """Return a function at points; a constant stays a scalar so that it costs nothing."""
+    return function(x) if callable(function) else function
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """An expression of the coordinate as a function of points."""
+
+    expression: Expression
+    coordinate: str
+    what: str
+    sign: float = 1.0
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """Return the values at positions, (n,)."""
+        leaves = environment((self.coordinate,), x[:, None])
+        return self.sign * at_points(self.expression, leaves, len(x), self.what)
+
+
+def ordinary(problem: Problem) -> LineProblem:
+    """Return the plain form of a linear problem with one unknown in one dimension."""
+    if len(problem.unknowns) != 1 or problem.domain.dimension != 1:
+        raise ProblemError("The plain form exists for one unknown in one dimension.")
+    (form,), (name,) = problem.forms, problem.coordinates
+    low, high = (float(end) for end in problem.domain.bounds[:, 0])
+    coefficients: list[Function] = [0.0] * (form.order + 1)
+    for term in form.terms:
+        coefficients[term.order] = _function(term.coefficient, name, "coefficient")
+    return LineProblem(
+        (low, high),
+        tuple(coefficients),
+        _function(form.source, name, "source", -1.0),
+        (*_boundary(problem), *_periodic(problem, form.order), *_further(problem, name)),
+    )
+
+
+def _function(expression: Expression, name: str, what: str, sign: float = 1.0) -> Function:
+    if isinstance(expression, Constant):
+        return sign * expression.value
+    return Evaluated(expression, name, f"{what} of the equation", sign)
+
+
+def _boundary(problem: Problem) -> list[LinearCondition]:
+    conditions = []
+    for condition in problem.conditions:
+        end = problem.domain.boundary(condition.part)
+        for form in condition.forms:
+            conditions.append(_at(form, end.points, end.normals, problem.coordinates))
+    return conditions
+
+
+def _at(
+    form: LinearForm, point: FloatArray, normal: FloatArray | None, coordinates: tuple[str, ...]
+) -> LinearCondition:
+    leaves = environment(coordinates, point, normal)
+    terms = [
+        Term(
+            float(point[0, 0]), t.order, float(at_points(t.coefficient, leaves, 1, "condition")[0])
+        )
+        for t in form.terms
+    ]
+    return LinearCondition(tuple(terms), -float(at_points(form.source, leaves, 1, "condition")[0]))
+
+
+def _periodic(problem: Problem, order: int) -> list[LinearCondition]:
+    if not getattr(problem.domain, "periodic", False):
+        return []
+    low, high = (float(end) for end in problem.domain.bounds[:, 0])
+    return [LinearCondition((Term(low, j), Term(high, j, -1.0))) for j in range(order)]
+
+
+def _further(problem: Problem, name: str) -> list[LinearCondition]:
+    conditions = []
+    for condition in problem.further:
+        for form in condition.forms:
+            if isinstance(condition, IntegralCondition):
+                conditions.append(_integral(form, name, problem, condition.equals))
+            else:
+                point = np.array([condition.point])
+                conditions.append(_at(form, point, None, problem.coordinates))
+    return conditions
+
+
+def _integral(form: LinearForm, name: str, problem: Problem, equals: float) -> LinearCondition:
+    low, high = (float(end) for end in problem.domain.bounds[:, 0])
+    terms = tuple(
+        IntegralTerm(_function(t.coefficient, name, "integrand"), t.order) for t in form.terms
+    )
+    return LinearCondition(terms, equals - _integrated(form.source, name, low, high))
+
+
+def _integrated(expression: Expression, name: str, low: float, high: float) -> float:
+    function = _function(expression, name, "integrand")
+    return integrate(function, low, high)
+
+
+# Cells of the first round, and rounds of halving.
+_CELLS, _ROUNDS = 1024, 50
+# Gauss-Legendre with ten points, and Gauss-Lobatto with seven. A jump between two points of one
+# rule lies elsewhere between those of the other: one has points at both ends and in the middle.
+_GAUSS = np.polynomial.legendre.leggauss(10)
+_LOBATTO = (
+    np.array(
+        [-1, -0.830223896278567, -0.468848793470714, 0, 0.468848793470714, 0.830223896278567, 1]
+    ),
+    np.array(
+        [
+            1 / 21,
+            0.276826047361566,
+            0.431745381209863,
+            0.487619047619048,
+            0.431745381209863,
+            0.276826047361566,
+            1 / 21,
+        ]
+    ),
+)
+
+
+def integrate(function: Function, low: float, high: float) -> float:
+    """Return the integral of a function that may jump or have spikes.
+
+    Two rules on even cells; the cells on which they differ are halved.
+    """
+    if not callable(function):
+        return function * (high - low)
+    edges = np.linspace(low, high, _CELLS + 1)
+    left, right, total, size = edges[:-1], edges[1:], 0.0, 0.0
+    for _ in range(_ROUNDS):
+        rough, fine = (_by_rule(function, left, right, rule) for rule in (_LOBATTO, _GAUSS))
+        size = max(size, float(np.sum(np.abs(fine))))
+        open_ = np.abs(fine - rough) > 1e-14 * size
+        total += float(np.sum(fine[~open_]))
+        if not open_.any():
+            return total
+        middle = 0.5 * (left[open_] + right[open_])
+        left, right = np.append(left[open_], middle), np.append(middle, right[open_])
+    return total + float(np.sum(_by_rule(function, left, right, _GAUSS)))
+
+
+def _by_rule(
+    function: Callable[[FloatArray], FloatArray],
+    left: FloatArray,
+    right: FloatArray,
+    rule: tuple[FloatArray, FloatArray],
+) -> FloatArray:
+    """Return the integral over each cell by points and weights on (-1, 1), (n,)."""
+    t, w = rule
+    half = 0.5 * (right - left)
+    x = 0.5 * (right + left)[:, None] + half[:, None] * t
+    return np.asarray(half * (function(x.ravel()).reshape(x.shape) @ w))

@@ -1,0 +1,156 @@
+"""The true error of a solution whose exact one is known, sought where it is largest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.catalog import cloud
+from sharpfront.geometry import Domain
+from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.plot.section import kernels_of
+from sharpfront.solution import Solution
+
+Exact = Mapping[str, Callable[..., Any]]
+
+_EVEN = 1001
+# Into so many steps the way from one kernel to the next is divided.
+_STEPS = 8
+_CLOUD = 20_000
+_MOST_KERNELS = 2000
+# Places beside a kernel, in standard deviations along each axis of it.
+_BESIDE = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
+_MOMENTS = 40
+# The worst points are looked at more closely, each time within a fifth of the distance.
+_WORST, _NEAR, _ROUNDS, _CLOSER = 8, 60, 8, 0.2
+_CHUNK = 20_000
+
+
+def true_errors(
+    solution: Solution, exact: Exact, points: FloatArray | None = None
+) -> dict[str, float]:
+    """Return the largest error of each unknown whose exact solution is known.
+
+    Like the estimate it is relative to max(1, max|u|), so that the two can be compared.
+
+    Parameters
+    ----------
+    solution
+        Of any kind.
+    exact
+        Vectorised functions of the coordinates by the unknowns' names.
+    points
+        Where to look, (m, d) or (m,), by someone who knows the features. By default at points
+        that follow the kernels, and from the worst of them ever closer by.
+    """
+    found = {}
+    for unknown, function in exact.items():
+        start = following_points(solution, unknown) if points is None else points
+        columns = start[:, None] if start.ndim == 1 else start
+        # A problem in time may have been left before its end.
+        columns = columns[_held(solution, columns)]
+        rounds = _ROUNDS if points is None else 0
+        size = _size(function, columns)
+        found[unknown] = _largest(solution, unknown, function, columns, rounds) / size
+    return found
+
+
+def _held(solution: Solution, points: FloatArray) -> NDArray[np.bool_]:
+    """Tell where the solution has a meaning and its estimate holds."""
+    inside = np.asarray(solution.domain.contains(points))
+    since = solution.error_estimate_since
+    return inside if since is None else inside & (points[:, -1] >= since)
+
+
+def _size(exact: Callable[..., Any], points: FloatArray) -> float:
+    """Return max(1, max|u|), the scale of errors and estimates."""
+    values = np.abs(np.asarray(exact(*points.T), dtype=float))
+    return max(1.0, float(np.max(values, initial=0.0, where=np.isfinite(values))))
+
+
+def following_points(solution: Solution, unknown: str) -> FloatArray:
+    """Return points of the domain, spread over it and dense where the kernels are, (m, d)."""
+    domain = solution.domain
+    if isinstance(domain, SpaceTime):
+        return _moments(solution, domain)
+    kernels = kernels_of(solution.approximation.bases[unknown])
+    if domain.dimension == 1:
+        return _line(domain, kernels.centres[:, 0])[:, None]
+    order = np.argsort(np.linalg.eigvalsh(kernels.covariances)[:, 0], kind="stable")
+    narrow = order[:_MOST_KERNELS]
+    variances, directions = np.linalg.eigh(kernels.covariances[narrow])
+    axes = np.sqrt(np.maximum(variances, 0.0))[:, None, :] * directions
+    steps = _BESIDE[:, None, None, None] * np.moveaxis(axes, 2, 0)
+    beside = (kernels.centres[narrow] + steps).reshape(-1, domain.dimension)
+    points = np.concatenate([cloud(domain, _CLOUD), kernels.centres, beside])
+    return points[domain.contains(points)]
+
+
+def _line(domain: Domain, centres: FloatArray) -> FloatArray:
+    low, high = (float(end) for end in domain.bounds[:, 0])
+    places = np.unique(np.concatenate([[low, high], centres]))
+    graded = places[:-1, None] + np.diff(places)[:, None] * np.arange(_STEPS) / _STEPS
+    points = np.concatenate([np.linspace(low, high, _EVEN), places, graded.ravel()])
+    return np.unique(points[(points >= low) & (points <= high)])
+
+
+def _moments(solution: Solution, domain: SpaceTime) -> FloatArray:
+    """Return points of space at some moments, denser at the mixture of each."""
+    steps = solution.history
+    chosen = {int(i) for i in np.linspace(0, len(steps) - 1, _MOMENTS)} if steps else set()
+    found = [_at_moment(domain, t, None) for t in np.linspace(*domain.time, _MOMENTS)]
+    for i in sorted(chosen):
+        moment = float(getattr(steps[i], "time", domain.time[1]))
+        found.append(_at_moment(domain, min(moment, domain.time[1]), steps[i].mixture))
+    points = np.concatenate(found)
+    return points[domain.contains(points)]
+
+
+def _at_moment(domain: SpaceTime, moment: float, mixture: Any) -> FloatArray:
+    space = domain.space
+    if space.dimension > 1:
+        places = cloud(space, _CLOUD // _MOMENTS)
+    else:
+        low, high = space.bounds[:, 0]
+        places = np.linspace(low, high, _EVEN)[:, None]
+        if mixture is not None:
+            widths = np.sqrt(np.asarray(mixture.covariances).reshape(len(mixture.means), -1)[:, 0])
+            steps = np.concatenate([[0.0], np.geomspace(0.01, 100.0, 25)])
+            steps = np.concatenate([-steps, steps])
+            near = np.asarray(mixture.means)[:, 0, None] + widths[:, None] * steps
+            places = np.concatenate([places, near.reshape(-1, 1)])
+    return np.hstack([places, np.full((len(places), 1), moment)])
+
+
+def _largest(
+    solution: Solution, unknown: str, exact: Callable[..., Any], points: FloatArray, rounds: int
+) -> float:
+    """Return the largest error at the points, and ever closer to the worst of them."""
+    draw = np.random.default_rng(0)
+    reach = np.ptp(solution.domain.bounds, axis=0)
+    errors = _errors(solution, unknown, exact, points)
+    for _ in range(rounds):
+        worst = points[np.argsort(errors)[-_WORST:]]
+        reach = reach * _CLOSER
+        offsets = draw.normal(size=(_NEAR, 1, points.shape[1])) * reach
+        near = (worst + offsets).reshape(-1, points.shape[1])
+        near = np.clip(near, *solution.domain.bounds)
+        near = near[_held(solution, near)]
+        points = np.concatenate([worst, near])
+        errors = _errors(solution, unknown, exact, points)
+    return float(np.max(errors))
+
+
+def _errors(
+    solution: Solution, unknown: str, exact: Callable[..., Any], points: FloatArray
+) -> FloatArray:
+    """Return the errors at points; a value that is not a number counts as infinite."""
+    field, found = getattr(solution, unknown), []
+    for start in range(0, len(points), _CHUNK):
+        columns = points[start : start + _CHUNK].T
+        found.append(np.abs(field(*columns) - exact(*columns)))
+    return np.asarray(np.nan_to_num(np.concatenate(found), nan=np.inf))

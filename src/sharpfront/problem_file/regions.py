@@ -1,0 +1,157 @@
+"""From the words of a file to a region."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sharpfront.errors import DomainError, MissingExtraError
+from sharpfront.geometry import Ball, Box, Disk, HalfSpace, Implicit, Interval, Polygon, Solid
+from sharpfront.geometry.shape import Shape
+from sharpfront.problem_file.lines import KeyPath
+from sharpfront.problem_file.names import Names
+from sharpfront.problem_file.schema import Region
+
+_JOINED: dict[str, Callable[[Any, Any], Any]] = {
+    "union": operator.or_,
+    "difference": operator.sub,
+    "intersection": operator.and_,
+}
+
+
+class _UnreadError(Exception):
+    """Something in a region could not be read; the book says what."""
+
+
+def region(words: Region, names: Names, path: KeyPath, folder: Path) -> Shape | None:
+    """Return the region that the words describe; None if that cannot be made.
+
+    Parameters
+    ----------
+    words
+        One region of the file.
+    names
+        Parameters that numbers may use.
+    path
+        Where the words stand.
+    folder
+        Where files named in it are looked for.
+    """
+    try:
+        return _Maker(names, folder).made(words, path)
+    except _UnreadError:
+        return None
+
+
+class _Maker:
+    """Makes regions and writes what fails into the book, at its place."""
+
+    def __init__(self, names: Names, folder: Path) -> None:
+        self.names = names
+        self.folder = folder
+
+    def made(self, words: Region, path: KeyPath) -> Shape:
+        place = (*path, words.kind)
+        make = getattr(self, words.kind.replace("-", "_"), None)
+        try:
+            shape = self.joined(words, place) if make is None else make(words, place)
+            shape = shape.named(words.name) if words.name else shape
+            return self.marked(shape, words, path)
+        except (DomainError, MissingExtraError, OSError) as error:
+            self.names.book.note(place, str(error))
+            raise _UnreadError from None
+
+    def joined(self, words: Region, place: KeyPath) -> Shape:
+        several: list[Region] = getattr(words, words.kind)
+        if len(several) < 2:
+            raise DomainError(f"{words.kind} joins two regions or more, got {len(several)}.")
+        made, failed = [], False
+        for i, inner in enumerate(several):
+            try:
+                made.append(self.made(inner, (*place, i)))
+            except _UnreadError:
+                # Go on: the others may have mistakes of their own.
+                failed = True
+        if failed:
+            raise _UnreadError
+        shape: Shape = functools.reduce(_JOINED[words.kind], made)
+        return shape
+
+    def marked(self, shape: Shape, words: Region, path: KeyPath) -> Shape:
+        coordinates = self.names.within((), shape.coordinates)
+        for name, text in words.parts.items():
+            place = (*path, "parts", name)
+            where = coordinates.predicate(text, place)
+            if where is None:
+                raise _UnreadError
+            try:
+                shape = shape.part(name, where.holds)
+            except DomainError as error:
+                self.names.book.note(place, str(error), name)
+                raise _UnreadError from None
+        return shape
+
+    def interval(self, words: Region, place: KeyPath) -> Shape:
+        left, right = self.numbers(words.interval or (), place)
+        return Interval(left, right, periodic=bool(words.periodic))
+
+    def box(self, words: Region, place: KeyPath) -> Shape:
+        sides = self.pairs(words.box or (), place)
+        names: Sequence[str] = words.periodic if isinstance(words.periodic, tuple) else ()
+        if words.periodic is True:
+            names = Box(*sides).coordinates
+        return Box(*sides, periodic=names)
+
+    def disk(self, words: Region, place: KeyPath) -> Shape:
+        assert words.disk is not None
+        centre = self.numbers(words.disk.centre, (*place, "centre"))
+        return Disk(centre, self.number(words.disk.radius, (*place, "radius")))
+
+    def ball(self, words: Region, place: KeyPath) -> Shape:
+        assert words.ball is not None
+        centre = self.numbers(words.ball.centre, (*place, "centre"))
+        return Ball(centre, self.number(words.ball.radius, (*place, "radius")))
+
+    def half_space(self, words: Region, place: KeyPath) -> Shape:
+        assert words.half_space is not None
+        point = self.numbers(words.half_space.point, (*place, "point"))
+        return HalfSpace(point, self.numbers(words.half_space.normal, (*place, "normal")))
+
+    def polygon(self, words: Region, place: KeyPath) -> Shape:
+        corners = self.pairs(words.polygon or (), place)
+        holes = [
+            self.pairs(hole, (*place[:-1], "holes", i)) for i, hole in enumerate(words.holes or ())
+        ]
+        return Polygon(corners, holes)
+
+    def solid(self, words: Region, place: KeyPath) -> Shape:
+        file = self.folder / str(words.solid)
+        if not file.exists():
+            raise DomainError(f"There is no file {file}. It is looked for beside the problem file.")
+        return Solid(file)
+
+    def implicit(self, words: Region, place: KeyPath) -> Shape:
+        bounds = self.pairs(words.bounds or (), (*place[:-1], "bounds"))
+        names = self.names.within((), Box(*bounds).coordinates)
+        level = names.formula(str(words.implicit), place)
+        if level is None:
+            raise _UnreadError
+        return Implicit(level, tuple(bounds))
+
+    def number(self, text: float | str, place: KeyPath) -> float:
+        value = self.names.number(text, place)
+        if value is None:
+            raise _UnreadError
+        return value
+
+    def numbers(self, texts: Sequence[float | str], place: KeyPath) -> tuple[float, ...]:
+        return tuple(self.number(text, place) for text in texts)
+
+    def pairs(
+        self, pairs: Sequence[tuple[float | str, float | str]], place: KeyPath
+    ) -> list[tuple[float, float]]:
+        found = [self.numbers(pair, (*place, i)) for i, pair in enumerate(pairs)]
+        return [(first, second) for first, second in found]

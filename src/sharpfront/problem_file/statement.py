@@ -1,0 +1,223 @@
+"""A problem file, read: the problem, how to solve it, and its exact solution if that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sharpfront.arrays import FloatArray
+from sharpfront.checks import did_you_mean
+from sharpfront.fit import Free
+from sharpfront.problem import Problem
+from sharpfront.problem_file.build import Draft
+from sharpfront.problem_file.measure import true_errors
+from sharpfront.problem_file.members import Measured, Members, free_parameters, measured
+from sharpfront.problem_file.mistakes import Book, Mistake, StatementError
+from sharpfront.problem_file.names import functions
+from sharpfront.problem_file.schema import File
+from sharpfront.problem_file.shape import shaped
+from sharpfront.solution import Solution
+from sharpfront.solve import solve
+
+Changes = Mapping[str, float | str]
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """What a problem file says.
+
+    Parameters
+    ----------
+    name, title
+        Of the file, without its ending; and its own words for it.
+    text
+        The whole file.
+    problem
+        Domain, equations and conditions.
+    parameters
+        The values in use.
+    exact
+        Exact solutions by the unknowns' names; empty where none is given.
+    options
+        Arguments for `sharpfront.solve`: tol, max_kernels, seed, guess, continuation.
+    family
+        The problem as a function of the parameter that is led, where there is a continuation.
+    points
+        Returns where to look for the true error; None to follow the kernels.
+    members
+        The problem as a function of its parameters, for fits and sweeps.
+    free
+        Parameters that a fit may change.
+    data
+        What they are fitted to.
+    """
+
+    name: str
+    title: str
+    text: str
+    problem: Problem
+    parameters: Mapping[str, float]
+    exact: Mapping[str, Callable[..., Any]]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    family: Callable[[float], Problem] | None = None
+    points: Callable[[], FloatArray] | None = None
+    members: Members | None = None
+    free: Mapping[str, Free] = field(default_factory=dict)
+    data: Measured = field(default_factory=lambda: Measured(None, None))
+
+    def solve(self, **options: Any) -> Solution:
+        """Solve it; options given here go before those of the file."""
+        given = {k: v for k, v in options.items() if v is not None}
+        chosen = {**self.options, **given}
+        return solve(self.family or self.problem, **chosen)
+
+    def true_errors(self, solution: Solution) -> dict[str, float]:
+        """Return the largest error of each unknown whose exact solution is known."""
+        points = self.points() if self.points and self.exact else None
+        return true_errors(solution, self.exact, points)
+
+    @property
+    def bare_parts(self) -> tuple[str, ...]:
+        """The parts of the boundary without a condition."""
+        stated = {c.part for c in self.problem.conditions}
+        return tuple(p for p in self.problem.domain.parts if p not in stated)
+
+
+def read(path: str | Path, changed: Changes | None = None) -> Statement:
+    """Return what a problem file states.
+
+    Parameters
+    ----------
+    path
+        A TOML file.
+    changed
+        Values of parameters in place of those in the file.
+
+    Raises
+    ------
+    StatementError
+        With all mistakes of the file at once.
+    """
+    file = Path(path)
+    try:
+        source = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not a text in UTF-8"
+        raise StatementError([Mistake((), f"Cannot read the file: {why}.")], str(path)) from None
+    return read_text(source, str(path), file.parent, changed)
+
+
+def read_text(
+    source: str,
+    name: str = "problem.toml",
+    folder: str | Path = ".",
+    changed: Changes | None = None,
+) -> Statement:
+    """Return what the text of a problem file states; see `read`."""
+    # A mark of the byte order is no part of the text.
+    source = source.removeprefix("\ufeff")
+    file, book = shaped(source, name)
+    given = dict(changed or {})
+    _require_parameters(given, file, book)
+    draft = Draft(file, book, Path(folder), given)
+    built = draft.built()
+    options, family = _options(draft, Path(folder), given)
+    free, data = free_parameters(draft), measured(draft, Path(folder))
+    if built is None or book.mistakes:
+        raise StatementError(book.mistakes, name, source)
+    stem = Path(name).stem
+    return Statement(
+        stem,
+        file.title or stem,
+        source,
+        built.problem,
+        built.parameters,
+        built.exact,
+        options,
+        family,
+        members=Members(source, name, str(folder), tuple(file.parameters)),
+        free=free,
+        data=data,
+    )
+
+
+def _require_parameters(changed: dict[str, float | str], file: File, book: Book) -> None:
+    for name in [n for n in changed if n not in file.parameters]:
+        del changed[name]
+        known = ", ".join(file.parameters) or "none"
+        words = (
+            f"--set {name}: the file has no parameter {name!r}."
+            f"{did_you_mean(name, file.parameters)} Its parameters: {known}."
+        )
+        book.mistakes.append(Mistake((), words, name))
+
+
+def _options(
+    draft: Draft, folder: Path, changed: Mapping[str, Any]
+) -> tuple[dict[str, Any], Callable[[float], Problem] | None]:
+    """Return how to solve, also of a file with mistakes, so that all of them are found at once."""
+    file, book, settings = draft.file, draft.book, draft.file.solve
+    numbers = _number_options(draft)
+    found: dict[str, Any] = {k: v for k, v in numbers.items() if v is not None}
+    if settings.guess is not None:
+        unknowns = draft.names.symbols.unknowns
+        found["guess"] = functions(settings.guess, ("solve", "guess"), unknowns, draft.names)
+    if settings.continuation is None:
+        return found, None
+    way = _way(draft)
+    parameter = settings.continuation.parameter
+
+    def family(value: float) -> Problem:
+        aside = Book(book.source, book.spans)
+        made = Draft(file, aside, folder, {**changed, parameter: value}).built()
+        if made is None:
+            raise StatementError(aside.mistakes, "problem", book.source)
+        return made.problem
+
+    return {**found, "continuation": way}, family
+
+
+def _number_options(draft: Draft) -> dict[str, float | int | None]:
+    settings, book = draft.file.solve, draft.book
+    tol = settings.tol
+    if isinstance(tol, str):
+        tol = draft.names.number(tol, ("solve", "tol"))
+    if isinstance(tol, float) and not 0 < tol < 1:
+        book.note(("solve", "tol"), f"tol lies between 0 and 1, got {tol:g}. Try 1e-8.", "tol")
+    return {
+        "tol": None if isinstance(tol, str) else tol,
+        "max_kernels": settings.max_kernels,
+        "seed": settings.seed,
+    }
+
+
+def _way(draft: Draft) -> list[float]:
+    """Return the values of the parameter that is led, ending at its own."""
+    continuation, known = draft.file.solve.continuation, draft.parameters
+    assert continuation is not None
+    name, path = continuation.parameter, ("solve", "continuation")
+    numbers = [draft.names.number(v, (*path, "values")) for v in continuation.values]
+    if name not in known:
+        if name not in draft.names.unread:
+            words = f"{name!r} is not a parameter.{did_you_mean(name, known)}"
+            draft.book.note((*path, "parameter"), f"{words} Known: {', '.join(known)}.", name)
+        return []
+    return steps_to(known[name], [n for n in numbers if n is not None])
+
+
+def steps_to(target: float, values: Sequence[float]) -> list[float]:
+    """Return the values that lead to the target, which is the last; those beyond it are left out.
+
+    >>> steps_to(1e-3, [1e-1, 1e-2, 1e-3, 1e-4])
+    [0.1, 0.01, 0.001]
+    """
+    falling = len(values) > 1 and values[-1] < values[0]
+    rising = len(values) > 1 and values[-1] > values[0]
+    before = [
+        v
+        for v in values
+        if v != target and not (falling and v < target) and not (rising and v > target)
+    ]
+    return [*before, target]
