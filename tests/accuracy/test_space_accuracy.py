@@ -31,6 +31,7 @@ TABLE = [
     (catalog.BALL, 1.0, 1e-5, 1200, 4),
     (catalog.HYPERCUBE, 5, 1e-5, 1400, 3),
 ]
+SOLID = [(catalog.TORUS, 1.0, 1e-5, 1000, 4)]
 # Errors below this are rounding's, of which no estimate knows.
 ROUNDING = 1e-12
 
