@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,16 +31,32 @@ def main() -> int:
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     # Advertisements of the theme are no warnings.
     environment["NO_MKDOCS_2_WARNING"] = "1"
-    failed = []
-    for name, command in CHECKS.items():
-        print(f"== {name}: {' '.join(command)}", flush=True)
-        started = time.monotonic()
-        code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
-        print(f"-- {name}: {'ok' if code == 0 else 'FAILED'}, {time.monotonic() - started:.0f} s\n")
-        if code:
-            failed.append(name)
+    # The tests take longest: all else runs beside them, and is shown when it is done.
+    *others, last = CHECKS
+    running = {name: _started(CHECKS[name], environment) for name in others}
+    failed = [] if _shown(last, _started(CHECKS[last], environment, shown=True)) else [last]
+    failed += [name for name, check in running.items() if not _shown(name, check)]
     print(f"Failed: {', '.join(failed)}." if failed else "All checks passed.", flush=True)
     return 1 if failed else 0
+
+
+def _started(
+    command: list[str], environment: dict[str, str], shown: bool = False
+) -> subprocess.Popen[str]:
+    """Start a check, whose words are shown at once or kept."""
+    kept = None if shown else subprocess.PIPE
+    if shown:
+        print(f"== {' '.join(command)}", flush=True)
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=kept, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def _shown(name: str, check: subprocess.Popen[str]) -> bool:
+    """Wait for a check, show what it kept and how it went; returns whether it passed."""
+    words, _ = check.communicate()
+    print(f"{words or ''}-- {name}: {'FAILED' if check.returncode else 'ok'}", flush=True)
+    return check.returncode == 0
 
 
 if __name__ == "__main__":

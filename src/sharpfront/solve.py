@@ -233,7 +233,7 @@ def _left_to_kernels(state: State, budget: Budget) -> bool:
     A limit that was given is one of patches where fronts are narrow.
     """
     narrow = budget.max_kernels is None and getattr(state, "narrow", False)
-    return narrow or getattr(state, "crowded", False)
+    return narrow or getattr(state, "outgrown", False)
 
 
 def _continued(

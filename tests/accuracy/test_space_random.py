@@ -7,7 +7,7 @@ from space_cases import bump, family, parabola, relative_error, step, wall, wave
 import sharpfront as sf
 from sharpfront.equation.values import environment, form_values
 
-SEED, COUNT, TOL = 20261115, 25, 1e-5
+SEED, COUNT, TOL = 20261115, 15, 1e-5
 # On patches functions are cheap; on shapes they are all in one dense system.
 PATCHES, SHAPES = 8000, 900
 # Above these the error is more than rounding.

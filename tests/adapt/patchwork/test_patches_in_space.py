@@ -218,7 +218,7 @@ def test_what_takes_too_many_patches_in_space_is_left_to_products(crowd, by_patc
         lambda u, x, y, z: sf.laplacian(u) + 3 * np.sin(x + y + z),
         boundary=lambda u, x, y, z: u - np.sin(x + y + z),
     )
-    solution = sf.solve(problem, tol=1e-3)
+    solution = sf.solve(problem, tol=1e-2)
     assert solution.converged
     assert isinstance(solution.approximation.bases["u"], PatchworkBasis) is by_patches
-    assert solution(0.3, 0.4, 0.5) == pytest.approx(np.sin(1.2), abs=1e-3)
+    assert solution(0.3, 0.4, 0.5) == pytest.approx(np.sin(1.2), abs=1e-2)

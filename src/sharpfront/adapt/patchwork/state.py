@@ -120,7 +120,7 @@ class PatchState:
         return replace(self, problem=problem, rows=PatchRows(problem, self.seed))
 
     @property
-    def crowded(self) -> bool:
+    def outgrown(self) -> bool:
         """Whether products of kernels are the better way: one equation on a box in space.
 
         Layers on all walls of a cube take 125 patches, corners and edges as many more; merges cost

@@ -49,7 +49,7 @@ def needs_patches(problem: Problem) -> bool:
 
     There one equation is solved piece by piece anyway, and patches take fluxes that jump, loads,
     and beams with edges in their data. In space they take linear equations up to order two, and
-    leave some of them to products of kernels later (`PatchState.crowded`).
+    leave some of them to products of kernels later (`PatchState.outgrown`).
     """
     if isinstance(problem.domain, Interval) and len(problem.unknowns) == 1:
         beam = problem.is_linear and _order(problem) > 2
