@@ -133,6 +133,7 @@ class _Rows:
             groups.setdefault(id(leaf.triangle), []).append(i)
         self.triangles = [leaves[own[0]].triangle for own in groups.values()]
         self.index = [np.stack([index[i] for i in own], axis=1) for own in groups.values()]
+        self._places = np.concatenate([i.ravel() for i in self.index])
         # (moments of a leaf, right-hand sides, leaves)
         self.rhs = [np.stack([leaves[i].rhs for i in own], axis=2) for own in groups.values()]
 
@@ -146,13 +147,14 @@ class _Rows:
 
     def normal(self, rows: Sequence[FloatArray]) -> FloatArray:
         """Return the sum of R^T times rows over the leaves, (moments, k)."""
-        out = np.zeros((self.moments, rows[0].shape[1]))
-        for triangle, index, own in zip(self.triangles, self.index, rows, strict=True):
-            found = np.tensordot(triangle.T, own, axes=1).transpose(0, 2, 1)
-            # Every moment belongs to two leaves, which may be alike.
-            for j in range(found.shape[2]):
-                out[:, j] += np.bincount(index.ravel(), found[:, :, j].ravel(), self.moments)
-        return out
+        each = [
+            np.tensordot(triangle.T, own, axes=1).transpose(0, 2, 1).reshape(-1, own.shape[1])
+            for triangle, own in zip(self.triangles, rows, strict=True)
+        ]
+        # Every moment belongs to two leaves, which may be alike.
+        every = np.concatenate(each)
+        sums = [np.bincount(self._places, column, self.moments) for column in every.T]
+        return np.stack(sums, axis=1)
 
 
 def _factored(
