@@ -41,6 +41,23 @@ def test_a_layer_from_afar(nu, start, seed):
     assert "95 %" in str(result)
 
 
+def two_layers(nu, c, r):
+    return sf.Problem(
+        LINE, lambda u, x: -nu * u.dxx + c * u.dx + r * u - 1, boundary=lambda u, x: u
+    )
+
+
+@pytest.mark.parametrize("off", [(10, 4, 2), (0.1, 4, 2), (10, 10, 10), (0.1, 0.1, 0.1)])
+def test_three_parameters_from_afar_where_one_is_hardly_seen_on_the_way(off):
+    truth = {"nu": 1e-3, "c": 0.05, "r": 1.0}
+    x, noise = np.linspace(0.01, 0.99, 40), np.random.default_rng(2).standard_normal(40)
+    data = sf.Data(x=x, u=sf.solve(two_layers, **truth)(x) + 0.02 * noise, sigma=0.02)
+    free = {n: sf.Free(v * f, positive=True) for (n, v), f in zip(truth.items(), off, strict=True)}
+    result = sf.fit(two_layers, data=data, curvature=False, **free)
+    assert result.converged and result.p_value > 1e-3 and result.solves <= 8
+    assert all(abs(result.values[n] - v) < 4 * result.stderr[n] for n, v in truth.items())
+
+
 def test_a_report_is_one_page(tmp_path):
     x, u = layer_data(1e-2, 9)
     result = sf.fit(layer, data=sf.Data(x=x, u=u), nu=sf.Free(0.02, positive=True))

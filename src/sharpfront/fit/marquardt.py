@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt, stopped at a hundredth of a standard error."""
+"""Levenberg-Marquardt within a radius of trust, stopped at a hundredth of a standard error."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from sharpfront.fit.model import Model, Point
 
 Mask = NDArray[np.bool_]
 
-# Steps of the fitted parameters are cut to this: a factor of 4.5.
-LONGEST = 1.5
+# Length of the first step in the fitted parameters at most: a factor of 4.5. Lengths count in
+# these, not in what data see of them: what is hardly seen would move farthest.
+FIRST_RADIUS = 1.5
 # An undamped step that changes predictions by less, in units of the noise, is the last.
 STOP = 0.01
 # Part of a standard error that errors of the solver may cost.
 SHARE = 0.05
-FIRST_DAMPING, LESS, MORE = 1e-3, 0.2, 4.0
-MOST_DAMPING = 1e10
+# A radius below which no step is worth a solve.
+SMALLEST = 1e-8
 MOST_TURNS = 60
+# Of the interval of mu: the length of a step to a thousandth where mu is as small as s^2.
+BISECTIONS = 60
 # Tolerances: the first, and the smallest that is asked for.
 FIRST_TOL, FIRST_TOL_IN_TIME, LAST_TOL = 1e-3, 1e-4, 1e-12
 
@@ -92,27 +95,42 @@ def minimised(
             f"The problem could not be solved to {tol:.0e} where the fit starts, at {values}. Try "
             "sf.solve there, and other starting values."
         )
-    damping = FIRST_DAMPING
+    radius = FIRST_RADIUS
     for _ in range(MOST_TURNS):
         moving = free & ~_pushed(model, now)
-        step = _undamped(now, moving)
+        step = _shortened(now, moving, np.inf)
         change = now.jacobian @ step
         if np.linalg.norm(change) <= stop * _noise(model, now) + 1e-10 * _size(model):
             end = model.bounds[0] <= now.z + step, now.z + step <= model.bounds[1]
             step = step if np.all(end) else 0.0 * step
             return Found(now, now.z + step, now.residual + now.jacobian @ step, tol, True)
-        step = _damped(now, moving, damping)
-        z = np.clip(now.z + step, *model.bounds)
+        z = np.clip(now.z + _shortened(now, moving, radius), *model.bounds)
         new = model.at(z, tol, now) if np.any(z != now.z) else None
+        radius = _trusted(now, new, z - now.z, radius)
         if new is not None and new.chi2 < now.chi2:
-            now, damping = new, max(damping * LESS, 1e-12)
-        else:
-            damping *= MORE if damping < 1.0 else MORE**2
-        if damping > MOST_DAMPING:
+            now = new
+        elif radius < SMALLEST:
             words = "No step lowers the misfit, though it is not at its least."
             return Found(now, now.z, now.residual, tol, False, words)
     words = f"The misfit still fell after {MOST_TURNS} steps."
     return Found(now, now.z, now.residual, tol, False, words)
+
+
+def _trusted(now: Point, new: Point | None, step: FloatArray, radius: float) -> float:
+    """Return how far the next step may go, from what the last one promised and gave."""
+    length = float(np.linalg.norm(step))
+    if new is None:
+        return 0.25 * length
+    straight = now.residual + now.jacobian @ step
+    gain = (now.chi2 - new.chi2) / max(now.chi2 - float(straight @ straight), 1e-300)
+    if gain <= 0.0:
+        # Where the parabola through both misfits, with the slope at the first, is least.
+        slope = 2.0 * float(now.residual @ (now.jacobian @ step))
+        least = -slope / (2.0 * (new.chi2 - now.chi2 - slope))
+        return length * min(max(least, 0.1), 0.5)
+    if gain < 0.25:
+        return 0.5 * length
+    return max(radius, 2.0 * length) if gain > 0.75 else radius
 
 
 def _noise(model: Model, now: Point) -> float:
@@ -134,29 +152,28 @@ def _pushed(model: Model, now: Point) -> Mask:
     return np.asarray(((now.z <= low) & (slope > 0)) | ((now.z >= high) & (slope < 0)))
 
 
-def _undamped(now: Point, moving: Mask) -> FloatArray:
-    step = np.zeros(len(now.z))
-    scale = _lengths(now.jacobian)
-    solved = np.linalg.lstsq(now.jacobian[:, moving] / scale[moving], -now.residual, rcond=1e-8)
-    step[moving] = solved[0] / scale[moving]
-    return step
+def _shortened(now: Point, moving: Mask, radius: float) -> FloatArray:
+    """Return the step to the least of the straight misfit within a radius, (p,).
 
+    (J^T J + mu) step = -J^T r, with the least mu that makes it short enough.
+    """
+    u, s, vt = np.linalg.svd(now.jacobian[:, moving], full_matrices=False)
+    slope, out = s * (u.T @ now.residual), np.zeros(len(now.z))
+    seen = s > 1e-8 * s.max(initial=0.0)
 
-def _damped(now: Point, moving: Mask, damping: float) -> FloatArray:
-    """Return a step that is cut short in every parameter alike."""
-    step, scale = np.zeros(len(now.z)), _lengths(now.jacobian)
-    rows = np.vstack(
-        [now.jacobian[:, moving] / scale[moving], np.sqrt(damping) * np.eye(int(moving.sum()))]
-    )
-    right = np.concatenate([-now.residual, np.zeros(int(moving.sum()))])
-    step[moving] = np.linalg.lstsq(rows, right, rcond=None)[0] / scale[moving]
-    longest = float(np.abs(step).max(initial=0.0))
-    return step * min(1.0, LONGEST / longest) if longest > 0 else step
+    def along(mu: float) -> FloatArray:
+        return np.where(seen, -slope / np.where(seen, s**2 + mu, 1.0), 0.0)
 
-
-def _lengths(jacobian: FloatArray) -> FloatArray:
-    found = np.linalg.norm(jacobian, axis=0)
-    return np.where(found > 0, found, 1.0)
+    low, high = 0.0, float(np.linalg.norm(slope)) / radius
+    found = along(0.0)
+    if np.linalg.norm(found) > radius:
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            far = np.linalg.norm(along(middle)) > radius
+            low, high = (middle, high) if far else (low, middle)
+        found = along(high)
+    out[moving] = vt.T @ found
+    return out
 
 
 def first_tolerance(model: Model, tol: float | None) -> float:
