@@ -16,7 +16,7 @@ import numpy as np
 from sharpfront.adapt import Patches
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
-from sharpfront.adapt.patchwork.certify import compared_points
+from sharpfront.adapt.patchwork.certify import compared_points, noise_in
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
 from sharpfront.adapt.patchwork.suitable import lacking
 from sharpfront.approximation import Approximation, split_weights
@@ -82,12 +82,15 @@ class PatchCorrector:
             system, found = self._inner.leastsquares.factor(proposal.system)
         except (LinearSystemError, EquationError):
             return None
-        weights, probe = system.arranged(found.columns).T
+        own, probe = (
+            Approximation(linear.coordinates, proposal.bases, split_weights(w, proposal.bases))
+            for w in system.arranged(found.columns).T
+        )
+        finite = all(np.isfinite(w).all() for w in own.weights.values())
         # What makes noise grow without bound has no solution, whatever came out.
-        if not (np.isfinite(weights).all() and np.abs(probe).max() <= AMPLIFIED):
+        if not (finite and noise_in(probe, self.state.rows) <= AMPLIFIED):
             return None
-        own = split_weights(weights, proposal.bases)
-        return Remembered(Approximation(linear.coordinates, proposal.bases, own))
+        return Remembered(own)
 
     def refined(self, iterate: Iterate) -> bool:
         """Go on with finer patches if the last solution asks for them; tell whether it did."""

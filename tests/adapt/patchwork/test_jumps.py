@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
+from sharpfront.adapt.patchwork.certify import noise_in
+from sharpfront.adapt.patchwork.cuts import Cell, rings
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.approximation import Approximation, split_weights
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import OutcomeKind
+from sharpfront.leastsquares.traces import Tree
+from sharpfront.maps import AxisMap
+from sharpfront.rows.patch_rows import PatchRows
 
 
 @pytest.mark.parametrize(
@@ -72,3 +82,138 @@ def test_a_value_that_jumps_on_a_side_is_known_from_the_statement(side, place, j
     assert any(np.allclose(p, (place, -1.0) if flat else (-1.0, place)) for p in found.places)
     smooth = Jumps.of(problem, tiling_of(problem.domain), 10 * abs(jump))
     assert not smooth.places
+
+
+def stokes(u, v, p, x, y):
+    return -0.1 * sf.laplacian(u) + p.dx, -0.1 * sf.laplacian(v) + p.dy, u.dx + v.dy
+
+
+SQUARE = sf.Box((0, 1), (0, 1))
+PIN = sf.at((0.4, 0.6), lambda u, v, p, x, y: p)
+
+
+def flow(domain, **conditions):
+    stated = {"boundary": lambda u, v, p, x, y: (u, v), **conditions}
+    return sf.Problem(domain, stokes, conditions=PIN, **stated)
+
+
+def under(lid, domain=SQUARE):
+    return flow(domain, top=lambda u, v, p, x, y: (u - lid(x), v))
+
+
+CORNERS = ((0.0, 0.0), (1.0, 0.2), (0.7, 1.2), (-0.2, 0.9))
+TURNED = sf.Polygon(CORNERS)
+ENDS = ((0.0, 1.0), (1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("problem", "places"),
+    [
+        # Slopes of a lid against u_x + v_y = 0, at both ends or one.
+        (under(lambda x: 1 - (2 * x - 1) ** 32), ENDS),
+        (under(lambda x: x * (1 - x) ** 2), ENDS[:1]),
+        # A pull against a wall at rest; an outflow against one that is pulled.
+        (flow(SQUARE, top=lambda u, v, p, x, y: (u.dn - 1, v)), ENDS),
+        (
+            flow(
+                SQUARE,
+                top=lambda u, v, p, x, y: (u - x**2, v),
+                right=lambda u, v, p, x, y: (0.1 * u.dn - p - 1, v.dn - y),
+            ),
+            ENDS[1:],
+        ),
+        # A kink on a side.
+        (
+            under(lambda x: np.where(x < 0.3, (x / 0.3) ** 2, 1 - ((x - 0.3) / 0.7) ** 2)),
+            ((0.3, 1.0), (1.0, 1.0)),
+        ),
+        # Sides that are turned against the axes.
+        (flow(TURNED, boundary=lambda u, v, p, x, y: (u - x, v - 2 * y)), CORNERS),
+    ],
+)
+def test_slopes_that_violate_an_equation_where_sides_meet_are_known(problem, places):
+    found = Jumps.of(problem, tiling_of(problem.domain), 1e-3)
+    np.testing.assert_allclose(sorted(found.places), sorted(places), atol=1e-12)
+    # What makes less of a pressure than the tolerance is none.
+    assert not Jumps.of(problem, tiling_of(problem.domain), 10.0).places
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        under(lambda x: (1 - (2 * x - 1) ** 18) ** 2),
+        under(lambda x: x**2 * (1 - x) ** 3, sf.Box((0, 1), (-1, 2))),
+        flow(TURNED, boundary=lambda u, v, p, x, y: (u - 3 * x + y, v + 3 * y)),
+        flow(
+            SQUARE,
+            left=lambda u, v, p, x, y: (u - 4 * y * (1 - y), v),
+            right=lambda u, v, p, x, y: (0.1 * u.dn - p, v.dn),
+        ),
+        # Nothing counts like a slope: such corners are resolved.
+        sf.Problem(
+            sf.Box((0, 1), (0, 1)),
+            lambda u, x, y: -sf.laplacian(u),
+            boundary=lambda u, x, y: u,
+            top=lambda u, x, y: u.dn - 1,
+        ),
+    ],
+)
+def test_slopes_that_fit_are_no_jump(problem):
+    assert not Jumps.of(problem, tiling_of(problem.domain), 1e-9).places
+
+
+@pytest.mark.parametrize(("corner", "turn", "pull"), [((0.0, 0.0), 1, 1.0), ((1.3, 0.0), -1, 0.4)])
+def test_a_pressure_that_is_unbounded_at_a_corner_is_no_resonance(corner, turn, pull):
+    """Stream function r^2 times the angle: u is linear along both sides, p = 0.4 log r."""
+
+    def exact(x, y):
+        along, angle = turn * (x - corner[0]), np.arctan2(y, turn * (x - corner[0]))
+        pressure = 0.2 * pull * np.log(along**2 + y**2 + 1e-300)
+        return (
+            turn * pull * (2 * y * angle + along),
+            pull * (y - 2 * along * angle),
+            pressure,
+        )
+
+    def given(u, v, p, x, y):
+        return u - exact(x, y)[0], v - exact(x, y)[1]
+
+    def straight(u, v, p, x, y):
+        return u - turn * pull * np.pi * y, v - pull * y
+
+    problem = sf.Problem(
+        sf.Box((0, 1.3), (0, 1)),
+        stokes,
+        bottom=lambda u, v, p, x, y: (u - pull * (x - corner[0]), v),
+        left=straight if turn > 0 else given,
+        right=given if turn > 0 else straight,
+        top=given,
+        conditions=sf.at((0.6, 0.5), lambda u, v, p, x, y: p - exact(0.6, 0.5)[2]),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.outcome.kind is OutcomeKind.CONTRADICTION, str(solution.outcome)
+    assert "slopes of the data" in solution.outcome.detail
+    assert "with its slope" in solution.outcome.advice
+    x, y = (c.ravel() for c in np.meshgrid(np.linspace(0, 1.3, 41), np.linspace(0, 1, 41)))
+    away = np.hypot(x - corner[0], y - corner[1]) > 0.13
+    for name, truth in zip("uvp", exact(x, y), strict=True):
+        assert np.abs(getattr(solution, name)(x, y) - truth)[away].max() < 1e-3
+
+
+@pytest.mark.parametrize(("levels", "place"), [(20, 0), (45, 1)])
+def test_noise_is_measured_in_units_of_each_unknown(levels, place):
+    """A pressure is 1/h times larger on small patches; a free one is large on all of them."""
+
+    def grown(problem):
+        tiling, rows = tiling_of(SQUARE), PatchRows(problem)
+        cell = Cell(Patch((AxisMap(0.0, 1.0),) * 2, (6, 6)))
+        cells = rings(cell, (place, 1), 1.0, [np.array([6, 6])] * (levels + 1))
+        patches = tuple(c.patch for c in cells)
+        system, found = Tree().factor(patch_system(rows, tiling, patches))
+        bases = dict.fromkeys(problem.unknowns, PatchworkBasis(patches))
+        weights = split_weights(system.arranged(found.columns)[:, 1], bases)
+        return noise_in(Approximation(problem.coordinates, bases, weights), rows)
+
+    walls = {"boundary": lambda u, v, p, x, y: (u, v)}
+    assert grown(flow(SQUARE, **walls)) < 1e4
+    assert grown(sf.Problem(SQUARE, stokes, **walls)) > AMPLIFIED

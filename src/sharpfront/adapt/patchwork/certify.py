@@ -182,7 +182,7 @@ class Certifier:
         other, _ = self._solved(finer, self.settings.heavier)
         own = compared_values(approximation)
         away = compared_away(self.jumps, [c.patch for c in cells])
-        grown = float(np.abs(compared_values(probe)[:, away]).max())
+        grown = noise_in(probe, self.rows, away)
         richer_own, reweighed = compared_values(more), compared_values(other)
         steps = [np.abs(own - richer_own), np.abs(richer_own - reweighed)]
         change, norm = (_largest(gaps[:, away], scales) for gaps in steps)
@@ -276,6 +276,22 @@ class Certifier:
             Approximation(coordinates, bases, split_weights(weights[:, k], bases)) for k in (0, 1)
         )
         return own, probe
+
+
+def noise_in(probe: Approximation, rows: PatchRows, away: NDArray[np.bool_] | None = None) -> float:
+    """Return what noise grows to at the compared points, each unknown in its unit on its patch.
+
+    Noise of size one in a velocity is one of size 1/h in a pressure on a patch of size h, and no
+    sign that the pressure is undetermined: t orders rougher, it is counted in units of (L/h)^t, L
+    the extent of the domain. A mode of the whole domain is as large on patches of all sizes.
+    """
+    values = np.abs(compared_values(probe))
+    basis = next(iter(probe.bases.values()))
+    assert isinstance(basis, PatchworkBasis)
+    size = np.array([patch.longest for patch in basis.patches]) / rows.measure.extent
+    units = np.array([size ** rows.rough[unknown] for unknown in probe.bases])
+    found = values * np.repeat(units, values.shape[1] // len(size), axis=1)
+    return float(found[:, slice(None) if away is None else away].max())
 
 
 def sizes_of(values: FloatArray, where: NDArray[np.bool_]) -> list[float]:

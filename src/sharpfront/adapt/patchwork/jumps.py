@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.compatibility import Compatibility, Side
 from sharpfront.adapt.patchwork.cuts import ENOUGH, Cell
 from sharpfront.adapt.patchwork.solids import Wall
 from sharpfront.adapt.patchwork.tails import Tails
@@ -49,11 +50,14 @@ class Jumps:
         The corners.
     stated
         In words, which conditions disagree at those that the statement tells of.
+    late
+        Those of which only the solutions told.
     """
 
     radius: float
     places: tuple[Place, ...] = ()
     stated: tuple[str, ...] = ()
+    late: tuple[Place, ...] = ()
 
     @classmethod
     def of(cls, problem: Problem, tiling: Tiling, tol: float) -> Jumps:
@@ -61,26 +65,22 @@ class Jumps:
         extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         if problem.domain.dimension != 2:
             return cls(BESIDE * extent)
-        found = {}
-        sides = [(block.ends(wall), wall[4]) for block in tiling.blocks for wall in block.walls]
+        found, slopes = {}, Compatibility(problem)
+        walls = [(block, wall) for block in tiling.blocks for wall in block.walls]
+        sides = [(block.ends(wall), wall[4]) for block, wall in walls]
         for (ends, part), (others, beside) in itertools.combinations(sides, 2):
             gaps = np.linalg.norm(ends[:, None] - others[None], axis=2)
             i, j = divmod(int(np.argmin(gaps)), 2)
             if gaps[i, j] > ROUNDING * extent:
                 continue
-            one, two = _given(problem, part, ends, i), _given(problem, beside, others, j)
-            for name in one.keys() & two.keys():
-                u, v = one[name], two[name]
-                if abs(u - v) > tol * max(1.0, abs(u), abs(v)):
-                    place = tuple(ends[i].tolist())
-                    told = f"for {name} the condition on {part} gives {u:.3g}"
-                    found[place] = f"{told}, that on {beside} gives {v:.3g}"
-        inside = {
-            p
-            for block in tiling.blocks
-            for wall in block.walls
-            for p in _within(problem, block, wall, tol)
-        }
+            one, two = _side(problem, part, ends, i), _side(problem, beside, others, j)
+            told = _disagreeing(problem, one, two, tol)
+            if not told and slopes.missed([one, two]) > tol:
+                parts = part if part == beside else f"{part} and {beside}"
+                told = f"the slopes of the data on {parts} violate the equations"
+            if told:
+                found[tuple(ends[i].tolist())] = told
+        inside = {p for block, wall in walls for p in _within(problem, block, wall, tol, slopes)}
         stated = tuple(found[p] for p in sorted(found))
         return cls(BESIDE * extent, tuple(sorted({*found, *inside})), stated)
 
@@ -102,12 +102,14 @@ class Jumps:
 
     def with_more(self, cells: Sequence[Cell], tails: Tails, aim: float) -> Jumps:
         """Return the places with those at which tails did not fall while they were cut."""
-        found = set(self.places)
+        found: set[Place] = set()
         for cell, tail in zip(cells, tails.tail.max(axis=1), strict=True):
             if tail > aim and cell.levels >= ENOUGH and tail >= FALLING**cell.levels * cell.tail:
                 corner = cell.patch.points([np.array([1.0 if e else -1.0]) for e in cell.corner])
                 found.add(tuple(corner[0].tolist()))
-        return replace(self, places=tuple(sorted(found)))
+        late = found.difference(self.places)
+        places = tuple(sorted(late.union(self.places)))
+        return replace(self, places=places, late=tuple(sorted(late.union(self.late))))
 
     def __str__(self) -> str:
         said = [f"({', '.join(f'{c:.4g}' for c in place)})" for place in self.places]
@@ -119,8 +121,32 @@ def _corners(patch: Patch) -> FloatArray:
     return patch.points([np.array([-1.0, 1.0])] * patch.dimension)
 
 
-def _within(problem: Problem, block: Block, wall: Wall, tol: float) -> Iterator[Place]:
+def _side(problem: Problem, part: str, ends: FloatArray, which: int) -> Side:
+    """Return an end of a wall, or a point on it, with the normal outwards."""
+    along = ends[1] - ends[0]
+    normal = np.array([along[1], -along[0]]) / np.linalg.norm(along)
+    beside = 0.5 * (ends[0] + ends[1]) + CLOSE[0] * np.linalg.norm(along) * normal
+    outwards = -1.0 if problem.domain.contains(beside[None])[0] else 1.0
+    return Side(part, ends[which], outwards * normal)
+
+
+def _disagreeing(problem: Problem, one: Side, two: Side, tol: float) -> str:
+    """Return in words which unknown has two values where two sides meet."""
+    here, there, told = _given(problem, one), _given(problem, two), ""
+    for name in here.keys() & there.keys():
+        u, v = here[name], there[name]
+        if abs(u - v) > tol * max(1.0, abs(u), abs(v)):
+            told = f"for {name} the condition on {one.part} gives {u:.3g}"
+            told += f", that on {two.part} gives {v:.3g}"
+    return told
+
+
+def _within(
+    problem: Problem, block: Block, wall: Wall, tol: float, slopes: Compatibility
+) -> Iterator[Place]:
     """Yield the places on a wall, not at its ends, at which the condition's own value jumps.
+
+    Or its slope, where an unknown counts like a slope.
 
     Where a line ends across which a jump is stated, the solution jumps with it.
     """
@@ -136,32 +162,37 @@ def _within(problem: Problem, block: Block, wall: Wall, tol: float) -> Iterator[
         found = {float(p) for g in graphs for p in places_along(g, name, low, high)}
         for place in found - lines:
             here = np.insert(start[1 - along : 2 - along], along, place)
-            near, far = (_apart(problem, wall[4], here, along, f * (high - low)) for f in CLOSE)
+            pairs = [_beside(problem, wall[4], here, along, f * (high - low)) for f in CLOSE]
+            near, far = (_apart(problem, *pair) for pair in pairs)
             # A slope, however steep, makes less of a difference closer by.
-            if any(d > tol and d > 0.5 * far[u] for u, d in near.items()):
+            jumps = any(d > tol and d > 0.5 * far[u] for u, d in near.items())
+            if jumps or slopes.missed(pairs[0]) > tol:
                 yield tuple(here.tolist())
 
 
-def _apart(
-    problem: Problem, part: str, place: FloatArray, along: int, beside: float
-) -> dict[str, float]:
+def _beside(
+    problem: Problem, part: str, place: FloatArray, along: int, distance: float
+) -> list[Side]:
+    """Return the points of a wall on both sides of a place."""
+    ends = np.stack([place, place])
+    ends[:, along] += np.array([-distance, distance])
+    return [_side(problem, part, ends, k) for k in (0, 1)]
+
+
+def _apart(problem: Problem, before: Side, after: Side) -> dict[str, float]:
     """Return how far values given on both sides of a place are apart, relative to their size."""
-    sides = np.stack([place, place])
-    sides[:, along] += np.array([-beside, beside])
-    one, two = (_given(problem, part, sides, k) for k in (0, 1))
+    one, two = _given(problem, before), _given(problem, after)
     return {
         u: abs(one[u] - two[u]) / max(1.0, abs(one[u]), abs(two[u]))
         for u in one.keys() & two.keys()
     }
 
 
-def _given(problem: Problem, part: str, ends: FloatArray, which: int) -> dict[str, float]:
-    """Return the values of unknowns that conditions on a part give at an end of a wall."""
-    along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
-    normals = np.array([[along[1], -along[0]]])
-    leaves = environment(problem.coordinates, ends[which : which + 1], normals)
+def _given(problem: Problem, side: Side) -> dict[str, float]:
+    """Return the values of unknowns that conditions give at a point of a side."""
+    leaves = environment(problem.coordinates, side.point[None], side.normal[None])
     out = {}
-    for form in (f for c in problem.conditions if c.part == part for f in c.forms):
+    for form in (f for c in problem.conditions if c.part == side.part for f in c.forms):
         try:
             coefficients, source = form_values(form, leaves, 1, "condition")
         except EquationError:

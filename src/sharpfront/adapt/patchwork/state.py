@@ -37,6 +37,17 @@ _JUMPS = (
     "The solution or its slopes jump there, and no number of patches resolves that. Let data that "
     "meet there agree, or lead one value to the other over a short stretch."
 )
+_SLOPES = (
+    "The solution or its slopes jump there, and what counts like a slope, such as a pressure, is "
+    "unbounded: no number of patches resolves that. Let values and slopes of the data that meet "
+    "there agree with each other and with the equations of first order: a lid comes to rest at its "
+    "ends together with its slope."
+)
+_LATE = (
+    "Data that meet there disagree, or an unknown such as a pressure is unbounded, as it is at "
+    "corners that point inwards: no number of patches resolves that. Let data agree, round the "
+    "corner off, or use the solution farther away only."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,9 +189,11 @@ def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
         )
         if state.final and value > state.tol:
             detail += " For less than that raise max_kernels."
-        if len(stated) == len(state.jumps.places):
-            return replace(state, finished=Outcome(OutcomeKind.CONTRADICTION, detail))
-        return replace(state, finished=Outcome(OutcomeKind.UNRESOLVED, detail, _JUMPS))
+        known = len(stated) == len(state.jumps.places)
+        kind = OutcomeKind.CONTRADICTION if known else OutcomeKind.UNRESOLVED
+        advice = _SLOPES if max(state.rows.rough.values()) > 0 else _JUMPS
+        advice = _LATE if state.jumps.late else advice
+        return replace(state, finished=Outcome(kind, detail, advice))
     return replace(state, finished=Outcome(kind, detail))
 
 
