@@ -13,7 +13,7 @@ it has a solution.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,11 +32,22 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One side of the boundary at a point: its part, the point, the normal outwards, (2,) each."""
+    """One side of the boundary at a point.
+
+    Parameters
+    ----------
+    part
+        Its name.
+    point, normal
+        The point, and the normal outwards, (2,) each.
+    within
+        A point of the side close by, where data have slopes that may be infinite at the point.
+    """
 
     part: str
     point: FloatArray
     normal: FloatArray
+    within: FloatArray
 
 
 class Compatibility:
@@ -67,13 +78,18 @@ class Compatibility:
         """
         if not self._equations or max(self._rough.values()) < 1:
             return 0.0
-        try:
-            unit = self._unit(sides[0])
-            given = [self._row(f, sides[0]) for f in self._equations]
-            given += [self._row(form, side) for side in sides for form in self._given(side)]
-        except EquationError:
-            # Data that are not finite, or have no slope, tell nothing.
-            return 0.0
+        for chosen in (sides, [replace(side, point=side.within) for side in sides]):
+            try:
+                return self._missed(chosen)
+            except EquationError:
+                continue
+        # Data that are not finite tell nothing.
+        return 0.0
+
+    def _missed(self, sides: Sequence[Side]) -> float:
+        unit = self._unit(sides[0])
+        given = [self._row(f, sides[0]) for f in self._equations]
+        given += [self._row(form, side) for side in sides for form in self._given(side)]
         rows = np.array([r / size for r in given if (size := np.abs(r[:-1]).max()) > 0.0])
         matrix, rhs = rows[:, :-1].copy(), -rows[:, -1]
         for (unknown, _), column in self._columns.items():

@@ -36,6 +36,8 @@ BESIDE = 0.1
 FALLING = 0.97
 # How close to a place on a side values are compared, of the side's length.
 CLOSE = (1e-10, 1e-9)
+# How close to the end of a side slopes are looked at that are infinite at it.
+CLOSEST = 1e-13
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,8 @@ def _side(problem: Problem, part: str, ends: FloatArray, which: int) -> Side:
     normal = np.array([along[1], -along[0]]) / np.linalg.norm(along)
     beside = 0.5 * (ends[0] + ends[1]) + CLOSE[0] * np.linalg.norm(along) * normal
     outwards = -1.0 if problem.domain.contains(beside[None])[0] else 1.0
-    return Side(part, ends[which], outwards * normal)
+    within = ends[which] + CLOSEST * (ends[1 - which] - ends[which])
+    return Side(part, ends[which], outwards * normal, within)
 
 
 def _disagreeing(problem: Problem, one: Side, two: Side, tol: float) -> str:
