@@ -45,7 +45,7 @@ class Block:
     """Labelled rows ``weight * (matrix @ w - rhs)``: least squares, or zero if exact.
 
     The matrix covers the columns from `start` on; all others are zero. Rows that were divided by
-    their norms remember these.
+    their norms remember these. `points` (rows, d) are where rows hold, None for several places.
     """
 
     label: str
@@ -55,6 +55,7 @@ class Block:
     exact: bool = False
     start: int = 0
     norms: Array | None = None
+    points: Array | None = None
 
     @property
     def rows(self) -> int:
@@ -176,7 +177,8 @@ def _block(
     leaves = environment(coordinates, points, normals)
     coefficients, source = form_values(form, leaves, points.shape[0], f"{row.label} condition")
     matrix = form_matrix(form, [like(c, row.points) for c in coefficients], row.points, bases)
-    return Block(row.label, matrix, -like(source, row.points), row.weight, row.exact)
+    right = -like(source, row.points)
+    return Block(row.label, matrix, right, row.weight, row.exact, points=points)
 
 
 def form_matrix(

@@ -17,9 +17,11 @@ from sharpfront.equation.expression import (
     Apply,
     Constant,
     Coordinate,
+    Derivative,
     Expression,
     Leaf,
     Parameter,
+    derivatives_in,
     is_zero,
     ordered,
 )
@@ -61,6 +63,35 @@ class Forcing:
 
 
 @dataclass(frozen=True, eq=False)
+class Bundle:
+    """Parameters that are weights of functions of a coordinate, all in one place of a problem.
+
+    Parameters
+    ----------
+    names
+        The parameters.
+    varied
+        Returns the problem for values of all parameters of the family with what it is given in
+        addition to the sum of the functions; it is called with a coordinate.
+    table
+        Returns a derivative of each function at positions, (n, p).
+    """
+
+    names: tuple[str, ...]
+    varied: Callable[[Mapping[str, Any], Callable[[Any], Expression]], Problem]
+    table: Callable[[FloatArray, int], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """What residuals are multiplied by as one derivative of a bundle's functions along an axis."""
+
+    axis: int
+    order: int
+    forcing: Forcing
+
+
+@dataclass(frozen=True, eq=False)
 class Family:
     """A function of named parameters that returns a problem, with its signature read.
 
@@ -72,11 +103,14 @@ class Family:
         Its parameters.
     defaults
         Values of those that have one.
+    bundle
+        Those that stand for a function.
     """
 
     factory: Callable[..., Problem]
     names: tuple[str, ...]
     defaults: Mapping[str, Any]
+    bundle: Bundle | None = None
 
     @classmethod
     def of(cls, factory: Any) -> Family:
@@ -92,7 +126,9 @@ class Family:
             raise refusal("A family of problems", attempt, factory) from None
         named = [p for p in read if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         defaults = {p.name: p.default for p in named if p.default is not p.empty}
-        return cls(factory, tuple(p.name for p in named), defaults)
+        bundle = getattr(factory, "bundle", None)
+        bundle = bundle if isinstance(bundle, Bundle) else None
+        return cls(factory, tuple(p.name for p in named), defaults, bundle)
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of all parameters, with defaults where nothing is given."""
@@ -144,6 +180,32 @@ class Family:
             return replace(found, initial=_initial_rates(above, below, 2.0 * step))
         return _forcing(above, below, lambda r, s: (r - s) * (0.5 / step), 2.0 * step)
 
+    def along(self, problem: Problem, values: Mapping[str, Any]) -> list[Along] | None:
+        """Return what the functions of a bundle and their derivatives do to all residuals.
+
+        Each weight changes a residual by sum_j G_j(x) phi^(j)(x), with G_j the same for all of
+        them. None where that is not so: the argument of the function is no coordinate.
+        """
+        if self.bundle is None or problem.time is not None:
+            return None
+        try:
+            traced = self.bundle.varied(values, _direction)
+        except Exception:
+            # As above: with numbers it has worked.
+            return None
+        if traced.is_singular or not _same_domain(problem, traced):
+            return None
+        leaves = {leaf.key: leaf for r in _residuals(traced) for leaf in derivatives_in(r)}
+        highest: dict[str, int] = {}
+        for leaf in leaves.values():
+            if leaf.unknown in _DIRECTIONS:
+                highest[leaf.unknown] = max(highest.get(leaf.unknown, 0), sum(leaf.orders))
+        return [
+            Along(_DIRECTIONS.index(n), order, _forcing(traced, traced, _as_one(n, order), 1.0))
+            for n, most in highest.items()
+            for order in range(most + 1)
+        ]
+
     def _traced(self, values: Mapping[str, Any], name: str) -> Problem | None:
         """Return the problem with a symbol in the place of a parameter; None if that fails."""
         try:
@@ -151,6 +213,35 @@ class Family:
         except Exception:
             # Whatever the user's function makes of a symbol: with numbers it has worked.
             return None
+
+
+# Names that no unknown can have: of a function that varies along each axis.
+_DIRECTIONS = tuple(f"direction {i}" for i in range(8))
+_AMOUNT = Parameter("amount of a direction")
+
+
+def _direction(x: Any) -> Expression:
+    """Return a symbol times a function of a coordinate that stays open."""
+    if not isinstance(x, Coordinate):
+        raise refusal("The argument of the function", "a coordinate", x)
+    unknown = _DIRECTIONS[x.coordinates.index(x.name)]
+    return _AMOUNT * Derivative(unknown, x.coordinates, (0,) * len(x.coordinates))
+
+
+def _as_one(name: str, order: int) -> _Derive:
+    """Return the derivative along a direction's amount, with one derivative of it put to one."""
+
+    def put(leaf: Leaf) -> Expression:
+        if leaf is _AMOUNT:
+            return Constant(0.0)
+        if not isinstance(leaf, Derivative) or leaf.unknown not in _DIRECTIONS:
+            return leaf
+        own = leaf.orders[_DIRECTIONS.index(leaf.unknown)]
+        # Across its own axis the function does not change.
+        same = leaf.unknown == name and own == order == sum(leaf.orders)
+        return Constant(1.0 if same else 0.0)
+
+    return lambda e, _: substitute(partial_derivative(e, _AMOUNT.key), put)
 
 
 def _at_value(name: str, value: float) -> _Derive:

@@ -6,7 +6,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.fit import functions
-from sharpfront.fit.functions import Curve, Process
+from sharpfront.fit.functions import Curve, Expanded, Process
 
 LINE = sf.Interval(0, 1)
 
@@ -53,3 +53,43 @@ def test_what_is_refused():
         sf.fit(rod, data=sf.Data(x=[0.5] * 60, u=[0.3] * 60), k=sf.FreeFunction())
     with pytest.raises(ProblemError, match="positive number"):
         sf.FreeFunction(-1.0, positive=True)
+
+
+def flux(k):  # the function stands in a condition too
+    return sf.Problem(
+        LINE,
+        lambda u, x: (k(x) * u.dx).dx - 0.3 * k(x) + 2,
+        left=lambda u, x: u,
+        right=lambda u, x: k(x) * u.dx - 1,
+    )
+
+
+def mean(k):  # under an integral, where a row holds at no single place
+    whole = sf.integral(lambda u, x: u - k(x), equals=0.2)
+    return sf.Problem(LINE, lambda u, x: u.dx - k(x) * u, conditions=[whole])
+
+
+def inside(k):  # of the unknown: no coordinate
+    return sf.Problem(LINE, lambda u, x: u.dx + k(u), left=lambda u, x: u - 0.9)
+
+
+@pytest.mark.parametrize("family", [rod, flux, mean, inside])
+@pytest.mark.parametrize("positive", [True, False])
+def test_derivatives_along_all_weights_at_once_are_those_along_each(family, positive):
+    process = Process(np.linspace(0, 1, 9), 0.3, 0.5)
+    whole = Expanded(family, ("k",), "k", process, positive)
+    weights = np.random.default_rng(3).standard_normal(process.size)
+    values = dict(zip(whole.own, (0.4 if positive else 3.0, *weights), strict=True))
+    solution = sf.solve(whole, tol=1e-8, **values)
+    found = solution.member.derivatives(solution, whole.own)
+    x = np.linspace(0, 1, 21)
+    for name, v in list(zip(whole.own, found, strict=True))[:2]:
+        step = 1e-4
+        above, below = (
+            sf.solve(whole, tol=1e-9, **{**values, name: values[name] + h})(x)
+            for h in (step, -step)
+        )
+        exact = (above - below) / (2 * step)
+        assert np.abs(v.values("u", x[:, None], (0,)) - exact).max() < 1e-5 * max(
+            1.0, np.abs(exact).max()
+        )

@@ -15,8 +15,8 @@ from sharpfront.checks import explained, flag, function, listed, refusal
 from sharpfront.equation.opaque import function as sf_function
 from sharpfront.errors import ProblemError
 from sharpfront.family import Family, is_absent, require_numbers
-from sharpfront.fit.data import Data
-from sharpfront.fit.free import as_free
+from sharpfront.fit.data import Data, Observed
+from sharpfront.fit.free import Free, as_free
 from sharpfront.fit.functions import (
     CENTRES,
     Candidate,
@@ -222,14 +222,30 @@ def _model(family: Any, data: Any, parameters: Mapping[str, Any], options: dict[
         raise ProblemError(
             "Nothing is free to be fitted. Give a start for a parameter: nu=sf.Free(0.05)."
         )
-    start = {n: f.value for n, f in free.items()}
-    values = read.values({**parameters, **start})
+    values = read.values({**parameters, **{n: f.value for n, f in free.items()}})
     require_numbers(values, list(free))
+    problem = read(**values)
+    fixed = {n: v for n, v in values.items() if n not in free}
+    model = Model(read, fixed, free, _observed(data, problem, free), options)
+    if model.spare < (0 if model.noise_known else 1):
+        raise ProblemError(
+            f"{len(model.data)} measurements and {len(model.priors)} priors do not determine "
+            f"{len(free)} parameters{'' if model.noise_known else ' and the noise'}. Fix some, or "
+            "give priors: sf.Free(..., prior=sf.Prior(mean, sd))."
+        )
+    together = read.bundle.names if read.bundle and read.along(problem, values) else ()
+    for name in free:
+        if name not in together:
+            _require_effect(model, problem, values, name)
+    return model
+
+
+def _observed(data: Any, problem: Problem, free: Mapping[str, Free]) -> list[Observed]:
+    """Return the measurements, checked against the problem and what else is known."""
     sets = listed(data)
     for each in sets:
         if not isinstance(each, Data):
             raise refusal("data", "sf.Data, or a list of them", each, "sf.Data(x=xs, u=us)")
-    problem = read(**values)
     observed = [o for each in sets for o in each.read(problem)]
     known = [o.sigma is not None for o in observed]
     if not all(known) and any(f.prior is not None for f in free.values()):
@@ -239,29 +255,24 @@ def _model(family: Any, data: Any, parameters: Mapping[str, Any], options: dict[
         )
     if any(known) and not all(known):
         raise ProblemError("Some data have sigma= and others not; give it for all or for none.")
-    fixed = {n: v for n, v in values.items() if n not in free}
-    model = Model(read, fixed, free, observed, options)
-    if model.spare < (0 if model.noise_known else 1):
+    return observed
+
+
+def _require_effect(model: Model, problem: Problem, values: Mapping[str, Any], name: str) -> None:
+    """Refuse a parameter that changes nothing, or that data cannot follow."""
+    if name in {*dir(Fit), *(f.name for f in fields(Fit))}:
+        raise ProblemError(f"A fit has an attribute {name!r} of its own; rename the parameter.")
+    forcing = model.family.forcing(problem, values, name)
+    if forcing is None and any(o.whole for o in model.observed):
         raise ProblemError(
-            f"{len(model.data)} measurements and {len(model.priors)} priors do not determine "
-            f"{len(free)} parameters{'' if model.noise_known else ' and the noise'}. Fix some, or "
-            "give priors: sf.Free(..., prior=sf.Prior(mean, sd))."
+            f"The parameter {name!r} moves the domain or a place at which something jumps; "
+            "integrals cannot be observed then."
         )
-    for name in free:
-        if name in {*dir(Fit), *(f.name for f in fields(Fit))}:
-            raise ProblemError(f"A fit has an attribute {name!r} of its own; rename the parameter.")
-        forcing = read.forcing(problem, values, name)
-        if forcing is None and any(o.whole for o in observed):
-            raise ProblemError(
-                f"The parameter {name!r} moves the domain or a place at which something jumps; "
-                "integrals cannot be observed then."
-            )
-        if forcing is not None and is_absent(forcing):
-            raise ProblemError(
-                f"No residual contains the parameter {name!r}: it has no effect and cannot be "
-                "fitted. Does the family use it?"
-            )
-    return model
+    if forcing is not None and is_absent(forcing):
+        raise ProblemError(
+            f"No residual contains the parameter {name!r}: it has no effect and cannot be "
+            "fitted. Does the family use it?"
+        )
 
 
 def _teller(model: Model, tell: Callable[..., Any]) -> Callable[[Point], None]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, flag, refusal
 from sharpfront.equation.expression import Expression, Parameter
 from sharpfront.equation.opaque import OpaqueFunction, function
+from sharpfront.family import Bundle
 from sharpfront.fit.free import Free, Prior
 from sharpfront.problem import Problem
 
@@ -99,6 +100,13 @@ class Process:
         hermite = (1.0, -gap, gap**2 - 1.0)[order] / self.length**order
         return np.asarray((np.exp(-0.5 * gap**2) * hermite) @ self._mix)
 
+    def sums(self, x: Any, weights: FloatArray, order: int) -> list[FloatArray]:
+        """Return the weighted sum and its derivatives up to an order at positions, (n,) each."""
+        gap = (np.asarray(x, dtype=float).ravel()[:, None] - self.centres) / self.length
+        bells, own = np.exp(-0.5 * gap**2), self._mix @ weights
+        hermite = (lambda: bells, lambda: -gap * bells, lambda: (gap**2 - 1.0) * bells)
+        return [hermite[j]() @ own / self.length**j for j in range(order + 1)]
+
     def weights(self, values: FloatArray) -> FloatArray:
         """Return the weights for values at the centres, as near as the process allows."""
         rows = np.vstack([self.table(self.centres), 1e-3 * np.eye(self.size)])
@@ -118,19 +126,22 @@ class Curve:
         m and g.
     positive
         Whether it is the exponential of the process.
+    added
+        What is added to the process in a residual.
     """
 
     process: Process
     level: Any
     weights: Sequence[Any]
     positive: bool
+    added: Callable[[Any], Any] = field(default=lambda x: 0.0)
 
     def __call__(self, x: Any) -> Any:
         """Return the function at positions, or what it is in a residual."""
         if not isinstance(x, Expression):
             return np.reshape(self.values(x), np.shape(x))[()]
         found = self._known(0)(x)
-        moved: Any = 0.0
+        moved: Any = self.added(x)
         for i, value in enumerate((self.level, *self.weights)):
             if isinstance(value, Parameter):
                 moved = moved + value * (1.0 if i == 0 else self._one(i - 1, 0)(x))
@@ -138,17 +149,18 @@ class Curve:
 
     def values(self, x: Any, order: int = 0) -> FloatArray:
         """Return a derivative at positions, with zero in the place of symbols, (n,)."""
-        f = [self.process_values(x, j) for j in range(order + 1)]
+        f = self.process_values(x, order)
         if not self.positive:
             return f[order]
         k = np.exp(np.minimum(f[0], 700.0))
         return np.asarray(k * (1.0, f[-1], f[-1] + f[min(1, order)] ** 2)[order])
 
-    def process_values(self, x: Any, order: int = 0) -> FloatArray:
-        """Return a derivative of the process itself at positions, (n,)."""
+    def process_values(self, x: Any, order: int = 0) -> list[FloatArray]:
+        """Return the process itself and its derivatives up to an order at positions, (n,) each."""
         numbers = [0.0 if isinstance(v, Parameter) else float(v) for v in self.weights]
-        level = 0.0 if isinstance(self.level, Parameter) or order else float(self.level)
-        return np.asarray(level + self.process.table(x, order) @ np.array(numbers))
+        found = self.process.sums(x, np.array(numbers), order)
+        level = 0.0 if isinstance(self.level, Parameter) else float(self.level)
+        return [found[0] + level, *found[1:]]
 
     def _known(self, order: int) -> OpaqueFunction:
         inner = () if order == 2 else self._known(order + 1)
@@ -210,9 +222,9 @@ class FittedFunction:
     def _deviation(self, x: Any) -> FloatArray:
         evidence = np.array([c.evidence for c in self.others])
         shares = np.exp(evidence - evidence.max())
-        centre = self.best.curve.process_values(x)
+        (centre,) = self.best.curve.process_values(x)
         total = sum(
-            w * (c.deviation(x) ** 2 + (c.curve.process_values(x) - centre) ** 2)
+            w * (c.deviation(x) ** 2 + (c.curve.process_values(x)[0] - centre) ** 2)
             for w, c in zip(shares / shares.sum(), self.others, strict=True)
         )
         return np.asarray(np.sqrt(total))
@@ -255,9 +267,23 @@ class Expanded:
 
     def __call__(self, **values: Any) -> Problem:
         """Return the problem for values of all numbers."""
-        level, *weights = (values.pop(n) for n in self.own)
-        curve = Curve(self.process, level, weights, self.positive)
-        return self.factory(**values, **{self.name: curve})
+        return self._problem(values)
+
+    def _problem(self, values: Mapping[str, Any], *added: Callable[[Any], Any]) -> Problem:
+        level, *weights = (values[n] for n in self.own)
+        curve = Curve(self.process, level, weights, self.positive, *added)
+        others = {n: v for n, v in values.items() if n not in self.own}
+        return self.factory(**others, **{self.name: curve})
+
+    @property
+    def bundle(self) -> Bundle:
+        """All numbers together: weights of a constant and of the functions of the process."""
+
+        def table(x: FloatArray, order: int) -> FloatArray:
+            level = np.full(len(x), float(order == 0))
+            return np.column_stack([level, self.process.table(x, order)])
+
+        return Bundle(tuple(self.own), self._problem, table)
 
 
 def candidates(stated: FreeFunction, bounds: tuple[float, float]) -> Iterator[Process]:

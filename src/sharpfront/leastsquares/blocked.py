@@ -34,8 +34,8 @@ class _Rows:
     weights: FloatArray
 
     def values(self, rhs: FloatArray) -> FloatArray:
-        """Return the weighted right-hand side of the rows."""
-        return np.where(self.places < 0, 0.0, self.weights * rhs[self.places])
+        """Return the weighted right-hand sides of the rows, (m, k) of (rows, k)."""
+        return np.where(self.places[:, None] < 0, 0.0, self.weights[:, None] * rhs[self.places])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,27 +105,31 @@ class Blocked:
     def solve(self, state: _State, rhs: Array) -> tuple[Array, Outcome, Facts]:
         """Return weights, outcome and facts."""
         right = to_host(rhs)
-        _check_rhs(state.system, right)
-        rotated, carry = [], np.zeros(0)
-        for stage, size in zip(state.stages, state.sizes, strict=True):
-            top = _rotated(stage.first, np.concatenate([stage.own.values(right), carry]))
-            if stage.ties is None or stage.second is None:
-                rotated.append(top)
-            else:
-                both = _rotated(stage.second, np.concatenate([stage.ties.values(right), top]))
-                rotated.append(both[: size + state.sums])
-                carry = both[size + state.sums :]
-        weights = state.scale * _substituted(state, rotated)
+        weights = self.columns(state, right.reshape((*right.shape, 1)))[:, 0]
         facts = _facts(state, weights, right)
         full = facts.rank == state.system.columns
         detail = f"Rank {facts.rank} of {state.system.columns} columns."
         kind = OutcomeKind.CONVERGED if full else OutcomeKind.NEAR_SINGULAR
         return like(weights, rhs), Outcome(kind, detail), facts
 
+    def columns(self, state: _State, rhs: FloatArray) -> FloatArray:
+        """Return weights (columns, k) for right-hand sides (rows, k)."""
+        _check_rhs(state.system, rhs)
+        rotated, carry = [], np.zeros((0, rhs.shape[1]))
+        for stage, size in zip(state.stages, state.sizes, strict=True):
+            top = _rotated(stage.first, np.concatenate([stage.own.values(rhs), carry]))
+            if stage.ties is None or stage.second is None:
+                rotated.append(top)
+            else:
+                both = _rotated(stage.second, np.concatenate([stage.ties.values(rhs), top]))
+                rotated.append(both[: size + state.sums])
+                carry = both[size + state.sums :]
+        return state.scale[:, None] * _substituted(state, rotated)
+
 
 def _rotated(reflection: Reflection, values: FloatArray) -> FloatArray:
     """Return the entries of Q^T values that belong to rows of R."""
-    return reflection.rotated(values[:, None])[: len(reflection.upper), 0]
+    return reflection.rotated(values)[: len(reflection.upper)]
 
 
 def _tied(ties: FloatArray, upper: FloatArray) -> FloatArray:
@@ -148,8 +152,9 @@ def _column_scale(system: LinearSystem) -> FloatArray:
 
 def _check_rhs(system: LinearSystem, rhs: FloatArray) -> None:
     rows = sum(block.rows for block in system.blocks)
-    if rhs.shape != (rows,):
-        raise LinearSystemError(f"The system has {rows} rows, the right-hand side {rhs.shape}.")
+    if rhs.ndim != 2 or len(rhs) != rows:
+        found = rhs.shape[:-1]
+        raise LinearSystemError(f"The system has {rows} rows, the right-hand side {found}.")
     if not np.isfinite(rhs).all():
         raise LinearSystemError("The right-hand side holds NaN or infinity. Check the sources.")
 
@@ -265,7 +270,7 @@ def _joined(head: _Rows, rows: _Rows) -> _Rows:
 
 def _substituted(state: _State, rotated: list[FloatArray]) -> FloatArray:
     """Return the weights of all groups without their running sums, found from the last one on."""
-    tail, found = np.zeros(0), []
+    tail, found = np.zeros((0, rotated[0].shape[1])), []
     for stage, size, right in list(zip(state.stages, state.sizes, rotated, strict=True))[::-1]:
         count = size + state.sums
         upper = stage.first.upper if stage.second is None else stage.second.upper[:count]
@@ -280,7 +285,7 @@ def _back(upper: FloatArray, right: FloatArray, count: int) -> FloatArray:
     square = np.zeros((count, count))
     rows = min(len(upper), count)
     square[:rows] = upper[:rows]
-    padded = np.zeros(count)
+    padded = np.zeros((count, right.shape[1]))
     padded[:rows] = right[:rows]
     diagonal = np.abs(np.diagonal(square))
     nothing = diagonal <= 1e-300 + 1e-17 * np.max(diagonal, initial=0.0)

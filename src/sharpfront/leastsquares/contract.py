@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from sharpfront.arrays import Array
+from sharpfront.arrays import Array, FloatArray
 from sharpfront.errors import Outcome
 
 
@@ -40,3 +40,14 @@ class LeastSquares(Protocol):
 
     def solve(self, state: Any, rhs: Array) -> tuple[Array, Outcome, Facts]:
         """Return weights (columns,), an outcome and facts for ``rhs`` as `LinearSystem.rhs`."""
+
+
+@runtime_checkable
+class ManySided(Protocol):
+    """A method that solves for many right-hand sides at once."""
+
+    def factor(self, system: Any) -> Any:
+        """Return whatever `columns` needs of the matrix."""
+
+    def columns(self, state: Any, rhs: FloatArray) -> FloatArray:
+        """Return weights (columns, k) for right-hand sides (rows, k)."""

@@ -75,25 +75,29 @@ class Householder:
 
     def solve(self, state: _State, rhs: FloatArray) -> tuple[FloatArray, Outcome, Facts]:
         """Return weights, outcome and facts."""
-        n = state.rows.shape[1]
-        if rhs.shape != state.weights.shape or not np.all(np.isfinite(rhs)):
-            raise LinearSystemError(
-                f"Expected a finite right-hand side of {len(state.weights)} rows, got one of shape "
-                f"{rhs.shape}, finite: {bool(np.all(np.isfinite(rhs)))}."
-            )
-        target = state.weights * rhs
-        rotated = target
-        for factors, tau in state.factors:
-            padded = np.zeros((factors.shape[0], 1), order="F")
-            padded[: len(rotated), 0] = rotated
-            rotated = _rotated(factors, tau, padded)[:n, 0]
-        found = solve_triangular(state.factors[-1][0][:n], rotated, check_finite=False)
+        found = self.columns(state, rhs.reshape((*rhs.shape, 1)))[:, 0]
         largest, least = float(state.diagonal.max()), float(state.diagonal.min())
         condition = largest / least if least > 0 else np.inf
         rank = int(np.sum(state.diagonal > max(state.rows.shape) * 2.0**-52 * largest))
-        norm = state.unit * float(np.linalg.norm(state.rows @ found - target))
-        facts = Facts(rank, condition, state.dead, norm)
-        return state.scale * found, Outcome(OutcomeKind.CONVERGED, "Damped QR."), facts
+        miss = state.rows @ (found / state.scale) - state.weights * rhs
+        facts = Facts(rank, condition, state.dead, state.unit * float(np.linalg.norm(miss)))
+        return found, Outcome(OutcomeKind.CONVERGED, "Damped QR."), facts
+
+    def columns(self, state: _State, rhs: FloatArray) -> FloatArray:
+        """Return weights (columns, k) for right-hand sides (rows, k)."""
+        n = state.rows.shape[1]
+        if rhs.shape[:-1] != state.weights.shape or not np.all(np.isfinite(rhs)):
+            raise LinearSystemError(
+                f"Expected a finite right-hand side of {len(state.weights)} rows, got one of shape "
+                f"{rhs.shape[:-1]}, finite: {bool(np.all(np.isfinite(rhs)))}."
+            )
+        rotated = state.weights[:, None] * rhs
+        for factors, tau in state.factors:
+            padded = np.zeros((factors.shape[0], rhs.shape[1]), order="F")
+            padded[: len(rotated)] = rotated
+            rotated = _rotated(factors, tau, padded)[:n]
+        found = solve_triangular(state.factors[-1][0][:n], rotated, check_finite=False)
+        return np.asarray(state.scale[:, None] * found)
 
 
 def _padded(rows: FloatArray) -> FloatArray:

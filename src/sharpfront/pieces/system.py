@@ -46,7 +46,8 @@ def piece_system(
     for piece, points, start in zip(basis.pieces, rows, edges, strict=False):
         table = tables.fitting_table(piece.kernels, piece.tabulated)
         matrix, source, _ = operator_rows(problem, piece, table, points)
-        blocks.append(Block("equation", matrix, source, start=start))
+        x = np.tile(np.clip(points.x, *piece.inside), piece.fields)
+        blocks.append(Block("equation", matrix, source, start=start, points=x[:, None]))
     return LinearSystem(tuple(blocks), edges).with_unit_rows()
 
 
@@ -60,8 +61,10 @@ def condition_blocks(problem: LineProblem, basis: PiecewiseBasis) -> list[Block]
         row = np.zeros((1, edges[last + 1] - edges[first]))
         for j, part in parts.items():
             row[0, edges[j] - edges[first] : edges[j + 1] - edges[first]] = part
-        value = np.array([condition.value])
-        blocks.append(Block(f"condition {i + 1}", row, value, HEAVY, start=edges[first]))
+        value, label = np.array([condition.value]), f"condition {i + 1}"
+        places = {getattr(term, "x", np.nan) for term in condition.terms}
+        where = np.array([[places.pop()]]) if len(places) == 1 else None
+        blocks.append(Block(label, row, value, HEAVY, start=edges[first], points=where))
     return blocks
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from sharpfront.adapt.again import again
 from sharpfront.adapt.turn import turn
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import blas_threads
+from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import tolerance
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.family import Family, Forcing, require_numbers, same_but_numbers
 from sharpfront.sensitivity.differences import combined, differenced
 from sharpfront.sensitivity.march import checked_march, marched, suits_march
-from sharpfront.sensitivity.steady import Kept, resolved, tangent_problems, unchecked
+from sharpfront.sensitivity.steady import Kept, resolved, tangent_problems, together, unchecked
 from sharpfront.solution import Solution
 
 # What is asked of a sensitivity beside the solution's tolerance: nobody needs more digits of it.
@@ -60,7 +60,9 @@ class Member:
         found = None
         if forcing is not None and self.kept is not None:
             (linear,) = tangent_problems(solution, [forcing])
-            found = resolved(solution, self.kept, linear, aim, size, forcing.is_explicit)
+            # The functions of a bundle are as wide as the one that was looked at in the solve.
+            surveyed = forcing.is_explicit and not self._in_bundle(name)
+            found = resolved(solution, self.kept, linear, aim, size, surveyed)
         elif forcing is not None and suits_march(solution):
             found = checked_march(solution, forcing, aim, size)
         if found is None:
@@ -69,15 +71,43 @@ class Member:
 
     def derivatives(self, solution: Solution, names: Sequence[str]) -> list[Approximation]:
         """Return the derivatives with respect to parameters, without estimates."""
-        forcings = {name: self.forcing(solution, name) for name in names}
         found: dict[str, Approximation | None] = dict.fromkeys(names)
+        found |= self._of_bundle(solution)
+        left = [name for name in names if found[name] is None]
+        forcings = {name: self.forcing(solution, name) for name in left}
         known = {n: f for n, f in forcings.items() if f is not None}
         if self.kept is not None:
-            linear = tangent_problems(solution, known.values())
-            found |= {n: unchecked(self.kept, each) for n, each in zip(known, linear, strict=True)}
+            linear = list(tangent_problems(solution, known.values()))
+            own = together(self.kept, linear, lambda right, _: right)
+            one_by_one = (unchecked(self.kept, each) for each in linear)
+            found |= zip(known, own or one_by_one, strict=True)
         elif known and suits_march(solution):
             found |= zip(known, marched(solution, list(known.values())), strict=True)
         return [found[name] or self._difference(solution, name) for name in names]
+
+    def _in_bundle(self, name: str) -> bool:
+        return self.family.bundle is not None and name in self.family.bundle.names
+
+    def _of_bundle(self, solution: Solution) -> Mapping[str, Approximation]:
+        """Return the derivatives along the weights of a function, where all go at once."""
+        bundle = self.family.bundle
+        if bundle is None or self.kept is None or solution.problem is None:
+            return {}
+        along = self.family.along(solution.problem, self.values)
+        if not along:
+            return {}
+
+        def mixed(right: FloatArray, places: FloatArray) -> FloatArray:
+            total = np.zeros((len(right), len(bundle.names)))
+            for column, part in zip(right.T, along, strict=True):
+                table = bundle.table(places[:, part.axis], part.order)
+                total += np.where(column[:, None] == 0.0, 0.0, column[:, None] * table)
+            # Not finite where a row of several places has the function in it: refused there.
+            return total
+
+        linear = list(tangent_problems(solution, (a.forcing for a in along)))
+        found = together(self.kept, linear, mixed)
+        return {} if found is None else dict(zip(bundle.names, found, strict=True))
 
     def forcing(self, solution: Solution, name: str) -> Forcing | None:
         """Return the derivatives of all residuals with respect to a parameter."""

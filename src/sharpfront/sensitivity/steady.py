@@ -8,7 +8,7 @@ kernels are added where those of u do not resolve v.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,8 +19,10 @@ from sharpfront.adapt.again import again
 from sharpfront.adapt.turn import Step, turn
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.assemble import LinearSystem
 from sharpfront.errors import LinearSystemError, OutcomeKind
 from sharpfront.family import Forcing
+from sharpfront.leastsquares import ManySided
 from sharpfront.newton.iterate import Remembered
 from sharpfront.newton.tangent import Tangent, highest_order
 from sharpfront.problem import Problem
@@ -66,6 +68,45 @@ def unchecked(kept: Kept, linear: Problem) -> Approximation | None:
         except LinearSystemError:
             return None
     return Approximation(linear.coordinates, proposal.bases, split_weights(weights, proposal.bases))
+
+
+def together(
+    kept: Kept, linear: Sequence[Problem], mixed: Callable[[FloatArray, FloatArray], FloatArray]
+) -> list[Approximation] | None:
+    """Return solutions of linear problems with one operator on kernels that are there, unchecked.
+
+    Parameters
+    ----------
+    kept
+        What a solve has left.
+    linear
+        The problems.
+    mixed
+        From their right-hand sides (rows, problems) and the places of rows (rows, d), those of
+        what is solved for; a place is nan where a row speaks of several.
+    """
+    method = kept.adaptor.leastsquares
+    states = [again(kept.state, each, 1.0, surveyed=False) for each in linear]
+    if not states or states[0] is None or not isinstance(method, ManySided):
+        return None
+    with blas_threads(1):
+        proposals = [kept.adaptor.propose(state) for state in states]
+        system, bases = proposals[0].system, proposals[0].bases
+        assert isinstance(system, LinearSystem)
+        right = np.stack([p.system.rhs for p in proposals], axis=1)
+        try:
+            weights = method.columns(method.factor(system), mixed(right, _places(system)))
+        except LinearSystemError:
+            return None
+    names = linear[0].coordinates
+    return [Approximation(names, bases, split_weights(column, bases)) for column in weights.T]
+
+
+def _places(system: LinearSystem) -> FloatArray:
+    """Return where each row holds, (rows, d); nan for several places."""
+    d = max(b.points.shape[1] for b in system.blocks if b.points is not None)
+    parts = (np.full((b.rows, d), np.nan) if b.points is None else b.points for b in system.blocks)
+    return np.concatenate(list(parts))
 
 
 def resolved(
