@@ -151,7 +151,7 @@ def _circle(width: float) -> Problem:
         lambda u, x, y, t: u.dt - width**2 * laplacian(u) - 2 * (u - u**3) - source(x, y, t),
         boundary=lambda u, x, y, t: u - parts(x, y, t)[0],
         initial=lambda x, y: parts(x, y, 0.0)[0],
-        time=(0, 0.5),
+        time=(0, 0.25),
     )
 
 

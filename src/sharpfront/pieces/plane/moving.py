@@ -192,7 +192,9 @@ class _Profile:
 
     def __init__(self, where: AxisMap, y: FloatArray, tau: FloatArray) -> None:
         m = where.moving
-        tau, off = tau[:, None], (y - where.pivot)[:, None]
+        # Where all points have the same profile, one row stands for all.
+        tau = tau[:1, None] if len(tau) and np.all(tau == tau[0]) else tau[:, None]
+        off = (y - where.pivot)[:, None] if where.oblique else np.zeros((1, 1))
         self.slope = m.slopes + m.turns * tau
         self.mean = m.means + m.speeds * tau + self.slope * off
         self.drift = m.speeds + m.turns * off
@@ -202,6 +204,7 @@ class _Profile:
         share = (1.0 - UNIFORM) * m.weights
         self.shares = LOGARITHMIC * share, (1.0 - LOGARITHMIC) * share
         self.low, self.high = self._z(where.low), self._z(where.high)
+        self.ends = [(shape(self.low), shape(self.high)) for shape in _SHAPES]
 
     def _z(self, x: FloatArray | float) -> FloatArray:
         return np.asarray((x - self.mean) / self.scale)
@@ -209,10 +212,10 @@ class _Profile:
     def value(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the sum and its slope in x."""
         z, total, slope = self._z(x[:, None]), np.zeros(x.shape), np.zeros(x.shape)
-        for share, shape in zip(self.shares, (_log, _bell), strict=True):
-            start, stop, here = shape(self.low), shape(self.high), shape(z)
-            total += (share * (here[0] - start[0]) / (stop[0] - start[0])).sum(axis=1)
-            slope += (share * here[1] / ((stop[0] - start[0]) * self.scale)).sum(axis=1)
+        for share, (start, stop), shape in zip(self.shares, self.ends, _SHAPES, strict=True):
+            here, whole = shape(z), share / (stop[0] - start[0])
+            total += (whole * (here[0] - start[0])).sum(axis=1)
+            slope += (whole / self.scale * here[1]).sum(axis=1)
         return total, slope
 
     def jet(self, x: FloatArray) -> Jet:
@@ -222,8 +225,8 @@ class _Profile:
         by_y = -self.slope / self.scale
         by_t = [-(self.drift + s * self.growth) / self.scale for s in (z, self.low, self.high)]
         out = [np.zeros(x.shape) for _ in range(7)]
-        for share, shape in zip(self.shares, (_log, _bell), strict=True):
-            (v, d, dd), (v0, d0, dd0), (v1, d1, dd1) = shape(z), shape(self.low), shape(self.high)
+        for share, ends, shape in zip(self.shares, self.ends, _SHAPES, strict=True):
+            (v, d, dd), ((v0, d0, dd0), (v1, d1, dd1)) = shape(z), ends
             whole, part = v1 - v0, (v - v0) / (v1 - v0)
             whole_y, whole_yy = (d1 - d0) * by_y, (dd1 - dd0) * by_y**2
             part_y = ((d - d0) * by_y - part * whole_y) / whole
@@ -250,3 +253,6 @@ def _bell(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return atan z and its derivatives."""
     r = 1.0 / (1.0 + z * z)
     return np.arctan(z), r, -2.0 * z * r * r
+
+
+_SHAPES = (_log, _bell)
