@@ -51,8 +51,10 @@ def test_a_fit_from_files(folder):
     nu = found["parameters"]["nu"]
     assert abs(nu["value"] - 0.08) < 4 * nu["stderr"] and found["identifiable"]
     assert (folder / "layer-fit.html").exists()
-    again = invoke("fit", "layer.toml", "measured.csv")
-    assert again.output.startswith(f"nu = {nu['value']:.6g} +-")
+    again = invoke("fit", "layer.toml", "measured.csv", "--set", "c=2*0.5", "--starts", "2")
+    assert again.output.startswith(f"nu = {nu['value']:.6g} +-") and "starts" in again.output
+    twice = json.loads(invoke("fit", "layer.toml", "--set", "c=4/2", "--json").output)
+    assert twice["parameters"]["nu"]["value"] == pytest.approx(2 * nu["value"], rel=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,39 @@ def test_a_wrong_model_is_seen_in_the_residuals():
     assert result.runs_p_value < 0.01 and "keep their sign" in str(result)
 
 
+def wave(k):
+    slope = sf.at(0.0, lambda u, x: u.dx - k)
+    return sf.Problem(LINE, lambda u, x: u.dxx + k**2 * u, left=lambda u, x: u, conditions=[slope])
+
+
+@pytest.mark.parametrize(("k", "start"), [(17.0, 5.0), (11.0, 30.0)])
+def test_of_several_starts_the_least_misfit_is_taken_and_from_one_more_are_advised(k, start):
+    x, noise = np.linspace(0.05, 1, 25), np.random.default_rng(0).standard_normal(25)
+    data, free = sf.Data(x=x, u=np.sin(k * x) + 0.05 * noise, sigma=0.05), sf.Free(start, 3, 33)
+    alone = sf.fit(wave, data=data, k=free, curvature=False)
+    assert abs(alone.k - k) > 1 and "try starts=8" in str(alone)
+    result = sf.fit(wave, data=data, k=free, curvature=False, starts=6)
+    assert abs(result.k - k) < 4 * result.stderr["k"] and result.p_value > 1e-3
+    assert result.minima[0].chi2 < 1e-2 * result.minima[1].chi2 and not result.notes
+
+
+def even(a, b=0.0):
+    return sf.Problem(LINE, lambda u, x: u.dxx + 2 * a**2 + b, boundary=lambda u, x: u)
+
+
+def test_a_minimum_that_fits_as_well_is_named():
+    x = np.linspace(0.1, 0.9, 9)
+    data = sf.Data(x=x, u=2.25 * x * (1 - x), sigma=0.01)
+    starts = [{"a": 1.0}, {"a": -0.9}, {"a": 2.0}]
+    result = sf.fit(even, data=data, a=sf.Free(1.0), starts=starts)
+    assert [m.starts for m in result.minima] in ([2, 1], [1, 2])
+    assert {round(m.values["a"], 2) for m in result.minima} == {1.5, -1.5}
+    assert "fit as well at a = " in str(result)
+    for bad in ([{"c": 1.0}], [{"a": np.inf}], [], "many", 0):
+        with pytest.raises(ProblemError, match="starts"):
+            sf.fit(even, data=data, a=sf.Free(1.0), starts=bad)
+
+
 def length(a):
     return sf.Problem(sf.Interval(0, a), lambda u, x: u.dxx + 2, boundary=lambda u, x: u)
 

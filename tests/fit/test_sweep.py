@@ -3,13 +3,14 @@
 import os
 import pickle
 import signal
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.errors import ProblemError
+from sharpfront.errors import MissingExtraError, ProblemError
 
 LINE = sf.Interval(0, 1)
 
@@ -87,6 +88,30 @@ def test_a_killed_worker_loses_no_row_and_the_sweep_ends(tmp_path):
     assert list(table.failed) == [(0.2,)] and "died" in table.failed[0.2,]
     rest = [i for i in range(6) if i != 2]
     assert np.abs(table.values[rest] - exact(0.5, np.array(nus)[rest])).max() < 1e-7
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_on_workers_of_dask_a_killed_one_loses_no_row(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    nus = [0.1, 0.15, 0.25, 0.3, 0.35]
+    quiet = {"dashboard_address": None, "processes": True, "threads_per_worker": 1}
+    with (
+        distributed.LocalCluster(n_workers=2, silence_logs=50, **quiet) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        folder, rows = str(tmp_path), tmp_path / "rows"
+        table = sf.sweep(
+            deadly, nu=nus, folder=folder, observe=lambda s: s(0.5), client=client, into=rows
+        )
+    assert (tmp_path / "once").exists() and table.converged.all()
+    assert np.abs(table.values - exact(0.5, np.array(nus))).max() < 1e-7
+    assert len((rows / "rows.jsonl").read_text().splitlines()) == 5
+
+
+def test_without_dask_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtraError, match=r"sharpfront\[distributed\]"):
+        sf.sweep(layer, nu=[0.1], client="tcp://10.0.0.1:8786")
 
 
 def test_rows_are_on_disk_at_once_and_a_sweep_goes_on(tmp_path):

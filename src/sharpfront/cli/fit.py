@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli.options import Changes, Json, Out, Quiet, Report, Tolerance, changes
-from sharpfront.cli.solve import refuse
-from sharpfront.cli.terminal import BAD_INPUT, FAILED, checked_folder, complain
+from sharpfront.cli.options import Changes, Json, Out, Quiet, Report, Tolerance
+from sharpfront.cli.solve import refusals, stated
+from sharpfront.cli.terminal import FAILED, checked_folder
 
 if TYPE_CHECKING:
     from sharpfront.fit import Fit
@@ -22,6 +22,7 @@ def fit(
     ] = None,
     set_: Changes = None,
     tol: Tolerance = None,
+    starts: Annotated[int, typer.Option("--starts", min=1, help="Starts to fit from.")] = 1,
     out: Out = Path(),
     json: Json = False,
     quiet: Quiet = False,
@@ -33,36 +34,12 @@ def fit(
 
     Exit codes: 0 fitted, 1 fitted but something speaks against it, 2 bad input.
     """
-    changed = changes(set_)
-    from sharpfront.errors import SharpfrontError
-    from sharpfront.fit import fit as fitted
-    from sharpfront.problem_file import StatementError, read
-
-    try:
-        statement = read(file, changed)
-    except StatementError as error:
-        refuse(error, as_json=json)
-        raise typer.Exit(BAD_INPUT) from None
-    options = {k: v for k, v in statement.options.items() if k in ("max_kernels", "seed", "guess")}
-    assert statement.members is not None
-    try:
-        if not statement.free:
-            raise SharpfrontError("The file frees no parameter. Add [free] with nu = 0.05.")
-        values: dict[str, Any] = {k: float(v) for k, v in changed.items()}
-        values |= statement.free
-        found = fitted(
-            statement.members,
-            data=statement.data.read(data),
-            tol=tol,
-            options=options,
-            **values,
-        )
+    statement = stated(file, set_, as_json=json)
+    with refusals():
+        found = statement.fit(data, tol=tol, starts=starts)
         if report:
             checked_folder(out)
             found.report(out / f"{statement.name}-fit.html", title=statement.title)
-    except (SharpfrontError, ValueError) as error:
-        complain(str(error))
-        raise typer.Exit(BAD_INPUT) from None
     if json:
         from sharpfront.cli.results import as_json
 

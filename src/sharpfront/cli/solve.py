@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,15 +53,31 @@ def solve(
     Exit codes: 0 converged, 1 solved but not converged, 2 bad input, 130 interrupted.
     """
     wanted = Wanted(out, tol, max_kernels, json, quiet, plot, report)
+    carry_out(stated(file, set_, as_json=json), wanted)
+
+
+def stated(file: Path, set_: list[str] | None, *, as_json: bool) -> Statement:
+    """Return what a problem file states with some of its values changed, or say what is wrong."""
     changed = changes(set_)
     from sharpfront.problem_file import StatementError, read
 
     try:
-        statement = read(file, changed)
+        return read(file, changed)
     except StatementError as error:
-        refuse(error, as_json=wanted.json)
+        _refuse(error, as_json=as_json)
         raise typer.Exit(BAD_INPUT) from None
-    carry_out(statement, wanted)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Leave with words where what was asked for cannot be done."""
+    from sharpfront.errors import SharpfrontError
+
+    try:
+        yield
+    except (SharpfrontError, ValueError) as error:
+        complain(str(error))
+        raise typer.Exit(BAD_INPUT) from None
 
 
 def carry_out(statement: Statement, wanted: Wanted) -> None:
@@ -108,7 +126,7 @@ def _solved(statement: Statement, wanted: Wanted) -> Facts:
     return Facts(statement, solution, seconds, errors, files, (*unmeasured, *notes))
 
 
-def refuse(error: StatementError, *, as_json: bool) -> None:
+def _refuse(error: StatementError, *, as_json: bool) -> None:
     """Say what is wrong with a problem file."""
     if as_json:
         from sharpfront.cli import results

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sharpfront.cli.options import Changes, Out, Quiet, Tolerance, changes
-from sharpfront.cli.solve import refuse
-from sharpfront.cli.terminal import BAD_INPUT, FAILED, checked_folder, complain
+from sharpfront.cli.options import Changes, Out, Quiet, Tolerance
+from sharpfront.cli.solve import refusals, stated
+from sharpfront.cli.terminal import FAILED, checked_folder
 
 if TYPE_CHECKING:
     from sharpfront.fit import Table
@@ -58,36 +58,19 @@ def sweep(
     saved there. Exit codes: 0 all converged, 1 some did not, 2 bad input.
     """
     axes, points = dict(map(_axis, over)), tuple(map(_point, at or ()))
-    changed = changes(set_)
-    from sharpfront.errors import SharpfrontError
-    from sharpfront.fit import sweep as swept
-    from sharpfront.problem_file import StatementError, read
-
-    try:
-        statement = read(file, changed)
-    except StatementError as error:
-        refuse(error, as_json=False)
-        raise typer.Exit(BAD_INPUT) from None
-    given = {k: v for k, v in statement.options.items() if k in ("tol", "max_kernels", "seed")}
+    statement = stated(file, set_, as_json=False)
     checked_folder(out)
-    assert statement.members is not None
-    try:
-        values: dict[str, Any] = {k: float(v) for k, v in changed.items()}
-        values |= axes
-        table = swept(
-            statement.members,
+    with refusals():
+        table = statement.sweep(
+            tol=tol,
             observe=Probe(points) if points else None,
             workers=workers,
             into=out / f"{statement.name}-sweep",
             resume=resume,
             keep=None if points else "solutions",
             progress=not quiet,
-            options={**given, **({"tol": tol} if tol else {})},
-            **values,
+            **axes,
         )
-    except (SharpfrontError, ValueError) as error:
-        complain(str(error))
-        raise typer.Exit(BAD_INPUT) from None
     names = [
         f"{u}({', '.join(f'{c:g}' for c in p)})" for p in points for u in statement.problem.unknowns
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -37,14 +37,13 @@ from sharpfront.fit.marquardt import (
 )
 from sharpfront.fit.model import Model, Point
 from sharpfront.fit.result import UNLIKELY, Fit
+from sharpfront.fit.starts import Minimum, explored
 from sharpfront.fit.statistics import Spread, quantile, spread, unseen_words
 from sharpfront.problem import Problem
 from sharpfront.progress import LOGGER
 
 # Rounds with ever tighter solves.
 ROUNDS = 4
-# Steps are small enough for evidence to be compared.
-ROUGH = 0.3
 # Rises of the misfit at the ends of the linear interval may differ so much from what they would be
 # if predictions were straight.
 STRAIGHT = 0.2
@@ -57,6 +56,7 @@ def fit(
     data: Data | list[Data] | tuple[Data, ...],
     tol: float | None = None,
     curvature: bool = True,
+    starts: int | Sequence[Mapping[str, float]] = 1,
     on_solve: Callable[[Any], None] | None = None,
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
@@ -75,6 +75,10 @@ def fit(
     curvature
         Whether to look, with two more solves, how far intervals can be trusted that take
         predictions to be straight in the parameters.
+    starts
+        How many starts to fit from, spread evenly within bounds, or a list of them as values by
+        name. The least misfit of all is taken, the others are ``result.minima``, and one that fits
+        as well is noted: the least that is found from one start is the one nearest downhill.
     on_solve
         Called with the parameters by name and the misfit after each solve that was good; not where
         an unknown function is fitted.
@@ -95,14 +99,26 @@ def fit(
         function(on_solve, "on_solve", "on_solve=print")
     asked = None if tol is None else tolerance(tol)
     if any(isinstance(v, FreeFunction) for v in parameters.values()):
+        if starts != 1:
+            raise ProblemError("starts= has no meaning for an unknown function; leave it out.")
         return _with_function(family, data, parameters, dict(options or {}), asked, curvature)
     model = _model(family, data, parameters, dict(options or {}))
     if on_solve is not None:
         model.on_solve = _teller(model, on_solve)
-    return _fitted(model, first_tolerance(model, asked), model.start(), curvature)
+    first = first_tolerance(model, asked)
+    if starts == 1:
+        return _fitted(model, first, model.start(), curvature)
+    z, minima = explored(model, starts, first)
+    return _fitted(model, first, z, curvature, minima)
 
 
-def _fitted(model: Model, tol: float, z: FloatArray, curvature: bool) -> Fit:
+def _fitted(
+    model: Model,
+    tol: float,
+    z: FloatArray,
+    curvature: bool,
+    minima: tuple[Minimum, ...] = (),
+) -> Fit:
     """Return the fit from a start, on solves that are tightened as far as they need be."""
     near = None
     for _ in range(ROUNDS + 1):
@@ -121,7 +137,7 @@ def _fitted(model: Model, tol: float, z: FloatArray, curvature: bool) -> Fit:
         z, near = found.z, found.point
     result = Fit(model, found, seen, variance, share, tuple(model.rates(point.solution)))
     bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()
-    result = replace(result, bent=bent)
+    result = replace(result, bent=bent, minima=minima)
     return replace(result, notes=tuple(_notes(result, doubt)))
 
 
@@ -155,7 +171,7 @@ def _with_function(
         whole = Expanded(read.factory, read.names, name, process, stated.positive)
         model = _model(whole, data, {**others, **free}, options)
         try:
-            found = minimised(model, model.start(), first_tolerance(model, tol), stop=ROUGH)
+            found = minimised(model, model.start(), first_tolerance(model, tol), rough=True)
         except ProblemError:
             continue
         solves += model.solves
@@ -316,7 +332,8 @@ def _notes(result: Fit, doubt: float) -> list[str]:
     p = result.p_value
     if p is not None and p < UNLIKELY:
         notes.append(
-            f"The misfit is too large for the given noise (p = {p:.1g}): model or sigma is wrong."
+            f"The misfit is too large for the given noise (p = {p:.1g}): model or sigma is wrong"
+            f"{'.' if result.minima else ', or this is not the least; try starts=8.'}"
         )
     if p is not None and p > 1 - 1e-4:
         notes.append("The misfit is smaller than the given noise allows: sigma is too large.")
@@ -329,6 +346,14 @@ def _notes(result: Fit, doubt: float) -> list[str]:
         notes.append(
             "Predictions are not straight in the parameters over the interval; "
             "result.profile(name) gives better ones."
+        )
+    reach = quantile(0.95, None if model.noise_known else model.spare) ** 2 * result.variance
+    rivals = [m for m in result.minima[1:] if m.chi2 - result.chi2 < reach]
+    for rival in rivals:
+        where = ", ".join(f"{n} = {v:.4g}" for n, v in rival.values.items())
+        notes.append(
+            f"Data fit as well at {where} (chi2 = {rival.chi2:.4g} instead of {result.chi2:.4g}): "
+            "intervals are those about one of several minima."
         )
     if result.share > SHARE:
         notes.append(f"Errors of the solver may cost {result.share:.2g} standard errors.")

@@ -18,6 +18,8 @@ Mask = NDArray[np.bool_]
 FIRST_RADIUS = 1.5
 # An undamped step that changes predictions by less, in units of the noise, is the last.
 STOP = 0.01
+# The same where minima are told apart, or evidence is compared.
+ROUGH = 0.3
 # Part of a standard error that errors of the solver may cost.
 SHARE = 0.05
 # A radius below which no step is worth a solve.
@@ -68,7 +70,7 @@ def minimised(
     tol: float,
     held: Mask | None = None,
     near: Point | None = None,
-    stop: float = STOP,
+    rough: bool = False,
 ) -> Found:
     """Return the least sum of squares.
 
@@ -84,8 +86,8 @@ def minimised(
         Which parameters stay, (p,).
     near
         A point whose kernels may do.
-    stop
-        Below which change of predictions a step is the last.
+    rough
+        Whether minima are only to be told apart.
     """
     free: Mask = np.ones(len(z), dtype=np.bool_) if held is None else ~held
     now = model.at(z, tol, near)
@@ -100,7 +102,8 @@ def minimised(
         moving = free & ~_pushed(model, now)
         step = _shortened(now, moving, np.inf)
         change = now.jacobian @ step
-        if np.linalg.norm(change) <= stop * _noise(model, now) + 1e-10 * _size(model):
+        last = _noise(model, now, rough) * (ROUGH if rough else STOP) + 1e-10 * _size(model)
+        if np.linalg.norm(change) <= last:
             end = model.bounds[0] <= now.z + step, now.z + step <= model.bounds[1]
             step = step if np.all(end) else 0.0 * step
             return Found(now, now.z + step, now.residual + now.jacobian @ step, tol, True)
@@ -133,11 +136,12 @@ def _trusted(now: Point, new: Point | None, step: FloatArray, radius: float) -> 
     return max(radius, 2.0 * length) if gain > 0.75 else radius
 
 
-def _noise(model: Model, now: Point) -> float:
-    """Return the deviation of the residuals: one where it is known."""
+def _noise(model: Model, now: Point, rough: bool) -> float:
+    """Return the deviation of the residuals: one where it is known, and they are that small."""
+    found = float(np.sqrt(now.chi2 / max(model.spare, 1)))
     if model.noise_known:
-        return 1.0
-    return float(np.sqrt(now.chi2 / max(model.spare, 1)))
+        return max(1.0, found) if rough else 1.0
+    return found
 
 
 def _size(model: Model) -> float:

@@ -42,6 +42,9 @@ def summary(fit: Fit) -> str:
         lines.append(f"chi2/dof = {ratio:.3g}{told}, {fit.dof} degrees of freedom.")
     else:
         lines.append(f"sigma = {fit.sigma:.3g}, estimated with {fit.dof} degrees of freedom.")
+    if fit.minima:
+        ended, every = fit.minima[0].starts, sum(m.starts for m in fit.minima)
+        lines.append(f"{ended} of {every} starts that ended did so here; {len(fit.minima)} minima.")
     lines.append(
         f"{fit.solves} solves. Solver's share of the error: at most {fit.share:.0e} of a standard "
         "error."

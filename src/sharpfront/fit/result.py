@@ -18,6 +18,7 @@ from sharpfront.fit.functions import FittedFunction
 from sharpfront.fit.marquardt import Found
 from sharpfront.fit.model import Model
 from sharpfront.fit.profile import Profile, profiled
+from sharpfront.fit.starts import Minimum
 from sharpfront.fit.statistics import Spread, misfit_probability, quantile, runs_probability
 from sharpfront.solution import Solution
 
@@ -46,6 +47,8 @@ class Fit:
         least, over what they would be if predictions were straight; empty if not asked.
     functions
         Unknown functions that were fitted, by name.
+    minima
+        With several starts all minima that were found, the least one first.
     """
 
     model: Model = field(repr=False)
@@ -57,6 +60,7 @@ class Fit:
     notes: tuple[str, ...] = ()
     bent: tuple[float, ...] = ()
     functions: Mapping[str, FittedFunction] = field(default_factory=dict)
+    minima: tuple[Minimum, ...] = ()
 
     @property
     def values(self) -> dict[str, float]:

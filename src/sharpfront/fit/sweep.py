@@ -7,15 +7,15 @@ first, as long as these will do.
 
 from __future__ import annotations
 
-import json
+import functools
+import importlib
 import math
 import multiprocessing
-import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,10 +25,9 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import explained, file_path, flag, function, refusal, whole
-from sharpfront.errors import ProblemError
+from sharpfront.errors import MissingExtraError, ProblemError
 from sharpfront.family import Family
-from sharpfront.files import write_text
-from sharpfront.fit.table import Row, Table, points_of
+from sharpfront.fit.table import Row, Table, append_row, points_of, resumed_rows
 from sharpfront.problem import Problem
 from sharpfront.progress import counted
 from sharpfront.solution import Solution
@@ -42,7 +41,7 @@ FIRST = 8
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """What a worker needs to know."""
+    """What a worker needs to know; `here` if it writes rows to the folder itself."""
 
     factory: Callable[..., Problem]
     fixed: Mapping[str, Any]
@@ -50,6 +49,7 @@ class _Work:
     options: Mapping[str, Any]
     into: Path | None
     keep: bool
+    here: bool = True
 
 
 @explained("sf.sweep(layer, nu=[1e-3, 1e-2], observe=lambda s: s(0.99))")
@@ -59,6 +59,7 @@ def sweep(
     observe: Callable[[Solution], Any] | None = None,
     points: Sequence[Mapping[str, float]] | None = None,
     workers: int = 1,
+    client: Any = None,
     into: str | Path | None = None,
     resume: bool = False,
     keep: str | None = None,
@@ -81,6 +82,9 @@ def sweep(
     workers
         Processes. Where they cannot be forked (macOS, Windows), family and `observe` must be
         functions of a module.
+    client
+        A ``dask.distributed.Client``, or the address of a scheduler: its workers solve instead of
+        processes here (extra ``distributed``). With `keep` they must see the folder.
     into
         A folder; every row is written there as it is finished.
     resume
@@ -107,15 +111,18 @@ def sweep(
     flag(resume, "resume")
     if keep not in (None, "solutions") or (keep and into is None):
         raise refusal("keep", '"solutions", together with into="folder"', keep)
+    dask = None if client is None else _connected(client)
     folder = None if into is None else file_path(into, "into")
     seen = function(observe or _estimate, "observe", "observe=lambda s: s(0.5)")
     work = _Work(read.factory, fixed, seen, dict(options or {}), folder, keep is not None)
     todo = list(points_of(axes, points is not None))
-    done = _resumed(folder, axes, resume)
+    done = resumed_rows(folder, axes, resume)
     left = [(i, p) for i, p in enumerate(todo) if i not in done]
     with counted(len(left), shown=flag(progress, "progress")) as tell:
-        for row in _rows(work, left, workers):
+        for row in _rows(work, left, workers, dask):
             done[row.index] = row
+            if dask is not None and folder is not None:
+                append_row(folder, row)
             tell(row.words)
             if on_row is not None:
                 on_row(row)
@@ -153,15 +160,15 @@ def _axes(
 _Task = list[tuple[int, dict[str, float]]]
 
 
-def _rows(work: _Work, todo: _Task, workers: int) -> Iterator[Row]:
-    if workers == 1:
+def _rows(work: _Work, todo: _Task, workers: int, client: Any) -> Iterator[Row]:
+    if workers == 1 and client is None:
         yield from _solved(work, todo)
         return
     length = FIRST
     while todo:
         finished: set[int] = set()
         running: list[_Task] = []
-        for rows in _in_processes(work, todo, workers, length, running):
+        for rows in _in_processes(work, todo, workers, length, running, client):
             finished |= {r.index for r in rows}
             each = max(sum(r.seconds for r in rows) / len(rows), 1e-4)
             length = int(np.clip(TASK / each, 1, 4 * length))
@@ -170,14 +177,14 @@ def _rows(work: _Work, todo: _Task, workers: int) -> Iterator[Row]:
         # A worker died: what was running is tried again, each by itself, twice.
         suspects = {index for task in running for index, _ in task} - finished
         for task in ([t] for t in todo if t[0] in suspects):
-            tries = (list(_in_processes(work, task, 1, 1, [])) for _ in range(2))
+            tries = (list(_in_processes(work, task, 1, 1, [], client)) for _ in range(2))
             alone = next((rows for rows in tries if rows), None)
             yield alone[0][0] if alone else Row(task[0][0], None, math.inf, False, _DIED)
         todo = [t for t in todo if t[0] not in suspects]
 
 
 def _in_processes(
-    work: _Work, todo: _Task, workers: int, length: int, running: list[_Task]
+    work: _Work, todo: _Task, workers: int, length: int, running: list[_Task], client: Any
 ) -> Iterator[list[Row]]:
     """Yield the rows of tasks as they are finished; ends early if a worker dies.
 
@@ -185,25 +192,56 @@ def _in_processes(
     """
     futures: dict[Future[list[Row]], _Task] = {}
     waiting = list(todo)
+    pool, call, workers = _pool(work, workers, client)
     with warnings.catch_warnings():
         # Forking is as safe here as anywhere: workers start at once and solve on one thread.
         warnings.simplefilter("ignore", DeprecationWarning)
-        pool = ProcessPoolExecutor(
-            workers, mp_context=_context(), initializer=_begin, initargs=(work,)
-        )
         try:
             while waiting or futures:
                 while waiting and len(futures) < workers:
                     task, waiting = waiting[:length], waiting[length:]
-                    futures[pool.submit(_task, task)] = task
+                    futures[pool.submit(call, task)] = task
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:
                     rows = future.result()
                     del futures[future]
                     yield rows
-        except BrokenProcessPool:
+        except Exception as error:
+            # Dask has its own word for it, after it has tried the task on several workers.
+            if not isinstance(error, BrokenProcessPool) and type(error).__name__ != "KilledWorker":
+                raise
             running += futures.values()
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for future in futures:
+                future.cancel()
+            pool.shutdown(wait=False)
+
+
+def _pool(
+    work: _Work, workers: int, client: Any
+) -> tuple[Executor, Callable[[_Task], list[Row]], int]:
+    """Return who runs tasks, what is called with one, and how many run at once."""
+    if client is None:
+        pool = ProcessPoolExecutor(
+            workers, mp_context=_context(), initializer=_begin, initargs=(work,)
+        )
+        return pool, _task, workers
+    # Workers elsewhere have other disks: rows are written here.
+    away = replace(work, here=False)
+    threads = max(1, sum(client.nthreads().values()))
+    return client.get_executor(pure=False), functools.partial(_list, away), threads
+
+
+def _connected(client: Any) -> Any:
+    """Return a client of dask, made from an address if it is one."""
+    try:
+        kind: Any = importlib.import_module("distributed").Client
+    except ImportError:
+        raise MissingExtraError("distributed", "distributed") from None
+    if isinstance(client, str):
+        return kind(client)
+    if not isinstance(client, kind):
+        raise refusal("client", "a dask.distributed.Client or the address of a scheduler", client)
+    return client
 
 
 _WORK: list[_Work] = []
@@ -226,8 +264,8 @@ def _solved(work: _Work, task: _Task) -> Iterator[Row]:
     for index, values in task:
         started = time.perf_counter()
         row, near = _one(work, index, values, near)
-        if work.into is not None:
-            _append(work.into, row)
+        if work.into is not None and work.here:
+            append_row(work.into, row)
         yield replace(row, seconds=time.perf_counter() - started)
 
 
@@ -252,46 +290,8 @@ def _one(
 
 
 def _task(task: _Task) -> list[Row]:
-    return list(_solved(_WORK[0], task))
+    return _list(_WORK[0], task)
 
 
-def _append(folder: Path, row: Row) -> None:
-    """Add a finished row to the file of rows, at once."""
-    line = json.dumps([row.index, row.value, row.error_estimate, row.converged, row.words]) + "\n"
-    handle = os.open(folder / "rows.jsonl", os.O_APPEND | os.O_CREAT | os.O_WRONLY, 0o666)
-    try:
-        # One write at the end of the file: rows of several workers do not mix.
-        os.write(handle, line.encode())
-    finally:
-        os.close(handle)
-
-
-def _resumed(folder: Path | None, axes: Mapping[str, FloatArray], resume: bool) -> dict[int, Row]:
-    """Return the rows that are there; refuse a folder of another sweep."""
-    if folder is None:
-        if resume:
-            raise ProblemError('resume= goes on with what is in a folder; give into="folder".')
-        return {}
-    folder.mkdir(parents=True, exist_ok=True)
-    stated = json.dumps({n: v.tolist() for n, v in axes.items()})
-    about, rows = folder / "sweep.json", folder / "rows.jsonl"
-    if not resume and rows.exists():
-        raise ProblemError(
-            f"{folder} holds rows of a sweep already; give resume=True to go on with it, or "
-            "another folder."
-        )
-    if resume and about.exists() and about.read_text(encoding="utf-8") != stated:
-        raise ProblemError(f"{folder} holds a sweep over other values; give another folder.")
-    write_text(about, stated)
-    found, good = {}, []
-    for line in rows.read_text(encoding="utf-8").splitlines() if rows.exists() else ():
-        try:
-            row = Row(*json.loads(line))
-        except (ValueError, TypeError):
-            # The last line of a run that was killed may be cut short.
-            continue
-        found[row.index] = row
-        good.append(line)
-    if rows.exists():
-        write_text(rows, "".join(f"{line}\n" for line in good))
-    return found
+def _list(work: _Work, task: _Task) -> list[Row]:
+    return list(_solved(work, task))

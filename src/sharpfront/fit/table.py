@@ -1,16 +1,20 @@
-"""The result of a sweep: one row for each value of the parameters."""
+"""The result of a sweep: one row for each value of the parameters, here and on disk."""
 
 from __future__ import annotations
 
 import itertools
+import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import MissingExtraError
+from sharpfront.errors import MissingExtraError, ProblemError
+from sharpfront.files import write_text
 
 
 @dataclass(frozen=True)
@@ -125,3 +129,47 @@ def points_of(axes: Mapping[str, FloatArray], listed: bool) -> Iterator[dict[str
     rows = zip(*axes.values(), strict=True) if listed else itertools.product(*axes.values())
     for row in rows:
         yield dict(zip(axes, map(float, row), strict=True))
+
+
+def append_row(folder: Path, row: Row) -> None:
+    """Add a finished row to the file of rows, at once."""
+    line = json.dumps([row.index, row.value, row.error_estimate, row.converged, row.words]) + "\n"
+    handle = os.open(folder / "rows.jsonl", os.O_APPEND | os.O_CREAT | os.O_WRONLY, 0o666)
+    try:
+        # One write at the end of the file: rows of several workers do not mix.
+        os.write(handle, line.encode())
+    finally:
+        os.close(handle)
+
+
+def resumed_rows(
+    folder: Path | None, axes: Mapping[str, FloatArray], resume: bool
+) -> dict[int, Row]:
+    """Return the rows that are there; refuse a folder of another sweep."""
+    if folder is None:
+        if resume:
+            raise ProblemError('resume= goes on with what is in a folder; give into="folder".')
+        return {}
+    folder.mkdir(parents=True, exist_ok=True)
+    stated = json.dumps({n: v.tolist() for n, v in axes.items()})
+    about, rows = folder / "sweep.json", folder / "rows.jsonl"
+    if not resume and rows.exists():
+        raise ProblemError(
+            f"{folder} holds rows of a sweep already; give resume=True to go on with it, or "
+            "another folder."
+        )
+    if resume and about.exists() and about.read_text(encoding="utf-8") != stated:
+        raise ProblemError(f"{folder} holds a sweep over other values; give another folder.")
+    write_text(about, stated)
+    found, good = {}, []
+    for line in rows.read_text(encoding="utf-8").splitlines() if rows.exists() else ():
+        try:
+            row = Row(*json.loads(line))
+        except (ValueError, TypeError):
+            # The last line of a run that was killed may be cut short.
+            continue
+        found[row.index] = row
+        good.append(line)
+    if rows.exists():
+        write_text(rows, "".join(f"{line}\n" for line in good))
+    return found

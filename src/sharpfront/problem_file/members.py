@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,15 @@ class Members:
         The text, its name, and where files named in it are looked for.
     names
         The parameters; those not given have the values of the file.
+    changed
+        Values in place of those in the file.
     """
 
     source: str
     name: str
     folder: str
     names: tuple[str, ...]
+    changed: Mapping[str, float | str]
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -43,8 +47,8 @@ class Members:
         """Return the problem for values of its parameters."""
         from sharpfront.problem_file.statement import read_text
 
-        changed: dict[str, float | str] = {k: float(v) for k, v in values.items() if v is not None}
-        return read_text(self.source, self.name, self.folder, changed).problem
+        given = {k: float(v) for k, v in values.items() if v is not None}
+        return read_text(self.source, self.name, self.folder, {**self.changed, **given}).problem
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import did_you_mean
-from sharpfront.fit import Free
+from sharpfront.errors import ProblemError
+from sharpfront.fit import Fit, Free, Table, fit, sweep
 from sharpfront.problem import Problem
 from sharpfront.problem_file.build import Draft
 from sharpfront.problem_file.measure import true_errors
@@ -72,6 +73,24 @@ class Statement:
         given = {k: v for k, v in options.items() if v is not None}
         chosen = {**self.options, **given}
         return solve(self.family or self.problem, **chosen)
+
+    def fit(self, data: Path | None = None, **options: Any) -> Fit:
+        """Fit its free parameters to a table of measurements, its own if none is named."""
+        if not self.free:
+            raise ProblemError("The file frees no parameter. Add [free] with nu = 0.05.")
+        assert self.members is not None
+        given: dict[str, Any] = {"options": self._chosen("max_kernels", "seed", "guess")}
+        given |= {**options, **self.free}
+        return fit(self.members, data=self.data.read(data), **given)
+
+    def sweep(self, *, tol: float | None = None, **options: Any) -> Table:
+        """Solve it for many values of its parameters; options are those of `sharpfront.sweep`."""
+        assert self.members is not None
+        given = self._chosen("tol", "max_kernels", "seed") | ({"tol": tol} if tol else {})
+        return sweep(self.members, options=given, **options)
+
+    def _chosen(self, *names: str) -> dict[str, Any]:
+        return {k: v for k, v in self.options.items() if k in names}
 
     def true_errors(self, solution: Solution) -> dict[str, float]:
         """Return the largest error of each unknown whose exact solution is known."""
@@ -137,7 +156,7 @@ def read_text(
         built.exact,
         options,
         family,
-        members=Members(source, name, str(folder), tuple(file.parameters)),
+        members=Members(source, name, str(folder), tuple(file.parameters), given),
         free=free,
         data=data,
     )
