@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ def main() -> None:
         "coordinate.png": coordinate,
         "estimate.png": estimate,
         "convergence.png": convergence,
+        "fit.png": fit,
         **SPACE,
     }
     for name in sys.argv[1:] or figures:
@@ -61,6 +63,20 @@ def layer() -> plt.Figure:
         va="top",
         transform=whole.transAxes,
     )
+    return figure
+
+
+def fit() -> plt.Figure:
+    """Draw the fit of the tutorial: data with the curve and its band, residuals, the profile."""
+    text = (IMAGES.parent / "fitting.md").read_text()
+    names: dict[str, Any] = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[:3]), names)
+    result = names["result"]
+    figure, panels = plt.subplots(1, 3, figsize=(10, 2.9), layout="constrained")
+    result.plot(axes=panels[0]).set_title("The fit and its 95 % band")
+    result.plot("residuals", axes=panels[1]).set_title("Residuals")
+    result.profile("nu").plot(panels[2]).set_title("How the misfit rises")
+    panels[2].xaxis.set_major_locator(plt.MaxNLocator(4))
     return figure
 
 

@@ -21,7 +21,7 @@ BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 # Dots across a picture, and of its small copy.
 WIDTH, SMALL = 1200, (480, 360)
 # Which panel the small copy shows, where it is not the first.
-PANELS = {"layers": 1, "nonlinear": 1, "time": 1}
+PANELS = {"fits": 1, "layers": 1, "nonlinear": 1, "time": 1}
 
 
 def main(names: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import sharpfront as sf
 from sharpfront.errors import DomainError, ProblemError
@@ -63,6 +64,12 @@ def test_a_report_is_one_page(tmp_path):
     result = sf.fit(layer, data=sf.Data(x=x, u=u), nu=sf.Free(0.02, positive=True))
     text = result.report(tmp_path / "layer.html").read_text()
     assert text.count("data:image/svg") == 2 and "intervals" in text and "http:" not in text
+    figure = Figure()
+    axes = figure.subplots()
+    assert result.plot(axes=axes) is axes and len(axes.lines[0].get_xdata()) > 300
+    assert len(result.plot("residuals", axes=figure.subplots()).lines[0].get_xdata()) == 20
+    ends = [line.get_xdata()[0] for line in result.profile("nu").plot(figure.subplots()).lines[2:]]
+    assert ends == pytest.approx(list(result.profile("nu")))
 
 
 def test_a_direction_that_data_do_not_see_is_named_and_has_no_error_bar():

@@ -38,15 +38,12 @@ from sharpfront.fit.marquardt import (
 from sharpfront.fit.model import Model, Point
 from sharpfront.fit.result import UNLIKELY, Fit
 from sharpfront.fit.starts import Minimum, explored
-from sharpfront.fit.statistics import Spread, quantile, spread, unseen_words
+from sharpfront.fit.statistics import STRAIGHT, Spread, quantile, spread, unseen_words
 from sharpfront.problem import Problem
 from sharpfront.progress import LOGGER
 
 # Rounds with ever tighter solves.
 ROUNDS = 4
-# Rises of the misfit at the ends of the linear interval may differ so much from what they would be
-# if predictions were straight.
-STRAIGHT = 0.2
 
 
 @explained("sf.fit(layer, data=sf.Data(x=xs, u=us, sigma=0.02), nu=sf.Free(0.05, positive=True))")

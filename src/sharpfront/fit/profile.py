@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from sharpfront.errors import SharpfrontError
 from sharpfront.fit.marquardt import Found, minimised
 from sharpfront.fit.model import Model
 from sharpfront.fit.statistics import Spread, quantile
+from sharpfront.plot.colours import BLUE, ORANGE
+from sharpfront.plot.figure import new_axes
 
 # How near the rise of the misfit must come to the wanted one, in standard errors.
 CLOSE = 0.02
@@ -39,6 +42,21 @@ class Profile:
     high: float
     values: FloatArray
     rises: FloatArray
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the rise of the misfit along the parameter, and where the interval ends."""
+        axes = axes if axes is not None else new_axes()
+        # Between the values that were tried its root is nearly straight.
+        least = int(np.argmin(self.rises))
+        roots = np.sqrt(self.rises) * np.sign(np.arange(len(self.rises)) - least)
+        x = np.linspace(self.values[0], self.values[-1], 200)
+        axes.plot(x, np.interp(x, self.values, roots) ** 2, color=BLUE)
+        axes.plot(self.values, self.rises, ".", color="k")
+        for end in (self.low, self.high):
+            if np.isfinite(end) and end != 0.0:
+                axes.axvline(end, color=ORANGE, lw=0.8)
+        axes.set(xlabel=self.name, ylabel="rise of the misfit")
+        return axes
 
     def __iter__(self) -> object:
         return iter((self.low, self.high))

@@ -14,6 +14,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
 from sharpfront.files import write_text
 from sharpfront.fit.data import Observed
+from sharpfront.fit.statistics import STRAIGHT
 from sharpfront.plot.colours import BLUE
 from sharpfront.report.page import HtmlPage
 
@@ -73,13 +74,14 @@ def write_report(fit: Fit, path: str | Path, title: str) -> Path:
     page.points(summary(fit).splitlines()[len(rows) :])
     page.section("Data and fit")
     for i, observed in enumerate(fit.model.observed):
-        page.figure(_svg(functools.partial(_draw_fit, fit, i)), *_caption(observed))
+        page.figure(_svg(functools.partial(draw_fit, fit, i)), *_caption(observed))
     page.section("Residuals")
     words = "Residuals in units of the noise; without pattern if the model is right."
-    page.figure(_svg(functools.partial(_draw_residuals, fit)), words, words)
-    if fit.identifiable and any(abs(b - 1.0) > 0.2 for b in fit.bent):
+    page.figure(_svg(lambda axes: draw_residuals(fit, axes)), words, words)
+    if fit.identifiable and any(abs(b - 1.0) > STRAIGHT for b in fit.bent):
         page.section("Profiles")
-        page.points([str(fit.profile(name)) for name in fit.names])
+        for profile in map(fit.profile, shown_names(fit)):
+            page.figure(_svg(profile.plot), str(profile), str(profile))
     write_text(target, page.render())
     return target
 
@@ -99,7 +101,7 @@ def _svg(draw: Callable[[Any], None]) -> bytes:
     return buffer.getvalue()
 
 
-def _draw_fit(fit: Fit, index: int, axes: Any) -> None:
+def draw_fit(fit: Fit, index: int, axes: Any) -> None:
     """Draw data and fit along the line, or against each other where there is none."""
     observed = fit.model.observed[index]
     start = sum(len(o.values) for o in fit.model.observed[:index])
@@ -125,7 +127,8 @@ def _even(x: FloatArray) -> FloatArray:
     return np.linspace(float(x.min()), float(x.max()), 300)
 
 
-def _draw_residuals(fit: Fit, axes: Any) -> None:
+def draw_residuals(fit: Fit, axes: Any) -> None:
+    """Draw residuals in units of the noise, one after the other."""
     scaled = fit.residuals / np.sqrt(fit.variance)
     axes.axhspan(-1.96, 1.96, color=BLUE, alpha=0.15, lw=0)
     axes.plot(np.arange(1, len(scaled) + 1), scaled, ".", color="k")

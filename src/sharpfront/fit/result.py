@@ -12,7 +12,7 @@ import numpy as np
 
 from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import FloatArray
-from sharpfront.checks import finite, one_of
+from sharpfront.checks import finite, one_of, whole
 from sharpfront.errors import ProblemError
 from sharpfront.fit.functions import FittedFunction
 from sharpfront.fit.marquardt import Found
@@ -20,6 +20,7 @@ from sharpfront.fit.model import Model
 from sharpfront.fit.profile import Profile, profiled
 from sharpfront.fit.starts import Minimum
 from sharpfront.fit.statistics import Spread, misfit_probability, quantile, runs_probability
+from sharpfront.plot.figure import new_axes
 from sharpfront.solution import Solution
 
 # Below this a test of the misfit speaks against the model.
@@ -213,6 +214,28 @@ class Fit:
             return lost
         grad = -(point.jacobian.T @ point.residual) / self.model.slopes(z) / self.variance
         return -0.5 * point.chi2 / self.variance, grad
+
+    def plot(self, what: str = "fit", *, data: int = 0, axes: Any = None) -> Any:
+        """Draw data with the fitted curve and its 95 % band, or residuals; returns the axes.
+
+        Parameters
+        ----------
+        what
+            ``"fit"`` or ``"residuals"``.
+        data
+            The number of the measured quantity.
+        axes
+            To draw on; new ones by default.
+        """
+        from sharpfront.fit.report import draw_fit, draw_residuals
+
+        one_of(what, "what", ("fit", "residuals"))
+        axes = axes if axes is not None else new_axes()
+        if what == "fit":
+            draw_fit(self, whole(data, "data", 0, "data=0"), axes)
+        else:
+            draw_residuals(self, axes)
+        return axes
 
     def report(self, path: str | Path, *, title: str = "") -> Path:
         """Write one HTML page with the fit, residuals, bands and numbers; returns its path."""

@@ -16,6 +16,9 @@ ROUNDING = 1e-8
 # A direction is unseen as well if all of a parameter changes predictions by less than this part of
 # the noise.
 FAINT = 1e-3
+# Rises of the misfit at the ends of the linear interval may differ so much from what they would be
+# if predictions were straight.
+STRAIGHT = 0.2
 # Parameters with a smaller share in an unseen direction have no part in it.
 PART = 1e-3
 

@@ -100,6 +100,13 @@ def _drawn(wish: Wish, rows: list[list[Panel]], axes: Any) -> Any:
     return out.reshape(len(rows), -1) if len(widths) == 1 else out
 
 
+def new_axes() -> Axes:
+    """Return the axes of a new figure."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+
+
 def _figure(wish: Wish, rows: list[list[Panel]]) -> list[Axes]:
     import matplotlib.pyplot as plt
 
