@@ -50,3 +50,27 @@ def test_a_resonance_is_told_whether_or_not_data_meet_it(sides, modes):
         boundary=lambda u, x, y: u,
     )
     assert sf.solve(missed, tol=1e-5).outcome.kind == "near-singular"
+
+
+@pytest.mark.parametrize("corner", [(-0.5, 1.0), (1.5, 2.5)])
+def test_waves_that_are_short_in_one_place_take_short_patches_there_only(corner):
+    a = 1 / (8 * np.pi)
+
+    def phase(x, y):
+        return 1 / (a + np.sqrt((x - corner[0]) ** 2 + (y - corner[1]) ** 2))
+
+    def equation(u, x, y):
+        wave = u - np.sin(phase(x, y))
+        return -sf.laplacian(wave) - wave * phase(x, y) ** 4
+
+    problem = sf.Problem(
+        sf.Box((-0.5, 1.5), (1.0, 2.5)),
+        equation,
+        boundary=lambda u, x, y: u - np.sin(phase(x, y)),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged, str(solution.outcome)
+    g = np.geomspace(1e-6, 1.0, 60)
+    x, y = (c + 1.5 * g * (1 if c < 1.2 else -1) for c in corner)
+    x, y = (v.ravel() for v in np.meshgrid(x, y))
+    assert np.abs(solution(x, y) - np.sin(phase(x, y))).max() < 1e-3

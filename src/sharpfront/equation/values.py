@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.equation.differentiation import JUMPS
 from sharpfront.equation.expression import (
@@ -42,9 +43,22 @@ def at_points(
     """Return the expression at `count` points, refusing values that are not finite."""
     if isinstance(expression, Constant) and math.isfinite(expression.value):
         return np.full(count, expression.value)
+    return _finite(_values(expression, leaves, count), leaves, what)
+
+
+def _values(expression: Expression, leaves: Mapping[Key, Values], count: int) -> Values:
     with np.errstate(all="ignore"):
-        values = np.broadcast_to(np.asarray(evaluate(expression, leaves), dtype=float), (count,))
-    return _finite(values, leaves, what)
+        return np.broadcast_to(np.asarray(evaluate(expression, leaves), dtype=float), (count,))
+
+
+def is_finite(form: LinearForm, coordinates: Sequence[str], points: Values) -> NDArray[np.bool_]:
+    """Tell at which points, (m, d), the coefficients and the source of a form are finite, (m,)."""
+    graphs = [form.source, *(term.coefficient for term in form.terms)]
+    leaves, found = environment(coordinates, points), np.ones(len(points), dtype=bool)
+    for graph in graphs:
+        if not isinstance(graph, Constant):
+            found &= np.isfinite(_values(graph, leaves, len(points)))
+    return found
 
 
 def _finite(values: Values, leaves: Mapping[Key, Values], what: str) -> Values:

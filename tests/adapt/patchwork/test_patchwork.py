@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.layers import decay_rates, wave_number
+from sharpfront.adapt.patchwork.layers import decay_rates, wave_numbers
 from sharpfront.adapt.patchwork.tiling import tiling_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -400,4 +400,4 @@ def test_rates_of_layers_from_the_equation():
     )
     assert decay_rates(pair, wall, 0, 1)[0] == pytest.approx([1.0, 100.0], rel=1e-3)
     wave = sf.Problem(SQUARE, lambda u, x, y: sf.laplacian(u) + 900 * u, boundary=lambda u, x, y: u)
-    assert wave_number(wave, wall, 1) == pytest.approx(30.0)
+    assert wave_numbers(wave, wall, 1) == pytest.approx([30.0])

@@ -24,9 +24,10 @@ from sharpfront.adapt.patchwork.certify import (
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.data import are_smooth
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.poles import with_poles
 from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
-from sharpfront.adapt.patchwork.start import first_cells, layers_along_walls, wave_numbers
+from sharpfront.adapt.patchwork.start import first_cells, layers_along_walls
 from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
     PatchState,
@@ -41,6 +42,7 @@ from sharpfront.adapt.patchwork.suitable import follows_fronts, lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.approximation import Approximation
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
@@ -114,8 +116,9 @@ class Patches:
                 "sf.Patches solves linear problems on boxes and on regions with straight sides. "
                 "Leave adaptor= out."
             )
+        tiling = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
-        waves = wave_numbers(problem, tiling)
+        waves = Waves.of(problem, tiling)
         cells = first_cells(problem, tiling, self.settings, tol, most // 2, waves)
         for settings, asked in _poorer(self.settings, tol):
             if functions_of(cells) <= most:
@@ -131,6 +134,7 @@ class Patches:
         narrow = (
             functions_of(cells) > MANY * most
             and follows_fronts(problem)
+            and not tiling.marked
             and are_smooth(problem, cells, tol)
         )
         return PatchState(

@@ -32,8 +32,8 @@ ROUND = 4.0
 # log(3 + 2 sqrt(2)); besides those for what is left there, a ring takes so many functions.
 RING, BESIDES = 1.76, 5
 
-# A patch that is less than so many floats long is not cut: its corners would be rounding.
-FLOATS = 256.0
+# A patch that is less than so many floats long is not cut: Gauss points would be its corners.
+FLOATS = 4096.0
 
 # How deep layers are beside walls, and how long these are: by chart, axis, end of the patches that
 # touch, and place.

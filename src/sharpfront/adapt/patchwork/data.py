@@ -63,7 +63,7 @@ def with_resolved_data(
     """Return cells on which sources and coefficients are resolved, as far as that is allowed."""
     base = settings.functions(tol)
     limits = Limits(base, settings.most(tol, problem.domain.dimension), base)
-    looks = _Looks(problem, _told(problem, tiling), tol)
+    looks = _Looks(problem, tiling.marked, tol)
     cells = _cut_where_missed(looks, cells)
     for _ in range(HALVINGS):
         tails = _data_tails(looks, [c.patch for c in cells])
@@ -76,9 +76,9 @@ def with_resolved_data(
 
 def are_smooth(problem: Problem, cells: Sequence[Cell], tol: float) -> bool:
     """Tell whether data jump nowhere: halved again and again, their roughest cell resolves them."""
-    parts, least = [c.patch for c in cells], 1.0
+    looks, parts, least = _Looks(problem, (), tol), [c.patch for c in cells], 1.0
     for _ in range(DEEP):
-        rough = [_roughness(problem, patch, tol, least) for patch in parts]
+        rough = [_roughness(looks, patch, least) for patch in parts]
         if max(rough) < SMOOTH:
             return True
         worst, least = parts[int(np.argmax(rough))], 0.0
@@ -89,10 +89,10 @@ def are_smooth(problem: Problem, cells: Sequence[Cell], tol: float) -> bool:
     return False
 
 
-def _roughness(problem: Problem, patch: Patch, tol: float, least: float) -> float:
+def _roughness(looks: _Looks, patch: Patch, least: float) -> float:
     """Return the largest share of data of some size that a patch cannot hold."""
     nowhere = np.empty((0, patch.dimension))
-    blocks = [b for f in problem.forms for b, _, _ in _blocks(problem, f, patch, nowhere, tol)]
+    blocks = [b for f in looks.problem.forms for b, _, _ in _blocks(looks, f, patch, nowhere)]
     sizes = [float(np.abs(b).max()) for b in blocks]
     tails = [float(_tails_beyond(b, patch.functions).max()) for b in blocks]
     return max((t / s for t, s in zip(tails, sizes, strict=True) if s > least), default=0.0)
@@ -124,8 +124,11 @@ class _Look:
 class _Looks:
     """Looks at patches, each taken once."""
 
-    def __init__(self, problem: Problem, told: FloatArray, tol: float) -> None:
-        self.problem, self.told, self.tol = problem, told, tol
+    def __init__(self, problem: Problem, poles: Sequence[Sequence[float]], tol: float) -> None:
+        self.problem, self.tol = problem, tol
+        self.poles = np.array(poles).reshape(-1, problem.domain.dimension)
+        told = _told(problem)
+        self.told = told[~(told[:, None] == self.poles).all(axis=2).any(axis=1)]
         self._taken: dict[Patch, _Look] = {}
 
     def __call__(self, patch: Patch) -> _Look:
@@ -135,24 +138,18 @@ class _Looks:
         return self._taken[patch]
 
     def _look(self, patch: Patch) -> _Look:
-        crossings, spread_out = (
-            _inside(patch, x) for x in (self.told[:-SPREAD], self.told[-SPREAD:])
-        )
-        places = _watched(patch, np.concatenate([crossings, spread_out]))
+        told, spread_out = (_inside(patch, x) for x in (self.told[:-SPREAD], self.told[-SPREAD:]))
+        places = _watched(patch, np.concatenate([told, spread_out]))
         seen, gaps = [], []
         for form in self.problem.forms:
-            for block, values, felt in _blocks(self.problem, form, patch, places, self.tol):
+            for block, values, felt in _blocks(self, form, patch, places):
                 seen.append(_beyond(block, patch.functions))
                 gaps.append(felt * np.abs(values - _interpolated(block, patch, places)))
-        return _Look(places, (len(crossings), len(spread_out)), seen, gaps)
+        return _Look(places, (len(told), len(spread_out)), seen, gaps)
 
 
-def _told(problem: Problem, tiling: Tiling) -> FloatArray:
-    """Return places to look at, (m, d).
-
-    Where zeros along the axes cross that formulas tell of, and some spread all over the domain,
-    for what the formulas do not tell.
-    """
+def crossings(problem: Problem) -> FloatArray:
+    """Return where zeros along the axes cross that formulas tell of, (m, d)."""
     axes = []
     for name, (low, high) in zip(
         problem.domain.coordinates, problem.domain.bounds.T.tolist(), strict=True
@@ -161,9 +158,17 @@ def _told(problem: Problem, tiling: Tiling) -> FloatArray:
         found = [axis_places(e, name, *ends) for e in problem.equations]
         axes.append(np.unique(np.concatenate([[0.5 * sum(ends)], *found])))
     most = int(PLACES ** (1.0 / len(axes)))
-    crossings = product_points([x[:: math.ceil(len(x) / most)] for x in axes])
+    return product_points([x[:: math.ceil(len(x) / most)] for x in axes])
+
+
+def _told(problem: Problem) -> FloatArray:
+    """Return places to look at, (m, d).
+
+    Some are spread all over the domain, for what formulas do not tell.
+    """
     low, high = problem.domain.bounds
-    return np.concatenate([crossings, low + (high - low) * spread(len(axes), SPREAD)])
+    spread_out = low + (high - low) * spread(problem.domain.dimension, SPREAD)
+    return np.concatenate([crossings(problem), spread_out])
 
 
 def _cut_where_missed(looks: _Looks, cells: list[Cell]) -> list[Cell]:
@@ -235,7 +240,7 @@ def _gaps_along(looks: _Looks, patch: Patch, place: FloatArray) -> FloatArray:
     points = np.concatenate([place[None], *map(patch.in_space, lines)])
     gaps = np.zeros(patch.dimension)
     for form in looks.problem.forms:
-        for values, felt in _data(looks.problem, form, patch, points, looks.tol):
+        for values, felt in _data(looks, form, patch, points):
             parts = np.split(values[1:], np.cumsum(counts)[:-1])
             for a, part in enumerate(parts):
                 table = legendre_table(patch.maps[a].inverse(at[:, a]), counts[a])[0, 0]
@@ -245,7 +250,7 @@ def _gaps_along(looks: _Looks, patch: Patch, place: FloatArray) -> FloatArray:
 
 
 def _blocks(
-    problem: Problem, form: LinearForm, patch: Patch, places: FloatArray, tol: float
+    looks: _Looks, form: LinearForm, patch: Patch, places: FloatArray
 ) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
     """Return the Legendre weights of a form's data on a patch, and the data at places beside.
 
@@ -255,29 +260,44 @@ def _blocks(
     counts = tuple(2 * p + 1 for p in patch.functions)
     points, _ = patch.gauss_points(counts)
     n = len(points)
-    data = _data(problem, form, patch, np.concatenate([points, places]), tol)
+    data = _data(looks, form, patch, np.concatenate([points, places]))
     return [(projected(v[:n], counts), v[n:], felt[n:]) for v, felt in data]
 
 
 def _data(
-    problem: Problem, form: LinearForm, patch: Patch, points: FloatArray, tol: float
+    looks: _Looks, form: LinearForm, patch: Patch, points: FloatArray
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Return a form's data that vary at points, and by how much more they are felt there.
 
     In units of what is allowed to be missed with terms of the mean size: of the size at every point
-    they would have bends where coefficients change sign.
+    they would have bends where coefficients change sign. At a pole as much less as the part of the
+    patch is smaller that is as far from it: there it is the solution that tells.
     """
+    problem = looks.problem
     found = form_at(form, problem.coordinates, points)
     rough = dict.fromkeys(problem.unknowns, 0)
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
     mapped = found.in_chart(taylor_of(patch, patch.in_chart(points)))
     size = np.maximum(felt_size(mapped, patch.sides, rough, extent)[0], 1e-300)
     mean = float(np.mean(size))
-    data = [(found.rhs / mean / (SOURCE * tol), mean / size)]
+    closer = _from_poles(looks.poles, patch, points)
+    data = [(closer * found.rhs / mean / (SOURCE * looks.tol), mean / size)]
     every = np.ones(len(points))
-    varying = [c for c in found.coefficients if np.ptp(c) > 0]
+    varying = [closer * c for c in found.coefficients if np.ptp(c) > 0]
     data += [(c / np.abs(c).max() / COEFFICIENT, every) for c in varying]
     return [(v, felt) for v, felt in data if np.ptp(v) > 0]
+
+
+def _from_poles(poles: FloatArray, patch: Patch, points: FloatArray) -> FloatArray:
+    """Return the product of r^2 about poles in a patch at points, in units of the patch, (m,)."""
+    out = np.ones(len(points))
+    if len(poles):
+        corners = patch.points([np.array([-1.0, 1.0])] * patch.dimension)
+        size = np.ptp(corners, axis=0)
+        for pole in poles:
+            if np.abs(corners - pole).max(axis=1).min() <= 1e-9 * size.max():
+                out *= np.sum(((points - pole) / size) ** 2, axis=1)
+    return out
 
 
 def _inside(patch: Patch, places: FloatArray) -> FloatArray:

@@ -51,13 +51,16 @@ def decay_rates(
     return [rates[i] for i in same] if len(same) > 1 else rates * len(points)
 
 
-def wave_number(
+def wave_numbers(
     problem: Problem, points: FloatArray, axis: int, chart: Quadrilateral | None = None
-) -> float:
-    """Return the largest wave number with which solutions oscillate along an axis anywhere."""
-    roots = np.concatenate(_distinct_roots(_symbols(problem, points, axis, 0.0, chart))[0])
-    waves = roots[np.abs(roots.imag) > np.abs(roots.real)]
-    return float(np.abs(waves.imag).max(initial=0.0))
+) -> FloatArray:
+    """Return the largest wave number with which solutions oscillate along an axis, at points, (m,).
+
+    With constant coefficients at one of them.
+    """
+    roots, same = _distinct_roots(_symbols(problem, points, axis, 0.0, chart))
+    waves = [np.abs(r.imag[np.abs(r.imag) > np.abs(r.real)]).max(initial=0.0) for r in roots]
+    return np.array(waves)[same]
 
 
 def _symbols(

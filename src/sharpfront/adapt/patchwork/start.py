@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from sharpfront.adapt.patchwork.cuts import Cell, Depths
 from sharpfront.adapt.patchwork.data import with_resolved_data
-from sharpfront.adapt.patchwork.layers import decay_rates, wave_number
+from sharpfront.adapt.patchwork.layers import decay_rates
+from sharpfront.adapt.patchwork.poles import cut_at
 from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.tiling import Block, Tiling
+from sharpfront.adapt.patchwork.waves import LOOKED, Waves, short_enough
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint
-from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
-from sharpfront.maps import AxisMap, Quadrilateral
+from sharpfront.maps import AxisMap
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
 
-# Places on a wall, or along an axis, at which the operator is looked at.
-LOOKED = np.array([0.02, 0.13, 0.31, 0.5, 0.69, 0.87, 0.98])
 # A layer is cut off if that leaves more than this share of the room beside its wall.
 ROOM = 0.5
-# Functions that a wave needs for each unit of k h / 2, besides those for digits.
-WAVE = 2.0
 # In space a layer's strip is cut once more, at this share of its depth: either part of e^-x then
 # takes this share of the functions. Where three layers meet, eight patches with 12 functions along
 # each axis cost a fortieth of one with 20.
 STEEP, PART = 0.27, 0.6
 
 Strips = dict[tuple[float, float], int]
-Waves = Mapping[Quadrilateral | None, tuple[float, ...]]
 
 
 def first_cells(
@@ -58,18 +54,20 @@ def first_cells(
     most
         The most functions.
     waves
-        The largest wave number of solutions along each axis of each chart.
+        How solutions oscillate.
     """
     base = settings.functions(tol)
     cells = []
     for block in tiling.blocks:
-        lines, strips = _lines(problem, block, settings, tol, waves[block.chart])
+        lines, strips = _lines(problem, block, settings, tol)
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
             functions = tuple(strips[a].get(side, base) for a, side in enumerate(ends))
             maps = tuple(AxisMap(*side) for side in ends)
             cells.append(Cell(Patch(maps, functions, block.chart)))
-    if len(tiling.blocks) > 1:
+    cells = short_enough(cells, waves, tol, settings.most(tol, problem.domain.dimension), most)
+    cells = cut_at(cells, tiling.marked)
+    if len(tiling.blocks) > 1 or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)
     return with_resolved_data(problem, tiling, cells, settings, tol, most)
 
@@ -79,7 +77,6 @@ def _lines(
     block: Block,
     settings: PatchSettings,
     tol: float,
-    waves: Sequence[float],
 ) -> tuple[list[FloatArray], list[Strips]]:
     """Return where to cut along each axis, and the functions across strips that hold a layer."""
     edges = [np.empty(0) for _ in block.lines]
@@ -97,7 +94,6 @@ def _lines(
     for axis, strip in enumerate(strips):
         ends = [end for side in strip for end in side]
         lines[axis] = np.unique(np.concatenate([lines[axis], ends]))
-        lines[axis] = _with_waves(lines[axis], waves[axis], settings.functions(tol))
         if block.domain.periodic_axes[axis] and len(lines[axis]) == 2:
             # A trace is shared by two patches: none may be its own neighbour.
             lines[axis] = np.insert(lines[axis], 1, lines[axis].mean())
@@ -234,24 +230,3 @@ def layers_along_walls(
             if cut is not None:
                 found[block.chart, axis, end, place] = cut, length
     return found
-
-
-def wave_numbers(problem: Problem, tiling: Tiling) -> Waves:
-    """Return the largest wave number of solutions along each axis of each chart."""
-    return {block.chart: _wave_numbers(problem, block) for block in tiling.blocks}
-
-
-def _wave_numbers(problem: Problem, block: Block) -> tuple[float, ...]:
-    ends = [(x[0], x[-1]) for x in block.lines]
-    points = product_points([a + (b - a) * LOOKED for a, b in ends])
-    points = points[block.inside(points)]
-    return tuple(wave_number(problem, points, a, block.chart) for a in range(len(ends)))
-
-
-def _with_waves(lines: FloatArray, wave: float, base: int) -> FloatArray:
-    """Return the lines of an axis with more between them where solutions oscillate."""
-    out = [lines[:1]]
-    for a, b in itertools.pairwise(lines.tolist()):
-        count = max(1, math.ceil(WAVE * wave * (b - a) / 2 / base))
-        out.append(np.linspace(a, b, count + 1)[1:])
-    return np.concatenate(out)

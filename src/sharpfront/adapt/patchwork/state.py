@@ -16,9 +16,9 @@ from sharpfront.adapt.patchwork.certify import (
 )
 from sharpfront.adapt.patchwork.cuts import Cell, Depths, at_corners
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.start import Waves
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
 from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -80,7 +80,7 @@ class PatchState:
     problem, tol, seed
         What is solved, how well, and the seed.
     tiling, rows, waves
-        Its domain in boxes, its rows, and the wave numbers of its solutions in each chart.
+        Its domain in boxes, its rows, and how its solutions oscillate.
     cells
         What is solved on next.
     aim

@@ -94,10 +94,13 @@ class Tiling:
         The domain.
     blocks
         One, or one for each chart.
+    marked
+        Points that count as corners, none by default.
     """
 
     domain: Domain
     blocks: tuple[Block, ...]
+    marked: tuple[tuple[float, ...], ...] = ()
 
     @property
     def periods(self) -> tuple[float | None, ...]:
@@ -108,14 +111,15 @@ class Tiling:
 
     @cached_property
     def corners(self) -> FloatArray:
-        """Corners of the domain and points where one part of the boundary ends, (k, d).
+        """Corners of the domain, marked points, and where one part of the boundary ends, (k, d).
 
         Where a condition changes on a straight side, solutions are as singular as at a corner. In
         space the lines on which edges lie: NaN along the line.
         """
+        marked = np.array(self.marked).reshape(-1, self.domain.dimension)
         if self.domain.dimension > 2:
-            return edges_of(self.blocks[0].walls)
-        known = self.domain.corners
+            return np.concatenate([edges_of(self.blocks[0].walls), marked])
+        known = np.concatenate([self.domain.corners, marked])
         if self.domain.dimension != 2 or any(self.domain.periodic_axes):
             return known
         parts: dict[tuple[float, ...], set[str]] = {}
