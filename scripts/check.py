@@ -29,6 +29,8 @@ def main() -> int:
     """Return 0 if every check passed, else 1."""
     # One BLAS thread per process: the tests run in parallel and their matrices are small.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    # Tests start this program hundreds of times, each time compiled anew if nothing is kept.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     # Advertisements of the theme are no warnings.
     environment["NO_MKDOCS_2_WARNING"] = "1"
     # The tests take longest: all else runs beside them, and is shown when it is done.

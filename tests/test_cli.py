@@ -12,7 +12,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -34,7 +33,7 @@ FIGURES = [
 SCRIPT = """
 import dataclasses, json
 from sharpfront.paper import CASES, METHODS, Task, perform
-runs = [perform(Task("table", CASES[0], m.name, m.adaptor(CASES[0]), 43)).run for m in METHODS]
+runs = [perform(Task("table", CASES[0], m.name, m.adaptor(CASES[0]), 42)).run for m in METHODS]
 print(json.dumps([dataclasses.asdict(run) | {"seconds": None} for run in runs]))
 """
 
@@ -63,8 +62,11 @@ BAD = Method("bad", "Bad", "Raises.", lambda case: Broken(), "#aa0000", "baselin
 def quick(tmp_path_factory) -> SimpleNamespace:
     """One quick run in a pipe, as a user would start it."""
     out = tmp_path_factory.mktemp("quick") / "report"
-    command = [*COMMAND, "paper", "--quick", "--seeds", "2", "--out", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [*COMMAND, "paper", "--quick", "--seeds", "1", "--out", str(out)]
+    hashed = os.environ | {"PYTHONHASHSEED": "2"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=hashed
+    )
     return SimpleNamespace(
         out=out, code=done.returncode, printed=done.stdout, complaints=done.stderr
     )
@@ -110,22 +112,6 @@ def test_printed_table_is_that_of_the_files(quick, data):
         assert sci(cell["paper_rmse"]) in line
 
 
-def test_medians_are_those_of_the_runs(data):
-    for cell in data["table1"]:
-        runs = [
-            run
-            for run in data["runs"]
-            if (run["group"], run["case"], run["method"]) == ("table", cell["case"], cell["method"])
-        ]
-        assert len(runs) == cell["seeds"] == 2
-        assert np.median([run["rmse"] for run in runs]) == pytest.approx(
-            cell["rmse_median"], rel=1e-12
-        )
-        assert np.median([run["max_error"] for run in runs]) == pytest.approx(
-            cell["max_error_median"], rel=1e-12
-        )
-
-
 def test_single_baseline_is_one_half(data):
     cell = data["table1"][0]
     assert (cell["case"], cell["method"]) == ("single", "rbf")
@@ -168,10 +154,10 @@ def test_page_gives_the_mixture_share_of_every_method_and_seed(quick, data):
     with_mixture = [
         run for run in data["runs"] if run["group"] == "table" and run["method"].startswith("gmm")
     ]
-    assert len(with_mixture) == 2 * 2 * 2
+    assert len(with_mixture) == 2 * 2
     for run in with_mixture:
         assert f">{100 * run['mixture_share']:.1f}\u00a0%<" in shares
-    assert [f"<span>{seed}</span>" in shares for seed in (42, 43)] == [True] * 2
+    assert "<span>42</span>" in shares
 
 
 def test_page_tells_of_the_twin_problem_and_every_finding(quick, data):
@@ -185,22 +171,20 @@ def test_page_tells_of_the_twin_problem_and_every_finding(quick, data):
 
 
 def test_same_seed_same_bits_across_processes(data):
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONHASHSEED": str(seed)},
-        )
-        for seed in (1, 2)
-    ]
-    first, second = (json.loads(process.communicate(timeout=120)[0]) for process in processes)
-    assert first == second
+    process = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONHASHSEED": "1"},
+    )
+    first = json.loads(process.stdout)
     quick_runs = [
         run
         for run in data["runs"]
-        if (run["group"], run["case"], run["seed"]) == ("table", "single", 43)
+        if (run["group"], run["case"], run["seed"]) == ("table", "single", 42)
     ]
+    # Those were made by another process, with another seed for its hashes.
     for run, again in zip(quick_runs, first, strict=True):
         for name in ("rmse", "max_error", "error_estimate", "mixture_share", "condition_last"):
             assert run[name] == again[name]

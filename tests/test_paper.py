@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from pathlib import Path
 
@@ -229,6 +230,22 @@ def mixed(tmp_path_factory) -> tuple[Results, Path]:
     results = execute(TinyPlan(seeds=2, methods=(SMALL, OURS, BROKEN)))
     write_all(results, folder, HtmlPage("Test"))
     return results, folder
+
+
+def test_medians_are_those_of_the_runs(mixed):
+    data = json.loads((mixed[1] / "results.json").read_text())
+    whole = [cell for cell in data["table1"] if cell["method"] != "broken"]
+    assert len(whole) == 2 * len(CASES)
+    for cell in whole:
+        runs = [
+            run
+            for run in data["runs"]
+            if (run["group"], run["case"], run["method"]) == ("table", cell["case"], cell["method"])
+        ]
+        assert len(runs) == cell["seeds"] == 2
+        for name in ("rmse", "max_error"):
+            median = np.median([run[name] for run in runs])
+            assert median == pytest.approx(cell[f"{name}_median"], rel=1e-12)
 
 
 def test_what_finished_is_written_although_a_method_fails(mixed):

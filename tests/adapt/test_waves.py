@@ -38,8 +38,10 @@ def test_short_waves_away_from_a_resonance_are_solved(wave_number, sides, slope)
     assert np.abs(solution(x, y) - exact(x, y)).max() < 2e-5
 
 
-@pytest.mark.parametrize("sides", [(1.0, 1.0), (1.3, 0.7)])
-@pytest.mark.parametrize("modes", [(1, 2), (5, 5), (6, 3)])
+@pytest.mark.parametrize(
+    ("sides", "modes"),
+    [((1.3, 0.7), (1, 2)), ((1.0, 1.0), (5, 5)), ((1.3, 0.7), (6, 3))],
+)
 def test_a_resonance_is_told_whether_or_not_data_meet_it(sides, modes):
     k = np.pi * np.hypot(modes[0] / sides[0], modes[1] / sides[1])
     problem, _ = waves(k, sides, slope=False)
