@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import sharpfront as sf
 
@@ -84,6 +85,26 @@ def test_one_value_leads_to_the_other_over_a_short_stretch(side, value):
     assert sf.solve(state(led), tol=1e-3).converged
 
 
+@pytest.mark.parametrize(("speed", "power"), [(1.0, 8), (-0.5, 4)])
+def test_a_lid_comes_to_rest_with_its_slope(speed, power):
+    def state(times):
+        def lid(x):
+            return speed * (1 - (2 * x - 1) ** power) ** times
+
+        return sf.Problem(
+            SQUARE,
+            lambda u, v, p, x, y: (-sf.laplacian(u) + p.dx, -sf.laplacian(v) + p.dy, u.dx + v.dy),
+            boundary=lambda u, v, p, x, y: (u, v),
+            top=lambda u, v, p, x, y: (u - lid(x), v),
+            conditions=sf.at((0.5, 0.5), lambda u, v, p, x, y: p),
+        )
+
+    bent = sf.solve(state(1), tol=1e-2)
+    assert bent.outcome.kind == "contradicting data"
+    assert "together with its slope" in bent.outcome.advice
+    assert sf.solve(state(2), tol=1e-2).converged
+
+
 @pytest.mark.parametrize("left", [0.3, -2.0])
 def test_the_condition_that_is_missing_on_the_line(left):
     def state(**sides):
@@ -116,6 +137,10 @@ def test_a_parameter_is_led_to_the_value_that_is_wanted(end):
     assert led.outcome.kind in ("converged", "several solutions possible"), led.outcome
     confirmed = sf.solve(bratu(2.0 * end), guess=led, tol=1e-6)
     assert confirmed.converged
+    # u = 2 log(cosh(h) / cosh(h (1 - 2 x))) with h = sqrt(lam / 8) cosh(h), the smaller one.
+    h = brentq(lambda h: h - np.sqrt(2.0 * end / 8) * np.cosh(h), 0.0, 1.2)
+    for found in (led, confirmed):
+        assert found(0.5) == pytest.approx(2 * np.log(np.cosh(h)), abs=1e-5)
 
 
 def growing(stop):

@@ -13,7 +13,7 @@ from shape_cases import CUBE, L_SHAPE, SQUARE
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Ball, Box, Disk, HalfSpace, Polygon
 
-HYPOTHESIS = settings(deadline=None, max_examples=40, derandomize=True, database=None)
+HYPOTHESIS = settings(deadline=None, max_examples=25, derandomize=True, database=None)
 places = st.floats(-1, 1).map(lambda number: round(number, 2))
 sizes = st.floats(0.2, 1).map(lambda number: round(number, 2))
 

@@ -58,11 +58,15 @@ def test_nothing_is_cut_at_a_corner_where_others_are_wrong_too(elsewhere):
     assert not found.deeper(cells, tails, 1e-6, (6, 10), SQUARE)
 
 
-@pytest.mark.parametrize(("first", "then", "jumps"), [(20, 2, False), (20, 9, True), (3, 2, False)])
-def test_a_tail_that_stays_over_a_few_cuts_is_no_jump(first, then, jumps):
+@pytest.mark.parametrize(
+    ("first", "fall", "then", "jumps"),
+    # Few cuts in a row count together with those before.
+    [(20, 0.5, 2, False), (20, 0.5, 9, True), (3, 0.5, 2, False), (5, 1.0, 4, True)],
+)
+def test_a_tail_that_stays_over_a_few_cuts_is_no_jump(first, fall, then, jumps):
     """What other patches leave may be all there is of it."""
     *_, last = cut_often(first)
-    tail = 0.5**first
+    tail = fall**first
     *_, last = rings(last, (0, 0), tail, [np.array([8, 8])] * (then + 1))
     found = Jumps(0.1).with_more([last], tails_that([last], tail, [False]), 1e-12)
     assert bool(found.places) == jumps
