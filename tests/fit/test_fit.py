@@ -266,6 +266,24 @@ def test_densities_for_samplers_have_the_right_gradient():
     assert result.logp_and_grad([-1.0])[0] == -np.inf and at < 0
 
 
+@pytest.mark.parametrize("sums", [False, True])
+def test_gradients_with_priors_and_several_kinds_of_data(sums):
+    # With integrals there is no transposed system, and the gradient comes from all derivatives.
+    x = np.linspace(0.1, 0.9, 6)
+    sets = [
+        sf.Data(x=x, u=(1 - x) * (0.2 + 1.4 * x), sigma=0.02),
+        sf.Data(x=x, observe=lambda u, x: u * u.dx, values=0.3 - 0.6 * x, sigma=0.1),
+        *([sf.Data(integral=lambda u, x: u, values=0.3, sigma=0.1)] if sums else []),
+    ]
+    known = sf.Free(0.6, positive=True, prior=sf.Prior(0.7, 0.1))
+    result = sf.fit(rod, data=sets, curvature=False, k=known, a=sf.Free(0.1))
+    at = np.array([0.8, 0.25])
+    _, slope = result.logp_and_grad(at)
+    for i, h in enumerate(1e-4 * np.eye(2)):
+        above, below = (result.logp_and_grad(at + s * h)[0] for s in (1, -1))
+        assert slope[i] == pytest.approx((above - below) / 2e-4, rel=1e-4)
+
+
 def unused(nu, q):
     return layer(nu)
 

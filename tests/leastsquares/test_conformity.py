@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from sharpfront.arrays import to_host
 from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError
-from sharpfront.leastsquares import SVD, Blocked, Householder, PivotedQR
+from sharpfront.leastsquares import SVD, Blocked, Householder, ManySided, PivotedQR
 
 METHODS = [PivotedQR(), PivotedQR(equilibrate=False), SVD(), SVD(equilibrate=True)]
 # Asked only for what they promise: full rank, no rows to be held exactly.
@@ -473,6 +473,22 @@ def test_one_factorisation_serves_many_right_hand_sides(case, method, backend):
     assert facts_again == facts
     assert facts_twice.residual_norm == pytest.approx(2 * facts.residual_norm, rel=1e-9, abs=1e-12)
     assert (facts_twice.rank, facts_twice.condition) == (facts.rank, facts.condition)
+
+
+@every_pair
+def test_the_transposed_counts_right_hand_sides_as_their_weights_count(case, method):
+    if not isinstance(method, ManySided):
+        pytest.skip("has no transposed")
+    built, rng = case.built(), np.random.default_rng(1)
+    state = method.factor(built)
+    right = rng.standard_normal((len(built.rhs), 3))
+    weights = method.columns(state, right)
+    single = [method.solve(state, column)[0] for column in right.T]
+    np.testing.assert_allclose(weights, np.stack(single, axis=1), atol=1e-5 * size(weights))
+    values = rng.standard_normal(built.columns)
+    counted = method.transposed(state, values) @ right
+    scale = np.abs(values) @ np.abs(weights) + 1e-300
+    assert np.abs(counted - values @ weights).max() <= 1e-9 * scale.max()
 
 
 @every_method

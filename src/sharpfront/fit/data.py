@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, to_host
 from sharpfront.checks import did_you_mean, refusal
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.linearise import Term, tangent_terms
@@ -201,6 +201,17 @@ class Observed:
             return total
 
         return self._over(rate)
+
+    def counted(self, approximation: Approximation, factors: FloatArray) -> dict[str, FloatArray]:
+        """Return what each weight of a change of the solution counts in factors . prediction."""
+        out: dict[str, FloatArray] = {
+            unknown: np.zeros(basis.size) for unknown, basis in approximation.bases.items()
+        }
+        for term in self.terms:
+            own = factors * approximation.insert(term.coefficient, self.points)
+            basis = approximation.bases[term.unknown]
+            out[term.unknown] += own @ to_host(basis.matrix(self.points, term.orders))
+        return out
 
     def _over(self, values: Callable[[FloatArray], FloatArray]) -> FloatArray:
         if not self.whole:

@@ -149,6 +149,32 @@ class Model:
             self.on_solve(point)
         return point
 
+    def gradient(self, z: FloatArray, tol: float, near: Point) -> tuple[float, FloatArray] | None:
+        """Return the sum of squares and half its derivative along z; None where nothing is solved.
+
+        By one solve with the transposed system where there is one: its cost does not grow with the
+        number of parameters.
+        """
+        solution = self.solved(z, tol, near)
+        if solution is None or not solution.converged or not self._holds(solution):
+            return None
+        sides = None
+        if not self.careful and not any(o.whole for o in self.observed):
+            sides = solution.member.sides(solution, self.names)
+        if sides is None:
+            point = self._point(z, solution, self.rates(solution))
+            return point.chi2, point.jacobian.T @ point.residual
+        residual, extra, rows = self._residual(z, solution)
+        factors, start = residual / self.sigma, 0
+        total: dict[str, FloatArray] = {}
+        for o in self.observed:
+            part = factors[start : start + len(o.values)]
+            start += len(o.values)
+            for unknown, own in o.counted(solution.approximation, part).items():
+                total[unknown] = total.get(unknown, 0.0) + own
+        grad = sides.gradient(total) * self.slopes(z) + rows.T @ extra
+        return float(residual @ residual + extra @ extra), grad
+
     def solved(self, z: FloatArray, tol: float, near: Point | None = None) -> Solution | None:
         """Return the solution at fitted parameters, on kernels of a near one if they will do."""
         self.solves += 1
@@ -194,17 +220,22 @@ class Model:
         return new, worst
 
     def _point(self, z: FloatArray, solution: Solution, rates: Sequence[Any]) -> Point:
-        own = solution.approximation
-        predicted = np.concatenate([o.predicted(own) for o in self.observed])
-        slopes = self.slopes(z)
+        own, slopes = solution.approximation, self.slopes(z)
+        residual, extra, rows = self._residual(z, solution)
         columns = [
             np.concatenate([o.rates(own, v) for o in self.observed]) * slope / self.sigma
             for v, slope in zip(rates, slopes, strict=True)
         ]
-        residual = (predicted - self.data) / self.sigma
+        jacobian = np.vstack([np.stack(columns, axis=1), rows])
+        return Point(z, solution, np.concatenate([residual, extra]), jacobian)
+
+    def _residual(
+        self, z: FloatArray, solution: Solution
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return residuals of data (n,) and of priors (m,), and the derivative of these (m, p)."""
+        predicted = [o.predicted(solution.approximation) for o in self.observed]
         extra = np.array([(z[i] - mean) / sd for i, mean, sd in self.priors])
         rows = np.zeros((len(self.priors), len(z)))
         for row, (i, _, sd) in zip(rows, self.priors, strict=True):
             row[i] = 1.0 / sd
-        jacobian = np.vstack([np.stack(columns, axis=1), rows])
-        return Point(z, solution, np.concatenate([residual, extra]), jacobian)
+        return (np.concatenate(predicted) - self.data) / self.sigma, extra, rows

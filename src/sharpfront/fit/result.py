@@ -209,11 +209,11 @@ class Fit:
         lost = -np.inf, np.zeros(len(z))
         if not (np.isfinite(z).all() and np.all(z >= low) and np.all(z <= high)):
             return lost
-        point = self.model.at(z, self.found.tol, self.found.point)
-        if point is None:
+        found = self.model.gradient(z, self.found.tol, self.found.point)
+        if found is None:
             return lost
-        grad = -(point.jacobian.T @ point.residual) / self.model.slopes(z) / self.variance
-        return -0.5 * point.chi2 / self.variance, grad
+        chi2, half = found
+        return -0.5 * chi2 / self.variance, -half / self.model.slopes(z) / self.variance
 
     def plot(self, what: str = "fit", *, data: int = 0, axes: Any = None) -> Any:
         """Draw data with the fitted curve and its 95 % band, or residuals; returns the axes.

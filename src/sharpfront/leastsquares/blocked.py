@@ -33,6 +33,12 @@ class _Rows:
     places: NDArray[np.int64]
     weights: FloatArray
 
+    def scatter(self, values: FloatArray, out: FloatArray) -> None:
+        """Add the transposed of `values`, of (m or more, 1), to (rows, 1)."""
+        held = self.places >= 0
+        own = self.weights[:, None] * values[: len(self.places)]
+        np.add.at(out, self.places[held], own[held])
+
     def values(self, rhs: FloatArray) -> FloatArray:
         """Return the weighted right-hand sides of the rows, (m, k) of (rows, k)."""
         return np.where(self.places[:, None] < 0, 0.0, self.weights[:, None] * rhs[self.places])
@@ -125,6 +131,40 @@ class Blocked:
                 rotated.append(both[: size + state.sums])
                 carry = both[size + state.sums :]
         return state.scale[:, None] * _substituted(state, rotated)
+
+    def transposed(self, state: _State, values: FloatArray) -> FloatArray:
+        """Return l (rows,) with l . rhs = values . weights for every right-hand side.
+
+        The steps of `columns` backwards, each transposed.
+        """
+        pulled = _pulled(state, state.scale * values)
+        out = np.zeros((sum(block.rows for block in state.system.blocks), 1))
+        carry = np.zeros((0, 1))
+        for stage, top in zip(state.stages[::-1], pulled[::-1], strict=True):
+            if stage.ties is not None and stage.second is not None:
+                both = stage.second.unrotated(np.concatenate([top, carry]))
+                stage.ties.scatter(both, out)
+                top = both[len(stage.ties.places) :][: len(stage.first.upper)]
+            found = stage.first.unrotated(top)
+            stage.own.scatter(found, out)
+            carry = found[len(stage.own.places) :]
+        return np.asarray(out[:, 0])
+
+
+def _pulled(state: _State, values: FloatArray) -> list[FloatArray]:
+    """Return what each rotated right-hand side counts in a sum of weights, (n_i, 1) each."""
+    found: list[FloatArray] = []
+    start, known = 0, np.zeros((state.sizes[0] + state.sums, 1))
+    for stage, size in zip(state.stages, state.sizes, strict=True):
+        count = size + state.sums
+        upper = stage.first.upper if stage.second is None else stage.second.upper[:count]
+        right = -known
+        right[:size, 0] += values[start : start + size]
+        start += size
+        solved = _back(upper[:, :count], right, count, transposed=True)[: len(upper)]
+        found.append(solved)
+        known = upper[:, count:].T @ solved
+    return found
 
 
 def _rotated(reflection: Reflection, values: FloatArray) -> FloatArray:
@@ -280,20 +320,25 @@ def _substituted(state: _State, rotated: list[FloatArray]) -> FloatArray:
     return np.concatenate(found[::-1])
 
 
-def _back(upper: FloatArray, right: FloatArray, count: int) -> FloatArray:
+def _back(
+    upper: FloatArray, right: FloatArray, count: int, *, transposed: bool = False
+) -> FloatArray:
     """Solve the triangle; a diagonal of zero, where no row speaks of a weight, gives zero."""
     square = np.zeros((count, count))
     rows = min(len(upper), count)
     square[:rows] = upper[:rows]
     padded = np.zeros((count, right.shape[1]))
-    padded[:rows] = right[:rows]
+    padded[: len(right)] = right[:count]
     diagonal = np.abs(np.diagonal(square))
     nothing = diagonal <= 1e-300 + 1e-17 * np.max(diagonal, initial=0.0)
     if nothing.any():
         square[nothing] = np.eye(count)[nothing]
+    if not transposed:
         padded[nothing] = 0.0
     # LAPACK's own routine: SciPy's wrapper takes longer than the solve.
-    solved, _ = dtrtrs(square, padded)
+    solved, _ = dtrtrs(square, padded, trans=int(transposed))
+    if transposed:
+        solved[nothing] = 0.0
     return np.asarray(solved)
 
 

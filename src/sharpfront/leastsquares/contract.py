@@ -51,3 +51,6 @@ class ManySided(Protocol):
 
     def columns(self, state: Any, rhs: FloatArray) -> FloatArray:
         """Return weights (columns, k) for right-hand sides (rows, k)."""
+
+    def transposed(self, state: Any, values: FloatArray) -> FloatArray:
+        """Return l (rows,) with l . rhs = values . weights for every right-hand side."""

@@ -99,6 +99,17 @@ class Householder:
         found = solve_triangular(state.factors[-1][0][:n], rotated, check_finite=False)
         return np.asarray(state.scale[:, None] * found)
 
+    def transposed(self, state: _State, values: FloatArray) -> FloatArray:
+        """Return l (rows,) with l . rhs = values . weights for every right-hand side."""
+        n = state.rows.shape[1]
+        triangle = state.factors[-1][0][:n]
+        found = solve_triangular(triangle, state.scale * values, trans=1, check_finite=False)
+        for factors, tau in state.factors[::-1]:
+            padded = np.zeros((factors.shape[0], 1), order="F")
+            padded[:n, 0] = found[:n]
+            found = _rotated(factors, tau, padded, "N")[:, 0]
+        return np.asarray(state.weights * found[: len(state.weights)])
+
 
 def _padded(rows: FloatArray) -> FloatArray:
     """Return the rows in Fortran's order, with zeros below where they are fewer than columns."""
@@ -121,10 +132,10 @@ def _diagonal(factors: FloatArray) -> FloatArray:
     return np.asarray(np.abs(np.diag(factors)))
 
 
-def _rotated(factors: FloatArray, tau: FloatArray, rhs: FloatArray) -> FloatArray:
-    """Return Q^T rhs."""
-    _, work, _ = lapack.dormqr("L", "T", factors, tau, rhs, -1)
-    out, _, info = lapack.dormqr("L", "T", factors, tau, rhs, int(work[0]), overwrite_c=True)
+def _rotated(factors: FloatArray, tau: FloatArray, rhs: FloatArray, how: str = "T") -> FloatArray:
+    """Return Q^T rhs, or Q rhs with "N"."""
+    _, work, _ = lapack.dormqr("L", how, factors, tau, rhs, -1)
+    out, _, info = lapack.dormqr("L", how, factors, tau, rhs, int(work[0]), overwrite_c=True)
     if info != 0:
         raise LinearSystemError(f"LAPACK refused to apply Q (info = {info}).")
     return np.asarray(out)

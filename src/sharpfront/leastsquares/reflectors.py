@@ -41,8 +41,16 @@ class Reflection:
 
     def rotated(self, values: FloatArray) -> FloatArray:
         """Return Q^T values, (m, k)."""
-        values = values if len(values) else np.zeros((1, values.shape[1]))
+        return self._applied("T", values if len(values) else np.zeros((1, values.shape[1])))
+
+    def unrotated(self, values: FloatArray) -> FloatArray:
+        """Return Q values, (m, k), of values (at most m, k) above zeros."""
+        padded = np.zeros((len(self._raw), values.shape[1]))
+        padded[: len(values)] = values
+        return self._applied("N", padded)
+
+    def _applied(self, how: str, values: FloatArray) -> FloatArray:
         work = 2 * PANEL * max(1, values.shape[1])
         tall = self._raw[:, : len(self._tau)]
-        out, _, _ = dormqr("L", "T", tall, self._tau, values, work)
+        out, _, _ = dormqr("L", how, tall, self._tau, values, work)
         return np.asarray(out)

@@ -14,10 +14,10 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import tolerance
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
-from sharpfront.family import Family, Forcing, require_numbers, same_but_numbers
+from sharpfront.family import Along, Bundle, Family, Forcing, require_numbers, same_but_numbers
 from sharpfront.sensitivity.differences import combined, differenced
 from sharpfront.sensitivity.march import checked_march, marched, suits_march
-from sharpfront.sensitivity.steady import Kept, resolved, tangent_problems, together, unchecked
+from sharpfront.sensitivity.steady import Kept, Sides, resolved, tangent_problems, unchecked
 from sharpfront.solution import Solution
 
 # What is asked of a sensitivity beside the solution's tolerance: nobody needs more digits of it.
@@ -71,43 +71,47 @@ class Member:
 
     def derivatives(self, solution: Solution, names: Sequence[str]) -> list[Approximation]:
         """Return the derivatives with respect to parameters, without estimates."""
+        sides = self.sides(solution, names)
+        if sides is not None:
+            return sides.solutions()
         found: dict[str, Approximation | None] = dict.fromkeys(names)
-        found |= self._of_bundle(solution)
-        left = [name for name in names if found[name] is None]
-        forcings = {name: self.forcing(solution, name) for name in left}
+        forcings = {name: self.forcing(solution, name) for name in names}
         known = {n: f for n, f in forcings.items() if f is not None}
         if self.kept is not None:
-            linear = list(tangent_problems(solution, known.values()))
-            own = together(self.kept, linear, lambda right, _: right)
-            one_by_one = (unchecked(self.kept, each) for each in linear)
-            found |= zip(known, own or one_by_one, strict=True)
+            linear = tangent_problems(solution, known.values())
+            found |= {n: unchecked(self.kept, each) for n, each in zip(known, linear, strict=True)}
         elif known and suits_march(solution):
             found |= zip(known, marched(solution, list(known.values())), strict=True)
         return [found[name] or self._difference(solution, name) for name in names]
 
-    def _in_bundle(self, name: str) -> bool:
-        return self.family.bundle is not None and name in self.family.bundle.names
+    def sides(self, solution: Solution, names: Sequence[str]) -> Sides | None:
+        """Return the linear problems of all derivatives as one operator with many right sides.
 
-    def _of_bundle(self, solution: Solution) -> Mapping[str, Approximation]:
-        """Return the derivatives along the weights of a function, where all go at once."""
-        bundle = self.family.bundle
-        if bundle is None or self.kept is None or solution.problem is None:
-            return {}
-        along = self.family.along(solution.problem, self.values)
-        if not along:
-            return {}
+        None where some parameter has no such problem, or the method solves one at a time.
+        """
+        if self.kept is None or solution.problem is None:
+            return None
+        bundle, along = self.family.bundle, self.family.along(solution.problem, self.values)
+        together = bundle.names if bundle and along and set(bundle.names) <= set(names) else ()
+        forcings = [self.forcing(solution, name) for name in names if name not in together]
+        plain = [f for f in forcings if f is not None]
+        if len(plain) < len(forcings):
+            return None
+        parts = (along or []) if together else []
 
         def mixed(right: FloatArray, places: FloatArray) -> FloatArray:
-            total = np.zeros((len(right), len(bundle.names)))
-            for column, part in zip(right.T, along, strict=True):
-                table = bundle.table(places[:, part.axis], part.order)
-                total += np.where(column[:, None] == 0.0, 0.0, column[:, None] * table)
-            # Not finite where a row of several places has the function in it: refused there.
-            return total
+            own = iter(right.T[: len(plain)])
+            columns = {name: next(own) for name in names if name not in together}
+            if bundle is not None and together:
+                rest = _spread(right.T[len(plain) :], places, parts, bundle)
+                columns |= zip(together, rest.T, strict=True)
+            return np.stack([columns[name] for name in names], axis=1)
 
-        linear = list(tangent_problems(solution, (a.forcing for a in along)))
-        found = together(self.kept, linear, mixed)
-        return {} if found is None else dict(zip(bundle.names, found, strict=True))
+        every = [*plain, *(part.forcing for part in parts)]
+        return Sides.of(self.kept, list(tangent_problems(solution, every)), mixed)
+
+    def _in_bundle(self, name: str) -> bool:
+        return self.family.bundle is not None and name in self.family.bundle.names
 
     def forcing(self, solution: Solution, name: str) -> Forcing | None:
         """Return the derivatives of all residuals with respect to a parameter."""
@@ -168,6 +172,20 @@ class Member:
             problem=problem,
             member=replace(self, values=values, kept=replace(kept, state=state)),
         )
+
+
+def _spread(
+    right: FloatArray, places: FloatArray, parts: Sequence[Along], bundle: Bundle
+) -> FloatArray:
+    """Return the right-hand sides of a bundle, (rows, p), from those of its parts (parts, rows).
+
+    Not finite where a row of several places has the function in it.
+    """
+    total = np.zeros((len(places), len(bundle.names)))
+    for column, part in zip(right, parts, strict=True):
+        table = bundle.table(places[:, part.axis], part.order)
+        total += np.where(column[:, None] == 0.0, 0.0, column[:, None] * table)
+    return total
 
 
 def _doubtful(solution: Solution) -> Outcome:

@@ -8,7 +8,7 @@ kernels are added where those of u do not resolve v.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from sharpfront.adapt.turn import Step, turn
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.assemble import LinearSystem
+from sharpfront.basis import Basis
 from sharpfront.errors import LinearSystemError, OutcomeKind
 from sharpfront.family import Forcing
 from sharpfront.leastsquares import ManySided
@@ -70,36 +71,78 @@ def unchecked(kept: Kept, linear: Problem) -> Approximation | None:
     return Approximation(linear.coordinates, proposal.bases, split_weights(weights, proposal.bases))
 
 
-def together(
-    kept: Kept, linear: Sequence[Problem], mixed: Callable[[FloatArray, FloatArray], FloatArray]
-) -> list[Approximation] | None:
-    """Return solutions of linear problems with one operator on kernels that are there, unchecked.
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """One operator, factored, and a right-hand side for each parameter.
 
     Parameters
     ----------
-    kept
-        What a solve has left.
-    linear
-        The problems.
-    mixed
-        From their right-hand sides (rows, problems) and the places of rows (rows, d), those of
-        what is solved for; a place is nan where a row speaks of several.
+    method, factor
+        How it is solved, and what that needs of the matrix.
+    bases, coordinates
+        Of what is solved for.
+    right
+        (rows, p).
     """
-    method = kept.adaptor.leastsquares
-    states = [again(kept.state, each, 1.0, surveyed=False) for each in linear]
-    if not states or states[0] is None or not isinstance(method, ManySided):
-        return None
-    with blas_threads(1):
-        proposals = [kept.adaptor.propose(state) for state in states]
-        system, bases = proposals[0].system, proposals[0].bases
-        assert isinstance(system, LinearSystem)
-        right = np.stack([p.system.rhs for p in proposals], axis=1)
-        try:
-            weights = method.columns(method.factor(system), mixed(right, _places(system)))
-        except LinearSystemError:
+
+    method: ManySided
+    factor: Any
+    bases: Mapping[str, Basis]
+    coordinates: tuple[str, ...]
+    right: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        kept: Kept,
+        linear: Sequence[Problem],
+        mixed: Callable[[FloatArray, FloatArray], FloatArray],
+    ) -> Sides | None:
+        """Return the sides of linear problems with one operator on kernels that are there.
+
+        Parameters
+        ----------
+        kept
+            What a solve has left.
+        linear
+            The problems.
+        mixed
+            From their right-hand sides (rows, problems) and the places of rows (rows, d), those of
+            what is solved for; a place is nan where a row speaks of several.
+        """
+        method = kept.adaptor.leastsquares
+        states = [again(kept.state, each, 1.0, surveyed=False) for each in linear]
+        if not states or states[0] is None or not isinstance(method, ManySided):
             return None
-    names = linear[0].coordinates
-    return [Approximation(names, bases, split_weights(column, bases)) for column in weights.T]
+        with blas_threads(1):
+            proposals = [kept.adaptor.propose(state) for state in states]
+            system = proposals[0].system
+            assert isinstance(system, LinearSystem)
+            each = np.stack([p.system.rhs for p in proposals], axis=1)
+            right = mixed(each, _places(system))
+            if not np.isfinite(right).all():
+                return None
+            try:
+                factor = method.factor(system)
+            except LinearSystemError:
+                return None
+        return cls(method, factor, proposals[0].bases, linear[0].coordinates, right)
+
+    def solutions(self) -> list[Approximation]:
+        """Return the solution for each parameter, without estimates."""
+        with blas_threads(1):
+            weights = self.method.columns(self.factor, self.right)
+        shares = (split_weights(column, self.bases) for column in weights.T)
+        return [Approximation(self.coordinates, self.bases, share) for share in shares]
+
+    def gradient(self, counted: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the sum of weights, each times what it counts, of all solutions, (p,).
+
+        By one solve with the transposed operator, however many parameters there are.
+        """
+        values = np.concatenate([counted[unknown] for unknown in self.bases])
+        with blas_threads(1):
+            return np.asarray(self.method.transposed(self.factor, values) @ self.right)
 
 
 def _places(system: LinearSystem) -> FloatArray:
