@@ -89,7 +89,7 @@ def pierced():
         boundary=lambda u, x, y: u,
         right=lambda u, x, y: u.dn,
     )
-    return sf.solve(problem, tol=0.5)
+    return sf.solve(problem, tol=1e-2)
 
 
 @cache

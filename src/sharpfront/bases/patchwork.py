@@ -15,11 +15,13 @@ from sharpfront.bases.legendre import legendre_table, table_at
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
-from sharpfront.maps import AxisMap, Quadrilateral, pulled_back
+from sharpfront.maps import AxisMap, Chart, Quadrilateral, Strip, pulled_back
 
 _Groups = list[tuple[int, NDArray[np.int64]]]
 # Weights that are gathered for points at a time.
 AT_ONCE = 1_000_000
+# Points this close to a strip belong to it, as a share of the domain.
+NEAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +100,9 @@ class PatchworkBasis:
         least = np.full(len(points), np.inf)
         for lattice in self._lattices:
             found, gap = lattice.owner(points)
+            if self.patches[int(lattice.members[0])].chart is None:
+                # Boxes of space have what no strip along a curve has.
+                gap = gap + NEAR * lattice.extent
             out = np.where(gap < least, found, out)
             least = np.minimum(gap, least)
         return out
@@ -132,8 +137,10 @@ class PatchworkBasis:
     def on_patches(self, weights: FloatArray, z: tuple[float, ...]) -> FloatArray:
         """Return the weighted sum at the same product points of every patch, one after another."""
         groups: dict[tuple[int, ...], list[int]] = {}
+        cut = [i for i, patch in enumerate(self.patches) if patch.cut]
         for i, patch in enumerate(self.patches):
-            groups.setdefault(patch.functions, []).append(i)
+            if patch.cut is None:
+                groups.setdefault(patch.functions, []).append(i)
         blocks = self.blocks(weights)
         out = np.empty((len(self.patches), len(z) ** self.dimension))
         for functions, members in groups.items():
@@ -142,6 +149,11 @@ class PatchworkBasis:
                 # The axis in front becomes positions and goes to the end.
                 part = np.tensordot(part, table_at(z, p), axes=(1, 1))
             out[members] = part.reshape(len(members), -1)
+        for i in cut:
+            patch = self.patches[i]
+            at = patch.inverse(patch.spread(np.array(z)))
+            tables = [legendre_table(x, p)[0] for x, p in zip(at.T, patch.functions, strict=True)]
+            out[i] = np.einsum("mi,ij,mj->m", tables[0], blocks[i], tables[1], optimize=True)
         return out.ravel()
 
     def several(
@@ -219,21 +231,30 @@ class PatchworkBasis:
         That is, the coefficients of derivatives along the patches' axes in one along space's.
         """
         ones = [{each: np.ones(len(points))} for each in orders]
-        if self.patches[0].chart is None:
+        if all(patch.chart is None for patch in self.patches):
             return points, ones
-        at = np.empty_like(points)
-        taylor = {b: np.empty_like(points) for b in Quadrilateral.DERIVATIVES}
+        at = points.copy()
+        taylor: dict[Orders, FloatArray] = {}
+        for axis, first in enumerate(((1, 0), (0, 1))):
+            taylor[first] = np.zeros_like(points)
+            taylor[first][:, axis] = 1.0
         for i, here in groups:
             chart = self.patches[i].chart
-            assert chart is not None
+            if chart is None:
+                continue
             at[here] = chart.inverse(points[here])
             for b, x in chart.taylor(at[here]).items():
-                taylor[b][here] = x
+                taylor.setdefault(b, np.zeros_like(points))[here] = x
         return at, [pulled_back(taylor, one) for one in ones]
 
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which `restore_patchwork` makes the basis again."""
-        charts = [p.chart.corners for p in self.patches if p.chart]
+        charts = [p.chart.corners for p in self.patches if isinstance(p.chart, Quadrilateral)]
+        strips = [p.chart for p in self.patches if isinstance(p.chart, Strip)]
+        along = [
+            np.concatenate([s.curve.ravel(), s.normals.ravel(), s.size]).tolist() for s in strips
+        ]
+        whose = [i for i, p in enumerate(self.patches) if isinstance(p.chart, Strip)]
         return {
             "type": "patchwork",
             "low": np.stack([p.low for p in self.patches]),
@@ -241,6 +262,7 @@ class PatchworkBasis:
             "strength": np.array([[m.strength for m in p.maps] for p in self.patches]),
             "functions": np.array([p.functions for p in self.patches]),
             **({"charts": np.array(charts)} if charts else {}),
+            **({"strips": np.array(along), "on_strips": np.array(whose)} if strips else {}),
         }
 
 
@@ -257,6 +279,11 @@ class _Lattice:
         own = [self.patches[i] for i in self.members]
         ends = [[(p.low[a], p.high[a]) for p in own] for a in range(own[0].dimension)]
         return [np.unique(np.array(e)) for e in ends]
+
+    @property
+    def extent(self) -> float:
+        """The length of the longest axis."""
+        return max(float(np.ptp(x)) for x in self._lines)
 
     @cached_property
     def _owners(self) -> NDArray[np.int64]:
@@ -333,10 +360,16 @@ def _contracted(blocks: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
 def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:
     """Return the basis that `state` was taken from."""
     patches = []
-    charts: list[Quadrilateral | None] = [None] * len(state["low"])
+    charts: list[Chart | None] = [None] * len(state["low"])
     if "charts" in state:
         corners = np.asarray(state["charts"]).tolist()
         charts = [Quadrilateral((tuple(a), tuple(b), tuple(c), tuple(d))) for a, b, c, d in corners]
+    if "strips" in state:
+        known: dict[bytes, Strip] = {}
+        for i, numbers in zip(state["on_strips"], np.asarray(state["strips"]), strict=True):
+            curve, normals = numbers[:-2].reshape(2, -1, 2)
+            strip = Strip(curve, normals, float(numbers[-2]), float(numbers[-1]))
+            charts[int(i)] = known.setdefault(numbers.tobytes(), strip)
     for chart, low, high, strength, functions in zip(
         charts, state["low"], state["high"], state["strength"], state["functions"], strict=True
     ):

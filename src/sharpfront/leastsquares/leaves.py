@@ -12,14 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dgeqp3, dormqr, dtpmqrt, dtpqrt, dtrtrs
 
 from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.reflectors import reflected
+from sharpfront.leastsquares.reflectors import PANEL, reflected
 from sharpfront.leastsquares.threads import mapped
 
 # Columns that LAPACK's kernel for rows below a triangle works on at a time.
 BLOCK = 16
+# Columns that add less than this share of the largest to redundant ones add rounding.
+RANK = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,8 @@ class LeafRows:
         More rows over its columns, (m_i, n) each, and the right-hand sides of all, (m, k).
     weight
         Factor on the reduced rows.
+    redundant
+        Whether combinations of the columns may be zero to rounding in all rows.
     """
 
     own: Reduced
@@ -90,6 +95,7 @@ class LeafRows:
     further: tuple[FloatArray, ...] = ()
     rhs: FloatArray | None = None
     weight: float = 1.0
+    redundant: bool = False
 
     def wider(self, count: int, padded: Mapping[int, FloatArray]) -> LeafRows:
         """Return the rows with further columns, of zeros; `padded` has each matrix with them."""
@@ -103,8 +109,30 @@ class LeafRows:
 
 
 @dataclass(frozen=True, eq=False)
+class Substitution:
+    """The last step to the columns of a leaf with redundant ones: those left out are zero.
+
+    It is made once the traces are known: answers to single traces may be as large as 1 / RANK and
+    cancel.
+    """
+
+    triangle: FloatArray
+    columns: NDArray[np.int64]
+    scale: FloatArray
+
+    def __call__(self, rotated: FloatArray) -> FloatArray:
+        """Return the leaf's columns."""
+        out = np.zeros((len(self.scale), rotated.shape[1]))
+        out[self.columns] = dtrtrs(self.triangle, rotated)[0]
+        return np.asarray(out * self.scale[:, None])
+
+
+@dataclass(frozen=True, eq=False)
 class LeafFactor:
-    """A leaf after elimination: c = start - response g, and a triangle over its traces."""
+    """A leaf after elimination: c = start - response g, and a triangle over its traces.
+
+    Where `back` is given that is not c yet.
+    """
 
     traces: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -114,6 +142,7 @@ class LeafFactor:
     rhs: FloatArray
     rest: float
     extremes: tuple[float, float]
+    back: Substitution | None = None
 
     def renumbered(self, traces: Sequence[int], order: Mapping[int, int]) -> LeafFactor:
         """Return the leaf with other numbers for its traces, eliminated in another order.
@@ -144,7 +173,8 @@ class LeafFactor:
 
     def columns(self, moments: FloatArray) -> FloatArray:
         """Return the solution of the leaf from the moments of its traces."""
-        return np.asarray(self.start - self.response @ moments) if self.traces else self.start
+        own = self.start - self.response @ moments if self.traces else self.start
+        return np.asarray(own if self.back is None else self.back(own))
 
 
 def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[LeafFactor]:
@@ -194,9 +224,14 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
         np.concatenate([*first.further, *(t.matrix for t in first.ties)], out=below)
         upper, v, t, _ = dtpqrt(0, min(BLOCK, n), upper, below, overwrite_a=1, overwrite_b=1)
         top, bottom, _ = dtpmqrt(0, v, t, top, bottom, trans=b"T", overwrite_a=1, overwrite_b=1)
+    back = None
+    if first.redundant:
+        back, both, bottom = _with_rank(upper, top, bottom)
+        upper = back.triangle
+    else:
+        both, _ = dtrtrs(upper, top)
     diagonal = np.abs(np.diagonal(upper))
     extremes = (float(diagonal.min()), float(diagonal.max()))
-    both, _ = dtrtrs(upper, top)
     raw = reflected(bottom, overwrite=True)[0] if g else bottom
     triangle = np.triu(raw[:g, :g])
     left = np.sum((np.triu(raw[g:, g:]) if g else raw) ** 2, axis=0)
@@ -207,9 +242,34 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
         traces = tuple(t.trace for t in leaf.ties)
         rhs = raw[:g, own].copy(order="F")
         out.append(
-            LeafFactor(traces, sizes, both[:, own], both[:, :g], triangle, rhs, rest, extremes)
+            LeafFactor(
+                traces, sizes, both[:, own], both[:, :g], triangle, rhs, rest, extremes, back
+            )
         )
     return out
+
+
+def _with_rank(
+    upper: FloatArray, top: FloatArray, bottom: FloatArray
+) -> tuple[Substitution, FloatArray, FloatArray]:
+    """Eliminate columns of which combinations may be zero to rounding.
+
+    Returns how to substitute back, what to begin with, and the rows left for the traces: those of
+    columns that add nothing are among them.
+    """
+    sizes = np.linalg.norm(upper, axis=0)
+    scale = 1.0 / np.where(sizes > 0, sizes, 1.0)
+    raw, pivots, tau, _, _ = dgeqp3(upper * scale)
+    diagonal = np.abs(np.diagonal(raw))
+    rank = max(1, int(np.sum(diagonal > RANK * diagonal[0])))
+    rotated, _, _ = dormqr("L", "T", raw, tau, top, 2 * PANEL * max(1, top.shape[1]))
+    triangle = np.triu(raw[:rank, :rank])
+    left = np.concatenate([rotated[rank:], bottom])
+    return (
+        Substitution(triangle, pivots[:rank] - 1, scale),
+        np.asarray(rotated[:rank]),
+        np.asfortranarray(left),
+    )
 
 
 def _beside(leaves: Sequence[LeafRows], g: int) -> tuple[FloatArray, FloatArray]:

@@ -3,5 +3,8 @@
 from sharpfront.maps.axis import AxisMap
 from sharpfront.maps.chain import chain, pulled_back
 from sharpfront.maps.quadrilateral import Quadrilateral
+from sharpfront.maps.strip import Strip
 
-__all__ = ["AxisMap", "Quadrilateral", "chain", "pulled_back"]
+Chart = Quadrilateral | Strip
+
+__all__ = ["AxisMap", "Chart", "Quadrilateral", "Strip", "chain", "pulled_back"]

@@ -18,6 +18,7 @@ from sharpfront.rows.sides import (
     form_matrix,
     local_sides,
     nearest_patch,
+    scattered_matrix,
     side_normals,
     side_rule,
     side_tables,
@@ -49,12 +50,13 @@ class ConditionRows:
     ) -> dict[int, list[Rows]]:
         """Return the rows of some patches' sides, at Gauss points of each side."""
         out: dict[int, list[Rows]] = {i: [] for i in which}
-        stated: dict[tuple[LinearForm, ...], list[Side]] = {}
+        stated: dict[tuple[tuple[LinearForm, ...], bool], list[Side]] = {}
         for side, part in sides.items():
             if part in self._stated and side.patch in out:
-                stated.setdefault(self._stated[part].forms, []).append(side)
+                kind = self._stated[part].forms, patches[side.patch].chart is None
+                stated.setdefault(kind, []).append(side)
         known: dict[Hashable, list[Rows]] = {}
-        for forms, own in stated.items():
+        for (forms, _), own in stated.items():
             here = [patches[side.patch] for side in own]
             keys = [(forms, side.axis, side.end, p) for side, p in zip(own, here, strict=True)]
             new = [i for i, key in enumerate(keys) if key not in self._kept]
@@ -64,7 +66,7 @@ class ConditionRows:
             for side, key in zip(own, keys, strict=True):
                 known[key] = self._kept[key]
                 out[side.patch] += known[key]
-        if len(self._kept) > KEPT * len(sides):
+        if len(self._kept) > KEPT * max(len(sides), len(patches)):
             self._kept = known
         return out
 
@@ -86,6 +88,29 @@ class ConditionRows:
             for i, own in enumerate(out):
                 own.append(self._on_side(form, patches[i], sides[i], rules[i], values[i]))
         return out
+
+    def on_curves(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
+        """Return the rows of some patches on the boundary that cuts them."""
+        out: dict[int, list[Rows]] = {}
+        for i in which:
+            if patches[i].cut is not None:
+                key = ("curves", patches[i])
+                if key not in self._kept:
+                    self._kept[key] = self._along_curves(patches[i])
+                out[i] = self._kept[key]
+        return out
+
+    def _along_curves(self, patch: Patch) -> list[Rows]:
+        assert patch.cut is not None
+        measure, rows = self.measure, []
+        for part, (found, weights) in patch.cut.boundary(max(patch.functions)).items():
+            for form in self._stated[part].forms if part in self._stated else ():
+                values = form_at(form, measure.problem.coordinates, found.points, found.normals)
+                size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
+                scale = measure.vote(patch.longest) / size * np.sqrt(weights)
+                matrix = scattered_matrix(values, scale, patch, found.points, measure.unknowns)
+                rows.append((matrix, measure.probed(values.rhs * scale)))
+        return rows
 
     def _on_side(
         self,

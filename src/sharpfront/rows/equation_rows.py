@@ -19,7 +19,7 @@ from sharpfront.leastsquares.threads import mapped
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.moments import weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
-from sharpfront.rows.sides import local_sides
+from sharpfront.rows.sides import local_sides, scattered_matrix
 from sharpfront.rows.values import FormValues, constants_of, form_at, taylor_of_all
 
 # Rows are kept of so many times the patches at hand: those of a solution are wanted again in
@@ -75,6 +75,16 @@ class EquationRows:
         return list(out.values())
 
     def _assembled(self, patches: Sequence[Patch]) -> list[Reduced]:
+        cut = [patch for patch in patches if patch.cut is not None]
+        boxes = [patch for patch in patches if patch.cut is None and patch.chart is None]
+        mapped_ones = [patch for patch in patches if patch.chart is not None]
+        known = dict(zip(cut, self._on_cut(cut), strict=True)) if cut else {}
+        for alike in (boxes, mapped_ones):
+            known |= zip(alike, self._on_whole(alike), strict=True)
+        return [known[patch] for patch in patches]
+
+    def _on_whole(self, patches: Sequence[Patch]) -> list[Reduced]:
+        """Return the rows of patches that nothing cuts, all boxes of space or all in charts."""
         if not patches:
             return []
         counts = [tuple(p + 1 for p in patch.functions) for patch in patches]
@@ -98,6 +108,27 @@ class EquationRows:
         each = [(patch, rules[i][1], [v[i] for v in values]) for i, patch in enumerate(patches)]
         work = sum(2.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(lambda one: self._varying(*one), each, work)
+
+    def _on_cut(self, patches: Sequence[Patch]) -> list[Reduced]:
+        """Return the rows of patches that the boundary cuts, at points inside."""
+        points = [patch.inner_points() for patch in patches]
+        ends = np.cumsum([len(x) for x in points])[:-1]
+        problem, every = self.measure.problem, np.concatenate(points)
+        values = [form_at(f, problem.coordinates, every).split(ends) for f in problem.forms]
+
+        def reduced(i: int) -> Reduced:
+            patch, forms = patches[i], [v[i] for v in values]
+            factor = lightest([patch], self.measure.order) * self.measure.vote(patch.longest)
+            blocks, rhs = [], []
+            for form in forms:
+                size = felt_size(form, patch.sides, self.measure.rough, self.measure.extent)[0]
+                scale = factor / np.maximum(size, TINY) / math.sqrt(max(1, len(points[i])))
+                blocks.append(scattered_matrix(form, scale, patch, points[i], problem.unknowns))
+                rhs.append(form.rhs * scale)
+            return Reduced.of(np.concatenate(blocks), self.measure.probed(np.concatenate(rhs)))
+
+        work = sum(4.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
+        return mapped(reduced, range(len(patches)), work)
 
     def _sources(self, points: FloatArray) -> list[FloatArray]:
         """Return the right-hand side of each equation at points."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut import SHORTEST
 from sharpfront.bases.patch import Patch
-from sharpfront.maps import Quadrilateral
+from sharpfront.maps import Chart, Strip
 
 # Patches of two charts that touch along less than this share of the shorter side do so by rounding.
 TOUCH = 1e-3
@@ -56,11 +57,15 @@ class Face:
         The side of the one and of the other, in one chart the upper and the lower.
     normal
         In space, where two charts meet; None inside one, whose axes both patches have.
+    strip
+        Where given, the inner side of a strip meets boxes that it cuts: `below` has the stretch
+        along the strip, `above` about where it lies in the box.
     """
 
     below: Contact
     above: Contact
     normal: tuple[float, float] | None = None
+    strip: Strip | None = None
 
     @property
     def contacts(self) -> tuple[Contact, Contact]:
@@ -91,17 +96,22 @@ def faces_of(
     """
     low = np.stack([p.low for p in patches])
     high = np.stack([p.high for p in patches])
-    groups: dict[Quadrilateral | None, list[int]] = defaultdict(list)
+    cut = any(p.cut for p in patches)
+    groups: dict[Chart | None, list[int]] = defaultdict(list)
     for i, patch in enumerate(patches):
         groups[patch.chart].append(i)
     faces: list[Face] = []
     for members in groups.values():
         faces += _in_one_chart(members, low, high, joined)
+    if cut:
+        faces = [part for face in faces for part in _inside(face, patches)]
     faces += _across_charts(groups, low, high)
     covered = np.zeros((*low.shape, 2), dtype=bool)
     for face in faces:
         for c in face.contacts:
             covered[c.patch, c.axis, c.end] = True
+    if cut:
+        faces += _along_strips(patches, groups)
     bare = np.argwhere(~covered)
     return faces, [Side(int(i), int(a), int(e)) for i, a, e in bare]
 
@@ -140,6 +150,56 @@ def _meeting(
     return found
 
 
+def _inside(face: Face, patches: Sequence[Patch]) -> list[Face]:
+    """Return what of a face lies in the domain."""
+    pieces = [(face.below.low[0], face.below.high[0])]
+    for here in face.contacts:
+        cut = patches[here.patch].cut
+        if cut is not None:
+            own = cut.sides[here.axis, here.end]
+            both = [(max(a, c), min(b, d)) for a, b in pieces for c, d in own]
+            least = SHORTEST * float(np.min(cut.high - cut.low))
+            pieces = [(low, high) for low, high in both if high - low > least]
+    return [
+        Face(
+            replace(face.below, low=(low,), high=(high,)),
+            replace(face.above, low=(low,), high=(high,)),
+        )
+        for low, high in pieces
+    ]
+
+
+def _along_strips(
+    patches: Sequence[Patch], groups: Mapping[Chart | None, Sequence[int]]
+) -> list[Face]:
+    """Return the faces between the inner sides of strips and the boxes that these cut."""
+    faces: list[Face] = []
+    for i in groups.get(None, ()):
+        cut = patches[i].cut
+        for stretch in cut.stretches if cut is not None else ():
+            assert cut is not None
+            strip = cut.region.strips.get(stretch.panel)
+            if strip is None:
+                continue
+            start, stop = (0.5 * (t + 1.0) * strip.length for t in (stretch.start, stretch.stop))
+            for j in groups.get(strip, ()):
+                low, high = max(start, patches[j].low[0]), min(stop, patches[j].high[0])
+                if patches[j].high[1] == strip.depth and high - low > SHORTEST * strip.length:
+                    below = Contact(j, 1, 1, (float(low),), (float(high),))
+                    faces.append(Face(below, _in_box(i, strip, low, high), strip=strip))
+    return faces
+
+
+def _in_box(patch: int, strip: Strip, low: float, high: float) -> Contact:
+    """Return about where a stretch of a strip's inner side lies in a box."""
+    s = np.array([low, 0.5 * (low + high), high])
+    points = strip.points(np.stack([s, np.full(3, strip.depth)], axis=1))
+    normal = strip.normals_inside(s[1:2])[0]
+    axis = int(np.argmax(np.abs(normal)))
+    along = np.sort(points[[0, -1], 1 - axis])
+    return Contact(patch, axis, int(normal[axis] < 0), (float(along[0]),), (float(along[1]),))
+
+
 @dataclass(frozen=True, eq=False)
 class _Edge:
     """The patches at a side of a chart, and their extent along it as shares of its length."""
@@ -165,7 +225,7 @@ class _Edge:
 
 
 def _across_charts(
-    groups: dict[Quadrilateral | None, list[int]], low: FloatArray, high: FloatArray
+    groups: dict[Chart | None, list[int]], low: FloatArray, high: FloatArray
 ) -> list[Face]:
     """Return the faces between patches of charts that share a side."""
     edges: dict[frozenset[tuple[float, float]], list[_Edge]] = defaultdict(list)
@@ -187,7 +247,7 @@ def _across_charts(
 
 
 def _edge(
-    chart: Quadrilateral,
+    chart: Chart,
     axis: int,
     end: int,
     members: Sequence[int],

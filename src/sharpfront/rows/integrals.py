@@ -20,7 +20,7 @@ from sharpfront.leastsquares.leaves import LeafRows, Tie
 from sharpfront.problem import IntegralCondition
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.norm import size_of_terms
-from sharpfront.rows.sides import form_matrix
+from sharpfront.rows.sides import form_matrix, scattered_matrix
 from sharpfront.rows.values import form_at, taylor_of
 
 
@@ -84,6 +84,8 @@ class Integrals:
 
     def _over(self, patch: Patch) -> tuple[FloatArray, FloatArray]:
         """Return the integrals over a patch as rows over its columns, and what holds no unknown."""
+        if patch.cut is not None:
+            return self._over_inside(patch)
         counts = tuple(p + 1 for p in patch.functions)
         points, weights = patch.gauss_points(counts)
         at = patch.positions([gauss(n)[0] for n in counts])
@@ -94,6 +96,18 @@ class Integrals:
             tables = patch.gauss_tables(counts, form.order)
             mapped = found.in_chart(taylor_of(patch, at))
             matrix = form_matrix(mapped, 1.0, tables, self.problem.unknowns)
+            rows.append(scale * (weights @ matrix))
+            constants.append(-scale * float(weights @ found.rhs))
+        return np.stack(rows), np.array(constants)
+
+    def _over_inside(self, patch: Patch) -> tuple[FloatArray, FloatArray]:
+        """Return the same for a patch that the boundary cuts, over what lies inside."""
+        assert patch.cut is not None
+        points, weights = patch.cut.quadrature
+        rows, constants = [], []
+        for form, scale in zip(self.forms, self.scales, strict=True):
+            found = form_at(form, self.problem.coordinates, points, what="integral condition")
+            matrix = scattered_matrix(found, 1.0, patch, points, self.problem.unknowns)
             rows.append(scale * (weights @ matrix))
             constants.append(-scale * float(weights @ found.rhs))
         return np.stack(rows), np.array(constants)

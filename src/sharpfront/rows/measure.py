@@ -81,6 +81,8 @@ class Measure:
         key = patch.shape if self.constant else patch
         if key not in self._reaches:
             middle = 0.5 * (patch.low + patch.high)[None]
+            if patch.cut is not None:
+                middle = patch.inner_points()[:1]
             known = [None if patch.chart else constants_of(form) for form in self.problem.forms]
             forms = [
                 found or self.at(form, patch, middle)

@@ -87,13 +87,16 @@ class PatchRows:
         """
         ties = self._ties.of_patches(faces, patches, which)
         further = self._conditions.on_sides(patches, sides, which)
+        for i, own in self._conditions.on_curves(patches, which).items():
+            further[i] += own
         for i, rows in self._conditions.at_points(patches, which):
             further[i].append(rows)
         out = []
-        own = self._equations.reduced([patches[i] for i in which], len(patches))
-        for i, reduced in zip(which, own, strict=True):
+        equations = self._equations.reduced([patches[i] for i in which], len(patches))
+        for i, reduced in zip(which, equations, strict=True):
             more = tuple(m for m, _ in further[i])
             rhs = np.concatenate([r for _, r in further[i]]) if more else None
-            leaf = LeafRows(reduced, tuple(ties[i]), more, rhs)
+            redundant = patches[i].cut is not None
+            leaf = LeafRows(reduced, tuple(ties[i]), more, rhs, redundant=redundant)
             out.append(self.integrals.attached(leaf, patches[i], links[i]) if links else leaf)
         return out

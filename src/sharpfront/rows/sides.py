@@ -169,6 +169,36 @@ def form_matrix(
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
+def scattered_matrix(
+    form: FormValues,
+    scale: FloatArray | float,
+    patch: Patch,
+    positions: FloatArray,
+    unknowns: Sequence[str],
+) -> FloatArray:
+    """Return a form applied to the functions of all unknowns at positions in a patch's chart.
+
+    Parameters
+    ----------
+    form
+        At the positions.
+    scale
+        A factor, for each position or for all.
+    patch, positions
+        Whose functions, and where, (m, d).
+    unknowns
+        Their names, in the order of their columns.
+    """
+    tables = [patch.axis_table(a, positions[:, a], form.order) for a in range(patch.dimension)]
+    out = np.zeros((len(positions), len(unknowns), patch.size))
+    for term, c in zip(form.terms, form.coefficients, strict=True):
+        part = np.broadcast_to(scale * c, len(positions))[:, None]
+        for table, k, own in zip(tables, term.orders, patch.products, strict=True):
+            part = part * table[k][:, own]
+        out[:, unknowns.index(term.unknown)] += part
+    return out.reshape(len(positions), -1)
+
+
 def _of_one(
     form: FormValues, unknown: str, scale: FloatArray | float, tables: Sequence[FloatArray]
 ) -> FloatArray:

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_matrix, to_rounding
 from sharpfront.leastsquares.leaves import Tie
 from sharpfront.rows.faces import Contact, Face
 from sharpfront.rows.interfaces import FaceSizes, Interfaces
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.sides import (
+    MAPPED,
     face_depth,
     face_rule,
     form_matrix,
     moment_matrix,
     moments_of,
+    scattered_matrix,
     shares_of,
 )
 from sharpfront.rows.values import normal_derivative, taylor_of
@@ -98,7 +101,7 @@ class TraceTies:
 
     def _sizes(self, face: Face, patches: Sequence[Patch]) -> _Sizes:
         both = [(patches[c.patch], c) for c in face.contacts]
-        depth = min(face_depth(p, c, face.normal) for p, c in both)
+        depth = min(face_depth(p, c, None if face.strip else face.normal) for p, c in both)
         depth = min(max(depth, float(self.measure.reach(p)[c.axis])) for p, c in both)
         least = min(depth, *(p.shortest for p, _ in both))
         vote = self.measure.vote(min(p.longest for p, _ in both))
@@ -110,6 +113,8 @@ class TraceTies:
         """Return the moments of a face's data as rows of one of its patches."""
         patch = patches[here.patch]
         a, b = (patches[c.patch] for c in face.contacts)
+        if face.strip is not None:
+            return Tie(number, sizes.vote * self._along_strip(patch, face, sizes))
         special = self.interfaces.data(face, a.maps[face.below.axis].high)
         if special:
             lengths = np.minimum(a.sides, b.sides)
@@ -151,6 +156,24 @@ class TraceTies:
                 full = np.zeros((len(block), len(unknowns) * patch.size))
                 full[:, j * patch.size : (j + 1) * patch.size] = block
                 rows.append(full)
+        return np.concatenate(rows)
+
+    def _along_strip(self, patch: Patch, face: Face, sizes: _Sizes) -> FloatArray:
+        """Return the same where boxes meet the inner side of a strip."""
+        strip, (low,), (high,) = face.strip, face.below.low, face.below.high
+        assert strip is not None
+        z, w = gauss(2 * sizes.counts[0] + MAPPED)
+        s = 0.5 * (low * (1 - z) + high * (1 + z))
+        on_strip = np.stack([s, np.full(len(s), strip.depth)], axis=1)
+        at = on_strip if patch.chart is strip else strip.points(on_strip)
+        mean = (legendre_table(z, sizes.counts[0])[0] * w[:, None]).T
+        taylor, normals = taylor_of(patch, at), strip.normals_inside(s).T
+        rows = [np.zeros((0, len(self.measure.unknowns) * patch.size))]
+        for unknown in self.measure.unknowns:
+            for k in range(self.total[unknown]):
+                form = normal_derivative(unknown, normals, k, len(s)).in_chart(taylor)
+                scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
+                rows.append(mean @ scattered_matrix(form, scale, patch, at, self.measure.unknowns))
         return np.concatenate(rows)
 
     def _across_charts(

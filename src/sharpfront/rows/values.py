@@ -99,14 +99,19 @@ def constants_of(form: LinearForm) -> FormValues | None:
     return FormValues(form.terms, [np.array([v]) for v in values], np.zeros(1))
 
 
-def normal_derivative(unknown: str, normal: Sequence[float], times: int, count: int) -> FormValues:
-    """Return d^k u/dn^k of one unknown at points of a face with one normal in the plane."""
+def normal_derivative(
+    unknown: str, normal: Sequence[float] | FloatArray, times: int, count: int
+) -> FormValues:
+    """Return d^k u/dn^k of one unknown at points of a face in the plane.
+
+    The normal is one for all, (2,), or each has its own, (2, count).
+    """
     terms, coefficients = [], []
     factor = 1.0
     for k in range(times + 1):
         terms.append(InChart(unknown, (times - k, k)))
         value = factor * normal[0] ** (times - k) * normal[1] ** k
-        coefficients.append(np.full(count, value))
+        coefficients.append(np.broadcast_to(value, count))
         factor *= (times - k) / (k + 1)
     return FormValues(terms, coefficients, np.zeros(count))
 

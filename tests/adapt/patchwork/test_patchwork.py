@@ -383,7 +383,7 @@ def test_tilings():
     assert [x.tolist() for x in block.lines] == [[-1, 0, 1], [-1, 0, 1]]
     assert len(block.boxes(block.lines)) == 3
     assert {w[4] for w in block.walls} == set(domain.parts)
-    assert tiling_of(sf.Disk((0, 0), 1)) is None
+    assert tiling_of(sf.Disk((0, 0), 1)).blocks[0].region is not None
 
 
 def test_rates_of_layers_from_the_equation():

@@ -21,6 +21,7 @@ from sharpfront.adapt.patchwork.certify import (
     MEANING,
     Certifier,
 )
+from sharpfront.adapt.patchwork.collars import collared
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.data import are_smooth
 from sharpfront.adapt.patchwork.jumps import Jumps
@@ -44,6 +45,8 @@ from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.approximation import Approximation
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
 from sharpfront.equation.expression import Expression
@@ -113,10 +116,10 @@ class Patches:
         tiling = tiling_of(problem.domain)
         if tiling is None or not (problem.is_linear and suits(problem)):
             raise ProblemError(
-                "sf.Patches solves linear problems on boxes and on regions with straight sides. "
+                "sf.Patches solves linear problems on boxes and on regions of the plane. "
                 "Leave adaptor= out."
             )
-        tiling = with_poles(problem, tiling)
+        tiling = collared(problem, with_poles(problem, tiling), self.settings, tol)
         most = self.max_kernels // len(problem.unknowns)
         waves = Waves.of(problem, tiling)
         cells = first_cells(problem, tiling, self.settings, tol, most // 2, waves)
@@ -171,13 +174,7 @@ class Patches:
                 state.cells, approximation, scales, tails, state.tol
             )
             value = max(certificate.value, certificate.beside)
-        points = np.concatenate(
-            [c.patch.points([_CHECKED] * c.patch.dimension) for c in state.cells]
-        )
-        volumes = np.repeat(
-            [np.prod(c.patch.sides) / len(_CHECKED) ** c.patch.dimension for c in state.cells],
-            len(_CHECKED) ** state.cells[0].patch.dimension,
-        )
+        points, volumes = _checked([c.patch for c in state.cells])
         residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)
         return PatchAssessment(
             approximation,
@@ -309,6 +306,16 @@ class Patches:
         if any(is_shortest(c.patch) for c in cells):
             return True
         return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+
+
+def _checked(patches: Sequence[Patch]) -> tuple[FloatArray, FloatArray]:
+    """Return points of patches at which the residual is looked at, and their shares of volume."""
+    points, volumes = [], []
+    for patch in patches:
+        points.append(patch.spread(_CHECKED))
+        size = patch.cut.area if patch.cut else float(np.prod(patch.sides))
+        volumes.append(np.full(len(points[-1]), size / len(points[-1])))
+    return np.concatenate(points), np.concatenate(volumes)
 
 
 def _poorer(settings: PatchSettings, tol: float) -> Iterator[tuple[PatchSettings, float]]:

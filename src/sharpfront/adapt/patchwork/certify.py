@@ -23,6 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.corners import CornerChanges
 from sharpfront.adapt.patchwork.cuts import Cell, Flags
 from sharpfront.adapt.patchwork.jumps import Jumps
@@ -30,7 +31,6 @@ from sharpfront.adapt.patchwork.refine import richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import Tails
-from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.adapt.patchwork.vertices import (
     SMALLER,
     Point,
@@ -334,7 +334,7 @@ def _largest(gaps: FloatArray, scales: Sequence[float]) -> float:
 def compared_points(patches: Sequence[Patch]) -> FloatArray:
     """Return points of every patch at which solutions are compared, (m, d)."""
     z = np.array(COMPARED)
-    return np.concatenate([patch.points([z] * patch.dimension) for patch in patches])
+    return np.concatenate([patch.spread(z) for patch in patches])
 
 
 def _finite(value: float) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.maps import AxisMap, Quadrilateral
+from sharpfront.maps import AxisMap, Chart
 
 # A patch beside a much thinner one is cut at so many times that one's thickness.
 GRADING = 2.5
@@ -37,7 +37,7 @@ FLOATS = 4096.0
 
 # How deep layers are beside walls, and how long these are: by chart, axis, end of the patches that
 # touch, and place.
-Depths = Mapping[tuple[Quadrilateral | None, int, int, float], tuple[float, float]]
+Depths = Mapping[tuple[Chart | None, int, int, float], tuple[float, float]]
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 
@@ -206,7 +206,9 @@ def parts_of(
         run = cell.run + 1 if corner == cell.corner else 1
         maps, counts = tuple(c[0] for c in combination), tuple(c[1] for c in combination)
         before = _before(cell, corner, tail, 1)
-        out.append(Cell(replace(cell.patch, maps=maps, functions=counts), corner, run, *before))
+        patch = replace(cell.patch, maps=maps, functions=counts)
+        if not patch.is_empty:
+            out.append(Cell(patch, corner, run, *before))
     return out
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.refine import Limits, functions_of, refined
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.tails import ANALYTIC, Tails, tails_of_blocks
-from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.adapt.spikes import spread
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import leading_degrees
@@ -50,6 +50,7 @@ PLACES = 2500
 MISSED = 10.0
 # Further places, spread evenly.
 SPREAD = 500
+_NOWHERE = np.empty((0, 2))
 
 
 def with_resolved_data(
@@ -140,12 +141,34 @@ class _Looks:
     def _look(self, patch: Patch) -> _Look:
         told, spread_out = (_inside(patch, x) for x in (self.told[:-SPREAD], self.told[-SPREAD:]))
         places = _watched(patch, np.concatenate([told, spread_out]))
+        if patch.cut is not None:
+            return self._look_inside(patch, places[patch.has(places)])
         seen, gaps = [], []
         for form in self.problem.forms:
             for block, values, felt in _blocks(self, form, patch, places):
                 seen.append(_beyond(block, patch.functions))
                 gaps.append(felt * np.abs(values - _interpolated(block, patch, places)))
         return _Look(places, (len(told), len(spread_out)), seen, gaps)
+
+    def _look_inside(self, patch: Patch, places: FloatArray) -> _Look:
+        """Return the look at a patch that the boundary cuts: only at what lies inside.
+
+        What its functions make of data at points inside is compared with these, and at places.
+        """
+        points = patch.inner_points()
+        every = np.concatenate([points, places])
+        n, seen, gaps = len(points), [], []
+        for form in self.problem.forms:
+            data = _data(self, form, patch, every)
+            for values, felt in data:
+                assert patch.frame is not None
+                block = patch.frame.fitted(values[:n]).reshape(patch.functions)
+                gap = felt * np.abs(values - _interpolated(block, patch, every))
+                own = tails_of_blocks([block], 1.0, [ANALYTIC], frames=[patch.frame])
+                missed = np.where(own.tail[0] > 0.1 * own.tail.max(), gap[:n].max(), 0.0)
+                seen.append((np.where(missed > 1.0, missed, 0.0), own.wanted[0]))
+                gaps.append(gap[n:])
+        return _Look(places, (0, 0), seen, gaps)
 
 
 def crossings(problem: Problem) -> FloatArray:
@@ -173,7 +196,7 @@ def _told(problem: Problem) -> FloatArray:
 
 def _cut_where_missed(looks: _Looks, cells: list[Cell]) -> list[Cell]:
     """Return the cells cut at places at which data are not what the cells' points say."""
-    missed = [_misfit(looks(c.patch)) for c in cells]
+    missed = [_misfit(looks(c.patch)) if c.patch.cut is None else _NOWHERE for c in cells]
     out = []
     for cell, places in zip(cells, missed, strict=True):
         sides, at = [], cell.patch.in_chart(places)
@@ -219,8 +242,10 @@ def _data_tails(looks: _Looks, patches: Sequence[Patch]) -> Tails:
         look = looks(patch)
         for (t, w), gap in zip(look.seen, look.gaps, strict=True):
             missed = np.ones_like(t)
-            if gap.max() > max(1.0, MISSED * t.max()):
-                missed = _gaps_along(looks, patch, look.places[int(np.argmax(gap))])
+            if gap.max(initial=0.0) > max(1.0, MISSED * t.max()):
+                missed = np.full_like(t, gap.max())
+                if patch.cut is None:
+                    missed = _gaps_along(looks, patch, look.places[int(np.argmax(gap))])
             t, w = np.where(missed > 1.0, missed, t), np.where(missed > 1.0, np.inf, w)
             tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
     return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail)

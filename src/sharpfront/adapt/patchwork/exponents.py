@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem

@@ -15,16 +15,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.blocks import ROUNDING, Block, Tiling
 from sharpfront.adapt.patchwork.compatibility import Compatibility, Side
 from sharpfront.adapt.patchwork.cuts import ENOUGH, Cell
 from sharpfront.adapt.patchwork.solids import Wall
 from sharpfront.adapt.patchwork.tails import Tails
-from sharpfront.adapt.patchwork.tiling import ROUNDING, Block, Tiling
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
+from sharpfront.maps import Strip
 from sharpfront.problem import Problem
 
 Place = tuple[float, ...]
@@ -68,20 +69,23 @@ class Jumps:
         if problem.domain.dimension != 2:
             return cls(BESIDE * extent)
         found, slopes = {}, Compatibility(problem)
-        walls = [(block, wall) for block in tiling.blocks for wall in block.walls]
+        straight_ones = [block for block in tiling.blocks if not isinstance(block.chart, Strip)]
+        walls = [(block, wall) for block in straight_ones for wall in block.walls]
         sides = [(block.ends(wall), wall[4]) for block, wall in walls]
-        for (ends, part), (others, beside) in itertools.combinations(sides, 2):
+        straight = len(sides)
+        sides += tiling.curves
+        for one_side, other_side in itertools.combinations(enumerate(sides), 2):
+            (k, (ends, part)), (m, (others, beside)) = one_side, other_side
             gaps = np.linalg.norm(ends[:, None] - others[None], axis=2)
-            i, j = divmod(int(np.argmin(gaps)), 2)
-            if gaps[i, j] > ROUNDING * extent:
-                continue
-            one, two = _side(problem, part, ends, i), _side(problem, beside, others, j)
-            told = _disagreeing(problem, one, two, tol)
-            if not told and slopes.missed([one, two]) > tol:
-                parts = part if part == beside else f"{part} and {beside}"
-                told = f"the slopes of the data on {parts} violate the equations"
-            if told:
-                found[tuple(ends[i].tolist())] = told
+            for i, j in np.argwhere(gaps <= ROUNDING * extent).tolist():
+                one, two = _side(problem, part, ends, i), _side(problem, beside, others, j)
+                told = _disagreeing(problem, one, two, tol)
+                # Along curves slopes are not looked at.
+                if not told and max(k, m) < straight and slopes.missed([one, two]) > tol:
+                    parts = part if part == beside else f"{part} and {beside}"
+                    told = f"the slopes of the data on {parts} violate the equations"
+                if told:
+                    found[tuple(ends[i].tolist())] = told
         inside = {p for block, wall in walls for p in _within(problem, block, wall, tol, slopes)}
         stated = tuple(found[p] for p in sorted(found))
         return cls(BESIDE * extent, tuple(sorted({*found, *inside})), stated)

@@ -15,7 +15,7 @@ import scipy.linalg as sl
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.maps import Quadrilateral
+from sharpfront.maps import Chart
 from sharpfront.problem import Problem
 from sharpfront.rows.values import constants_of, form_at
 
@@ -28,7 +28,7 @@ def decay_rates(
     axis: int,
     end: int,
     wave: float = 0.0,
-    chart: Quadrilateral | None = None,
+    chart: Chart | None = None,
 ) -> list[FloatArray]:
     """Return the rates at which solutions can decay away from a wall, for each point, ascending.
 
@@ -52,7 +52,7 @@ def decay_rates(
 
 
 def wave_numbers(
-    problem: Problem, points: FloatArray, axis: int, chart: Quadrilateral | None = None
+    problem: Problem, points: FloatArray, axis: int, chart: Chart | None = None
 ) -> FloatArray:
     """Return the largest wave number with which solutions oscillate along an axis, at points, (m,).
 
@@ -64,7 +64,7 @@ def wave_numbers(
 
 
 def _symbols(
-    problem: Problem, positions: FloatArray, axis: int, wave: float, chart: Quadrilateral | None
+    problem: Problem, positions: FloatArray, axis: int, wave: float, chart: Chart | None
 ) -> Complex:
     """Return the matrices A_k of P(lambda) = sum_k A_k lambda^k at points, (m, order + 1, n, n).
 

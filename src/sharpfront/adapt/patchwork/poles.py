@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.blocks import ROUNDING, Tiling
 from sharpfront.adapt.patchwork.cuts import Cell, Flags
 from sharpfront.adapt.patchwork.data import crossings
-from sharpfront.adapt.patchwork.tiling import ROUNDING, Tiling
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import is_finite
 from sharpfront.maps import AxisMap
@@ -72,4 +72,5 @@ def _cut(cell: Cell, point: FloatArray) -> list[Cell]:
     for m, x, room in zip(patch.maps, at.tolist(), near, strict=True):
         ends = [m.low, *[x] * int(m.low + room < x < m.high - room), m.high]
         sides.append([AxisMap(a, b) for a, b in itertools.pairwise(ends)])
-    return [replace(cell, patch=replace(patch, maps=maps)) for maps in itertools.product(*sides)]
+    parts = [replace(patch, maps=maps) for maps in itertools.product(*sides)]
+    return [replace(cell, patch=part) for part in parts if not part.is_empty]

@@ -215,6 +215,8 @@ def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Float
     faces, _ = faces_of([c.patch for c in cells], periods)
     out = np.full((len(cells), cells[0].patch.dimension, 2), np.inf)
     for face in faces:
+        if face.strip is not None:
+            continue
         for here, there in (face.contacts, face.contacts[::-1]):
             beside = float(cells[there.patch].patch.sides[there.axis])
             place = here.patch, here.axis, here.end
@@ -244,12 +246,11 @@ def _cut_off(cell: Cell, long: Flags, deep: FloatArray, most: int) -> list[Cell]
         maps = [AxisMap(a, b) for a, b in itertools.pairwise(ends)]
         counts = [*[most] * fits[0], p, *[most] * fits[1]]
         sides.append(list(zip(maps, counts, strict=True)))
-    return [
-        Cell(
-            replace(cell.patch, maps=tuple(s[0] for s in part), functions=tuple(s[1] for s in part))
-        )
+    parts = [
+        replace(cell.patch, maps=tuple(s[0] for s in part), functions=tuple(s[1] for s in part))
         for part in itertools.product(*sides)
     ]
+    return [Cell(patch) for patch in parts if not patch.is_empty]
 
 
 def balanced(
@@ -280,6 +281,8 @@ def _unbalanced(cells: Sequence[Cell], periods: Sequence[float | None]) -> dict[
     faces, _ = faces_of([c.patch for c in cells], periods)
     cuts: dict[int, set[int]] = {}
     for face in faces:
+        if face.strip is not None:
+            continue
         # In units of the face: two charts may measure along it differently.
         below, above = (cells[c.patch].patch.sides[c.rest] / c.lengths for c in face.contacts)
         for i, (a, b) in enumerate(zip(below, above, strict=True)):

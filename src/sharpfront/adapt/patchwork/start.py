@@ -7,24 +7,27 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.blocks import Block, Tiling
+from sharpfront.adapt.patchwork.curved import fitted
 from sharpfront.adapt.patchwork.cuts import Cell, Depths
 from sharpfront.adapt.patchwork.data import with_resolved_data
 from sharpfront.adapt.patchwork.layers import decay_rates
 from sharpfront.adapt.patchwork.poles import cut_at
 from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.adapt.patchwork.settings import PatchSettings
-from sharpfront.adapt.patchwork.tiling import Block, Tiling
 from sharpfront.adapt.patchwork.waves import LOOKED, Waves, short_enough
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
 
 # A layer is cut off if that leaves more than this share of the room beside its wall.
 ROOM = 0.5
+# Beside curved boundaries the domain is looked at this close to a wall, as a share of the room.
+BESIDE = 1e-4
 # In space a layer's strip is cut once more, at this share of its depth: either part of e^-x then
 # takes this share of the functions. Where three layers meet, eight patches with 12 functions along
 # each axis cost a fortieth of one with 20.
@@ -60,14 +63,18 @@ def first_cells(
     cells = []
     for block in tiling.blocks:
         lines, strips = _lines(problem, block, settings, tol)
+        if isinstance(block.chart, Strip) and not strips[1]:
+            strips[1] = _strips((0.0, block.chart.depth), 0, settings, tol, False)
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
             functions = tuple(strips[a].get(side, base) for a, side in enumerate(ends))
             maps = tuple(AxisMap(*side) for side in ends)
-            cells.append(Cell(Patch(maps, functions, block.chart)))
+            own = [Cell(Patch(maps, functions, block.chart, block.region))]
+            cells += fitted(own, block, tiling.corners) if block.region else own
     cells = short_enough(cells, waves, tol, settings.most(tol, problem.domain.dimension), most)
     cells = cut_at(cells, tiling.marked)
-    if len(tiling.blocks) > 1 or not waves.everywhere or tiling.marked:
+    several = len(tiling.blocks) > 1 or tiling.blocks[0].region is not None
+    if several or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)
     return with_resolved_data(problem, tiling, cells, settings, tol, most)
 
@@ -162,7 +169,8 @@ def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:
     i = int(np.searchsorted(lines, place))
     if i + 1 >= len(lines):
         return False
-    inside = np.insert(middle, axis, 0.5 * (place + lines[i + 1]))
+    share = 0.5 if block.region is None else BESIDE
+    inside = np.insert(middle, axis, place + share * (lines[i + 1] - place))
     return bool(block.inside(inside[None])[0])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.adapt.advice import Solved
+from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.certify import (
     Certificate,
     compared_away,
@@ -17,7 +18,6 @@ from sharpfront.adapt.patchwork.certify import (
 from sharpfront.adapt.patchwork.cuts import Cell, Depths, at_corners
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.tails import Tails, tails_of
-from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray

@@ -41,7 +41,8 @@ def _tiled(problem: Problem) -> bool:
     if tiling is None or not problem.is_singular:
         return tiling is not None
     across = sum(len(x) > 0 for x in interface_lines(problem))
-    return not tiling.blocks[0].chart and (problem.domain.dimension < 3 or across < 2)
+    plain = tiling.blocks[0].chart is None and tiling.blocks[0].region is None
+    return plain and (problem.domain.dimension < 3 or across < 2)
 
 
 def needs_patches(problem: Problem) -> bool:

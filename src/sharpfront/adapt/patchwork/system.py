@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.tiling import Tiling
+from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.dissection import Ints, nested_dissection

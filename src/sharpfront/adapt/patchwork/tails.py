@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut import Frame
 from sharpfront.bases.joint import is_joint, leading_degrees
 from sharpfront.bases.patchwork import PatchworkBasis
 
@@ -97,7 +98,8 @@ def tails_of(
         assert isinstance(basis, PatchworkBasis)
         blocks = basis.blocks(approximation.weights[unknown] / scale)
         own = [part * block for part, block in zip(share, blocks, strict=True)]
-        found.append(tails_of_blocks(own, aim, least))
+        frames = [patch.frame for patch in basis.patches]
+        found.append(tails_of_blocks(own, aim, least, frames=frames))
     analytic = np.all([f.analytic for f in found], axis=0)
     tail, wanted, last = (np.max([getattr(f, k) for f in found], axis=0) for k in WORST)
     return Tails(tail, wanted, analytic, last)
@@ -116,6 +118,7 @@ def tails_of_blocks(
     aim: float,
     least: Sequence[float],
     functions: Sequence[tuple[int, ...]] | None = None,
+    frames: Sequence[Frame | None] | None = None,
 ) -> Tails:
     """Return the tails of weights of Legendre products.
 
@@ -129,11 +132,17 @@ def tails_of_blocks(
         By how much analytic weights fall on each patch, as a logarithm.
     functions
         How many functions each patch has along each axis; as many as weights if None.
+    frames
+        The functions of patches that the boundary cuts.
     """
     own = [b.shape for b in blocks] if functions is None else functions
+    profiles = [
+        _profiles(block, counts) if frame is None else frame.profiles(block)
+        for block, counts, frame in zip(blocks, own, frames or [None] * len(blocks), strict=True)
+    ]
     rows = [
-        [_along(p, aim, fall, is_joint(block.ndim)) for p in _profiles(block, counts)]
-        for block, fall, counts in zip(blocks, least, own, strict=True)
+        [_along(p, aim, fall, is_joint(len(each))) for p in each]
+        for each, fall in zip(profiles, least, strict=True)
     ]
     tail, wanted, analytic, last = np.moveaxis(np.array(rows, dtype=float), -1, 0)
     return Tails(tail, wanted, analytic > 0, last)

@@ -15,10 +15,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.exponents import least_exponent
 from sharpfront.adapt.patchwork.refine import balanced
-from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.cuts import Cell, Flags
 from sharpfront.adapt.patchwork.layers import wave_numbers
-from sharpfront.adapt.patchwork.tiling import Tiling
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch, product_points
-from sharpfront.maps import AxisMap, Quadrilateral
+from sharpfront.maps import AxisMap, Chart
 from sharpfront.problem import Problem
 from sharpfront.rows.values import is_constant
 
@@ -42,7 +42,7 @@ class Waves:
     """
 
     problem: Problem
-    largest: Mapping[Quadrilateral | None, tuple[float, ...]]
+    largest: Mapping[Chart | None, tuple[float, ...]]
     everywhere: bool
 
     @classmethod
@@ -52,6 +52,8 @@ class Waves:
         for block in tiling.blocks:
             ends = [(x[0], x[-1]) for x in block.lines]
             points = product_points([a + (b - a) * LOOKED for a, b in ends])
+            if block.region is not None:
+                points = block.domain.sample(len(points))
             # Where data are not finite nothing is known of waves.
             points = points[block.inside(points) & ~_are(block.in_space(points), tiling.marked)]
             axes = range(len(ends))
@@ -69,6 +71,8 @@ class Waves:
 
     def _on(self, patch: Patch) -> tuple[float, ...]:
         points = patch.positions([2.0 * BESIDE - 1.0] * patch.dimension)
+        if patch.cut is not None:
+            points = patch.spread(BESIDE)
         axes = range(patch.dimension)
         each = [wave_numbers(self.problem, points, a, patch.chart) for a in axes]
         return tuple(float(k.max()) for k in each)
@@ -119,7 +123,8 @@ def _parts(cell: Cell, counts: Sequence[int]) -> list[Cell]:
     for m, count in zip(cell.patch.maps, counts, strict=True):
         ends = m.points(np.linspace(-1.0, 1.0, int(count) + 1)).tolist()
         sides.append([AxisMap(a, b) for a, b in itertools.pairwise([m.low, *ends[1:-1], m.high])])
-    return [replace(cell, patch=replace(cell.patch, maps=s)) for s in itertools.product(*sides)]
+    parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
+    return [replace(cell, patch=patch) for patch in parts if not patch.is_empty]
 
 
 def _with_functions(cell: Cell, least: Sequence[int]) -> Cell:

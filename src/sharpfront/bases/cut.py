@@ -1,0 +1,332 @@
+"""Boxes that the boundary of a domain cuts: what of them lies inside.
+
+A patch on such a box has its functions on the whole box and its rows inside: the equation at
+points inside, conditions on the stretches of the boundary in it, traces on the inside of its sides.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lstsq, qr
+from scipy.spatial import cKDTree
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import gauss, legendre_table, norms
+from sharpfront.geometry import BoundaryPoints, Domain
+from sharpfront.geometry.panels import Panels, Stretch
+from sharpfront.maps import Strip
+
+Interval = tuple[float, float]
+# A side is looked at so far to both its sides, in units of the box: one that lies on the boundary
+# has the domain on one side only.
+BESIDE = 1e-6
+# Ends of stretches as close to a side as that, in units of the box, lie on it.
+NEAR = 1e-6
+# Of sides shorter pieces than that, in units of the box, are left out.
+SHORTEST = 1e-6
+# Points along an axis at first, beyond which they become this factor denser, up to so many.
+FIRST, DENSER, MOST = 12, 1.3, 300
+# Points on the boundary for every function along an axis, where the boundary is as long as the box.
+ALONG, FEWEST = 2.0, 3
+# Points of a stretch that tell how far it reaches.
+SEEN = 17
+# Integrals are exact for polynomials up to this degree along each axis.
+DEGREE, OVERSAMPLED = 12, 2
+# Points of a strip's inner side that tell what lies beyond it.
+DENSE = 100
+# Combinations of functions that are smaller than this inside are rounding.
+RANK = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """What lies inside of a box.
+
+    Parameters
+    ----------
+    region
+        The domain.
+    low, high
+        The box.
+    stretches
+        The boundary in it.
+    sides
+        What lies inside of each side: by axis and end, as intervals along the other axis.
+    rim
+        What of each side has the domain inside: axis, end and interval.
+    """
+
+    region: Region
+    low: FloatArray
+    high: FloatArray
+    stretches: tuple[Stretch, ...]
+    sides: dict[tuple[int, int], list[Interval]]
+    rim: list[tuple[int, int, float, float]]
+    _points: dict[int, FloatArray] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def seen(self) -> FloatArray:
+        """Points around what lies inside, (m, 2)."""
+        shares = np.linspace(0.0, 1.0, SEEN)
+        panel = np.repeat([s.panel for s in self.stretches], SEEN)
+        t = np.concatenate([s.start + (s.stop - s.start) * shares for s in self.stretches])
+        found = [self.region.panels.at(panel, t)]
+        for axis, end, low, high in self.rim:
+            points = np.full((2, 2), (self.high if end else self.low)[axis])
+            points[:, 1 - axis] = low, high
+            found.append(points)
+        return np.concatenate(found)
+
+    @property
+    def area(self) -> float:
+        """About how much lies inside."""
+        return float(np.prod(np.subtract(*self.window[::-1]))) * len(self.points(1)) / FIRST**2
+
+    @cached_property
+    def window(self) -> tuple[FloatArray, FloatArray]:
+        """A smaller box about what lies inside."""
+        low, high = (np.clip(f(self.seen, axis=0), self.low, self.high) for f in (np.min, np.max))
+        # Nothing is left of an axis along which the boundary only touches.
+        thin = high - low < SHORTEST * (self.high - self.low)
+        return np.where(thin, self.low, low), np.where(thin, self.high, high)
+
+    def points(self, count: int) -> FloatArray:
+        """Return points inside, at least so many where that is possible, (m, 2)."""
+        if count not in self._points:
+            self._points[count] = self._spread(count)
+        return self._points[count]
+
+    def _spread(self, count: int) -> FloatArray:
+        low, high = self.window
+        along = max(FIRST, int(np.sqrt(count)))
+        while True:
+            z = gauss(along)[0]
+            axes = [0.5 * (a * (1 - z) + b * (1 + z)) for a, b in zip(low, high, strict=True)]
+            points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+            found = points[self.region.contains(points)]
+            if len(found) >= count or along >= MOST:
+                return np.asarray(found)
+            wanted = int(along * np.sqrt(count / max(len(found), 1)))
+            along = min(MOST, max(int(DENSER * along), wanted))
+
+    def spread(self, count: int) -> FloatArray:
+        """Return just so many points inside and on the boundary, (count, 2)."""
+        inside = self.points(count)
+        edge = self.seen[:: max(1, len(self.seen) // (count // 4))][: count // 4]
+        rest = count - len(edge)
+        chosen = np.linspace(0, max(len(inside) - 1, 0), min(rest, len(inside)))
+        found = np.concatenate([edge, inside[chosen.astype(int)]])
+        return np.asarray(np.resize(found, (count, 2)))
+
+    @cached_property
+    def quadrature(self) -> tuple[FloatArray, FloatArray]:
+        """Points inside, and weights that integrate polynomials up to a degree exactly.
+
+        Integrals of polynomials over what lies inside are those of their integrals along x, times
+        the normal's first component, along its rim.
+        """
+        points = self.points(OVERSAMPLED * DEGREE**2)
+        low, high = self.low, self.high
+        rim, normals, weights = self._rim
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        z = np.clip((rim - middle) / half, -1.0, 1.0)
+        first = legendre_table(z[:, 0], DEGREE + 1)[0] / norms(DEGREE + 1)
+        k = np.arange(DEGREE)
+        below = np.concatenate([-np.ones((len(z), 1)), first[:, :-2]], axis=1)
+        along = half[0] * norms(DEGREE) * (first[:, 1:] - below) / (2 * k + 1)
+        across = legendre_table(z[:, 1], DEGREE)[0]
+        moments = np.einsum("m,mi,mj->ij", weights * normals[:, 0], along, across).ravel()
+        values = Frame((points - middle) / half, (DEGREE, DEGREE)).values
+        return points, np.asarray(lstsq(values.T, moments, RANK, lapack_driver="gelsy")[0])
+
+    @cached_property
+    def _rim(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Points all round what lies inside, outward normals and weights of integrals."""
+        z, w = gauss(DEGREE + 4)
+        panels, found = self.region.panels, []
+        for s in self.stretches:
+            t = 0.5 * (s.start * (1 - z) + s.stop * (1 + z))
+            own, speeds = panels.boundary(np.full(len(z), s.panel), t)
+            found.append((own.points, own.normals, w * (s.stop - s.start) * speeds))
+        for axis, end, low, high in self.rim:
+            points, normals = np.empty((len(z), 2)), np.zeros((len(z), 2))
+            points[:, axis] = (self.high if end else self.low)[axis]
+            points[:, 1 - axis] = 0.5 * (low * (1 - z) + high * (1 + z))
+            normals[:, axis] = 1.0 if end else -1.0
+            found.append((points, normals, w * (high - low)))
+        one, two, three = (np.concatenate(each) for each in zip(*found, strict=True))
+        return one, two, three
+
+    def boundary(self, functions: int) -> dict[str, tuple[BoundaryPoints, FloatArray]]:
+        """Return points on each part of the boundary in the box, with weights that sum to one.
+
+        Parameters
+        ----------
+        functions
+            Along an axis of the box.
+        """
+        panels, size = self.region.panels, float(np.max(self.high - self.low))
+        parts: dict[str, list[Stretch]] = {}
+        for stretch in self.stretches:
+            parts.setdefault(panels.parts[stretch.panel], []).append(stretch)
+        out = {}
+        for part, own in parts.items():
+            panel, t, weights = [], [], []
+            for s in own:
+                middle = np.array([0.5 * (s.start + s.stop)])
+                speed = float(panels.boundary(np.array([s.panel]), middle)[1][0])
+                length = speed * (s.stop - s.start)
+                z, w = gauss(FEWEST + int(ALONG * functions * length / size))
+                t.append(middle[0] + 0.5 * (s.stop - s.start) * z)
+                panel.append(np.full(len(z), s.panel))
+                weights.append(w * (s.stop - s.start))
+            found, speeds = panels.boundary(np.concatenate(panel), np.concatenate(t))
+            heavy = np.concatenate(weights) * speeds
+            out[part] = found, heavy / heavy.sum()
+        return out
+
+
+class Region:
+    """A domain with curved sides, as patches see it.
+
+    Parameters
+    ----------
+    domain
+        The domain.
+    panels
+        The pieces of its boundary that cut boxes; others lie on sides of boxes.
+    strips
+        Strips along the boundary that boxes leave out, by the panels of their inner sides.
+    """
+
+    def __init__(
+        self, domain: Domain, panels: Panels, strips: Mapping[int, Strip] | None = None
+    ) -> None:
+        self.domain, self.panels, self.strips = domain, panels, strips or {}
+        self._known: dict[bytes, Cut | bool] = {}
+
+    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Tell which points lie in the domain, but in none of the strips."""
+        inside = self.domain.contains(points)
+        if not self.strips:
+            return inside
+        tree, normals = self._inner
+        nearest = tree.query(points)[1]
+        beyond = np.sum((points - tree.data[nearest]) * normals[nearest], axis=1)
+        return np.asarray(inside & (beyond <= 0.0))
+
+    @cached_property
+    def _inner(self) -> tuple[cKDTree, FloatArray]:
+        """Points on the inner sides of the strips, and normals that lead into these."""
+        t = np.linspace(-1.0, 1.0, DENSE)
+        panel = np.repeat(list(self.strips), DENSE)
+        found, _ = self.panels.boundary(panel, np.tile(t, len(self.strips)))
+        return cKDTree(found.points), found.normals
+
+    def look(self, low: FloatArray, high: FloatArray) -> Cut | bool:
+        """Return what lies inside of a box that is cut; whether all of it lies inside, if not."""
+        key = low.tobytes() + high.tobytes()
+        if key not in self._known:
+            self._known[key] = self._look(low, high)
+        return self._known[key]
+
+    def _look(self, low: FloatArray, high: FloatArray) -> Cut | bool:
+        stretches = tuple(self.panels.inside(low, high))
+        if not stretches:
+            return bool(self.contains(0.5 * (low + high)[None])[0])
+        panel = np.repeat([s.panel for s in stretches], 2)
+        ends = self.panels.at(panel, np.array([[s.start, s.stop] for s in stretches]).ravel())
+        sides: dict[tuple[int, int], list[Interval]] = {}
+        rim: list[tuple[int, int, float, float]] = []
+        for axis, end in itertools.product(range(2), range(2)):
+            sides[axis, end], inner = self._inside_of_side(low, high, axis, end, ends)
+            rim += [(axis, end, a, b) for a, b in inner]
+        cut = Cut(self, low, high, stretches, sides, rim)
+        return cut if any(sides.values()) or len(cut.points(1)) else False
+
+    def _inside_of_side(
+        self, low: FloatArray, high: FloatArray, axis: int, end: int, ends: FloatArray
+    ) -> tuple[list[Interval], list[Interval]]:
+        """Return what of a side has the domain on both its sides, and where it has it inside."""
+        place, rest, size = (high if end else low)[axis], 1 - axis, high - low
+        on = np.abs(ends[:, axis] - place) < NEAR * size[axis]
+        cuts = np.unique(np.clip(ends[on, rest], low[rest], high[rest]))
+        cuts = np.concatenate([[low[rest]], cuts, [high[rest]]])
+        pairs = np.stack([cuts[:-1], cuts[1:]], axis=1)
+        pairs = pairs[pairs[:, 1] - pairs[:, 0] > SHORTEST * size[rest]]
+        middles = np.empty((2, len(pairs), 2))
+        middles[:, :, rest] = pairs.mean(axis=1)
+        inwards = BESIDE * size[axis] * (-1.0 if end else 1.0)
+        middles[:, :, axis] = np.array([[place + inwards], [place - inwards]])
+        if self.domain.periodic_axes[axis]:
+            middles[:, :, axis] = np.clip(middles[:, :, axis], *self.domain.bounds[:, axis])
+        inner, outer = self.contains(middles.reshape(-1, 2)).reshape(2, -1)
+        both, own = ([(a, b) for a, b in pairs[k].tolist()] for k in (inner & outer, inner))
+        return _joined(both), own
+
+
+def _joined(intervals: Sequence[Interval]) -> list[Interval]:
+    """Return intervals, those that touch as one."""
+    out: list[Interval] = []
+    for low, high in intervals:
+        if out and out[-1][1] == low:
+            out[-1] = (out[-1][0], high)
+        else:
+            out.append((low, high))
+    return out
+
+
+class Frame:
+    """The products of a patch's functions on what lies inside of it, made orthonormal.
+
+    Many combinations of them are almost zero there, and weights say little. What of a function is
+    of no lower degree along an axis than so many is well defined: it is the part of it beyond all
+    products of lower degree, in the mean over what lies inside.
+
+    Parameters
+    ----------
+    z
+        Points inside in the reference cell, (m, 2).
+    functions
+        Along each axis.
+    """
+
+    def __init__(self, z: FloatArray, functions: tuple[int, ...]) -> None:
+        self.functions = functions
+        tables = [legendre_table(z[:, a], p)[0] for a, p in enumerate(functions)]
+        self.values = (tables[0][:, :, None] * tables[1][:, None, :]).reshape(len(z), -1)
+        self._root = np.sqrt(len(z))
+
+    @cached_property
+    def _triangles(self) -> tuple[FloatArray, FloatArray]:
+        """Of values at the points, with functions in the order of degrees along each axis."""
+        first = _upper(self.values / self._root)
+        order = np.arange(first.shape[1]).reshape(self.functions).T.ravel()
+        return first, _upper(first[:, order])
+
+    def fitted(self, values: FloatArray) -> FloatArray:
+        """Return the weights of the functions that come closest to values at the points."""
+        return np.asarray(lstsq(self.values, values, RANK, lapack_driver="gelsy")[0])
+
+    def profiles(self, block: FloatArray) -> list[FloatArray]:
+        """Return how large the terms of each degree are along each axis."""
+        sizes = np.multiply.outer(*[norms(p) for p in self.functions])
+        first, second = self._triangles
+        one, two = first @ block.ravel(), second @ block.T.ravel()
+        out = []
+        for own, size, p in ((one, sizes, self.functions[0]), (two, sizes.T, self.functions[1])):
+            padded = np.zeros(block.size)
+            padded[: len(own)] = own
+            out.append(np.linalg.norm((padded * size.ravel()).reshape(p, -1), axis=1))
+        return out
+
+
+def _upper(matrix: FloatArray) -> FloatArray:
+    """Return the triangle of a QR factorisation."""
+    return np.asarray(qr(matrix, mode="economic", overwrite_a=True, check_finite=False)[1])

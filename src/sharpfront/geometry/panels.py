@@ -1,0 +1,277 @@
+"""Curved boundaries in the plane as polynomials, piece by piece.
+
+Each panel is a polynomial in a parameter t from -1 to 1 through points of the true curve: cheap to
+evaluate and to cut, with normals from its derivative. A panel turns by no more than half a radian
+and is halved until its polynomial is exact to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+
+from sharpfront.geometry.curves import Curve, Cut, Segment
+from sharpfront.geometry.domain import BoundaryPoints, Points
+from sharpfront.geometry.levelset import LevelCurve
+
+Ints = NDArray[np.int64]
+
+# Points that a panel's polynomial passes through.
+NODES = 21
+# A panel turns by no more than this, in radians: an eighth of a circle.
+TURN = 0.8
+# Weights that are smaller than this share of the panel are rounding; those of a curve through a
+# cloud of points never are, and it is halved no more than so often.
+ROUNDING, HALVINGS = 1e-13, 12
+# A smooth curve has no more panels than this.
+MOST = 200
+# A closed curve begins with so many panels: half of one has no chord to speak of.
+FIRST = 8
+# Places on a panel, or on part of one, that tell which box holds it, and the room it is given.
+SEEN, ROOM = 9, 0.2
+# Parts of panels are no longer than this share of a box that they are cut at, so that they do not
+# enter and leave it unseen.
+SHORT = 0.25
+# The parameter at which a panel enters or leaves a box is found to 2^-BISECTIONS.
+BISECTIONS = 32
+# What enters a box for less than this share of its size does not enter it.
+TOUCH = 1e-9
+
+_T = -np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
+_TABLE = chebyshev.chebvander(_T, NODES - 1)
+_TO_WEIGHTS = np.linalg.inv(_TABLE)
+_MIDDLE = chebyshev.chebvander(np.zeros(1), NODES - 2)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """What lies in a box of one panel: from one parameter to another."""
+
+    panel: int
+    start: float
+    stop: float
+
+
+class Panels:
+    """All curved pieces of a boundary.
+
+    Parameters
+    ----------
+    curves
+        The pieces with the names of their parts.
+    """
+
+    def __init__(self, curves: Iterable[tuple[str, Curve]]) -> None:
+        self.parts: list[str] = []
+        # Of each closed smooth curve its first panel and the one after its last.
+        self.closed: list[tuple[int, int]] = []
+        self._rough: list[bool] = []
+        weights, turns = [np.empty((0, NODES, 2))], [np.empty(0)]
+        for part, curve in curves:
+            own, outside = _panels(curve)
+            weights.append(own)
+            turns.append(outside)
+            rough = len(own) > MOST
+            if curve.closed and not rough:
+                self.closed.append((len(self.parts), len(self.parts) + len(own)))
+            self.parts += [part] * len(own)
+            self._rough += [rough] * len(own)
+        self.weights, self._turns = np.concatenate(weights), np.concatenate(turns)
+        self._slopes = chebyshev.chebder(self.weights, axis=1)
+
+    def at(self, panel: Ints, t: Points) -> Points:
+        """Return the points of panels at parameters, both (m,), as (m, 2)."""
+        table = chebyshev.chebvander(t, NODES - 1)
+        return np.asarray(np.einsum("mk,mkd->md", table, self.weights[panel]))
+
+    def slopes(self, panel: Ints, t: Points) -> Points:
+        """Return dx/dt of panels at parameters, (m, 2)."""
+        table = chebyshev.chebvander(t, NODES - 2)
+        return np.asarray(np.einsum("mk,mkd->md", table, self._slopes[panel]))
+
+    def boundary(self, panel: Ints, t: Points) -> tuple[BoundaryPoints, Points]:
+        """Return points with outward normals, and the length of a unit of the parameter, (m,)."""
+        along = self.slopes(panel, t)
+        speed = np.linalg.norm(along, axis=1)
+        across = np.stack([along[:, 1], -along[:, 0]], axis=1)
+        normals = across * (self._turns[panel] / speed)[:, None]
+        return BoundaryPoints(self.at(panel, t), normals), speed
+
+    @cached_property
+    def normals(self) -> Points:
+        """The outward normals of the panels as weights, (n, NODES, 2)."""
+        every = np.repeat(np.arange(len(self.parts)), NODES)
+        found, _ = self.boundary(every, np.tile(_T, len(self.parts)))
+        values = found.normals.reshape(-1, NODES, 2)
+        return np.asarray(np.einsum("kj,njd->nkd", _TO_WEIGHTS, values))
+
+    def moved(self, depths: Points) -> Panels:
+        """Return panels moved inwards by depths, (n,); those that are moved are of no part."""
+        out = Panels([])
+        out.weights = self.weights - depths[:, None, None] * self.normals
+        out._slopes = chebyshev.chebder(out.weights, axis=1)
+        out._turns = self._turns
+        out._rough = self._rough
+        out.parts = ["" if d else part for part, d in zip(self.parts, depths, strict=True)]
+        return out
+
+    @cached_property
+    def _extents(self) -> tuple[Points, Points]:
+        """Lower and upper corners of boxes about the panels, (n, 2) each."""
+        every = np.arange(len(self.parts))
+        return self._about(every, np.full(len(every), -1.0), np.ones(len(every)))
+
+    @cached_property
+    def curvatures(self) -> tuple[Points, Points]:
+        """Places all along the panels, (m, 2), and the curvature there, (m,).
+
+        Positive where the boundary bends inwards; zero on curves through points, whose bends are
+        those of noise.
+        """
+        second = chebyshev.chebder(self.weights, 2, axis=1)
+        t = np.linspace(-1.0, 1.0, 5)
+        panel = np.repeat(np.arange(len(self.parts)), len(t))
+        t = np.tile(t, len(self.parts))
+        along = self.slopes(panel, t)
+        bend = np.einsum("mk,mkd->md", chebyshev.chebvander(t, NODES - 3), second[panel])
+        cross = along[:, 0] * bend[:, 1] - along[:, 1] * bend[:, 0]
+        speed = np.linalg.norm(along, axis=1)
+        bends = -cross * self._turns[panel] / np.maximum(speed, 1e-300) ** 3
+        return self.at(panel, t), np.where(np.array(self._rough)[panel], 0.0, bends)
+
+    def _about(self, panel: Ints, low: Points, high: Points) -> tuple[Points, Points]:
+        """Return boxes about parts of panels, with some room."""
+        share = np.linspace(0.0, 1.0, SEEN)
+        t = low[:, None] + (high - low)[:, None] * share
+        points = self.at(np.repeat(panel, SEEN), t.ravel()).reshape(len(panel), SEEN, 2)
+        least, most = points.min(axis=1), points.max(axis=1)
+        room = ROOM * (most - least).max(axis=1, initial=0.0)[:, None]
+        return least - room, most + room
+
+    def inside(self, low: Points, high: Points) -> list[Stretch]:
+        """Return what lies in a box, in the order of panels and parameters."""
+        least, most = self._extents
+        panel = np.flatnonzero(np.all((most >= low) & (least <= high), axis=1))
+        start, stop = np.full(len(panel), -1.0), np.ones(len(panel))
+        short = SHORT * float(np.min(high - low))
+        while len(panel):
+            least, most = self._about(panel, start, stop)
+            near = np.all((most >= low) & (least <= high), axis=1)
+            panel, start, stop = panel[near], start[near], stop[near]
+            long = np.max(most - least, axis=1)[near] > short
+            if not long.any():
+                break
+            quarters = np.linspace(0.0, 1.0, 5)
+            cuts = start[long, None] + (stop - start)[long, None] * quarters
+            panel = np.concatenate([panel[~long], np.repeat(panel[long], 4)])
+            start = np.concatenate([start[~long], cuts[:, :-1].ravel()])
+            stop = np.concatenate([stop[~long], cuts[:, 1:].ravel()])
+        order = np.lexsort((start, panel))
+        return self._stretches(panel[order], start[order], stop[order], low, high)
+
+    def _stretches(
+        self, panel: Ints, start: Points, stop: Points, low: Points, high: Points
+    ) -> list[Stretch]:
+        """Return what of short parts of panels lies in a box, neighbours joined."""
+        if not len(panel):
+            return []
+        share = np.linspace(0.0, 1.0, SEEN)
+        t = start[:, None] + (stop - start)[:, None] * share
+        t[:, -1] = stop
+        within = self._within(np.repeat(panel, SEEN), t.ravel(), low, high).reshape(t.shape)
+        row, column = np.nonzero(within[:, 1:] != within[:, :-1])
+        crossing = self._crossings(
+            panel[row], t[row, column], t[row, column + 1], within[row, column], low, high
+        )
+        out: list[Stretch] = []
+        for i, own in enumerate(panel.tolist()):
+            cuts = crossing[row == i].tolist()
+            ends = [start[i]] * bool(within[i, 0]) + cuts + [stop[i]] * bool(within[i, -1])
+            for a, b in zip(ends[::2], ends[1::2], strict=True):
+                if out and out[-1].panel == own and out[-1].stop >= a:
+                    out[-1] = Stretch(own, out[-1].start, float(b))
+                else:
+                    out.append(Stretch(own, float(a), float(b)))
+        least = TOUCH * float(np.min(high - low))
+        return [s for s in out if self._chord(s) > least]
+
+    def _chord(self, stretch: Stretch) -> float:
+        t = np.array([stretch.start, 0.5 * (stretch.start + stretch.stop), stretch.stop])
+        points = self.at(np.full(3, stretch.panel), t)
+        return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+    def _within(self, panel: Ints, t: Points, low: Points, high: Points) -> NDArray[np.bool_]:
+        points = self.at(panel, t)
+        return np.asarray(np.all((points >= low) & (points <= high), axis=1))
+
+    def _crossings(
+        self,
+        panel: Ints,
+        start: Points,
+        stop: Points,
+        first: NDArray[np.bool_],
+        low: Points,
+        high: Points,
+    ) -> Points:
+        """Return the parameters between two at which panels enter or leave a box."""
+        for _ in range(BISECTIONS if len(panel) else 0):
+            middle = 0.5 * (start + stop)
+            same = self._within(panel, middle, low, high) == first
+            start, stop = np.where(same, middle, start), np.where(same, stop, middle)
+        return 0.5 * (start + stop)
+
+
+def _whole(curve: Curve) -> Curve:
+    """Return the curve that a stretch was cut from."""
+    while isinstance(curve, Cut):
+        curve = curve.curve
+    return curve
+
+
+def _panels(curve: Curve) -> tuple[Points, Points]:
+    """Return the weights of a curve's panels, and which side of each is outside."""
+    count = 1 if isinstance(_whole(curve), Segment) else FIRST
+    ends = np.linspace(0.0, curve.measure, count + 1)
+    low, high = ends[:-1], ends[1:]
+    done: list[tuple[Points, Points, Points]] = []
+    for left in range(HALVINGS, -1, -1):
+        weights, fine = _interpolated(curve, low, high)
+        fine |= left == 0
+        done.append((low[fine], high[fine], weights[fine]))
+        low, high = low[~fine], high[~fine]
+        if not len(low):
+            break
+        middle = 0.5 * (low + high)
+        low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
+    low, high, weights = (np.concatenate(each) for each in zip(*done, strict=True))
+    order = np.argsort(low)
+    low, high, weights = low[order], high[order], weights[order]
+    normals = curve.at(0.5 * (low + high)).normals
+    along = np.einsum("k,nkd->nd", _MIDDLE, chebyshev.chebder(weights, axis=1))
+    outside = normals[:, 0] * along[:, 1] - normals[:, 1] * along[:, 0]
+    return weights, np.where(outside > 0, 1.0, -1.0)
+
+
+def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, NDArray[np.bool_]]:
+    """Return polynomials between arc lengths, (n, NODES, 2), and which of them need no halving."""
+    whole, share = _whole(curve), 0.5 * (_T + 1.0)
+    if isinstance(whole, LevelCurve):
+        # Pushed onto the curve from its chord: arc lengths of a polygon are not smooth.
+        start, stop = (curve.at(end).points[:, None] for end in (low, high))
+        on_chords = start + share[:, None] * (stop - start)
+        points = whole.region.onto(on_chords.reshape(-1, 2)).points
+    else:
+        points = curve.at((low[:, None] + share * (high - low)[:, None]).ravel()).points
+    points = points.reshape(len(low), NODES, 2)
+    weights = np.einsum("kj,njd->nkd", _TO_WEIGHTS, points)
+    size = np.linalg.norm(points[:, -1] - points[:, 0], axis=1)
+    rounding = np.maximum(ROUNDING * size, 4e-16 * np.abs(points).max())
+    smooth = np.abs(weights[:, -2:]).max(axis=(1, 2)) <= rounding
+    along = np.einsum("jk,nkd->njd", _TABLE[:, :-1], chebyshev.chebder(weights, axis=1))
+    angles = np.unwrap(np.arctan2(along[..., 1], along[..., 0]), axis=1)
+    return weights, smooth & (np.abs(np.diff(angles, axis=1)).sum(axis=1) <= TURN)

@@ -1,0 +1,130 @@
+"""The map of a rectangle onto a strip along a curve: x(s, d) = g(s) - d n(s)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from scipy.spatial import cKDTree
+
+from sharpfront.arrays import FloatArray
+from sharpfront.maps.chain import Orders, Taylor
+
+Corner = tuple[float, float]
+# Places along the strip from which points are looked for, and steps of Newton's method.
+PLACES, STEPS = 65, 8
+# Steps shorter than this share of the strip leave rounding: the next would be its square.
+ARRIVED = 1e-9
+# Derivatives along the curve that equations up to order four need.
+ORDERS = 4
+# Points farther from the strip than this share of its size are not looked for.
+ROOM = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """A strip of constant depth along a piece of curve.
+
+    Parameters
+    ----------
+    curve, normals
+        Points and outward unit normals as Chebyshev weights in 2 s / length - 1, (n, 2) each.
+    length, depth
+        The sides of the rectangle; d is the distance from the curve.
+    ends
+        Of the sides across the strip, the same numbers as its neighbours have.
+    """
+
+    curve: FloatArray
+    normals: FloatArray
+    length: float
+    depth: float
+    ends: tuple[tuple[Corner, Corner], tuple[Corner, Corner]] | None = None
+
+    @property
+    def size(self) -> FloatArray:
+        """The sides of the rectangle, whose lower corner is the origin, (2,)."""
+        return np.array([self.length, self.depth])
+
+    @cached_property
+    def _derivatives(self) -> FloatArray:
+        """Weights of curve and normals and their derivatives along s, (n, orders, 2, 2)."""
+        now = np.stack([self.curve, self.normals], axis=1)
+        out = np.zeros((len(now), ORDERS + 1, 2, 2))
+        for order in range(ORDERS + 1):
+            out[: len(now), order] = now
+            now = np.asarray(chebyshev.chebder(now) * (2.0 / self.length), dtype=float)
+        return out
+
+    def _along(self, s: FloatArray, order: int) -> FloatArray:
+        """Return curve and normals with their derivatives along s, (order + 1, 2, m, 2)."""
+        table = chebyshev.chebvander(2.0 * s / self.length - 1.0, len(self.curve) - 1)
+        flat = self._derivatives[:, : order + 1].reshape(len(self.curve), -1)
+        return np.moveaxis((table @ flat).reshape(len(s), order + 1, 2, 2), 0, 2)
+
+    def edge(self, axis: int, end: int) -> tuple[Corner, Corner]:
+        """Return the ends of a side, in the direction of the other coordinate."""
+        if axis == 0 and self.ends is not None:
+            return self.ends[end]
+        at = np.full((2, 2), self.size[axis] if end else 0.0)
+        at[:, 1 - axis] = 0.0, self.size[1 - axis]
+        first, last = self.points(at).tolist()
+        return (first[0], first[1]), (last[0], last[1])
+
+    def points(self, chart: FloatArray) -> FloatArray:
+        """Return x at positions (s, d), (m, 2)."""
+        curve, normals = self._along(chart[:, 0], 0)[0]
+        return np.asarray(curve - chart[:, 1:] * normals)
+
+    @cached_property
+    def _places(self) -> tuple[FloatArray, cKDTree]:
+        s = np.linspace(0.0, self.length, PLACES)
+        middle = np.stack([s, np.full(PLACES, 0.5 * self.depth)], axis=1)
+        return s, cKDTree(self.points(middle))
+
+    def inverse(self, points: FloatArray) -> FloatArray:
+        """Return the positions (s, d) of points, (m, 2); far outside the rectangle if they are."""
+        s, tree = self._places
+        gap, nearest = tree.query(points)
+        out = np.stack([s[nearest], np.full(len(points), 0.5 * self.depth)], axis=1)
+        spacing = self.length / PLACES
+        far = gap > (0.5 + ROOM) * self.depth + 2.0 * spacing
+        out[far] = -1.0 - self.size
+        here = np.flatnonzero(~far)
+        most = np.array([0.1 * self.length, self.depth])
+        for _ in range(STEPS):
+            if not len(here):
+                break
+            at = out[here]
+            (curve, normals), (slopes, turns) = self._along(at[:, 0], 1)
+            miss = points[here] - curve + at[:, 1:] * normals
+            a, b = slopes - at[:, 1:] * turns, -normals
+            area = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+            step = np.stack([_cross(miss, b), _cross(a, miss)], axis=1) / area[:, None]
+            out[here] = np.clip(at + np.clip(step, -most, most), -self.size, 2.0 * self.size)
+            here = here[np.max(np.abs(step) / self.size, axis=1) > ARRIVED]
+        return out
+
+    def taylor(self, chart: FloatArray) -> Taylor:
+        """Return the derivatives of x at positions (s, d), (m, 2) each."""
+        out: dict[Orders, FloatArray] = {}
+        for order, (curve, normals) in enumerate(self._along(chart[:, 0], ORDERS)):
+            if order:
+                out[order, 0] = curve - chart[:, 1:] * normals
+            if order < ORDERS:
+                out[order, 1] = -normals
+        return out
+
+    def normals_inside(self, s: FloatArray) -> FloatArray:
+        """Return unit normals of the inner side that lead away from the strip, (m, 2)."""
+        (_, normals), (slopes, turns) = self._along(s, 1)
+        along = slopes - self.depth * turns
+        across = np.stack([along[:, 1], -along[:, 0]], axis=1)
+        across /= np.linalg.norm(across, axis=1)[:, None]
+        return np.asarray(across * -np.sign(np.sum(across * normals, axis=1))[:, None])
+
+
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
