@@ -9,6 +9,8 @@ import pytest
 from sharpfront import errors
 from sharpfront.errors import (
     ArgumentError,
+    DeviceError,
+    DeviceMemoryError,
     MissingExtraError,
     Outcome,
     OutcomeKind,
@@ -30,7 +32,12 @@ def test_every_exception_has_the_same_root(kind):
 
 @pytest.mark.parametrize("kind", [k for k in EXCEPTIONS if k is not SharpfrontError])
 def test_every_exception_is_also_one_of_pythons(kind):
-    others = {MissingExtraError: ImportError, ArgumentError: TypeError}
+    others = {
+        MissingExtraError: ImportError,
+        ArgumentError: TypeError,
+        DeviceError: RuntimeError,
+        DeviceMemoryError: MemoryError,
+    }
     assert issubclass(kind, others.get(kind, ValueError))
 
 

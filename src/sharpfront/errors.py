@@ -56,6 +56,21 @@ class MissingExtraError(SharpfrontError, ImportError):
         )
 
 
+class DeviceError(SharpfrontError, RuntimeError):
+    """A device that is not there, or cannot do what is asked of it."""
+
+
+class DeviceMemoryError(DeviceError, MemoryError):
+    """A device whose memory is too small, also in slices."""
+
+    def __init__(self, needed: int, free: int) -> None:
+        super().__init__(
+            f"The device has {free / 2**30:.3g} GB of memory free, and more than "
+            f"{needed / 2**30:.3g} GB were needed, what patches keep left with the processor. "
+            "Leave device= out to solve on the processor, loosen tol, or lower max_kernels."
+        )
+
+
 class OutcomeKind(StrEnum):
     """How a solve ended."""
 

@@ -14,6 +14,7 @@ from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
 from sharpfront.checks import did_you_mean, explained, flag, function, numbers_in, refusal
+from sharpfront.device import device_named
 from sharpfront.errors import ArgumentError, OutcomeKind, ProblemError
 from sharpfront.evolve import evolve
 from sharpfront.family import Family
@@ -46,6 +47,7 @@ def solve(
     on_step: Callable[[Any], None] | None = None,
     progress: bool = False,
     resume: Solution | None = None,
+    device: str | None = None,
     **parameters: Any,
 ) -> Solution:
     """Solve a problem.
@@ -83,6 +85,10 @@ def solve(
         Show a bar while solving, on standard error if that is a terminal.
     resume
         A solution in time that was interrupted or stopped: go on from there, to the same bits.
+    device
+        Where large systems on patches are solved: ``"cuda"`` for a card, through torch
+        (``pip install 'sharpfront[gpu]'``). By default what the variable SHARPFRONT_DEVICE names,
+        and otherwise the processor.
     **parameters
         Values of the parameters of a family.
 
@@ -106,8 +112,9 @@ def solve(
             adaptor=adaptor,
             on_step=on_step,
             progress=progress,
+            device=device,
         )
-    how = _How(budget, guess, adaptor, on_step, progress, resume)
+    how = _How(budget, guess, adaptor, on_step, progress, resume, device)
     if _is_family(problem, parameters):
         return _member(Family.of(problem), parameters, how)
     stated, tol = _check(problem, budget)
@@ -124,6 +131,7 @@ class _How:
     on_step: Callable[[Any], None] | None
     progress: bool
     resume: Solution | None
+    device: str | None
 
 
 def _member(family: Family, parameters: Mapping[str, Any], how: _How) -> Solution:
@@ -160,13 +168,13 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, Kept | No
     adaptor, budget, resume = how.adaptor, how.budget, how.resume
     _refuse_singular(stated, adaptor)
     if stated.time is not None:
-        _refuse("for a problem in time", guess=how.guess, adaptor=adaptor)
+        _refuse("for a problem in time", guess=how.guess, adaptor=adaptor, device=how.device)
         with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
             return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
     other = None if adaptor is not None else replace(ResolveSpace(), **_given(budget))
-    adaptor = _chosen(stated, adaptor, budget)
+    adaptor = _with_device(_chosen(stated, adaptor, budget), how.device)
     if not stated.is_linear:
         adaptor = newton_adaptor(adaptor, Start(how.guess))
     with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
@@ -298,6 +306,16 @@ def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adapto
     if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
         return replace(Resolve(), **given)
     return replace(ResolveSpace(), **given)
+
+
+def _with_device(adaptor: Adaptor, name: str | None) -> Adaptor:
+    """Return the adaptor with the device that was asked for, by name or by the environment."""
+    if isinstance(adaptor, Patches):
+        device = device_named(name)
+        tree = replace(adaptor.leastsquares, device=device)
+        return adaptor if device is None else replace(adaptor, leastsquares=tree)
+    _refuse("for a problem that is not solved on patches", device=name)
+    return adaptor
 
 
 def _given(budget: Budget) -> dict[str, Any]:

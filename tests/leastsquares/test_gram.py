@@ -69,19 +69,21 @@ def test_gram_matrices_solve_what_qr_solves(c, d, k, n, graded):
     assert_same(found, wanted)
 
 
+PLATE = sf.Problem(
+    SQUARE,
+    lambda u, x, y: u.dxxxx + 2 * u.dxxyy + u.dyyyy - np.cos(3 * x * y),
+    boundary=lambda u, x, y: (u, u.dn),
+)
+PAIR = sf.Problem(
+    SQUARE,
+    lambda u, v, x, y: (sf.laplacian(u) - 9 * v, sf.laplacian(v) + x * u.dy - 1),
+    boundary=lambda u, v, x, y: (u, v - y),
+)
+
+
 def test_a_plate_and_a_system():
-    plate = sf.Problem(
-        SQUARE,
-        lambda u, x, y: u.dxxxx + 2 * u.dxxyy + u.dyyyy - np.cos(3 * x * y),
-        boundary=lambda u, x, y: (u, u.dn),
-    )
-    pair = sf.Problem(
-        SQUARE,
-        lambda u, v, x, y: (sf.laplacian(u) - 9 * v, sf.laplacian(v) + x * u.dy - 1),
-        boundary=lambda u, v, x, y: (u, v - y),
-    )
     lines = [[0.0, 0.3, 0.5, 1.0]] * 2
-    for problem in (plate, pair):
+    for problem in (PLATE, PAIR):
         elimination, leaves = eliminated(problem, lines, (8, 8))
         found, wanted = (elimination.solve(leaves, gram=g) for g in (True, False))
         assert_same(found, wanted, 1e-8)

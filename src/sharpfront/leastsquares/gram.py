@@ -4,37 +4,26 @@ With triangles R and right-hand sides r of the leaves the traces g solve sum R^T
 system that is positive definite and as sparse as the tree: neighbours are merged by Cholesky's
 factor of what they share and a Schur complement. That is half the work of QR and nearly all of it
 matrix products, but squares the condition. Steps of refinement with the residuals r - R g, by the
-same factors, bring the digits back; their size tells whether they do. Where they do not fall, QR
-has to be taken.
-
-Equal leaves make equal merges: each is made once.
+same factors, bring the digits back; their size tells whether they do (`refinement`). Where they do
+not fall, QR has to be taken.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
+from sharpfront.leastsquares.kinds import Kinds, Merge
 from sharpfront.leastsquares.leaves import LeafFactor
-from sharpfront.leastsquares.merges import Found, Node, united
+from sharpfront.leastsquares.merges import Found, Node
+from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.threads import cores, mapped
-
-# A step of refinement shows the error before it, and how much smaller it is than the last one what
-# is left after it. Steps are taken until that is rounding. Above this share of the traces the first
-# one leaves no digits to count on, and all merges are made by QR.
-FIRST = 1e-4
-# A step that no longer falls by this factor is rounding: a double's times the condition, whose
-# square the first step shows, and a factor for luck. A larger one means that refinement fails.
-FALLING, LUCK = 0.1, 30.0
-ROUNDING = 2.0**-52
-STEPS = 6
 
 
 @dataclass(eq=False)
@@ -44,16 +33,6 @@ class _Front:
     gram: FloatArray | None = None
     triangle: FloatArray | None = None
     users: int = 0
-
-
-class _Merge(NamedTuple):
-    """The kinds that are merged, how many moments they share, where their open ones go."""
-
-    first: int
-    second: int
-    shared: int
-    at_first: Ints
-    at_second: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,34 +72,15 @@ def gram_traces(
         return None
     rows = _Rows(leaves, index, moments)
     found = _substituted(places, rows.normal(rows.rhs))
-    taken = _refined(places, rows, found)
-    if taken is None:
+    better = refined(found, lambda found: _substituted(places, rows.normal(rows.residuals(found))))
+    if better is None:
         return None
+    found, taken = better
     rest = sum(float(np.sum(part[:, 0, :] ** 2)) for part in rows.residuals(found))
     diagonals = {id(p.step): np.diagonal(p.step.lower) for p in places}
     extremes = [(float(d.min()), float(d.max())) for d in diagonals.values()]
     largest = max((p.stop - p.start + len(p.open) for p in places), default=0)
     return Found(found, rest, extremes, largest, taken)
-
-
-def _refined(places: Sequence[_Place], rows: _Rows, found: FloatArray) -> int | None:
-    """Refine traces in place; return how many steps it took, None where steps do not fall."""
-    last = first = np.ones(found.shape[1])
-    for count in range(1, STEPS + 1):
-        step = _substituted(places, rows.normal(rows.residuals(found)))
-        found += step
-        size = np.abs(step).max(axis=0) / np.maximum(np.abs(found).max(axis=0), 1e-300)
-        first = size if count == 1 else first
-        fall = size / np.maximum(last, 1e-300)
-        stuck = (fall > FALLING) & (size > ROUNDING)
-        if not np.all(size <= FIRST) or np.any(
-            stuck & (size > LUCK * np.sqrt(ROUNDING * np.maximum(first, ROUNDING)))
-        ):
-            return None
-        if np.all(stuck | (size * fall <= ROUNDING)):
-            return count
-        last = size
-    return None
 
 
 class _Rows:
@@ -161,77 +121,36 @@ def _factored(
     leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node]
 ) -> list[_Place] | None:
     """Return all merges; None where a Gram matrix is not positive definite to rounding."""
-    kinds, merges, kind_of, opens = _alike(leaves, index, nodes)
+    kinds = Kinds.among([id(leaf.triangle) for leaf in leaves], index, nodes)
+    fronts = {number: _Front(users=users) for number, users in kinds.users.items()}
+    for leaf, number in zip(leaves, kinds.of, strict=False):
+        fronts[number].triangle = leaf.triangle
     steps: dict[int, _Step] = {}
-    for numbers in _levels(merges):
-        own = [merges[number] for number in numbers]
-        pairs = [(_taken(kinds[m.first]), _taken(kinds[m.second])) for m in own]
+    # One by one kinds come children first, so that few fronts are held at a time.
+    levels = kinds.levels if cores() > 1 else [[number] for number in kinds.merges]
+    for numbers in levels:
+        own = [kinds.merges[number] for number in numbers]
+        pairs = [(_taken(fronts[m.first]), _taken(fronts[m.second])) for m in own]
         work = sum(_operations(merge) for merge in own)
         made = mapped(lambda each: _merged(*each), list(zip(own, pairs, strict=True)), work)
         del pairs
         for number, found in zip(numbers, made, strict=True):
             if found is None:
                 return None
-            steps[number], kinds[number].gram = found
-    places, start = [], 0
-    count = len(leaves)
-    for i, node in enumerate(nodes, count):
+            steps[number], fronts[number].gram = found
+    places = []
+    for number, node in zip(kinds.of[len(leaves) :], nodes, strict=True):
         if node.shared:
-            first = opens[node.first][: node.shared]
-            open_ = np.concatenate([opens[c][node.shared :] for c in (node.first, node.second)])
-            start = int(first[0])
-            places.append(_Place(start, start + node.shared, open_, steps[kind_of[i]]))
+            start = int(kinds.opens[node.first][0])
+            stop = start + node.shared
+            places.append(_Place(start, stop, kinds.open_of(node), steps[number]))
     return places
 
 
-def _levels(merges: dict[int, _Merge]) -> list[list[int]]:
-    """Return merges that do not need each other together; one by one on a single core.
-
-    One by one they come children first, so that few fronts are held at a time.
-    """
-    if cores() == 1:
-        return [[number] for number in merges]
-    level: dict[int, int] = {}
-    for number, merge in merges.items():
-        level[number] = 1 + max(level.get(merge.first, 0), level.get(merge.second, 0))
-    out: list[list[int]] = [[] for _ in range(max(level.values(), default=0))]
-    for number, k in level.items():
-        out[k - 1].append(number)
-    return out
-
-
-def _operations(merge: _Merge) -> float:
+def _operations(merge: Merge) -> float:
     """Return about how many operations a merge takes."""
     ns, no = merge.shared, len(merge.at_first) + len(merge.at_second)
     return ns * (ns * ns / 3.0 + float(no) * (ns + no))
-
-
-def _alike(
-    leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node]
-) -> tuple[dict[int, _Front], dict[int, _Merge], list[int], list[Ints]]:
-    """Return fronts of each kind, how kinds are merged, the kind and moments of each node."""
-    numbers: dict[Hashable, int] = {}
-    kinds: dict[int, _Front] = {}
-    merges: dict[int, _Merge] = {}
-    kind_of, opens = [], list(index)
-    for leaf in leaves:
-        number = numbers.setdefault(id(leaf.triangle), len(numbers))
-        if number not in kinds:
-            kinds[number] = _Front(triangle=leaf.triangle)
-        kind_of.append(number)
-    for node in nodes:
-        a, b = kind_of[node.first], kind_of[node.second]
-        union, at_a, at_b = united(*(opens[c][node.shared :] for c in (node.first, node.second)))
-        key = (a, b, node.shared, at_a.tobytes(), at_b.tobytes())
-        number = numbers.setdefault(key, len(numbers))
-        if number not in kinds:
-            kinds[number] = _Front()
-            merges[number] = _Merge(a, b, node.shared, at_a, at_b)
-            kinds[a].users += 1
-            kinds[b].users += 1
-        kind_of.append(number)
-        opens.append(union)
-    return kinds, merges, kind_of, opens
 
 
 def _taken(front: _Front) -> FloatArray:
@@ -246,7 +165,7 @@ def _taken(front: _Front) -> FloatArray:
     return gram
 
 
-def _merged(merge: _Merge, grams: tuple[FloatArray, FloatArray]) -> tuple[_Step, FloatArray] | None:
+def _merged(merge: Merge, grams: tuple[FloatArray, FloatArray]) -> tuple[_Step, FloatArray] | None:
     """Return what eliminates the moments that two Gram matrices share, and what is left."""
     _, _, ns, at_a, at_b = merge
     a, b = grams

@@ -97,6 +97,26 @@ class LeafRows:
     weight: float = 1.0
     redundant: bool = False
 
+    @property
+    def matrices(self) -> tuple[FloatArray, ...]:
+        """All rows but the factor on the first, (m_i, n) each; those of ties come last."""
+        return (self.own.triangle, *self.further, *(tie.matrix for tie in self.ties))
+
+    @property
+    def right_sides(self) -> FloatArray:
+        """What all rows are to be, (m, k)."""
+        n, k = self.own.rhs.shape
+        m = n + sum(map(len, self.further))
+        out = np.zeros((m + sum(len(tie.matrix) for tie in self.ties), k))
+        out[:n] = self.weight * self.own.rhs
+        if self.rhs is not None:
+            out[n:m] = self.rhs
+        for tie in self.ties:
+            if tie.offset is not None:
+                out[m : m + len(tie.offset), 0] = tie.offset
+            m += len(tie.matrix)
+        return out
+
     def wider(self, count: int, padded: Mapping[int, FloatArray]) -> LeafRows:
         """Return the rows with further columns, of zeros; `padded` has each matrix with them."""
         own = replace(
@@ -177,11 +197,11 @@ class LeafFactor:
         return np.asarray(own if self.back is None else self.back(own))
 
 
-def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[LeafFactor]:
-    """Eliminate the own columns of every leaf.
+Group = list[tuple[int, LeafRows]]
 
-    Leaves with the same matrices and the same order of traces share one factorisation, with a
-    right-hand side for each.
+
+def grouped(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[Group]:
+    """Return leaves with the same matrices together, numbered, ties in the order of elimination.
 
     Parameters
     ----------
@@ -190,16 +210,30 @@ def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[
     order
         A rank for each trace; those to be eliminated first come first.
     """
-    groups: dict[tuple[float, ...], list[tuple[int, LeafRows]]] = {}
+    groups: dict[tuple[float, ...], Group] = {}
     for i, leaf in enumerate(leaves):
         ties = tuple(sorted(leaf.ties, key=lambda tie: order[tie.trace]))
-        every = (leaf.own.triangle, *leaf.further, *(tie.matrix for tie in ties))
-        key = (leaf.weight, *map(id, every))
-        groups.setdefault(key, []).append((i, replace(leaf, ties=ties)))
-    own = [[leaf for _, leaf in group] for group in groups.values()]
+        turned = replace(leaf, ties=ties)
+        groups.setdefault((leaf.weight, *map(id, turned.matrices)), []).append((i, turned))
+    return list(groups.values())
+
+
+def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[LeafFactor]:
+    """Eliminate the own columns of every leaf.
+
+    Leaves with the same matrices and the same order of traces share one factorisation, with a
+    right-hand side for each.
+
+    Parameters
+    ----------
+    leaves, order
+        As for `grouped`.
+    """
+    groups = grouped(leaves, order)
+    own = [[leaf for _, leaf in group] for group in groups]
     work = sum(_operations(group) for group in own)
     found: dict[int, LeafFactor] = {}
-    for group, factors in zip(groups.values(), mapped(_factor, own, work), strict=True):
+    for group, factors in zip(groups, mapped(_factor, own, work), strict=True):
         found |= {i: factor for (i, _), factor in zip(group, factors, strict=True)}
     return [found[i] for i in range(len(leaves))]
 
@@ -221,7 +255,7 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     upper = np.asfortranarray(first.weight * first.own.triangle)
     if len(bottom):
         below = np.empty((len(bottom), n), order="F")
-        np.concatenate([*first.further, *(t.matrix for t in first.ties)], out=below)
+        np.concatenate(first.matrices[1:], out=below)
         upper, v, t, _ = dtpqrt(0, min(BLOCK, n), upper, below, overwrite_a=1, overwrite_b=1)
         top, bottom, _ = dtpmqrt(0, v, t, top, bottom, trans=b"T", overwrite_a=1, overwrite_b=1)
     back = None
@@ -281,12 +315,6 @@ def _beside(leaves: Sequence[LeafRows], g: int) -> tuple[FloatArray, FloatArray]
     bottom[range(m, m + g), range(g)] = -1.0
     for j, leaf in enumerate(leaves):
         own = slice(g + j * k, g + (j + 1) * k)
-        top[:, own] = leaf.weight * leaf.own.rhs
-        if leaf.rhs is not None:
-            bottom[:m, own] = leaf.rhs
-        start = m
-        for tie in leaf.ties:
-            if tie.offset is not None:
-                bottom[start : start + len(tie.offset), own.start] = tie.offset
-            start += len(tie.matrix)
+        rhs = leaf.right_sides
+        top[:, own], bottom[:, own] = rhs[:n], rhs[n:]
     return top, bottom

@@ -56,11 +56,11 @@ class Found:
 
 def united(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
     """Return two sets of moments as one in order, and the places of each in it."""
-    both = np.concatenate([a, b])
-    order = np.argsort(both, kind="stable")
-    place = np.empty(len(both), dtype=np.int64)
-    place[order] = np.arange(len(both))
-    return both[order], place[: len(a)], place[len(a) :]
+    at_a = np.arange(len(a)) + np.searchsorted(b, a)
+    at_b = np.arange(len(b)) + np.searchsorted(a, b)
+    both = np.empty(len(a) + len(b), dtype=np.int64)
+    both[at_a], both[at_b] = a, b
+    return both, at_a, at_b
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray
+from sharpfront.device import Device
 from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.leastsquares.batched_leaves import Stack, stacked
+from sharpfront.leastsquares.batched_tree import solved_on_device
 from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
+# Traces with fewer moments than this are eliminated sooner on the processor: an H200 was ahead of
+# the cores beside it from 2000 on where all patches differ, from 10 000 where many are equal.
+LARGE = 5000
 # Leaves that have no matrices in common are factored so many at a time: with 256 columns each their
 # rows take a quarter of a GB.
 AT_ONCE = 512
+# A device takes more of them, which keep it busy.
+AT_ONCE_ON_DEVICE = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +78,41 @@ class TraceSystem:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Elimination along a tree by QR, unchanged leaves kept from one system to the next."""
+    """Elimination along a tree by QR, unchanged leaves kept from one system to the next.
 
+    Parameters
+    ----------
+    device
+        Where large systems are eliminated, by Gram matrices; None for the processor alone.
+    large
+        Systems with so many moments are large.
+    """
+
+    device: Device | None = None
+    large: int = LARGE
     _known: dict[Hashable, LeafFactor] = field(default_factory=dict, repr=False)
 
     def factor(self, system: TraceSystem) -> tuple[TraceSystem, TreeSolution]:
         """Eliminate; the right-hand sides go along."""
+        elimination = self.elimination(system)
+        if self.device is not None and elimination.moments >= max(1, self.large):
+            stacks = partial(self.stacks, system, elimination)
+            found = solved_on_device(self.device, elimination, stacks)
+            if found is not None:
+                return system, found
+        return system, elimination.solve(self._leaves(system, elimination.order))
+
+    def elimination(self, system: TraceSystem) -> TreeElimination:
+        """Return the order in which a system's traces are eliminated."""
         weights = system.sizes.astype(float)
         tree = nested_dissection(system.orderings, system.pairs, weights)
-        elimination = TreeElimination(tree, system.pairs, system.sizes)
-        return system, elimination.solve(self._leaves(system, elimination.order))
+        return TreeElimination(tree, system.pairs, system.sizes)
+
+    def stacks(self, system: TraceSystem, elimination: TreeElimination) -> Iterator[Stack]:
+        """Yield the rows of all leaves, on the device."""
+        assert self.device is not None
+        for some in _slices(range(len(system.keys)), system.alike, AT_ONCE_ON_DEVICE):
+            yield from stacked(self.device, system.rows(some), some, elimination)
 
     def solve(
         self, state: tuple[TraceSystem, TreeSolution], rhs: Array
@@ -92,9 +126,7 @@ class Tree:
     def _leaves(self, system: TraceSystem, order: dict[int, int]) -> list[LeafFactor]:
         new = [i for i, key in enumerate(system.keys) if key not in self._known]
         fresh: dict[int, LeafFactor] = {}
-        at_once = len(new) if system.alike else AT_ONCE
-        for start in range(0, len(new), max(1, at_once)):
-            some = new[start : start + at_once]
+        for some in _slices(new, system.alike, AT_ONCE):
             fresh |= zip(some, factor_leaves(system.rows(some), order), strict=True)
         out: list[LeafFactor] = []
         for i, (key, traces) in enumerate(zip(system.keys, system.traces, strict=True)):
@@ -114,3 +146,10 @@ class Tree:
         if len(self._known) > 3 * len(current):
             for key in [k for k in self._known if k not in current]:
                 del self._known[key]
+
+
+def _slices(numbers: Sequence[int], alike: bool, most: int) -> Iterator[Sequence[int]]:
+    """Yield numbers of leaves that are worked on at a time: all where some are alike."""
+    at_once = len(numbers) if alike else most
+    for start in range(0, len(numbers), max(1, at_once)):
+        yield numbers[start : start + at_once]

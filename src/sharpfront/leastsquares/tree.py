@@ -11,7 +11,7 @@ eliminated, deepest node first; so those that two children share come first in b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +54,19 @@ class TreeSolution:
     largest_front: int
     refinements: int | None = None
 
+    @classmethod
+    def of(
+        cls,
+        columns: list[FloatArray],
+        rest: float,
+        extremes: Iterable[tuple[float, float]],
+        largest_front: int,
+        refinements: int | None,
+    ) -> TreeSolution:
+        """Return a solution from the sum of squares that is left, and extreme diagonal entries."""
+        condition = max(high / max(low, _TINY) for low, high in extremes)
+        return cls(columns, float(np.sqrt(rest)), condition, largest_front, refinements)
+
 
 class TreeElimination:
     """The elimination order of traces for a tree of leaves.
@@ -82,8 +95,9 @@ class TreeElimination:
         self._starts[order] = ends - sizes[order]
         self.moments = int(ends[-1]) if len(ends) else 0
         counts = np.bincount(node, sizes, tree.leaves + len(tree.children)).astype(np.int64)
-        # The moments that each merge eliminates, one after the other.
-        self._shared = counts[tree.leaves :].tolist()
+        # Each merge eliminates so many moments.
+        shared = counts[tree.leaves :].tolist()
+        self.nodes = [Node(*pair, n) for pair, n in zip(tree.children, shared, strict=True)]
 
     def solve(self, leaves: Sequence[LeafFactor], *, gram: bool | None = None) -> TreeSolution:
         """Merge up and substitute down.
@@ -95,23 +109,21 @@ class TreeElimination:
         gram
             Whether to merge by Gram matrices, where these will do; by default if it pays.
         """
-        index = [self._moments_of(leaf) for leaf in leaves]
-        nodes = [Node(*pair, n) for pair, n in zip(self.tree.children, self._shared, strict=True)]
+        index = [self.moments_of(leaf.traces, leaf.sizes) for leaf in leaves]
         found: Found | None = None
         different = len({id(leaf.triangle) for leaf in leaves})
         many = MANY if 2 * different > len(leaves) else FEW
         if self.moments and (self.moments > many if gram is None else gram):
-            found = gram_traces(leaves, index, nodes, self.moments)
+            found = gram_traces(leaves, index, self.nodes, self.moments)
         if found is None:
-            found = orthogonal_traces(leaves, index, nodes, self.moments)
+            found = orthogonal_traces(leaves, index, self.nodes, self.moments)
         columns = [leaf.columns(found.moments[i]) for leaf, i in zip(leaves, index, strict=True)]
         extremes = [*found.extremes, *(leaf.extremes for leaf in leaves)]
-        condition = max(high / max(low, _TINY) for low, high in extremes)
-        norm = float(np.sqrt(found.rest + sum(leaf.rest for leaf in leaves)))
-        return TreeSolution(columns, norm, condition, found.largest_front, found.refinements)
+        rest = found.rest + sum(leaf.rest for leaf in leaves)
+        return TreeSolution.of(columns, rest, extremes, found.largest_front, found.refinements)
 
-    def _moments_of(self, leaf: LeafFactor) -> Ints:
-        """Return the numbers of the moments of a leaf's traces."""
-        starts = self._starts[list(leaf.traces)].tolist()
-        ranges = [np.arange(s, s + n) for s, n in zip(starts, leaf.sizes, strict=True)]
+    def moments_of(self, traces: Sequence[int], sizes: Sequence[int]) -> Ints:
+        """Return the numbers of the moments of traces."""
+        starts = self._starts[list(traces)].tolist()
+        ranges = [np.arange(s, s + n) for s, n in zip(starts, sizes, strict=True)]
         return np.concatenate(ranges) if ranges else sequence([])

@@ -1,0 +1,176 @@
+"""Where batches of matrices are worked on: a card through torch, or NumPy, which checks the code.
+
+The one file that names torch. Batches are arrays of either library, used by what the array API and
+both libraries share: products, slices, whole numbers as indices.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from sharpfront.arrays import Array
+from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
+
+VARIABLE = "SHARPFRONT_DEVICE"
+
+
+class Device(Protocol):
+    """What batched elimination needs of a device."""
+
+    name: str
+
+    def put(self, array: Any) -> Array:
+        """Return an array on the device: the same if it is there."""
+
+    def zeros(self, shape: tuple[int, ...]) -> Array:
+        """Return zeros on the device."""
+
+    def cholesky(self, batch: Array) -> tuple[Array, Array]:
+        """Return lower factors of (b, n, n), and for each whether it is one."""
+
+    def solved(self, lower: Array, rhs: Array, *, transposed: bool = False) -> Array:
+        """Return L^-1 or L^-T times right-hand sides, (b, n, k) or, for all the same, (n, k)."""
+
+    @property
+    def free(self) -> int:
+        """Bytes that may be taken."""
+
+    def guarded(self, needed: list[int]) -> Any:
+        """Run a block; a device out of memory raises `DeviceMemoryError` with the bytes needed."""
+
+
+class Host:
+    """NumPy as a device: slow, but the same operations in the same order."""
+
+    name = "cpu"
+
+    def put(self, array: Any) -> Array:
+        """Return the array."""
+        return np.asarray(array)
+
+    def zeros(self, shape: tuple[int, ...]) -> Array:
+        """Return zeros."""
+        return np.zeros(shape)
+
+    def cholesky(self, batch: Array) -> tuple[Array, Array]:
+        """Return factors one by one."""
+        lower, good = np.zeros_like(batch), np.ones(len(batch), dtype=bool)
+        for i, matrix in enumerate(batch):
+            try:
+                lower[i] = np.linalg.cholesky(matrix)
+            except np.linalg.LinAlgError:
+                good[i] = False
+        return lower, good
+
+    def solved(self, lower: Array, rhs: Array, *, transposed: bool = False) -> Array:
+        """Return L^-1 or L^-T times right-hand sides."""
+        return np.linalg.solve(lower.mT if transposed else lower, rhs)
+
+    @property
+    def free(self) -> int:
+        """Bytes enough for batches that fit into a processor's caches."""
+        return 2**28
+
+    @contextmanager
+    def guarded(self, needed: list[int]) -> Iterator[None]:
+        """Run a block."""
+        yield
+
+
+class Card:
+    """A device of torch.
+
+    Parameters
+    ----------
+    name
+        As torch has it: ``cuda``, ``cuda:1``; ``cpu`` to check the code.
+    """
+
+    def __init__(self, name: str) -> None:
+        torch = _torch()
+        if not name.startswith(("cuda", "cpu")):
+            raise DeviceError(
+                f"device={name!r} is not known to work in double precision. Write device='cuda', "
+                "or leave device= out."
+            )
+        try:
+            self._device = torch.device(name)
+            torch.zeros(1, dtype=torch.float64, device=self._device)
+        except (RuntimeError, AssertionError) as error:
+            raise DeviceError(_refusal(torch, name)) from error
+        self.name, self._torch = name, torch
+
+    def put(self, array: Any) -> Array:
+        """Return an array on the device."""
+        if isinstance(array, np.ndarray):
+            array = self._torch.from_numpy(np.ascontiguousarray(array))
+        return array.to(self._device)
+
+    def zeros(self, shape: tuple[int, ...]) -> Array:
+        """Return zeros on the device."""
+        return self._torch.zeros(shape, dtype=self._torch.float64, device=self._device)
+
+    def cholesky(self, batch: Array) -> tuple[Array, Array]:
+        """Return lower factors, and for each whether it is one."""
+        lower, info = self._torch.linalg.cholesky_ex(batch)
+        return lower, info == 0
+
+    def solved(self, lower: Array, rhs: Array, *, transposed: bool = False) -> Array:
+        """Return L^-1 or L^-T times right-hand sides."""
+        solve = self._torch.linalg.solve_triangular
+        return solve(lower.mT if transposed else lower, rhs, upper=transposed)
+
+    @property
+    def free(self) -> int:
+        """Bytes that torch holds unused, or the driver has."""
+        if self._device.type == "cpu":
+            return 2**30
+        cuda = self._torch.cuda
+        held = cuda.memory_reserved(self._device) - cuda.memory_allocated(self._device)
+        return int(cuda.mem_get_info(self._device)[0] + held)
+
+    @contextmanager
+    def guarded(self, needed: list[int]) -> Iterator[None]:
+        """Run a block; say what was needed where memory runs out."""
+        try:
+            yield
+        except self._torch.OutOfMemoryError as error:
+            raise DeviceMemoryError(sum(needed), self.free) from error
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError("torch", "gpu") from error
+    return torch
+
+
+def _refusal(torch: Any, name: str) -> str:
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    seen = f"torch {torch.__version__} sees {count or 'none'}"
+    return (
+        f"device={name!r} asks for a card that is not there: {seen}. Look at the output of "
+        "nvidia-smi and install a torch built for its CUDA, or leave device= out."
+    )
+
+
+def device_named(name: object) -> Device | None:
+    """Return the device that was asked for; None for the processor.
+
+    Parameters
+    ----------
+    name
+        As the user gave it; None to ask the variable SHARPFRONT_DEVICE.
+    """
+    asked = os.environ.get(VARIABLE, "") if name is None else name
+    if not isinstance(asked, str):
+        raise ArgumentError(
+            f"sf.solve: device= expects the name of a device, got {asked!r}. Write device='cuda'."
+        )
+    return None if asked in ("", "cpu") else Card(asked)

@@ -1,0 +1,50 @@
+"""Refinement of traces that were found by Gram matrices, and whether it brings digits back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sharpfront.arrays import Array, namespace, to_host
+
+# A step of refinement shows the error before it, and how much smaller it is than the last one what
+# is left after it. Steps are taken until that is rounding. Above this share of the traces the first
+# one leaves no digits to count on, and all merges are made by QR.
+FIRST = 1e-4
+# A step that no longer falls by this factor is rounding: a double's times the condition, whose
+# square the first step shows, and a factor for luck. A larger one means that refinement fails.
+FALLING, LUCK = 0.1, 30.0
+ROUNDING = 2.0**-52
+STEPS = 6
+_TINY = 1e-300
+
+
+def refined(found: Array, step_from: Callable[[Array], Array]) -> tuple[Array, int] | None:
+    """Return traces refined, and in how many steps; None where these do not fall.
+
+    Parameters
+    ----------
+    found
+        Traces, (moments, right-hand sides).
+    step_from
+        Returns the solution for what traces leave of the rows.
+    """
+    xp = namespace(found)
+    last = first = np.ones(found.shape[1])
+    for count in range(1, STEPS + 1):
+        step = step_from(found)
+        found = found + step
+        high, whole = (to_host(xp.max(xp.abs(a), axis=0)) for a in (step, found))
+        size = high / np.maximum(whole, _TINY)
+        first = size if count == 1 else first
+        fall = size / np.maximum(last, _TINY)
+        stuck = (fall > FALLING) & (size > ROUNDING)
+        if not np.all(size <= FIRST) or np.any(
+            stuck & (size > LUCK * np.sqrt(ROUNDING * np.maximum(first, ROUNDING)))
+        ):
+            return None
+        if np.all(stuck | (size * fall <= ROUNDING)):
+            return found, count
+        last = size
+    return None

@@ -1,0 +1,208 @@
+"""Elimination in batches gives what the processor gives, on NumPy and, where it is, on torch."""
+
+import itertools
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_gram import PAIR, PLATE, SQUARE, of_order_two
+
+import sharpfront as sf
+from sharpfront.adapt.patchwork.system import patch_system
+from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.bases.patch import Patch
+from sharpfront.device import VARIABLE, Card, Host, device_named
+from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
+from sharpfront.leastsquares import batched_leaves, batched_merges
+from sharpfront.leastsquares.batched_leaves import orthonormal
+from sharpfront.leastsquares.traces import Tree
+from sharpfront.maps import AxisMap
+from sharpfront.rows.patch_rows import PatchRows
+
+
+def torch_on_the_processor():
+    pytest.importorskip("torch")
+    return Card("cpu")
+
+
+DEVICES = pytest.mark.parametrize("device", [Host, torch_on_the_processor])
+
+
+def solved(problem, lines, functions, tree, heavier=1.0):
+    """The solution on the patches between lines, and the columns in order."""
+    sides = [[AxisMap(a, b) for a, b in itertools.pairwise(x)] for x in lines]
+    patches = tuple(Patch(maps, functions) for maps in itertools.product(*sides))
+    rows = PatchRows(problem, 1)
+    system = patch_system(rows, tiling_of(problem.domain), patches, heavier)
+    found = tree.factor(system)[1]
+    return found, system.arranged(found.columns)
+
+
+def assert_same(problem, lines, functions, device, rel=1e-9, heavier=1.0):
+    found, columns = solved(problem, lines, functions, Tree(device=device, large=1), heavier)
+    wanted, others = solved(problem, lines, functions, Tree(), heavier)
+    assert found.refinements is not None
+    scale = np.abs(others).max(axis=0)
+    assert np.all(np.abs(columns - others).max(axis=0) <= rel * scale)
+    assert found.residual_norm == pytest.approx(wanted.residual_norm, rel=1e-6, abs=1e-12)
+    assert found.condition == pytest.approx(wanted.condition, rel=0.1)
+    assert found.largest_front == wanted.largest_front
+
+
+@DEVICES
+@settings(derandomize=True, deadline=None, max_examples=6)
+@given(
+    st.sampled_from([0.0, 0.7]),
+    st.floats(-20, 20),
+    st.floats(-300, 100),
+    st.integers(2, 4),
+    st.booleans(),
+    st.sampled_from([1.0, 30.0]),
+)
+def test_a_device_solves_what_the_processor_solves(device, c, d, k, n, graded, heavier):
+    even = np.linspace(0, 1, n + 1)
+    lines = [(even**3 if graded else even).tolist(), even.tolist()]
+    assert_same(of_order_two(c, d, k), lines, (6, 7), device(), heavier=heavier)
+
+
+@DEVICES
+def test_a_layer_a_plate_a_system_an_integral_and_a_cube(device):
+    layer = sf.Problem(
+        SQUARE,
+        lambda u, x, y: -1e-6 * sf.laplacian(u) + u - np.cos(x * y),
+        boundary=lambda u, x, y: u,
+    )
+    only_slopes = sf.Problem(
+        SQUARE,
+        lambda u, x, y: sf.laplacian(u) - np.pi**2 * np.cos(np.pi * x),
+        boundary=lambda u, x, y: u.dn,
+        conditions=sf.integral(lambda u, x, y: u, 2.0),
+    )
+    narrow, lines = [0.0, 3e-3, 0.997, 1.0], [0.0, 0.3, 0.5, 1.0]
+    assert_same(layer, [narrow] * 2, (10, 10), device())
+    for problem in (PLATE, PAIR, only_slopes):
+        assert_same(problem, [lines] * 2, (8, 8), device(), 1e-8)
+    cube = sf.Problem(
+        sf.Box((0, 1), (0, 1), (0, 1)),
+        lambda u, x, y, z: sf.laplacian(u) - x * y + u,
+        boundary=lambda u, x, y, z: u - z,
+    )
+    assert_same(cube, [[0.0, 0.4, 1.0]] * 3, (4, 4, 4), device())
+
+
+@DEVICES
+def test_equal_leaves_are_made_once_and_the_same_bits_come_twice(monkeypatch, device):
+    made = []
+    plain = batched_leaves.orthonormal
+
+    def counted(device, rows):
+        made.append(len(rows))
+        return plain(device, rows)
+
+    monkeypatch.setattr(batched_leaves, "orthonormal", counted)
+    lines = [np.linspace(0, 1, 9).tolist()] * 2
+    tree = Tree(device=device(), large=1)
+    _, first = solved(of_order_two(0.0, 1.0, 3.0), lines, (4, 4), tree)
+    assert sum(made) < 40
+    _, second = solved(of_order_two(0.0, 1.0, 3.0), lines, (4, 4), tree)
+    np.testing.assert_array_equal(first, second)
+
+
+@DEVICES
+@pytest.mark.parametrize("exponent", [0, 3, 6, 9])
+def test_columns_that_are_nearly_dependent_become_orthonormal(device, exponent):
+    rng = np.random.default_rng(exponent)
+    rows = rng.standard_normal((3, 40, 20))
+    rows[:, :, 7] = rows[:, :, 8] + 10.0**-exponent * rng.standard_normal((3, 40))
+    place = device()
+    q, upper, norms = (np.asarray(a) for a in orthonormal(place, place.put(rows)))
+    np.testing.assert_allclose(q.mT @ q, np.broadcast_to(np.eye(20), (3, 20, 20)), atol=1e-13)
+    np.testing.assert_allclose(q @ upper * norms[:, None, :], rows, atol=1e-12)
+
+
+@pytest.mark.parametrize("where", ["leaves", "merges"])
+def test_what_a_device_loses_is_left_to_the_processor(monkeypatch, where):
+    if where == "leaves":
+        monkeypatch.setattr(batched_leaves, "orthonormal", lambda *_: None)
+    else:
+        monkeypatch.setattr(batched_merges.BatchedMerges, "factor", lambda *_: False)
+    lines = [[0.0, 0.4, 1.0]] * 2
+    _, found = solved(of_order_two(0.5, 1.0, 0.0), lines, (6, 6), Tree(device=Host(), large=1))
+    _, wanted = solved(of_order_two(0.5, 1.0, 0.0), lines, (6, 6), Tree())
+    np.testing.assert_array_equal(found, wanted)
+
+
+class Small(Host):
+    """A device whose memory is too small for what leaves keep, or for anything."""
+
+    def __init__(self, times):
+        self.times = times
+
+    @contextmanager
+    def guarded(self, needed):
+        yield
+        self.times -= 1
+        if self.times >= 0:
+            raise DeviceMemoryError(sum(needed), 2**20)
+
+
+def test_a_device_with_too_little_memory_works_in_slices():
+    problem, lines = of_order_two(0.5, 1.0, 0.0), [[0.0, 0.4, 0.7, 1.0]] * 2
+    _, wanted = solved(problem, lines, (6, 6), Tree(device=Host(), large=1))
+    _, found = solved(problem, lines, (6, 6), Tree(device=Small(1), large=1))
+    np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(
+        DeviceMemoryError, match=r"0\.000977 GB of memory free, and more than 0\.0002"
+    ):
+        solved(problem, lines, (6, 6), Tree(device=Small(2), large=1))
+
+
+def test_few_moments_stay_on_the_processor():
+    class Never(Host):
+        def put(self, array):
+            raise AssertionError
+
+    solved(of_order_two(0.0, 1.0, 0.0), [[0.0, 0.4, 1.0]] * 2, (5, 5), Tree(device=Never()))
+
+
+def test_a_device_is_asked_for_by_name(monkeypatch):
+    problem = of_order_two(0.4, 2.0, 1.0)
+    asked = []
+    solve = sys.modules["sharpfront.solve"]
+    monkeypatch.setattr(solve, "device_named", lambda name: asked.append(name) or Host())
+    adaptor = sf.Patches(leastsquares=Tree(large=1))
+    found = sf.solve(problem, adaptor=adaptor, device="cuda", tol=1e-4)
+    assert asked == ["cuda"]
+    assert found.converged
+    assert found(0.3, 0.6) == pytest.approx(sf.solve(problem, tol=1e-4)(0.3, 0.6), abs=1e-10)
+
+
+def test_a_device_that_cannot_be_had_is_refused_in_words(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert device_named(None) is None
+    assert device_named("cpu") is None
+    with pytest.raises(ArgumentError, match="device='cuda'"):
+        device_named(3)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"sharpfront\[gpu\]"):
+        sf.solve(of_order_two(0.0, 0.0, 0.0), device="cuda")
+    monkeypatch.setenv(VARIABLE, "cuda")
+    with pytest.raises(MissingExtraError):
+        sf.solve(of_order_two(0.0, 0.0, 0.0))
+    line = sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx - 1, boundary=lambda u, x: u)
+    assert sf.solve(line).converged
+    with pytest.raises(sf.SharpfrontError, match="not solved on patches"):
+        sf.solve(line, device="cuda")
+
+
+def test_a_card_that_is_not_there_is_refused_in_words():
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("There is one.")
+    with pytest.raises(DeviceError, match="not there"):
+        Card("cuda")
+    with pytest.raises(DeviceError, match="double precision"):
+        Card("meta")
