@@ -188,7 +188,7 @@ def _front(a: float, xc: float, yc: float, radius: float, x: Any, y: Any) -> Any
 
 def _line(a: float, b: float, x: Any, y: Any) -> Any:
     beyond = x - b * (y + 1)
-    return np.cos(np.pi * y / 2) + np.where(beyond > 0, np.abs(beyond), 0.0) ** a
+    return np.cos(np.pi * y / 2) + np.where(beyond > 0, np.abs(beyond) ** a, 0.0)
 
 
 def kellogg(a: float, sigma: float, x: Any, y: Any) -> Any:

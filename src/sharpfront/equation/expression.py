@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import numbers
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -288,8 +288,19 @@ def _neutral(ufunc: np.ufunc, nodes: tuple[Expression, ...]) -> Expression | Non
     return None
 
 
-def ordered(expression: Expression) -> Iterator[Expression]:
-    """Yield every node once, arguments before the nodes that use them (no recursion limit)."""
+def ordered(
+    expression: Expression,
+    arguments: Callable[[Apply], Sequence[Expression]] = lambda node: node.arguments,
+) -> Iterator[Expression]:
+    """Yield every node once, arguments before the nodes that use them (no recursion limit).
+
+    Parameters
+    ----------
+    expression
+        The graph.
+    arguments
+        Which arguments of a node belong to it; all by default.
+    """
     seen: set[int] = set()
     stack: list[tuple[Expression, bool]] = [(expression, False)]
     while stack:
@@ -301,7 +312,7 @@ def ordered(expression: Expression) -> Iterator[Expression]:
             yield node
         else:
             stack.append((node, True))
-            stack.extend((argument, False) for argument in reversed(node.arguments))
+            stack.extend((argument, False) for argument in reversed(arguments(node)))
 
 
 def derivatives_in(expression: Expression) -> tuple[Derivative, ...]:

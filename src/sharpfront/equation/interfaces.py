@@ -11,7 +11,7 @@ fluxes J jump by what loads ask for, which is nothing where there are none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -141,7 +141,7 @@ class _Reader:
     def left_by(self, expression: Expression) -> _Left:
         """Return what an expression leaves on a line."""
         found: dict[int, _Left] = {}
-        for node in _as_stated(expression):
+        for node in ordered(expression, _stated):
             found[id(node)] = self._node(node, found)
         return found[id(expression)]
 
@@ -238,21 +238,9 @@ class _Reader:
         self.vanishing += part.jumps.values()
 
 
-def _as_stated(expression: Expression) -> Iterator[Expression]:
-    """Yield every node once, arguments first, without the derivatives on either side of a jump."""
-    seen: set[int] = set()
-    stack: list[tuple[Expression, bool]] = [(expression, False)]
-    while stack:
-        node, expanded = stack.pop()
-        if id(node) in seen:
-            continue
-        if expanded or not isinstance(node, Apply):
-            seen.add(id(node))
-            yield node
-        else:
-            stated = node.arguments[1:] if is_weak(node) else node.arguments
-            stack.append((node, True))
-            stack.extend((argument, False) for argument in stated)
+def _stated(node: Apply) -> Sequence[Expression]:
+    """Return the arguments of a node without the derivatives on either side of a jump."""
+    return node.arguments[1:] if is_weak(node) else node.arguments
 
 
 def _sorted_out(

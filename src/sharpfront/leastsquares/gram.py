@@ -58,14 +58,7 @@ def gram_traces(
 ) -> Found | None:
     """Solve for the traces of leaves; None where refinement does not bring the digits back.
 
-    Parameters
-    ----------
-    leaves, index
-        After the elimination of their own columns, with the numbers of their traces' moments.
-    nodes
-        The merges, children first.
-    moments
-        The number of all moments.
+    Takes what `merges.orthogonal_traces` does.
     """
     places = _factored(leaves, index, nodes)
     if places is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,10 +95,11 @@ def _lines(
         ]
     lines = [np.union1d(x, e) for x, e in zip(block.lines, edges, strict=True)]
     strips: list[Strips] = [{} for _ in lines]
-    for axis, end, place, extent in _sources_of_layers(block, edges):
-        side = _layer(problem, block, axis, end, place, extent, lines[axis], settings.layer(tol))
+    for beside in _sources_of_layers(problem, block, edges, lines):
+        side = beside.strip(settings.layer(tol))
         if side is not None:
-            strips[axis] |= _strips(side, end, settings, tol, is_joint(len(lines)))
+            own = _strips(side, beside.end, settings, tol, is_joint(len(lines)))
+            strips[beside.axis] |= own
     for axis, strip in enumerate(strips):
         ends = [end for side in strip for end in side]
         lines[axis] = np.unique(np.concatenate([lines[axis], ends]))
@@ -145,22 +147,78 @@ def _apart(places: FloatArray, lines: FloatArray) -> FloatArray:
     return np.asarray(places[np.abs(places[:, None] - lines).min(axis=1) > near])
 
 
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """The room on one side of a wall, or of a line on which data jump or bend.
+
+    Parameters
+    ----------
+    problem, block
+        What is solved, and the block that it lies in.
+    axis, end
+        Its normal, and whether its strips have it at their lower (0) or upper (1) end.
+    place, extent
+        Where it is, and from where to where along the other axes.
+    lines
+        Where the block is cut along the normal.
+    """
+
+    problem: Problem
+    block: Block
+    axis: int
+    end: int
+    place: float
+    extent: tuple[FloatArray, FloatArray]
+    lines: FloatArray
+
+    def depth(self, widths: float, wave: float = 0.0) -> float | None:
+        """Return so many widths of a layer, if that is small beside the room there."""
+        low, high = self.extent
+        points = np.empty((len(LOOKED), len(low) + 1))
+        rest = [a for a in range(points.shape[1]) if a != self.axis]
+        points[:, rest] = low + (high - low) * LOOKED[:, None]
+        i = int(np.searchsorted(self.lines, self.place))
+        next_line = self.lines[i + 1 if self.end == 0 else i - 1]
+        room = abs(float(next_line) - self.place)
+        # Just beside it, where coefficients that jump have the strip's value.
+        points[:, self.axis] = self.place + (1.0 - 2.0 * self.end) * 1e-9 * room
+        chart = self.block.chart
+        found = decay_rates(self.problem, points, self.axis, self.end, wave, chart)
+        rates = np.concatenate(found)
+        thin = rates[rates * room > widths / ROOM]
+        return widths / float(thin.min()) if len(thin) else None
+
+    def strip(self, widths: float) -> tuple[float, float] | None:
+        """Return the strip in which layers decay, if they are thin."""
+        cut = self.depth(widths)
+        if cut is None:
+            return None
+        return (self.place, self.place + cut) if self.end == 0 else (self.place - cut, self.place)
+
+
+def _walls(problem: Problem, block: Block) -> Iterator[_Beside]:
+    for axis, place, low, high, _ in block.walls:
+        end = int(not _above(block, axis, place, 0.5 * (low + high)))
+        yield _Beside(problem, block, axis, end, place, (low, high), block.lines[axis])
+
+
 def _sources_of_layers(
-    block: Block, edges: Sequence[FloatArray]
-) -> Iterator[tuple[int, int, float, tuple[FloatArray, FloatArray]]]:
-    """Yield the axis, the end of a strip, the place and the extent of what layers begin at.
+    problem: Problem, block: Block, edges: Sequence[FloatArray], lines: Sequence[FloatArray]
+) -> Iterator[_Beside]:
+    """Yield what layers begin at, in a block with edges of the data that is cut along lines.
 
     Walls, and both sides of lines on which data jump or bend: what decays beside the one decays
     beside the other.
     """
     low, high = (np.array([x[k] for x in block.lines]) for k in (0, -1))
-    for axis, place, first, last, _ in block.walls:
-        yield axis, int(not _above(block, axis, place, 0.5 * (first + last))), place, (first, last)
+    for wall in _walls(problem, block):
+        yield replace(wall, lines=lines[wall.axis])
     for axis, places in enumerate(edges):
         rest = [a for a in range(len(edges)) if a != axis]
         for place in places.tolist():
             for end in (0, 1):
-                yield axis, end, place, (low[rest], high[rest])
+                extent = low[rest], high[rest]
+                yield _Beside(problem, block, axis, end, place, extent, lines[axis])
 
 
 def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:
@@ -172,47 +230,6 @@ def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:
     share = 0.5 if block.region is None else BESIDE
     inside = np.insert(middle, axis, place + share * (lines[i + 1] - place))
     return bool(block.inside(inside[None])[0])
-
-
-def _layer(
-    problem: Problem,
-    block: Block,
-    axis: int,
-    end: int,
-    place: float,
-    extent: tuple[FloatArray, FloatArray],
-    lines: FloatArray,
-    depth: float,
-) -> tuple[float, float] | None:
-    """Return the strip beside a place in which layers decay, if they are thin there."""
-    cut = _depth(problem, block, axis, end, place, extent, lines, depth)
-    if cut is None:
-        return None
-    return (place, place + cut) if end == 0 else (place - cut, place)
-
-
-def _depth(
-    problem: Problem,
-    block: Block,
-    axis: int,
-    end: int,
-    place: float,
-    extent: tuple[FloatArray, FloatArray],
-    lines: FloatArray,
-    depth: float,
-    wave: float = 0.0,
-) -> float | None:
-    """Return so many widths of a layer beside a place, if that is small beside the room there."""
-    points = np.empty((len(LOOKED), len(extent[0]) + 1))
-    rest = [a for a in range(points.shape[1]) if a != axis]
-    points[:, rest] = extent[0] + (extent[1] - extent[0]) * LOOKED[:, None]
-    i = int(np.searchsorted(lines, place))
-    room = float(lines[i + 1] - place if end == 0 else place - lines[i - 1])
-    # Just beside it, where coefficients that jump have the strip's value.
-    points[:, axis] = place + (1.0 - 2.0 * end) * 1e-9 * room
-    rates = np.concatenate(decay_rates(problem, points, axis, end, wave, block.chart))
-    thin = rates[rates * room > depth / ROOM]
-    return depth / float(thin.min()) if len(thin) else None
 
 
 def layers_along_walls(
@@ -227,14 +244,13 @@ def layers_along_walls(
     """
     depth, found = settings.layer(tol), {}
     for block in tiling.blocks:
-        for axis, place, low, high, _ in block.walls:
+        for wall in _walls(problem, block):
+            low, high = wall.extent
             length = float(np.max(high - low, initial=0.0))
-            end = int(not _above(block, axis, place, 0.5 * (low + high)))
-            at = (problem, block, axis, end, place, (low, high), block.lines[axis])
-            if not length or _depth(*at, depth) is not None:
+            if not length or wall.depth(depth) is not None:
                 continue
-            looks = (_depth(*at, deep, 1.0 / length) for deep in (depth, math.sqrt(2.0 * depth)))
+            looks = (wall.depth(deep, 1.0 / length) for deep in (depth, math.sqrt(2.0 * depth)))
             cut = next((d for d in looks if d is not None), None)
             if cut is not None:
-                found[block.chart, axis, end, place] = cut, length
+                found[block.chart, wall.axis, wall.end, wall.place] = cut, length
     return found

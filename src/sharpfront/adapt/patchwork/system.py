@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.traces import TraceSystem
-from sharpfront.rows.faces import Contact, faces_of
+from sharpfront.rows.faces import Contact, Side, faces_of
 from sharpfront.rows.integrals import Link
 from sharpfront.rows.patch_rows import PatchRows
 
@@ -44,18 +44,12 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
     for k, face in enumerate(faces):
         around[face.below.patch].append((k, face.below, face.above))
         around[face.above.patch].append((k, face.above, face.below))
-    walls: dict[int, list[Hashable]] = defaultdict(list)
-    for side, part in sides.items():
-        walls[side.patch].append((side.axis, side.end, part))
     ends = [(f.below.patch, f.above.patch) for f in faces]
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     sizes = np.array([rows.trace_size(f, patches) for f in faces], dtype=np.int64)
-    orderings = np.vstack(
-        [
-            np.concatenate([p.points([np.zeros(1)] * p.dimension) for p in patches]).T,
-            np.log([float(np.prod(p.sides)) for p in patches]),
-        ]
-    )
+    middles = [p.points([np.zeros(1)] * p.dimension) for p in patches]
+    volumes = np.log([float(np.prod(p.sides)) for p in patches])
+    orderings = np.vstack([np.concatenate(middles).T, volumes])
     traces = [[k for k, _, _ in own] for own in around]
     links: list[Link] = []
     if rows.integrals.forms:
@@ -66,6 +60,29 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         pairs = np.concatenate([pairs, np.stack([order[:-1], order[1:]], axis=1)])
         sums = np.full(len(order) - 1, len(rows.integrals.forms), dtype=np.int64)
         sizes = np.concatenate([sizes, sums])
+    return TraceSystem(
+        _keys(rows, patches, around, sides, links),
+        lambda which: rows.leaves(patches, faces, sides, which, links),
+        traces,
+        pairs,
+        sizes,
+        orderings,
+        lambda columns: _arranged(columns, patches, len(rows.unknowns)),
+        rows.measure.constant and 2 * len({p.shape for p in patches}) < len(patches),
+    )
+
+
+def _keys(
+    rows: PatchRows,
+    patches: Sequence[Patch],
+    around: Sequence[Sequence[tuple[int, Contact, Contact]]],
+    sides: Mapping[Side, str],
+    links: Sequence[Link],
+) -> list[Hashable]:
+    """Return what tells the rows of each patch from those of others and of other systems."""
+    walls: dict[int, list[Hashable]] = defaultdict(list)
+    for side, part in sides.items():
+        walls[side.patch].append((side.axis, side.end, part))
     owned = rows.point_owners(patches)
     keys: list[Hashable] = []
     for i, patch in enumerate(patches):
@@ -77,24 +94,15 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         points = tuple(id(c) for c in owned.get(i, ()))
         # The rows' own identity: another problem has other rows on the same patches.
         keys.append((rows, patch, tuple(walls[i]), ties, place, points))
+    return keys
 
-    def arranged(columns: Sequence[FloatArray]) -> FloatArray:
-        count = len(rows.unknowns)
-        # What is handed on along a chain is no weight.
-        own = [c[: count * p.size] for c, p in zip(columns, patches, strict=True)]
-        blocks = [c.reshape(count, -1, c.shape[1]) for c in own]
-        return np.concatenate([b[j] for j in range(count) for b in blocks])
 
-    return TraceSystem(
-        keys,
-        lambda which: rows.leaves(patches, faces, sides, which, links),
-        traces,
-        pairs,
-        sizes,
-        orderings,
-        arranged,
-        rows.measure.constant and 2 * len({p.shape for p in patches}) < len(patches),
-    )
+def _arranged(columns: Sequence[FloatArray], patches: Sequence[Patch], count: int) -> FloatArray:
+    """Return the weights of `count` unknowns one after the other, from those of each patch."""
+    # What is handed on along a chain is no weight.
+    own = [c[: count * p.size] for c, p in zip(columns, patches, strict=True)]
+    blocks = [c.reshape(count, -1, c.shape[1]) for c in own]
+    return np.concatenate([b[j] for j in range(count) for b in blocks])
 
 
 def _chain(order: Ints, first: int) -> list[Link]:
