@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpfront as sf
+from sharpfront.equation.program import Program
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
 from sharpfront.line_problem import ordinary
 from sharpfront.newton.iterate import Blend, Constants, Traced, traced_or_differenced
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.newton.program import Program
 from sharpfront.newton.tangent import Tangent
 
 EQUATIONS = {

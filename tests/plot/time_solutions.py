@@ -9,7 +9,7 @@ import sharpfront as sf
 from sharpfront.approximation import Approximation
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry import SpaceTime
-from sharpfront.history import TimeStep
+from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.plane.basis import Piece, PlaneInTime
 from sharpfront.pieces.plane.moving import AxisMap, Components
@@ -75,7 +75,16 @@ def plane():
     weights = np.random.default_rng(3).normal(size=basis.size)
     mixtures = [Mixture(one, np.array([[x, 1.0]]), np.diag([0.01, 0.2])[None]) for x in (0.5, 0.7)]
     history = tuple(
-        TimeStep(i, 0.5 * (i + 1), 0.5, product.size, 1e-3, 1, 0.1, mixture, np.zeros((1, 2)))
+        TimeStep(
+            i,
+            0.5 * (i + 1),
+            0.5,
+            product.size,
+            1e-3,
+            1,
+            0.1,
+            Known(mixture, np.array([[0.4, 0.0]])),
+        )
         for i, mixture in enumerate(mixtures)
     )
     return Solution(

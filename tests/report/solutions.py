@@ -12,7 +12,7 @@ from sharpfront.adapt import Paper
 from sharpfront.approximation import Approximation
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry import SpaceTime
-from sharpfront.history import TimeStep
+from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.solution import Estimate, Solution
 
@@ -147,8 +147,10 @@ def in_time(space, equation):
     history = tuple(
         TimeStep(
             *(i, float(t), 0.1, 40, 1e-7 * (i + 1), 3, 0.01),
-            Mixture(np.ones(1), means[i], 4e-4 * np.eye(d)[None]),
-            np.array([0.5]),
+            Known(
+                Mixture(np.ones(1), means[i], 4e-4 * np.eye(d)[None]),
+                np.array([[0.5, 0.0]])[:, :d] if d > 1 else np.array([0.5]),
+            ),
         )
         for i, t in enumerate(times)
     )

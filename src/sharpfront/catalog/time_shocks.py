@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -142,7 +143,7 @@ def _hump_exact(nu: float) -> Field:
         lambda y: np.exp(-(((y - _HUMP) / _HUMP_WIDTH) ** 2)),
         lambda y: area / 2 * special.erf((y - _HUMP) / _HUMP_WIDTH),
         float(area),
-        float(np.sqrt(2 / np.e) / _HUMP_WIDTH),
+        math.sqrt(2 / math.e) / _HUMP_WIDTH,
     )
 
 

@@ -194,10 +194,16 @@ class Rounded:
     def blurred(self) -> Rounded:
         """Return the function rounded once more: it is as far from this as this from the data.
 
-        Rounding is what diffusion does in a short time; twice the time is sqrt(2) of the width.
+        Rounding a jump is what diffusion does in a short time; twice the time is sqrt(2) of the
+        width. A rounded bend is off by as much as it is wide.
         """
-        wider = tuple((b, math.sqrt(2.0) * w) for b, w in self.breaks)
-        ends = tuple((side, a, math.sqrt(2.0) * w, order) for side, a, w, order in self.ends)
+        jumps = [abs(b.jump) > abs(b.bend) * w for b, w in self.breaks]
+        factors = [math.sqrt(2.0) if jump else 2.0 for jump in jumps]
+        wider = tuple((b, f * w) for f, (b, w) in zip(factors, self.breaks, strict=True))
+        ends = tuple(
+            (side, a, (2.0 if order else math.sqrt(2.0)) * w, order)
+            for side, a, w, order in self.ends
+        )
         return replace(self, breaks=wider, ends=ends)
 
     def __call__(self, x: FloatArray) -> FloatArray:

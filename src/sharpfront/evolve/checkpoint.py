@@ -1,4 +1,4 @@
-"""A run between two steps as words and arrays, from which it goes on to the same bits."""
+"""Two runs between two steps as words and arrays, from which they go on to the same bits."""
 
 from __future__ import annotations
 
@@ -13,49 +13,50 @@ from sharpfront.errors import Outcome, ProblemError
 from sharpfront.evolve.ending import Part, trusted
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.fingerprint import fingerprint, require_same
-from sharpfront.evolve.placing import Limits, Run
-from sharpfront.evolve.state import Moment
-from sharpfront.evolve.tracking import Shape
-from sharpfront.evolve.trail import EVEN, Mark, Profile
+from sharpfront.evolve.march import State, Taken
+from sharpfront.evolve.pair import Pair
+from sharpfront.evolve.trail import Mark
 from sharpfront.history import TimeStep
-from sharpfront.mixture import Mixture
+from sharpfront.pieces.elements import reference
+from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.solution import Solution
 
-Taken = tuple[Slab, FloatArray]
+# The step's mesh and its coefficients, (STAGES + 1, n, K).
+Kept = tuple[Slab, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class March:
-    """What a run has left behind.
+class Way:
+    """What a pair of runs has left behind.
 
     Parameters
     ----------
-    run
+    pair
         After the last step.
-    taken, records, marks
-        The steps, their records, and how errors grew in them.
+    good
+        After the last step that can be trusted.
     notes
         What was done to the initial state, in words.
-    profile
-        The tolerance that steps kept to.
+    share
+        The tolerance of the runs as a share of the one that was asked for.
     number
-        How many runs there have been, this one included.
-    good
-        The run after the last step that can be trusted.
+        How many pairs of runs there have been, this one included.
+    kept, records, marks
+        The steps of the strict run, their records, and how the solution grew in them.
     ended
         None if the end of time was reached, else why not.
     """
 
-    run: Run
-    notes: list[str]
-    good: Run
-    taken: tuple[Taken, ...] = ()
+    pair: Pair
+    good: Pair
+    notes: tuple[str, ...]
+    share: float = 1.0
+    number: int = 1
+    kept: tuple[Kept, ...] = ()
     records: tuple[TimeStep, ...] = ()
     marks: tuple[Mark, ...] = ()
-    profile: Profile = EVEN
-    number: int = 1
     ended: Outcome | None = None
 
     def part(self, tol: float) -> Part:
@@ -68,95 +69,110 @@ class March:
         kept = self.records[part.first if part.first < part.last else 0 :]
         return max((r.error_estimate for r in kept), default=float("inf"))
 
-    def cut(self, count: int, run: Run) -> March:
-        """Return the march up to some of its steps, after which the run is given."""
+    def cut(self, count: int) -> Way:
+        """Return the way up to some of its steps, after which the pair is the good one."""
         return replace(
             self,
-            run=run,
-            taken=self.taken[:count],
+            pair=self.good,
+            kept=self.kept[:count],
             records=self.records[:count],
             marks=self.marks[:count],
         )
 
 
-def packed_run(march: March) -> dict[str, Any]:
-    """Return the state of a run as words and arrays."""
-    run, now = march.run, march.run.now
-    names, unknowns = now.system.names, now.system.problem.unknowns
+def packed_way(way: Way, system: TimeSystem) -> dict[str, Any]:
+    """Return the state of both runs as words and arrays."""
+    unknowns = system.problem.unknowns
+    pair = way.pair
     return {
-        "problem": fingerprint(now.system.problem, now.t),
-        "profile": [march.profile.times, march.profile.shares],
-        "marks": np.array(march.marks).reshape(-1, len(Mark._fields)),
-        "number": march.number,
-        "notes": march.notes,
-        "t": now.t,
-        "kernels": now.kernels,
-        "mixture": [now.mixture.weights, now.mixture.means, now.mixture.covariances],
-        "shape": [now.shape.radius, now.shape.evenness, now.shape.even],
-        "zero": now.zero,
-        "weights": now.weights,
-        "dt": run.dt,
-        "error": run.error,
-        "scale": run.scale,
-        "idle": run.idle,
-        "taken": run.taken,
-        "pace": run.pace,
-        "before": list(run.before) if run.before else [],
+        "problem": fingerprint(system.problem, pair.fine.t),
+        "share": way.share,
+        "number": way.number,
+        "notes": list(way.notes),
+        "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
+        "t": pair.fine.t,
+        "coarse": _packed(pair.coarse),
+        "fine": _packed(pair.fine),
+        "steps": [_packed_step(s) for s in pair.steps],
         "rates": {
-            name: np.concatenate([w[:, i].ravel() for _, w in march.taken] or [np.zeros(0)])
-            for i, name in enumerate(names)
+            name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
+            for i, name in enumerate(system.names)
             if name not in unknowns
         },
     }
 
 
-def resumed(system: TimeSystem, limits: Limits, solution: Solution) -> March:
-    """Return the march that a solution has left behind."""
+def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
+    """Return the way that a solution has left behind."""
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None
-    if saved["t"] > limits.stop:
+    if saved["t"] > stop:
         raise ProblemError(
             f"The solution to resume has reached t = {saved['t']:.6g} already, beyond the end of "
-            f"time, {limits.stop:.6g}."
+            f"time, {stop:.6g}."
         )
-    run = _unpacked_run(saved, system)
-    return March(
-        run,
-        list(saved["notes"]),
-        run,
-        tuple(_slabs(solution)),
+    coarse, fine = (_unpacked(saved[name], system) for name in ("coarse", "fine"))
+    steps = tuple(_unpacked_step(words, coarse) for words in saved["steps"])
+    pair = Pair(coarse, fine, steps)
+    return Way(
+        pair,
+        pair,
+        tuple(saved["notes"]),
+        float(saved["share"]),
+        int(saved["number"]),
+        tuple(_kept(solution)),
         tuple(r for r in solution.history if isinstance(r, TimeStep)),
         tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"])),
-        Profile(*(np.asarray(a) for a in saved["profile"])),
-        int(saved["number"]),
     )
 
 
-def _unpacked_run(saved: Mapping[str, Any], system: TimeSystem) -> Run:
-    now = Moment(
-        system,
-        float(saved["t"]),
-        int(saved["kernels"]),
-        Mixture(*saved["mixture"]),
-        Shape(*saved["shape"]),
-        float(saved["zero"]),
-        np.asarray(saved["weights"]),
-    )
-    before = saved["before"]
-    return Run(
-        now,
-        float(saved["dt"]),
-        np.asarray(saved["error"]),
-        np.asarray(saved["scale"]),
-        int(saved["idle"]),
-        int(saved["taken"]),
-        float(saved["pace"]),
+def _packed(state: State) -> dict[str, Any]:
+    return {
+        "t": state.t,
+        "points": state.frame.tables.points,
+        "nodes": state.frame.nodes,
+        "velocities": state.frame.velocities,
+        "values": state.values,
+        "rates": state.rates,
+        "dt": state.dt,
+        "scale": state.scale,
+        "before": list(state.before) if state.before else [],
+        "careful": state.careful,
+        "unresolved": state.unresolved,
+    }
+
+
+def _unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:
+    tables = reference(system.continuity, int(words["points"]))
+    nodes, velocities = np.asarray(words["nodes"]), np.asarray(words["velocities"])
+    before = words["before"]
+    return State(
+        float(words["t"]),
+        Frame(tables, nodes, velocities, system.periodic),
+        np.asarray(words["values"]),
+        np.asarray(words["rates"]),
+        float(words["dt"]),
+        np.asarray(words["scale"]),
         (np.asarray(before[0]), float(before[1])) if before else None,
+        int(words["careful"]),
+        str(words["unresolved"]),
     )
 
 
-def _slabs(solution: Solution) -> Sequence[Taken]:
+def _packed_step(step: Taken) -> list[Any]:
+    slab = step.slab
+    return [slab.start, slab.stop, slab.frame.nodes, slab.frame.velocities, step.values]
+
+
+def _unpacked_step(words: Sequence[Any], after: State) -> Taken:
+    start, stop = float(words[0]), float(words[1])
+    nodes, velocities, values = (np.asarray(part) for part in words[2:])
+    frame = replace(after.frame, nodes=nodes, velocities=velocities)
+    return Taken(Slab(start, stop, frame), values, after)
+
+
+def _kept(solution: Solution) -> Sequence[Kept]:
     """Return the slabs of a solution with the weights of all unknowns and their rates."""
     saved = solution.checkpoint
     assert saved is not None
@@ -169,6 +185,6 @@ def _slabs(solution: Solution) -> Sequence[Taken]:
     ends = np.cumsum([slab.size for slab in basis.slabs])[:-1]
     parts = zip(*(np.split(row, ends) for row in rows), strict=True)
     return [
-        (slab, np.stack([p.reshape(STAGES + 1, -1) for p in part], axis=1))
+        (slab, np.stack([p.reshape(STAGES + 1, -1) for p in part], axis=2))
         for slab, part in zip(basis.slabs, parts, strict=True)
     ]

@@ -23,7 +23,7 @@ class StuckError(Exception):
 
 # A run that goes on like in its last steps, so many, for more than so many more is not going to
 # end. Steps grow by up to 2, so that a start is over in 50.
-CRAWLED, FAR_OFF = 100, 1_000_000
+CRAWLED, FAR_OFF = 100, 100_000
 
 
 def check_progress(times: deque[float], now: float, stop: float) -> None:

@@ -31,6 +31,8 @@ from sharpfront.problem import Problem
 
 # Highest derivative in space that the coordinate's chain rule knows.
 MOST_ORDERS = 4
+# And of a rate: u_xxt.
+MOST_MIXED = 2
 SIDES = ("left", "right")
 
 
@@ -116,6 +118,18 @@ class TimeSystem:
         """The highest derivative in space, at least one: the kernels move."""
         return max(1, *(e.order(name) for e in self.equations for name in self.names))
 
+    @property
+    def continuity(self) -> int:
+        """How many derivatives of the solution go on from element to element, itself included.
+
+        An even number: with an odd one, values at Gauss points do not tell a function on a ring,
+        for there is one that vanishes at all of them. Of a rate that is differentiated along x the
+        moving nodes need one derivative more.
+        """
+        mixed = max(t.orders[0] + 1 for e in self.equations for t in e.terms if t.orders[1])
+        order = max(self.order, mixed)
+        return order + order % 2
+
     def initial(self, name: str) -> Callable[[FloatArray], FloatArray]:
         """Return the initial state of an unknown as a function of x."""
         state = self.problem.initial
@@ -142,6 +156,12 @@ def time_system(problem: Problem) -> TimeSystem:
     equations = tuple(_residual(given[i], "equation") for i in stated)
     conditions = tuple(_conditions(problem, second, lower))
     system = TimeSystem(problem, names, equations, conditions, problem.is_linear, stated)
+    if second and any(t.orders[0] and t.orders[1] for e in equations for t in e.terms):
+        raise ProblemError(
+            f"The equations have {second[0]} of second order in time and a rate that is "
+            "differentiated along x, as u_xxtt; together they are not known. State v = u.dt as an "
+            "unknown of its own, if its conditions are known."
+        )
     _require_conditions(system)
     return system
 
@@ -176,10 +196,11 @@ def _rate_equation(unknown: str, coordinates: tuple[str, ...]) -> Expression:
 def _residual(expression: Expression, what: str, side: int = 0) -> Residual:
     for leaf in derivatives_in(expression):
         space, time = leaf.orders
-        if time > 1 or (time and space) or space > MOST_ORDERS:
+        if time > 1 or (time and space > MOST_MIXED) or space > MOST_ORDERS:
             raise ProblemError(
                 f"The {what} has a derivative of {leaf.unknown} of order {space} in x and {time} "
-                f"in t; known are up to {MOST_ORDERS} in x, and one or two in t alone."
+                f"in t; known are up to {MOST_ORDERS} in x, one or two in t alone, and up to "
+                f"{MOST_MIXED} in x of a rate."
             )
     return Residual(expression, tangent_terms(expression), what, side)
 
@@ -232,7 +253,11 @@ def _require_conditions(system: TimeSystem) -> None:
         return
     orders = {n: max(e.order(n) for e in system.equations) for n in system.names}
     second = [n for n in system.names if velocity_name(n) in system.names]
-    wanted = sum(orders.values()) + sum(orders[n] for n in second)
+    # A condition on an unknown of second order in time is one on its rate too.
+    wanted = sum(
+        2 * max(orders[n], orders[velocity_name(n)]) if n in second else orders[n]
+        for n in system.problem.unknowns
+    )
     count = len(system.conditions)
     if max(orders.values()) > 1 and count != wanted:
         raise ProblemError(
@@ -280,7 +305,7 @@ def _require_forward(system: TimeSystem) -> None:
         order = equation.order(name)
         values = dict(zip(equation.terms, equation.tangents(leaves, len(x)), strict=True))
         own = {t.orders: v for t, v in values.items() if t.unknown == name}
-        if order % 2 or order == 0 or (0, 1) not in own:
+        if order % 2 or not order or (order, 0) not in own or (0, 1) not in own:
             continue
         ratio = (-1.0) ** (order // 2) * own[order, 0] * np.sign(own[0, 1])
         if np.any(ratio < -1e-9 * np.abs(ratio).max()):

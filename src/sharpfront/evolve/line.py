@@ -3,38 +3,117 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
-from sharpfront.errors import MixtureError, Outcome, OutcomeKind
-from sharpfront.evolve.checkpoint import March, packed_run, resumed
+from sharpfront.equation.edges import places_along, switches
+from sharpfront.equation.expression import TIME, Coordinate, ordered
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.evolve.checkpoint import Kept, Way, packed_way, resumed
+from sharpfront.evolve.collocation import Discrete
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped
-from sharpfront.evolve.equations import TimeSystem, time_system
-from sharpfront.evolve.march import Step, steps
+from sharpfront.evolve.equations import Residual, TimeSystem, time_system
+from sharpfront.evolve.fronts import COMPONENTS, fronts_of
+from sharpfront.evolve.march import March, State, stage_rates
+from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.narrow import Watch
-from sharpfront.evolve.placing import Limits, Run
-from sharpfront.evolve.start import first_run
-from sharpfront.evolve.time_events import agenda_of, line_formulas
-from sharpfront.evolve.tracking import COMPONENTS
-from sharpfront.evolve.trail import EVEN, LOST, Profile, blow_up_time
+from sharpfront.evolve.pair import STRICTER, Compared, Pair, compared
+from sharpfront.evolve.settings import Settings
+from sharpfront.evolve.start import first_state
+from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
+from sharpfront.evolve.trail import LOST, Mark, blow_up_time
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
+from sharpfront.pieces.elements import reference
 from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
 
-MAX_KERNELS, FEWEST_KERNELS = 600, 8
-# Runs with ever tighter steps, if errors grow on the way.
+MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
+# Pairs of runs, each stricter than the one before, if errors grow on the way.
 PASSES = 3
+# No run is stricter than this, relative to max(1, max|u|).
+TIGHTEST = 1e-13
 _MEANING = (
-    "The largest error at any moment: the error equation, with the residual of the solution on its "
-    "right, stepped along on more kernels, and what each step's polynomials in time leave out."
+    "The largest difference at any moment to a second run, ten times less strict, on another mesh "
+    "with other steps and elements of another degree, and what each step's polynomials in time "
+    "leave out."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What holds for all runs of a problem.
+
+    Parameters
+    ----------
+    system
+        Equations and conditions.
+    tol
+        As it was asked for.
+    kernels, components
+        At most.
+    agenda, watches, pins, looks
+        What equations and conditions do with place and time.
+    """
+
+    system: TimeSystem
+    tol: float
+    kernels: int
+    components: int
+    agenda: Agenda
+    watches: tuple[Watch, ...]
+    pins: FloatArray
+    looks: tuple[bool, bool]
+
+    def march(self, share: float, more: int) -> March:
+        """Return a run of a share of the tolerance with more Gauss points than the fewest."""
+        settings, order = Settings(), self.system.continuity
+        tables = reference(order, max(settings.points, order + 2) + more)
+        most = (self.kernels - order) // tables.points
+        mesher = Mesher(tables, self.system.periodic, self.pins, most, settings)
+        discrete = Discrete(self.system, tables)
+        tol = max(share * self.tol, TIGHTEST)
+        return March(discrete, mesher, tol, self.agenda, self.watches, self.looks)
+
+    def marches(self, share: float) -> tuple[March, March]:
+        """Return both runs of a pair."""
+        return self.march(share, 0), self.march(share * STRICTER, 1)
+
+
+def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
+    """Look at a problem before it is marched."""
+    problem = system.problem
+    assert problem.time is not None
+    equations, conditions = line_formulas(system)
+    agenda = agenda_of([*equations, *conditions], problem.time)
+    places = np.array([e.place[0] for e in agenda.events])
+    x = problem.coordinates[0]
+    pins = [places_along(e.expression, x, system.low, system.high) for e in system.equations]
+    found = np.unique(np.concatenate(pins)) if pins and not system.periodic else np.zeros(0)
+    return Course(
+        system,
+        tol,
+        budget.kernels(MAX_KERNELS, FEWEST_KERNELS),
+        budget.parts(COMPONENTS),
+        agenda,
+        tuple(Watch(e, places) for e in equations if e.local_parts),
+        found[(found > system.low) & (found < system.high)],
+        (any(map(_may_hide, system.equations)), any(map(_may_hide, system.conditions))),
+    )
+
+
+def _may_hide(residual: Residual) -> bool:
+    """Tell whether a formula may do something between the stages of a step: with t, at a switch."""
+    nodes = ordered(residual.expression)
+    timed = any(isinstance(n, Coordinate) and n.name == TIME for n in nodes)
+    return timed or bool(switches(residual.expression))
 
 
 def evolve_line(
@@ -62,172 +141,168 @@ def evolve_line(
     """
     system = time_system(problem)
     assert problem.time is not None
-    kernels = budget.kernels(MAX_KERNELS, FEWEST_KERNELS)
-    # On a circle there is an odd number of kernels.
-    kernels -= system.periodic and kernels % 2 == 0
-    parts = budget.parts(COMPONENTS)
-    equations, conditions = line_formulas(system)
-    agenda = agenda_of([*equations, *conditions], problem.time)
-    places = np.array([e.place[0] for e in agenda.events])
-    watches = tuple(Watch(e, places) for e in equations if e.local_parts)
-    limits = Limits(tol, *problem.time, kernels, parts, agenda, watches=watches)
     # What overflows on the way to a blow-up is noticed by what comes of it.
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        march = resumed(system, limits, resume) if resume else _begun(system, limits, EVEN, 1)
-        march = best = _marched(march, limits, on_step)
-        while (profile := _tighter(march, tol)) is not None:
-            march = _begun(system, limits, profile, march.number + 1)
-            march = _marched(march, limits, on_step)
-            best = max(best, march, key=lambda m: _merit(m, tol))
-    return _solution(problem, tol, best)
+        course = course_of(system, tol, budget)
+        way = resumed(system, problem.time[1], resume) if resume else _begun(course, 1.0, 1)
+        way = best = _marched(course, way, on_step)
+        while (share := _stricter(way, tol)) is not None:
+            way = _marched(course, _begun(course, share, way.number + 1), on_step)
+            best = max(best, way, key=lambda w: _merit(w, tol))
+        return _solution(problem, course, best)
 
 
-def _begun(system: TimeSystem, limits: Limits, profile: Profile, number: int) -> March:
-    """Return the march before its first step."""
-    run, notes = first_run(system, replace(limits, profile=profile).at(limits.start).strict)
-    return March(run, notes, run, profile=profile, number=number)
+def _begun(course: Course, share: float, number: int) -> Way:
+    """Return both runs before their first step; the coarse one begins with a rounder state."""
+    coarse, fine = course.marches(share)
+    start, words = first_state(course.system, course.tol * share)
+    t = fine.span[0]
+    pair = Pair(coarse.begun(start.blurred(), t), fine.begun(start, t))
+    return Way(pair, pair, tuple(words), share, number)
 
 
-def _tighter(march: March, tol: float) -> Profile | None:
-    """Return the tolerances of another run, None where there is no need or no hope."""
-    estimate = march.estimate(tol)
-    hopeless = march.ended is not None and march.ended.kind in (
+def _stricter(way: Way, tol: float) -> float | None:
+    """Return the share of the tolerance for another pair, None where there is no need or hope."""
+    estimate = way.estimate(tol)
+    hopeless = way.ended is not None and way.ended.kind in (
         OutcomeKind.INTERRUPTED,
         OutcomeKind.KERNEL_LIMIT,
         OutcomeKind.BLOW_UP,
     )
-    if hopeless or estimate <= tol or march.number >= PASSES or not march.marks:
+    share = way.share * float(np.clip(0.5 * tol / estimate, 1e-4, 0.3))
+    if hopeless or estimate <= tol or way.number >= PASSES or not way.marks:
         return None
-    wanted = march.profile.tightened(march.marks, 0.5 * tol / estimate, tol)
-    now = np.array([march.profile.at(t) for t in wanted.times])
-    return wanted if np.any(wanted.shares < 0.9 * now) else None
+    return share if share * STRICTER * tol > TIGHTEST else None
 
 
-def _merit(march: March, tol: float) -> tuple[bool, float, float]:
-    """Return what makes one march better than another: an interrupt, how far, how accurate."""
-    part = march.part(tol)
-    until = march.records[part.last - 1].time if part.last else -np.inf
-    interrupted = march.ended is not None and march.ended.kind is OutcomeKind.INTERRUPTED
-    return interrupted, until, -march.estimate(tol)
+def _merit(way: Way, tol: float) -> tuple[bool, float, float]:
+    """Return what makes one way better than another: an interrupt, how far, how accurate."""
+    part = way.part(tol)
+    until = way.records[part.last - 1].time if part.last else -np.inf
+    interrupted = way.ended is not None and way.ended.kind is OutcomeKind.INTERRUPTED
+    return interrupted, until, -way.estimate(tol)
 
 
-def _marched(march: March, limits: Limits, on_step: Callable[[TimeStep], None] | None) -> March:
+def _marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
     """Go on to the end of time, or as far as it goes."""
-    stop, ended = limits.stop, None
+    coarse, fine = course.marches(way.share)
+    stop = fine.span[1]
     try:
-        for step in steps(march.run, replace(limits, profile=march.profile)):
-            march = _with_step(march, step, limits.tol)
+        for step in compared(coarse, fine, way.pair):
+            way = _with_step(course, way, step)
             if on_step:
-                on_step(march.records[-1])
-            _require_found(march, limits.tol)
+                on_step(way.records[-1])
+            _require_found(course, way)
     except KeyboardInterrupt:
-        detail = f"Interrupted at t = {march.run.now.t:.6g} of {stop:.6g}."
-        ended = Outcome(OutcomeKind.INTERRUPTED, detail)
-    except (MixtureError, np.linalg.LinAlgError):
+        detail = f"Interrupted at t = {way.pair.fine.t:.6g} of {stop:.6g}."
+        return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
+    except np.linalg.LinAlgError:
         stuck = StuckError("the state is no longer finite")
-        ended = stopped(stuck, march.marks, march.records, march.run.now.t, stop)
+        ended = stopped(stuck, way.marks, way.records, way.pair.fine.t, stop)
+        return replace(way, ended=ended)
     except StuckError as stuck:
-        ended = stopped(stuck, march.marks, march.records, march.run.now.t, stop)
-    return replace(march, ended=ended)
+        ended = stopped(stuck, way.marks, way.records, way.pair.fine.t, stop)
+        return replace(way, ended=ended)
+    return way
 
 
-def _with_step(march: March, step: Step, tol: float) -> March:
-    """Return the march after one more step."""
-    notes = [f"at t = {step.slab.motion.times[0]:.3g} {words}" for words in step.words]
-    new = replace(
-        march,
-        run=step.run,
-        taken=(*march.taken, (step.slab, step.weights)),
-        records=(*march.records, _record(step, len(march.records))),
-        marks=(*march.marks, step.mark),
-        notes=[*march.notes, *notes],
+def _with_step(course: Course, way: Way, step: Compared) -> Way:
+    """Return the way after one more step."""
+    taken = step.taken
+    slab = taken.slab
+    stated = len(course.system.problem.unknowns)
+    size = float(np.abs(taken.values[-1, :: slab.frame.tables.points, :stated]).max())
+    mark = Mark(slab.start, slab.stop, size)
+    end = slab.at(slab.stop)
+    rates = stage_rates(taken.values, slab.dt)[-1]
+    record = TimeStep(
+        len(way.records),
+        slab.stop,
+        slab.dt,
+        slab.frame.size,
+        step.error,
+        step.iterations,
+        step.seconds,
+        partial(fronts_of, end, taken.values[-1], rates, course.components),
     )
-    return replace(new, good=step.run) if new.part(tol).last == len(new.records) else new
+    words = tuple(f"at t = {slab.start:.3g} {words}" for words in taken.words)
+    new = replace(
+        way,
+        pair=step.after,
+        kept=(*way.kept, (slab, taken.values)),
+        records=(*way.records, record),
+        marks=(*way.marks, mark),
+        notes=(*way.notes, *words),
+    )
+    trusted = new.part(course.tol).last == len(new.records)
+    return replace(new, good=step.after) if trusted else new
 
 
-def _require_found(march: March, tol: float) -> None:
+def _require_found(course: Course, way: Way) -> None:
     """Stop a run whose errors say that it is lost; in a linear problem they are what they are."""
-    errors = [r.error_estimate for r in march.records]
+    errors, tol = [r.error_estimate for r in way.records], course.tol
     error = errors[-1]
     # Errors of a rounded start are large and fade: only what grows after that is lost.
-    settled = not march.notes or min(errors) <= tol
-    lost = error > max(LOST, tol) and settled and not march.run.now.system.is_linear
+    settled = not way.notes or min(errors) <= tol
+    lost = error > max(LOST, tol) and settled and not course.system.is_linear
     # Once errors are too large, there is nothing to be had of the rest of a blow-up.
-    blows_up = error > tol and blow_up_time(march.marks, errors) is not None
+    blows_up = error > tol and blow_up_time(way.marks, errors) is not None
     if lost or not np.isfinite(error) or blows_up:
         words = f"the estimated error has grown to {error:.1e}"
         raise StuckError(words, OutcomeKind.ERROR_GROWTH)
 
 
-def _record(step: Step, index: int) -> TimeStep:
-    motion = step.slab.motion
-    return TimeStep(
-        index,
-        motion.times[1],
-        motion.dt,
-        step.slab.kernels,
-        step.error,
-        step.iterations,
-        step.seconds,
-        step.mixture,
-        step.speeds,
-    )
-
-
-def _solution(problem: Problem, tol: float, march: March) -> Solution:
+def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     assert problem.time is not None
-    outcome = march.ended or finished(march.records, march.part(tol), march.estimate(tol), tol)
-    if march.ended and march.ended.kind is not OutcomeKind.INTERRUPTED:
-        march, outcome = _cut(march, outcome, tol)
-    unknowns = problem.unknowns
-    taken = march.taken or (_standstill(march.run),)
-    basis = SlabBasis(tuple(slab for slab, _ in taken))
+    tol, system = course.tol, course.system
+    outcome = way.ended or finished(way.records, way.part(tol), way.estimate(tol), tol)
+    if way.ended and way.ended.kind is not OutcomeKind.INTERRUPTED:
+        way, outcome = _cut(way, outcome, tol)
+    kept = way.kept or (_standstill(way.pair.fine),)
+    basis = SlabBasis(tuple(slab for slab, _ in kept))
     weights = {
-        name: np.concatenate([w[:, i].ravel() for _, w in taken])
-        for i, name in enumerate(march.run.now.system.names)
+        name: np.concatenate([w[:, :, i].ravel() for _, w in kept])
+        for i, name in enumerate(problem.unknowns)
     }
-    reached = march.records[-1].time if march.records else problem.time[0]
-    since = _since(march, tol)
-    if march.notes:
+    reached = way.records[-1].time if way.records else problem.time[0]
+    since = _since(way, tol)
+    if way.notes:
         held = f"; the estimate holds from t = {since:.3g} on" if since is not None else ""
-        words = f"At the start {'; '.join(march.notes)}{held}."
+        words = f"At the start {'; '.join(way.notes)}{held}."
         outcome = replace(outcome, detail=f"{outcome.detail} {words}".strip())
     return Solution(
-        Approximation(
-            problem.coordinates,
-            dict.fromkeys(unknowns, basis),
-            {name: weights[name] for name in unknowns},
-        ),
+        Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
         SpaceTime(problem.domain, (problem.time[0], reached)),
-        Estimate(march.estimate(tol), _MEANING, since),
+        Estimate(way.estimate(tol), _MEANING, since),
         outcome,
         tol,
-        march.records,
+        way.records,
         {
-            "steps": float(len(march.records)),
-            "newton_iterations": float(sum(r.iterations for r in march.records)),
-            "step_tolerance": tol * float(march.profile.shares.min()),
+            "steps": float(len(way.records)),
+            "newton_iterations": float(sum(r.iterations for r in way.records)),
+            "step_tolerance": tol * way.share * STRICTER,
         },
         problem,
-        checkpoint=packed_run(march) if march.run.now.t == reached else None,
+        checkpoint=packed_way(way, system) if way.pair.fine.t == reached else None,
     )
 
 
-def _cut(march: March, outcome: Outcome, tol: float) -> tuple[March, Outcome]:
-    """Return the march up to where it can be trusted; all of it where nothing can."""
-    count = march.part(tol).last
-    words = returned(march.records[:count])
+def _cut(way: Way, outcome: Outcome, tol: float) -> tuple[Way, Outcome]:
+    """Return the way up to where it can be trusted; all of it where nothing can."""
+    count = way.part(tol).last
+    words = returned(way.records[:count])
     outcome = replace(outcome, detail=f"{outcome.detail} {words}")
-    return (march.cut(count, march.good) if count else march), outcome
+    return (way.cut(count) if count else way), outcome
 
 
-def _since(march: March, tol: float) -> float | None:
+def _since(way: Way, tol: float) -> float | None:
     """Return from when on the estimate holds; None if it does from the start."""
-    first, last = march.part(tol)
-    return march.records[first - 1].time if 0 < first < last else None
+    first, last = way.part(tol)
+    return way.records[first - 1].time if 0 < first < last else None
 
 
-def _standstill(run: Run) -> tuple[Slab, FloatArray]:
+def _standstill(state: State) -> Kept:
     """Return the initial state as a slab, for a run that took no step."""
-    motion = run.now.motion(run.now, run.now.t + max(run.dt, np.spacing(run.now.t)))
-    return Slab(motion, run.now.kernels), np.repeat(run.now.weights[None], STAGES + 1, axis=0)
+    stop = state.t + max(state.dt, float(np.spacing(state.t)))
+    frame = replace(state.frame, velocities=np.zeros_like(state.frame.nodes))
+    return Slab(state.t, stop, frame), np.repeat(state.values[None], STAGES + 1, axis=0)

@@ -1,353 +1,542 @@
-"""Step after step: how long, with how many kernels, and where they move."""
+"""Step after step on a line: how long, on which mesh, and whether a step may stand."""
 
 from __future__ import annotations
 
-import math
-import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
+from sharpfront.evolve.collocation import Discrete, Moments, Step
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.error import slab_error, with_end
-from sharpfront.evolve.late import at_end, during
-from sharpfront.evolve.placing import (
-    IN_SPACE,
-    LOST,
-    Limits,
-    Run,
-    exchanged,
-    is_flat,
-    looked_ahead,
-    moved,
-    stays,
-    transfer_error,
-    with_kernels,
-)
-from sharpfront.evolve.quadrature_table import room_of
-from sharpfront.evolve.slab import Solved, Stages, solve_slab, stages_of
-from sharpfront.evolve.start import attentive, restarted
-from sharpfront.evolve.state import Moment
-from sharpfront.evolve.trail import Mark
+from sharpfront.evolve.equations import TimeSystem
+from sharpfront.evolve.growth import units
+from sharpfront.evolve.mesh import Mesher
+from sharpfront.evolve.narrow import Watch, attentive
+from sharpfront.evolve.settings import Settings
+from sharpfront.evolve.start import Start
+from sharpfront.evolve.time_events import Agenda
 from sharpfront.evolve.unseen import unseen
-from sharpfront.mixture import Mixture
-from sharpfront.pieces.radau import STAGES, interpolation, stage_nodes
+from sharpfront.evolve.velocity import velocities
+from sharpfront.pieces.frame import Frame
+from sharpfront.pieces.radau import STAGES, diagonal, interpolation, left_out, stage_nodes
 from sharpfront.pieces.slabs import Slab
 
-# Shares of the tolerance: what the polynomials in time leave out during a step, and at its end;
-# Newton's last update.
-IN_TIME, AT_END, IN_NEWTON = 0.3, 0.1, 1e-4
-# Bounds and caution of the next step.
-SHRINK, GROW, SAFE = 0.2, 2.0, 0.85
-# Share of the way to the fitted mixture that is gone in a step.
-RELAX = 0.5
-# Kernels are given up where what they add is below this share of what is allowed, several times.
-IDLE, PATIENCE = 1e-2, 4
-LEAST_KERNELS = 16
-# A step that misses by less is taken if more kernels do not help.
-NEAR = 50.0
-# A step that misses by more is halved, so many times, before kernels are added.
-FAR, HALVED = 8.0, 2
-# A step in which the polynomials in time leave out more than was to be expected is tried with
-# components at rest: it may be they that go too fast, not the solution.
-FAST = 3.0
-# Else the step is cut, so many times; and so many if no more kernels may be taken.
-CUTS, LAST_CUTS = 12, 2
-# Steps shorter than this part of the span are not taken for want of kernels.
-SHORT = 1e-3
-# Whether kernels could be placed better is asked after this many steps.
-LOOK = 10
+# Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
+SHRINK, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
+# Steps that do not grow after such a cut.
+CAREFUL = 3
+# A mesh is placed anew where an element leaves more than this share of what it may, or where this
+# share of the elements would do; it does not lose more of them at once.
+WORN, FEWER = 0.3, 0.75
+# Newton's iterations, and how many of them are mixed.
+ITERATIONS, MIXED = 10, 3
+# The first step: a share of the span, and of the time in which the solution changes by itself.
+FIRST, CHANGE = 0.02, 0.05
+# Errors of a rate that was made an unknown count less by this: over an element, of which a wave has
+# about so many, they come and go in the unknown itself.
+COMPANION = 10.0
+# Meshes for one step at most, and for the first state, and by how much more elements each has:
+# what is not resolved yet looks rougher than it is.
+MESHES, FIRST_MESHES, SWELL = 8, 24, 1.4
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class State:
+    """A run between two steps: everything that the next step depends on.
+
+    Parameters
+    ----------
+    t
+        When.
+    frame
+        The mesh, with the velocities to which the rates belong.
+    values, rates
+        Coefficients and their rates, (n, K).
+    dt
+        The step to try next.
+    scale
+        max(1, max|u|) so far, of each unknown, (K,).
+    before
+        Coefficients at the beginning and the stages of the last step on this mesh,
+        (STAGES + 1, n, K), and its length; None at a start.
+    careful
+        Steps that must not grow.
+    unresolved
+        What is missed of a first state that cannot be resolved, in words.
+    unit
+        In what unit errors count on each element, (N, K); None if it is not known yet.
+    """
+
+    t: float
+    frame: Frame
+    values: FloatArray
+    rates: FloatArray
+    dt: float
+    scale: FloatArray
+    before: tuple[FloatArray, float] | None = None
+    careful: int = 0
+    unresolved: str = ""
+    unit: FloatArray | None = None
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Return the unknowns at positions, (n, K)."""
+        return self.frame.evaluate(self.values, x)
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
     """A step that was taken.
 
     Parameters
     ----------
-    slab, weights
-        The kernels and their weights, (STAGES + 1, m, K).
-    run
+    slab, values
+        Its mesh, and coefficients at its beginning and stages, (STAGES + 1, n, K).
+    after
         The run after it.
-    error
-        The largest error up to the end of the step, by the error equation, with that in time.
     iterations
-        Newton steps, those of failed attempts included.
-    mixture, speeds
-        The components at the end, and their speeds.
-    seconds
-        Wall time.
-    mark
-        How errors and the solution grew.
+        Newton's, those of failed attempts included.
+    words
+        What was done to the state before it, in words.
+    between
+        What its polynomials in time leave out, in units of max(1, max|u|).
     """
 
     slab: Slab
-    weights: FloatArray
-    run: Run
-    error: float
-    iterations: int
-    mixture: Mixture
-    speeds: FloatArray
-    seconds: float
-    mark: Mark
+    values: FloatArray
+    after: State
+    iterations: int = 0
     words: tuple[str, ...] = ()
+    between: float = 0.0
 
-
-def steps(run: Run, limits: Limits) -> Iterator[Step]:
-    """Yield steps until the end of time; raises `StuckError` where none can be taken."""
-    times: deque[float] = deque(maxlen=CRAWLED)
-    while run.now.t < limits.stop:
-        check_progress(times, run.now.t, limits.stop)
-        words: list[str] = []
-        present = limits.at(run.now.t)
-        if limits.agenda.is_stop(run.now.t):
-            run, words = restarted(run, present.strict)
-        if limits.watches:
-            run = attentive(run, present.strict)
-        if run.unresolved:
-            raise StuckError(run.unresolved, OutcomeKind.KERNEL_LIMIT)
-        step = replace(_step(run, present), words=tuple(words))
-        run = step.run
-        yield step
-
-
-def _too_few(run: Run) -> StuckError:
-    """Return the error of a run whose kernels are too few."""
-    words = f"{run.now.kernels} kernels do not resolve it"
-    return StuckError(words, OutcomeKind.KERNEL_LIMIT)
+    def at(self, x: FloatArray, t: float) -> FloatArray:
+        """Return the unknowns at positions and a moment of it, (n, K)."""
+        share = interpolation(np.array([(t - self.slab.start) / self.slab.dt]))[0]
+        values = np.einsum("j,jnk->nk", share, self.values)
+        return self.slab.at(t).evaluate(values, x)
 
 
 @dataclass(frozen=True, eq=False)
-class _Try:
-    """What is tried for one step.
+class March:
+    """What holds for all steps of one run.
 
     Parameters
     ----------
-    run
-        From where.
-    relax
-        Share of the way to the fitted mixture.
-    ahead
-        Where the components end, if that is known from an earlier try.
-    excess
-        By how much that earlier try missed what is allowed in space.
-    richer
-        The same for the tries before kernels were added.
-    origin
-        The run before kernels were added.
-    cuts
-        How often the step was cut because kernels did not help.
-    halved
-        How often it was halved because many more kernels would be needed.
-    still
-        Whether components stay where they are.
-    moving
-        What the polynomials in time left out while they moved, as a share of what is allowed.
+    discrete
+        Equations and conditions.
+    mesher
+        Functions on meshes.
+    tol
+        Of the steps, relative to max(1, max|u|).
+    agenda
+        What happens when.
+    watches
+        Equations whose data may be narrow.
+    looks
+        Whether data may hide between the stages of a step: in equations, in conditions.
     """
 
-    run: Run
-    relax: float = RELAX
-    ahead: Moment | None = None
-    excess: float = 0.0
-    richer: tuple[float, ...] = ()
-    origin: Run | None = None
-    cuts: int = 0
-    halved: int = 0
-    still: bool = False
-    moving: float = 0.0
+    discrete: Discrete
+    mesher: Mesher
+    tol: float
+    agenda: Agenda
+    watches: tuple[Watch, ...]
+    looks: tuple[bool, bool]
 
-    def shorter(self, dt: float, share: float) -> _Try:
-        """Return a try with a shorter step."""
-        run, relax = replace(self.run, dt=share * dt), self.relax * share
-        moving = self.moving
-        return _Try(run, relax, cuts=self.cuts, halved=self.halved, still=self.still, moving=moving)
+    @property
+    def system(self) -> TimeSystem:
+        """What is marched."""
+        return self.discrete.system
 
-    def with_more(self, limits: Limits, excess: float, dt: float) -> _Try:
-        """Return a try with more kernels, or better placed ones; or a much shorter step.
+    @property
+    def settings(self) -> Settings:
+        """The tuned numbers."""
+        return self.mesher.settings
 
-        Where kernels have not helped, what is missing is not resolution but a smaller change.
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and stop."""
+        span = self.system.problem.time
+        assert span is not None
+        return span
+
+    @property
+    def in_space(self) -> float:
+        """What an element may leave out."""
+        return self.settings.space * self.tol
+
+    @property
+    def in_time(self) -> float:
+        """What the embedded formula of a step may leave."""
+        return self.settings.time * float(self.tol ** ((STAGES + 1) / (2 * STAGES)))
+
+    # --- beginnings -----------------------------------------------------------------------------
+
+    def begun(self, start: Start, t: float, scale: FloatArray | None = None) -> State:
+        """Return the run at a moment at which the unknowns are given functions."""
+        of, nodes, words = start.values, self.mesher.pinned(start.nodes), ""
+        scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
+        nodes = nodes if len(nodes) <= self.mesher.most else start.evenly(self.mesher.most)
+        for _ in range(FIRST_MESHES):
+            frame = self.mesher.frame(nodes)
+            values = self.mesher.interpolant(nodes, of)
+            rough = self.measured(frame, values, scale, t, quiet=False)[1]
+            new = self.mesher.mesh(nodes, rough, self.in_space, most=int(SWELL * len(nodes)))
+            worst = float(self.mesher.left_out(nodes, rough).max())
+            if worst < self.in_space and len(new) > 0.7 * len(nodes):
+                break
+            if len(new) - 1 > self.mesher.most:
+                words = self._too_few(nodes)
+                break
+            nodes = new
+        nodes = self._seeing(nodes, t, self.span[1] - t)
+        state = self._from_values(nodes, self.mesher.interpolant(nodes, of), t, scale)
+        return replace(state, unresolved=words)
+
+    def _from_values(
+        self, nodes: FloatArray, values: FloatArray, t: float, scale: FloatArray
+    ) -> State:
+        """Return a run that begins with coefficients."""
+        frame = self.mesher.frame(nodes)
+        rates = self.first_rates(frame, values, t)
+        fast = float(np.abs(rates[self.at_nodes(frame)] / scale).max())
+        dt = min(FIRST * (self.span[1] - self.span[0]), CHANGE / max(fast, 1e-300))
+        return State(t, frame, values, rates, dt, scale)
+
+    def first_rates(self, frame: Frame, values: FloatArray, t: float) -> FloatArray:
+        """Return the rates of coefficients from the equations, by one linear solve."""
+        here = Moments(self.discrete, frame, t, np.zeros(1))
+        zero = np.zeros_like(values)[None]
+        residual, lay = here.residual(values[None], zero)[0], here.layout
+        mass = here.tangents(values[None], zero)[0].copy()
+        ends = [*range(lay.left), *range(lay.size - len(self.discrete.sides[1]), lay.size)]
+        for i in ends:
+            j = np.arange(max(0, i - lay.below), min(lay.size, i + lay.above + 1))
+            if not np.any(mass[lay.below + lay.above + i - j, j]):
+                # A condition without a rate holds at all times: its own rate is zero.
+                mass[lay.below + lay.above, i] = 1.0
+                residual[i] = 0.0
+        try:
+            found = lay.solved(lay.factored(mass), -lay.placed(residual))
+        except np.linalg.LinAlgError:
+            return np.zeros_like(values)
+        return np.asarray(lay.taken(found).reshape(values.shape))
+
+    # --- units and meshes -----------------------------------------------------------------------
+
+    def at_nodes(self, frame: Frame) -> Any:
+        """Return the numbers of the values at the nodes."""
+        return np.arange(frame.elements + (not frame.ring)) * self.mesher.tables.points
+
+    def measured(
+        self, frame: Frame, values: FloatArray, scale: FloatArray, t: float, quiet: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return in what unit errors on an element count, (N, K), and how rough it is, (N,).
+
+        What looks like noise is left alone if `quiet`.
         """
-        origin = self.origin or self.run
-        full = self.run.now.kernels >= limits.max_kernels
-        if full and SHRINK * dt < SHORT * limits.span:
-            raise _too_few(self.run)
-        if (self.helpless(excess) and self.cuts < CUTS) or (full and self.cuts < LAST_CUTS):
-            return _Try(replace(origin, dt=SHRINK * dt), SHRINK * self.relax, cuts=self.cuts + 1)
-        run = _richer(self.run, limits, excess)
-        richer = (*self.richer, excess)
-        return replace(self, run=run, ahead=None, excess=0.0, richer=richer, origin=origin)
+        unit, longest = units(self.discrete, frame, values, scale, (t, self.span[1]))
+        unit[:, len(self.system.problem.unknowns) :] *= COMPANION
+        rough = self.mesher.roughness(frame, values, unit, self.tol if quiet else 0.0)
+        return unit, np.maximum(rough, self.mesher.rough_for(longest, self.in_space))
 
-    def helpless(self, excess: float) -> bool:
-        """Tell whether more kernels did not help."""
-        tried = self.richer[-2:]
-        return len(tried) == 2 and excess > 0.5 * min(tried)
+    def _nodal(self, unit: FloatArray) -> FloatArray:
+        """Return the smaller unit of the elements beside each node."""
+        if self.mesher.ring:
+            return np.minimum(unit, np.roll(unit, 1, axis=0))
+        both = np.concatenate([unit[:1], unit]), np.concatenate([unit, unit[-1:]])
+        return np.asarray(np.minimum(*both))
 
-    def at_floor(self, excess: float) -> bool:
-        """Tell whether rounding sets the floor, near enough to what is allowed."""
-        return self.helpless(excess) and excess < NEAR
+    def _allowed(self, nodes: FloatArray) -> FloatArray:
+        """Return nodes, or give up where there are more than there may be."""
+        if len(nodes) - 1 > self.mesher.most:
+            raise StuckError(self._too_few(nodes), OutcomeKind.KERNEL_LIMIT)
+        return nodes
 
+    def _too_few(self, nodes: FloatArray) -> str:
+        """Say that kernels do not resolve what is where nodes are closest."""
+        size = self.mesher.most * self.mesher.tables.points
+        where = nodes[int(np.argmin(np.diff(nodes)))]
+        return f"{size} kernels do not resolve it near x = {where:.4g}"
 
-def _step(run: Run, limits: Limits) -> Step:
-    """Take one step, trying shorter ones and more kernels until it is good."""
-    started, iterations = time.perf_counter(), 0
-    least = max(64.0 * float(np.spacing(run.now.t)), 1e-30 * (limits.stop - run.now.t))
-    now = _Try(run, min(RELAX, GROW * run.pace * run.dt))
-    while True:
-        if now.run.dt < least:
-            raise StuckError(f"the step shrank to {now.run.dt:.1e}")
-        done = _attempt(now, limits)
-        iterations += done.solved.iterations
-        if done.step is None or not (done.excess <= 1.0 or now.at_floor(done.excess)):
-            now = _next_try(now, done, limits)
-            continue
-        following = _tended(done.step.run, limits)
-        seconds = time.perf_counter() - started
-        return replace(done.step, run=following, iterations=iterations, seconds=seconds)
+    def _seeing(self, nodes: FloatArray, t: float, ahead: float) -> FloatArray:
+        """Return nodes among which the data of a coming step are seen."""
+        if not self.watches:
+            return nodes
+        ahead = min(ahead, self.agenda.longest(t), self.span[1] - t)
+        return attentive(self.mesher, self.watches, nodes, t, ahead)
+
+    def placed(self, state: State, nodes: FloatArray) -> State:
+        """Return a run on other nodes; its last step comes along as the next one's guess."""
+        k = state.values.shape[1]
+        old = state.frame
+        stack = [state.values, *(state.before[0] if state.before else ())]
+        together = np.concatenate(stack, axis=1)
+        found = self.mesher.interpolant(nodes, lambda x: old.evaluate(together, x))
+        parts = np.moveaxis(found.reshape(len(found), -1, k), 1, 0)
+        frame = self.mesher.frame(nodes)
+        if state.before is None:
+            rates = self.first_rates(frame, parts[0], state.t)
+            return replace(state, frame=frame, values=parts[0], rates=rates, unit=None)
+        before = (parts[1:], state.before[1])
+        rates = stage_rates(*before)[-1]
+        velocities_ = np.interp(nodes, old.nodes, old.velocities)
+        frame = self.mesher.frame(nodes, velocities_)
+        return replace(state, frame=frame, values=parts[0], rates=rates, before=before, unit=None)
+
+    # --- steps ----------------------------------------------------------------------------------
+
+    def steps(self, state: State) -> Iterator[Taken]:
+        """Yield steps until the end of time; raises `StuckError` where none can be taken."""
+        times: deque[float] = deque(maxlen=CRAWLED)
+        while state.t < self.span[1]:
+            check_progress(times, state.t, self.span[1])
+            if state.unresolved:
+                raise StuckError(state.unresolved, OutcomeKind.KERNEL_LIMIT)
+            words: list[str] = []
+            if self.agenda.is_stop(state.t):
+                state, words = self._restarted(state)
+            taken = self._step(state)
+            state = taken.after
+            yield replace(taken, words=tuple(words))
+
+    def _restarted(self, state: State) -> tuple[State, list[str]]:
+        """Return the run at a moment where data jump, its state made to meet them again."""
+        start, words = Start.met(self.system, state.at, self.tol, state.t, self.span)
+        if start is None:
+            frame = self.mesher.frame(state.frame.nodes)
+            soon = state.t + 1e-9 * (self.span[1] - self.span[0])
+            rates = self.first_rates(frame, state.values, soon)
+            fast = float(np.abs(rates[self.at_nodes(frame)] / state.scale).max())
+            dt = min(state.dt, CHANGE / max(fast, 1e-300))
+            return replace(state, frame=frame, rates=rates, dt=dt, before=None, unit=None), []
+        return self.begun(start, state.t, state.scale), words
+
+    def _step(self, state: State) -> Taken:
+        """Take one step: shorter ones and other meshes are tried until one may stand."""
+        iterations, meshes = 0, 0
+        while True:
+            dt = self._fitted(state.t, state.dt)
+            if state.t + dt <= state.t or dt < 1e-14 * (self.span[1] - self.span[0]):
+                raise StuckError("no step is short enough")
+            nodes = self._seeing(state.frame.nodes, state.t, dt)
+            if len(nodes) != len(state.frame.nodes):
+                state = self.placed(state, self._allowed(nodes))
+            tried = self._tried(state, dt)
+            iterations += tried.iterations
+            if tried.taken is None:
+                state = replace(state, dt=tried.dt, careful=tried.careful)
+                continue
+            end = tried.taken.after
+            unit, rough = self.measured(end.frame, end.values, end.scale, end.t)
+            end = replace(end, unit=unit)
+            worst = float(self.mesher.left_out(end.frame.nodes, rough).max())
+            if worst > self.in_space and meshes < MESHES:
+                meshes += 1
+                state = self._refined(state, rough, dt)
+                continue
+            if worst > self.in_space:
+                raise StuckError("no mesh resolves the step", OutcomeKind.KERNEL_LIMIT)
+            after = self._tended(end, rough, worst)
+            return replace(tried.taken, after=after, iterations=iterations)
+
+    def _refined(self, state: State, rough: FloatArray, dt: float) -> State:
+        """Return the run on a mesh that suits the beginning and the end of the step."""
+        own = self.measured(state.frame, state.values, state.scale, state.t)[1]
+        both = np.maximum(rough, own)
+        nodes = state.frame.nodes
+        new = self.mesher.mesh(nodes, both, self.in_space, least=state.frame.elements)
+        return replace(self.placed(state, self._allowed(new)), dt=dt)
+
+    def _tended(self, state: State, rough: FloatArray, worst: float) -> State:
+        """Return the run on a new mesh, where the present one is worn out or too fine."""
+        frame, mesher = state.frame, self.mesher
+        new = mesher.mesh(frame.nodes, rough, self.in_space)
+        fewer = len(new) < FEWER * len(frame.nodes)
+        if worst <= WORN * self.in_space and not fewer:
+            return state
+        if fewer:
+            least = int(FEWER * frame.elements)
+            new = mesher.mesh(frame.nodes, rough, self.in_space, least=least)
+        for _ in range(4):
+            moved = self.placed(state, self._allowed(self._turned(new)))
+            unit, again = self.measured(moved.frame, moved.values, moved.scale, moved.t)
+            moved = replace(moved, unit=unit)
+            if float(mesher.left_out(moved.frame.nodes, again).max()) < 0.5 * self.in_space:
+                break
+            new = mesher.mesh(moved.frame.nodes, again, self.in_space, least=int(1.2 * len(new)))
+        return moved
+
+    def _turned(self, nodes: FloatArray) -> FloatArray:
+        """Return nodes, on a ring by whole turns back to where it begins."""
+        if not self.mesher.ring:
+            return nodes
+        length = self.system.high - self.system.low
+        return np.asarray(nodes - length * np.floor((nodes[0] - self.system.low) / length))
+
+    def _fitted(self, t: float, dt: float) -> float:
+        """Return a step that ends where it must and leaves no crumb before that."""
+        left = min(self.span[1] - t, self.agenda.longest(t))
+        if dt >= 0.9 * left:
+            return left
+        return 0.5 * left if dt > 0.5 * left else dt
+
+    def _moment(self, t: float) -> float:
+        """Return a moment; that of a stop or of the end where it differs by rounding only."""
+        every = np.append(self.agenda.stops, self.span[1])
+        near = float(every[int(np.argmin(np.abs(every - t)))])
+        return near if abs(near - t) <= 4.0 * np.spacing(max(abs(t), abs(near))) else t
+
+    def _tried(self, state: State, dt: float) -> _Tried:
+        """Try one step on the present mesh."""
+        v = velocities(self.mesher, state.frame, state.values, state.rates, state.scale)
+        h = state.frame.lengths[0]
+        worst = float((-np.diff(v) / h).max())
+        if worst * dt > 1.0 - self.settings.shrink:
+            dt = (1.0 - self.settings.shrink) / worst
+        frame = replace(state.frame, velocities=v)
+        step = Step(self.discrete, frame, state.t, dt)
+        unit = state.unit
+        if unit is None:
+            unit = self.measured(state.frame, state.values, state.scale, state.t)[0]
+        unit = self._nodal(unit)
+        solved = self._solved(step, state, unit)
+        if solved.factors is None:
+            return _Tried(None, CUT * dt, CAREFUL, solved.iterations)
+        late = self._late(step, state, solved, unit)
+        factor = float(np.clip(SAFE * max(late, 1e-12) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
+        if late > 1.0:
+            return _Tried(None, dt * min(factor, 0.8), state.careful, solved.iterations)
+        values = np.concatenate([state.values[None], solved.levels])
+        sizes = np.abs(solved.levels[:, self.at_nodes(frame)]).max(axis=(0, 1))
+        factor = min(factor, 1.0) if state.careful > 0 else factor
+        stop = self._moment(state.t + dt)
+        after = State(
+            stop,
+            frame.at(dt),
+            solved.levels[-1],
+            stage_rates(values, dt)[-1],
+            dt * factor,
+            np.maximum(state.scale, sizes),
+            (values, dt),
+            max(0, state.careful - 1),
+        )
+        stated = len(self.system.problem.unknowns)
+        at_nodes = values[:, self.at_nodes(frame), :stated] / after.scale[:stated]
+        taken = Taken(Slab(state.t, stop, frame), values, after, between=left_out(at_nodes))
+        return _Tried(taken, dt, 0, solved.iterations)
+
+    def _late(self, step: Step, state: State, solved: _Solved, unit: FloatArray) -> float:
+        """Return what a step leaves in time, as a share of what it may, to the power s + 1."""
+        late = self._embedded(step, state, solved, unit) / self.in_time
+        if late > 1.0:
+            return late
+        numbers = self.at_nodes(step.frame)
+        values = np.concatenate([state.values[None], solved.levels])[:, numbers]
+        late = max(late, left_out(values / unit) / (self.settings.during * self.tol))
+        if late > 1.0 or not any(self.looks):
+            return late
+        missed = unseen(
+            step, state.values, solved.levels, solved.factors, unit, self.span, self.looks[0]
+        )
+        return max(late, missed / (self.settings.during * self.tol))
+
+    def _embedded(self, step: Step, state: State, solved: _Solved, unit: FloatArray) -> float:
+        """Return the difference to the embedded formula, filtered by the real factor."""
+        radau, lay = diagonal(), step.layout
+        change = np.einsum("j,jnk->nk", radau.embedded, solved.levels - state.values)
+        rates = -change[None] / (radau.gamma * step.dt)
+        residual = step.start.residual(state.values[None], rates)[0]
+        # Conditions hold at the start and at the end.
+        residual[: lay.left] = 0.0
+        residual[lay.size - len(self.discrete.sides[1]) :] = 0.0
+        assert solved.factors is not None
+        found = lay.taken(lay.solved(solved.factors[0], -lay.placed(residual)))
+        error = found.reshape(state.values.shape)[self.at_nodes(step.frame)]
+        return float((np.abs(error) / unit).max())
+
+    def _solved(self, step: Step, state: State, unit: FloatArray) -> _Solved:
+        """Return the stages by Newton's method with one matrix, its iterates mixed."""
+        levels = self._guess(step, state)
+        inverse, numbers = diagonal().inverse, self.at_nodes(step.frame)
+        small = self.settings.newton * self.in_space
+        factors: list[Any] | None = None
+        history: list[tuple[FloatArray, FloatArray]] = []
+        last = np.inf
+        for i in range(ITERATIONS):
+            rates = np.einsum("ij,jnk->ink", inverse, levels - state.values) / step.dt
+            residual = step.stages.residual(levels, rates)
+            if not np.all(np.isfinite(residual)):
+                break
+            try:
+                factors = factors or step.factored(levels, rates)
+            except np.linalg.LinAlgError:
+                break
+            change = step.change(factors, residual).reshape(levels.shape)
+            size = float((np.abs(change[:, numbers]) / unit).max())
+            if not np.isfinite(size):
+                break
+            history.append((levels, change))
+            levels = _mixed(history[-MIXED - 1 :], 1.0 / state.scale)
+            q = size / last
+            if size < small or (i and q < 1 and size * q / (1 - q) < small):
+                return _Solved(levels, factors, i + 1)
+            if i > 1 and (
+                q > 1 or size * q ** (ITERATIONS - 1 - i) / (1 - min(q, 0.99)) > 1e3 * small
+            ):
+                break
+            last = size
+        return _Solved(levels, None, len(history))
+
+    def _guess(self, step: Step, state: State) -> FloatArray:
+        """Return the stages as the last step's polynomials go on."""
+        if state.before is None:
+            return np.repeat(state.values[None], STAGES, axis=0)
+        values, dt = state.before
+        ahead = interpolation(1.0 + stage_nodes() * step.dt / dt)
+        drawn = np.einsum("ij,jnk->ink", ahead, values) + state.values - values[-1]
+        return np.asarray(drawn)
 
 
 @dataclass(frozen=True, eq=False)
-class _Done:
-    """What became of a try: late and excess are shares of what is allowed in time and space."""
+class _Tried:
+    """A step if it may stand in time, else the length to try next."""
 
+    taken: Taken | None
     dt: float
-    solved: Solved
-    stop: Moment
-    late: float = 0.0
-    excess: float = 0.0
-    step: Step | None = None
+    careful: int
+    iterations: int
 
 
-def _attempt(now: _Try, limits: Limits) -> _Done:
-    """Solve one slab and see whether it is good."""
-    run = now.run
-    dt = _fitted(run.now.t, run.dt, limits)
-    rests = now.still or is_flat(run, limits)
-    v, stop = stays(run.now, dt) if rests else moved(run.now, dt, now.relax)
-    if now.ahead is not None:
-        stop = replace(now.ahead, t=stop.t)
-    motion = run.now.motion(stop, stop.t)
-    stages = stages_of(run.now.system, room_of(run.now.system, run.now.kernels), motion, STAGES)
-    solved = _solve(run, stages, limits)
-    if not solved.converged:
-        return _Done(dt, solved, stop)
-    table = room_of(run.now.system, run.now.kernels).inner[0]
-    scale = np.maximum(run.scale, np.abs(solved.weights @ table.T).max(axis=(0, 2)))
-    late = during(solved.weights, table, scale) / (IN_TIME * limits.tol)
-    if late > 1.0:
-        return _Done(dt, solved, stop, late)
-    system, kernels = run.now.system, run.now.kernels
-    ending = at_end(stages, solved)
-    lasting = float((np.abs(ending @ table.T).max(axis=1) / scale).max())
-    if lasting > AT_END * limits.lasting:
-        # The sixth power of a step is what it leaves out, the tenth what is left of it at its end.
-        late = max(late, (lasting / (AT_END * limits.lasting)) ** ((STAGES + 1) / (2 * STAGES)))
-        return _Done(dt, solved, stop, late)
-    missed = unseen(system, kernels, motion, solved.weights, scale, limits.times)
-    late = max(late, missed.largest / (IN_TIME * limits.lasting))
-    if late > 1.0:
-        return _Done(dt, solved, stop, late)
-    found = slab_error(system, kernels, motion, solved.weights, run.error, scale)
-    found = with_end(found, system, kernels, ending, scale)
-    allowed = IN_SPACE * limits.lasting * _fair(dt, limits)
-    stop = replace(stop, weights=solved.weights[-1])
-    factor = float(np.clip(SAFE * max(late, 1e-300) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
-    idle = run.idle + 1 if found.local < IDLE * allowed else 0
-    before = (solved.weights, dt)
-    pace = run.pace if rests else now.relax / dt
-    wrong = found.weights + missed.weights
-    following = Run(stop, dt * factor, wrong, scale, idle, run.taken + 1, pace, before)
-    error = found.total + late * IN_TIME * limits.tol
-    slab = Slab(motion, run.now.kernels)
-    mark = _mark(motion.times, run, found.growth, solved.weights @ table.T, scale)
-    mark = mark._replace(added=max(found.local, lasting))
-    step = Step(slab, solved.weights, following, error, 0, stop.mixture, v, 0.0, mark)
-    return _Done(dt, solved, stop, late, found.local / allowed, step)
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """The stages, and the factors of their systems; None where Newton's method failed."""
+
+    levels: FloatArray
+    factors: list[Any] | None
+    iterations: int
 
 
-def _mark(
-    times: tuple[float, float], run: Run, growth: float, values: FloatArray, scale: FloatArray
-) -> Mark:
-    """Return what a step shows, from its values at all stages, (STAGES + 1, m, n)."""
-    sizes = np.abs(values).max(axis=2)
-    slower = float((run.scale / scale).max())
-    share = float((sizes[0] / run.scale).max())
-    stated = len(run.now.system.problem.unknowns)
-    return Mark(*times, growth * slower, share, float(sizes[-1, :stated].max()))
+def stage_rates(values: FloatArray, dt: float) -> FloatArray:
+    """Return the rates at the stages from coefficients at beginning and stages."""
+    change = values[1:] - values[0]
+    return np.asarray(np.einsum("ij,jnk->ink", diagonal().inverse, change) / dt)
 
 
-def _fair(dt: float, limits: Limits) -> float:
-    """Return the share of what is allowed in space that a step may use: many short ones add up."""
-    return float(np.clip(20.0 * dt / limits.span, 0.2, 1.0))
-
-
-def _next_try(now: _Try, done: _Done, limits: Limits) -> _Try:
-    """Return what to try after a step that was not good."""
-    if now.ahead is not None and (not done.solved.converged or done.late > 1.0):
-        # Going all the way to where the components are wanted is too fast. Far from enough
-        # kernels, two short steps are cheaper than one with many more of them.
-        if now.excess > FAR and now.halved < HALVED:
-            return replace(now.shorter(done.dt, 0.5), halved=now.halved + 1)
-        return now.with_more(limits, now.excess, done.dt)
-    if not done.solved.converged:
-        shorter = now.shorter(done.dt, 0.25)
-        return replace(shorter, run=replace(shorter.run, before=None))
-    if done.late > FAST and not now.moving:
-        return replace(now, still=True, moving=done.late)
-    if done.late > 1.0:
-        if now.still and done.late > now.moving:
-            now = replace(now, still=False)
-        late = min(done.late, now.moving or done.late)
-        share = float(np.clip(SAFE * late ** (-1.0 / (STAGES + 1)), SHRINK, 0.8))
-        return now.shorter(done.dt, share)
-    if now.ahead is None:
-        return replace(now, ahead=looked_ahead(done.stop), excess=done.excess)
-    return now.with_more(limits, min(now.excess, done.excess), done.dt)
-
-
-def _fitted(t: float, dt: float, limits: Limits) -> float:
-    """Return a step that ends where it must and leaves no crumb before that."""
-    left = min(limits.stop - t, limits.agenda.longest(t))
-    if dt >= 0.999 * left:
-        return left
-    return 0.5 * left if dt > 0.5 * left else dt
-
-
-def _solve(run: Run, stages: Stages, limits: Limits) -> Solved:
-    now = run.now
-    guess = np.repeat(now.weights[None], STAGES, axis=0)
-    if run.before is not None and run.before[0].shape[1:] == now.weights.shape:
-        ahead = 1.0 + stages.motion.dt / run.before[1] * stage_nodes(STAGES)
-        drawn = np.einsum("sj,jmk->smk", interpolation(ahead), run.before[0])
-        if np.abs(drawn - now.weights).max() < np.abs(now.weights).max():
-            guess = drawn
-    return solve_slab(stages, now.weights, guess, IN_NEWTON * limits.lasting, run.scale)
-
-
-def _richer(run: Run, limits: Limits, excess: float) -> Run:
-    """Return the run with kernels that resolve more: better placed, or more of them."""
-    placed = exchanged(run, limits)
-    if placed is not None:
-        return placed
-    kernels = run.now.kernels
-    if kernels >= limits.max_kernels:
-        raise _too_few(run)
-    share = float(np.clip(0.12 * math.log10(excess) + 0.05, 0.08, 0.5))
-    wanted = min(limits.max_kernels, math.ceil(kernels * (1.0 + share)))
-    return exchanged(run, limits, wanted, better=0.8) or with_kernels(run, wanted)
-
-
-def _tended(run: Run, limits: Limits) -> Run:
-    """Return the run with fewer kernels where fewer will do, or better placed ones now and then."""
-    if run.taken % LOOK == LOOK - 1:
-        run = exchanged(run, limits) or run
-    if run.idle >= PATIENCE and run.now.kernels > LEAST_KERNELS:
-        fewer = max(LEAST_KERNELS, int(0.88 * run.now.kernels))
-        trial = with_kernels(run, fewer)
-        if transfer_error(run.now, trial.now, run.scale) < LOST * IN_SPACE * limits.lasting:
-            return replace(trial, idle=0)
-        return replace(run, idle=0)
-    return run
+def _mixed(history: list[tuple[FloatArray, FloatArray]], unit: FloatArray) -> FloatArray:
+    """Return the next iterate: Newton's, mixed with those before so that changes cancel."""
+    levels, change = history[-1]
+    last = history[:-1]
+    if not last:
+        return np.asarray(levels + change)
+    df = np.stack([((change - c) * unit).ravel() for _, c in last])
+    gram, right = df @ df.T, df @ (change * unit).ravel()
+    fit = np.linalg.lstsq(gram, right, rcond=1e-14)[0]
+    new = levels + change
+    for share, (x, c) in zip(fit, last, strict=True):
+        new = new - share * (levels - x + change - c)
+    return np.asarray(new)

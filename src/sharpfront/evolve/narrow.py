@@ -1,29 +1,35 @@
-"""Data too narrow in space for the points at which the equations of a step are tested.
+"""Data too narrow in space for the points at which the equations of a step hold.
 
-The integral of every part of an equation over the interval, by the points of the coming step and
-by a close look, tells whether the step sees it.
+The integral of every part of an equation over each element, by its Gauss points and by a close
+look, tells whether the step sees it. Elements that do not are halved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Apply
+from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.data import Formula, hints
-from sharpfront.evolve.quadrature_table import room_of
+from sharpfront.evolve.ending import StuckError
+from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.sampling import with_hints
-from sharpfront.evolve.state import Moment
 
 # Even points of the close look; more of them where something narrow may be.
 LOOK = 1001
 # Points that miss more than this share of an integral do not see what it is of. A jump between two
 # of them is missed by less.
 MISSED = 0.3
+# Halvings of an element.
+HALVINGS = 40
+# Shares of the coming step at which its data are looked at.
+AHEAD = (1e-9, 0.5, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,51 +48,104 @@ class Watch:
     places: FloatArray
 
     @cached_property
-    def near(self) -> FloatArray:
-        """Where something narrow may be, (n,)."""
-        low, high = self.formula.bounds[:, 0]
-        read = hints(self.formula, self.formula.names[0], float(low), float(high))
-        return np.concatenate([read, self.places])
-
-    @cached_property
     def x(self) -> FloatArray:
         """Positions of the close look."""
         low, high = self.formula.bounds[:, 0]
+        read = hints(self.formula, self.formula.names[0], float(low), float(high))
+        near = np.concatenate([read, self.places])
         even = np.linspace(low, high, LOOK)
-        return with_hints(even, self.near) if len(self.near) else even
+        return with_hints(even, near) if len(near) else even
 
-    def missed(
-        self, now: Moment, moments: Sequence[float]
-    ) -> list[Callable[[FloatArray], FloatArray]]:
-        """Return the parts that the points of a state do not see at some moment, over x."""
-        formula, table = self.formula, room_of(now.system, now.kernels)
-        at = now.where.invert(table.points)
-        measure = table.weights / now.where.derivatives(at, 1)[0]
-        found: list[Callable[[FloatArray], FloatArray]] = []
-        for t in moments:
-            close = formula.values(formula.local_parts, self.x[:, None], np.array([t]))
-            seen = formula.values(formula.local_parts, self._inside(at.x)[:, None], np.array([t]))
-            for node, fine, coarse in zip(formula.local_parts, close, seen, strict=True):
-                if _differ(fine, self.x, coarse, measure):
-                    found.append(self._over_x(node, t))
-        return found
+    @cached_property
+    def timed(self) -> bool:
+        """Whether what depends on the place depends on time too."""
+        return bool(set(self.formula.parts) & set(self.formula.local_parts))
 
-    def _inside(self, x: FloatArray) -> FloatArray:
-        low, high = self.formula.bounds[:, 0]
-        return np.asarray(np.clip(x - (high - low) * np.floor((x - low) / (high - low)), low, high))
+    @cached_property
+    def _fixed(self) -> _Look:
+        return self._look(0.0)
 
-    def _over_x(self, node: Apply, t: float) -> Callable[[FloatArray], FloatArray]:
-        return lambda x: self.formula.value(node, self._inside(x)[:, None], np.array([t]))
+    def look(self, t: float) -> _Look:
+        """Return what a close look shows of every part at a moment."""
+        return self._look(t) if self.timed else self._fixed
+
+    def _look(self, t: float) -> _Look:
+        near = self._values(self.x, t)
+        usable = np.asarray(np.isfinite(near).all(axis=1))
+        near = np.where(usable[:, None], near, 0.0)
+        middles = np.median(near, axis=1)
+        size = np.abs(near - middles[:, None])
+        cells = 0.5 * np.diff(self.x) * (size[:, 1:] + size[:, :-1])
+        upto = np.concatenate([np.zeros((len(size), 1)), np.cumsum(cells, axis=1)], axis=1)
+        least = 1e-12 * np.abs(near).max(axis=1) * (self.x[-1] - self.x[0])
+        usable &= upto[:, -1] > least
+        return _Look(t, usable, middles[usable], upto[usable])
+
+    def _values(self, x: FloatArray, t: float) -> FloatArray:
+        parts = self.formula.local_parts
+        found = self.formula.values(parts, x[:, None], np.array([t]))
+        return np.stack([np.broadcast_to(v, x.shape) for v in found])
+
+    def missed(self, mesher: Mesher, nodes: FloatArray, look: _Look) -> NDArray[np.bool_]:
+        """Tell in which elements parts are missed; nowhere if on the whole they are seen."""
+        tables, h = mesher.tables, np.diff(nodes)
+        if not look.usable.any():
+            return np.zeros(len(h), dtype=bool)
+        x, length = self.x, self.x[-1] - self.x[0]
+        points = (nodes[:-1, None] + h[:, None] * tables.gauss).ravel()
+        inside = np.clip(points - length * np.floor((points - x[0]) / length), x[0], x[-1])
+        coarse = np.abs(self._values(inside, look.t)[look.usable] - look.middles[:, None])
+        own = h * (coarse.reshape(len(coarse), len(h), -1) @ tables.weights)
+        turns = np.floor((nodes - x[0]) / length * (1 - 1e-15))
+        at = nodes - turns * length
+        i = np.clip(np.searchsorted(x, at, "right") - 1, 0, len(x) - 2)
+        share = (at - x[i]) / (x[i + 1] - x[i])
+        upto = look.upto[:, i] * (1 - share) + look.upto[:, i + 1] * share
+        total = look.upto[:, -1:]
+        whole = np.diff(upto + turns * total, axis=1)
+        off = np.abs(own - whole)
+        bad = np.abs(own.sum(axis=1) - total[:, 0]) > MISSED * total[:, 0]
+        bad &= np.isfinite(own).all(axis=1)
+        least = np.maximum(0.1 * MISSED * total / len(h), 0.5 * off.max(axis=1, keepdims=True))
+        return np.asarray((off[bad] > least[bad]).any(axis=0))
 
 
-def _differ(fine: FloatArray, x: FloatArray, coarse: FloatArray, measure: FloatArray) -> bool:
-    """Tell whether two rules give another integral of how far values are from their middle."""
-    if not (np.isfinite(fine).all() and np.isfinite(coarse).all()):
-        return False
-    middle = float(np.median(fine))
-    cells = np.diff(x)
-    size = np.abs(fine - middle)
-    whole = float(0.5 * cells @ (size[1:] + size[:-1]))
-    if whole <= 1e-12 * float(np.abs(fine).max()) * (x[-1] - x[0]):
-        return False
-    return abs(float(measure @ np.abs(coarse - middle)) - whole) > MISSED * whole
+class _Look(NamedTuple):
+    """A close look: which parts can be used, their middles, and integrals of what is beside them.
+
+    ``upto`` holds the integral of |part - middle| up to each position, (parts, n).
+    """
+
+    t: float
+    usable: NDArray[np.bool_]
+    middles: FloatArray
+    upto: FloatArray
+
+
+def attentive(
+    mesher: Mesher, watches: Sequence[Watch], nodes: FloatArray, t: float, ahead: float
+) -> FloatArray:
+    """Return nodes among which the data of a coming step are seen.
+
+    Parameters
+    ----------
+    nodes
+        As they are.
+    t, ahead
+        The beginning and the length of the step.
+    """
+    looks = [(w, w.look(t + s * ahead)) for w in watches for s in (AHEAD if w.timed else AHEAD[:1])]
+    for _ in range(HALVINGS):
+        bad = np.zeros(len(nodes) - 1, dtype=bool)
+        for watch, look in looks:
+            bad |= watch.missed(mesher, nodes, look)
+        if not bad.any():
+            return nodes
+        if len(nodes) + int(bad.sum()) > mesher.most:
+            break
+        middles = 0.5 * (nodes[1:] + nodes[:-1])[bad]
+        nodes = np.insert(nodes, np.flatnonzero(bad) + 1, middles)
+    where = float(nodes[int(np.argmax(bad))])
+    size = (len(nodes) - 1) * mesher.tables.points
+    words = f"{size} kernels do not see data that vary near x = {where:.4g}"
+    raise StuckError(words, OutcomeKind.KERNEL_LIMIT)

@@ -9,25 +9,15 @@ Put into the error equation by itself it says how far off the step may be.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.equations import TimeSystem
-from sharpfront.evolve.error import tables_on
-from sharpfront.evolve.quadrature_table import finer_room, place
-from sharpfront.evolve.slab import (
-    Stages,
-    condition_rows,
-    leaves_at,
-    stages_of,
-    tangent_matrix,
-    tested_residual,
-)
-from sharpfront.pieces.motion import Motion
+from sharpfront.evolve.collocation import Moments, Step
 from sharpfront.pieces.radau import (
     STAGES,
+    diagonal,
     interpolation,
     interpolation_rate,
     stage_nodes,
@@ -75,50 +65,55 @@ class Unseen(NamedTuple):
 
 
 def unseen(
-    system: TimeSystem,
-    kernels: int,
-    motion: Motion,
+    step: Step,
+    start: FloatArray,
     levels: FloatArray,
-    scale: FloatArray,
+    factors: list[Any] | None,
+    unit: FloatArray,
     span: tuple[float, float],
-) -> Unseen:
-    """Return how far off a slab may be by what its stages do not see.
+    inside: bool = True,
+) -> float:
+    """Return how far off a step may be by what its stages do not see, in units.
+
+    What it leaves of equations between the stages adds up; of conditions the largest counts, while
+    it lasts. One implicit step says how large an error either makes.
 
     Parameters
     ----------
-    levels
-        Weights at the beginning and the stages, (STAGES + 1, m, K).
-    scale
-        Of each unknown, (m,).
+    start, levels
+        Coefficients at the beginning and at the stages, (n, K) and (STAGES, n, K).
+    factors
+        Of the step's systems, the real one first.
+    unit
+        Of errors at the nodes, (nodes, K).
     span
         Of the whole run.
+    inside
+        Whether anything may hide in the equations, not only in the conditions.
     """
-    s = between(*motion.times, span)
+    assert factors is not None
+    s = between(step.t, step.t + step.dt, span)
     if not len(s):
         # A step so short that no float lies between its stages.
-        return Unseen(0.0, np.zeros((len(scale), finer_room(system, kernels).size)))
+        return 0.0
     every = np.concatenate([stage_nodes(), s])
-    inside, at_ends = _residuals(system, kernels, motion, levels, every)
-    forcing = shares(s)[:, None] * left_over(every, inside), left_over(every, at_ends)
-    return _errors(system, kernels, motion, levels, forcing, scale)
-
-
-def _residuals(
-    system: TimeSystem, kernels: int, motion: Motion, levels: FloatArray, s: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the tested equations (S, m K') and the conditions (S, C) at shares of a slab."""
-    finer = finer_room(system, kernels)
-    tables, ends = tables_on(kernels, finer.kernels, system.order, system.periodic)
-    moments = motion.times[0] + motion.dt * s
-    inside = place(motion, moments, finer.points, finer.order)
-    outer = place(motion, moments, np.array([0.0, 1.0]), finer.order)
-    stages = Stages(system, finer, motion, moments, np.zeros((len(s), 1)), inside, outer)
-    now = np.einsum("sj,jmk->smk", interpolation(s), levels)
-    rates = np.einsum("sj,jmk->smk", interpolation_rate(s) / motion.dt, levels)
-    leaves = leaves_at(system, tables, inside, moments, now, rates)
-    rows = condition_rows(stages, leaves_at(system, ends, outer, moments, now, rates))
-    found = np.stack([r.values for r in rows], axis=1) if rows else np.zeros((len(s), 0))
-    return tested_residual(stages, system.equations, leaves), found
+    here = Moments(step.discrete, step.frame, step.t, every * step.dt)
+    values = np.concatenate([start[None], levels])
+    now = np.einsum("sj,jnk->snk", interpolation(every), values)
+    rates = np.einsum("sj,jnk->snk", interpolation_rate(every) / step.dt, values)
+    equations = step.discrete.equations if inside else None
+    left = here.rows_of(equations, step.discrete.sides, now, rates)
+    rest, lay = left_over(every, left), step.layout
+    ends = np.zeros(lay.size, dtype=bool)
+    ends[: lay.left] = ends[lay.size - len(step.discrete.sides[1]) :] = True
+    # The real factor is that of an implicit step that is shorter by gamma.
+    within = np.where(ends, 0.0, rest * shares(s)[:, None] / diagonal().gamma)
+    forcing = np.concatenate([within, np.where(ends, rest, 0.0)])
+    found = lay.taken(lay.solved(factors[0], lay.placed(forcing).T).T)
+    found = np.abs(found.reshape(len(forcing), *start.shape))
+    at = found[:, :: step.frame.tables.points][:, : len(unit)] / unit
+    count = len(s)
+    return float((at[:count].sum(axis=0) + at[count:].max(axis=0)).max())
 
 
 def left_over(s: FloatArray, values: FloatArray) -> FloatArray:
@@ -140,32 +135,3 @@ def left_over(s: FloatArray, values: FloatArray) -> FloatArray:
     product = np.prod(between[:, None] - nodes, axis=1)
     own = product[:, None] * np.stack([np.ones_like(between), between], axis=1)
     return np.asarray(rest - own @ np.linalg.lstsq(own, rest, rcond=None)[0])
-
-
-def _errors(
-    system: TimeSystem,
-    kernels: int,
-    motion: Motion,
-    levels: FloatArray,
-    forcing: tuple[FloatArray, FloatArray],
-    scale: FloatArray,
-) -> Unseen:
-    """Return what a forcing at several moments adds to the error, by one implicit step.
-
-    That of the equations adds up; of the conditions the largest counts, while it lasts.
-    """
-    finer = finer_room(system, kernels)
-    tables, ends = tables_on(kernels, finer.kernels, system.order, system.periodic)
-    stages = stages_of(system, finer, motion, 1)
-    rate = interpolation_rate(np.ones(1)) / motion.dt
-    now, rates = levels[-1:], np.einsum("sj,jmk->smk", rate, levels)
-    leaves = leaves_at(system, tables, stages.inside, stages.moments, now, rates)
-    at_ends = leaves_at(system, ends, stages.ends, stages.moments, now, rates)
-    matrix = tangent_matrix(stages, leaves, condition_rows(stages, at_ends))
-    split, count = forcing[0].shape[1], len(forcing[0])
-    right = np.zeros((len(matrix), 2 * count))
-    right[:split, :count], right[split:, count:] = -forcing[0].T, -forcing[1].T
-    found = np.linalg.solve(matrix, right)[:split].reshape(-1, finer.size, 2 * count)
-    values = np.abs(np.einsum("nk,mkp->mnp", finer.inner[0], found)) / scale[:, None, None]
-    sizes = values[..., :count].sum(axis=2) + values[..., count:].max(axis=2)
-    return Unseen(float(sizes.max()), found[..., :count].sum(axis=2))

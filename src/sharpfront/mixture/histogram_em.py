@@ -50,32 +50,6 @@ def fit_bins(edges: FloatArray, masses: FloatArray, components: int) -> Mixture:
     return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
 
 
-def refit_bins(
-    mixture: Mixture, edges: FloatArray, masses: FloatArray, period: float | None = None
-) -> Mixture:
-    """Return a mixture after EM on masses in bins, started from itself.
-
-    Every component stays, so that it can be told how it moved.
-
-    Parameters
-    ----------
-    mixture
-        One-dimensional.
-    edges, masses
-        As for `fit_bins`.
-    period
-        The length of the circle that the bins go round once; None for a line.
-    """
-    widths = np.diff(edges)
-    _check(widths, masses, mixture.components)
-    x = 0.5 * (edges[1:] + edges[:-1])
-    start = mixture.weights, mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
-    weights, means, deviations = _maximised(
-        *start, x, masses, widths, float(widths.sum()), keep=True, period=period
-    )
-    return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
-
-
 def _check(widths: FloatArray, masses: FloatArray, components: int) -> None:
     if widths.shape != masses.shape or components < 1:
         raise MixtureError(
@@ -129,32 +103,22 @@ def _maximised(
     masses: FloatArray,
     widths: FloatArray,
     span: float,
-    *,
-    keep: bool = False,
-    period: float | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weights, means and deviations after EM; offsets are relative to each mean."""
     w = masses / masses.sum()
     floor = widths**2 / 12.0
     least, background = _LEAST * span, 0.01
     for _ in range(ITERATIONS):
-        z = wrapped(x - means[:, None], period) / deviations[:, None]
+        z = (x - means[:, None]) / deviations[:, None]
         share = np.exp(-0.5 * np.minimum(z * z, 1400.0)) * (p / deviations)[:, None]
         share *= w / (share.sum(axis=0) + background * _SQRT_2PI / span)
         mass = share.sum(axis=1) + 1e-300
         means = means + (share * z).sum(axis=1) * deviations / mass
-        offset = wrapped(x - means[:, None], period)
+        offset = x - means[:, None]
         # A wide bin in a thin tail says nothing of a component's width.
         cells = np.minimum(floor, (deviations * deviations)[:, None])
         deviations = np.sqrt((share * (offset * offset + cells)).sum(axis=1) / mass) + least
         p = mass
         background = max(1.0 - float(mass.sum()), 1e-3)
-    if keep:
-        p = np.maximum(p, 1e-4 * float(p.max()))
-    alive = keep | (p > min(1e-6, 0.5 * float(p.max())))
+    alive = p > min(1e-6, 0.5 * float(p.max()))
     return p[alive] / p[alive].sum(), means[alive], deviations[alive]
-
-
-def wrapped(gap: FloatArray, period: float | None) -> FloatArray:
-    """Return differences of positions, on a circle those of the shorter way round."""
-    return gap if period is None else np.asarray(gap - period * np.round(gap / period))

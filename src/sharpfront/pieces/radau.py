@@ -7,6 +7,7 @@ Radau IIA, the last of which is s = 1.
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import roots_jacobi
@@ -72,3 +73,65 @@ def legendre(stages: int = STAGES) -> FloatArray:
     """Return the matrix from values at all nodes to Legendre coefficients on the slab."""
     values = np.polynomial.legendre.legvander(2.0 * all_nodes(stages) - 1.0, stages)
     return np.asarray(np.linalg.inv(values), dtype=float)
+
+
+# Coefficients in time are taken to fall by a factor between these.
+LEAST_FALL, MOST_FALL = 0.1, 0.9
+
+
+def left_out(values: FloatArray) -> float:
+    """Return what polynomials through values at all nodes, (STAGES + 1, ...), leave out at most.
+
+    It is the sum of the Legendre coefficients that are not there. They fall like powers; how fast
+    is seen in the last two that are there.
+    """
+    last = np.tensordot(legendre()[-2:], values, axes=1)
+    fourth, fifth = (float(np.abs(part).max(initial=0.0)) for part in last)
+    fall = min(max(fifth / max(fourth, 1e-300), LEAST_FALL), MOST_FALL)
+    return fifth * fall / (1.0 - fall)
+
+
+class Diagonal(NamedTuple):
+    """The inverse of Radau's matrix, A^-1 = V diag(values) V^-1, and its embedded formula.
+
+    Parameters
+    ----------
+    inverse
+        A^-1, (stages, stages).
+    values
+        The real eigenvalue, then one of each complex pair.
+    into, back
+        V^-1 and V as real matrices: one row or column for the real eigenvalue, then one for the
+        real and one for the imaginary part of each other.
+    embedded, gamma
+        Weights of the differences to the start, and 1 / the real eigenvalue.
+    """
+
+    inverse: FloatArray
+    values: Any
+    into: FloatArray
+    back: FloatArray
+    embedded: FloatArray
+    gamma: float
+
+
+@cache
+def diagonal(stages: int = STAGES) -> Diagonal:
+    """Return Radau's matrix, diagonalised, and the embedded formula of order `stages`."""
+    c = stage_nodes(stages)
+    powers = np.vander(c, stages, increasing=True)
+    degrees = np.arange(1, stages + 1)
+    inverse = np.linalg.inv((c[:, None] ** degrees / degrees) @ np.linalg.inv(powers))
+    values, vectors = np.linalg.eig(inverse)
+    real = int(np.argmin(np.abs(values.imag)))
+    order = [real, *(i for i in range(stages) if values[i].imag > 1e-9)]
+    gamma = 1.0 / float(values[real].real)
+    # Exact for polynomials below degree `stages`, with the rate at the start added.
+    target = np.zeros(stages)
+    target[0] = -gamma
+    embedded = np.linalg.solve(powers.T, target) @ inverse
+    rows, columns = np.linalg.inv(vectors)[order], vectors[:, order]
+    into = np.vstack([rows[0].real, *(part for r in rows[1:] for part in (r.real, r.imag))])
+    parts = [part for c in columns.T[1:] for part in (2.0 * c.real, -2.0 * c.imag)]
+    back = np.stack([columns[:, 0].real, *parts], axis=1)
+    return Diagonal(inverse, values[order], into, back, embedded, gamma)

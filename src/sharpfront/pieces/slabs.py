@@ -1,65 +1,60 @@
-"""Functions of space and time: slab after slab of kernels that move with a mixture."""
+"""Functions of space and time: step after step of piecewise polynomials whose nodes move."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError
-from sharpfront.maps import chain
-from sharpfront.pieces.coordinate import Points
-from sharpfront.pieces.motion import Motion, unpacked
+from sharpfront.pieces.elements import reference
+from sharpfront.pieces.frame import Frame, Index
 from sharpfront.pieces.radau import STAGES, differentiation, interpolation, interpolation_rate
-from sharpfront.pieces.ring import PeriodicKernels, periodic_kernels
-from sharpfront.pieces.tables import EvenKernels, even_kernels
 
-# Highest derivative in space.
+# Highest derivative.
 MOST_ORDERS = 4
-Index = NDArray[np.int64]
-# Values per evaluation matrix.
-_CHUNK = 2_000_000
-
-
-def kernels_of(kernels: int, periodic: bool) -> EvenKernels | PeriodicKernels:
-    """Return the functions in xi for a number of kernels."""
-    return periodic_kernels(kernels) if periodic else even_kernels(kernels)
+# Points that are evaluated together.
+_CHUNK = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Slab:
-    """One step of time: where its kernels move and how many there are.
+    """One step of time.
 
     Parameters
     ----------
-    motion
-        The moving coordinate.
-    kernels
-        N.
+    start, stop
+        When it begins and ends.
+    frame
+        Its nodes at the beginning, and their velocities.
     """
 
-    motion: Motion
-    kernels: int
+    start: float
+    stop: float
+    frame: Frame
 
     @property
-    def functions(self) -> EvenKernels | PeriodicKernels:
-        """The functions in xi."""
-        return kernels_of(self.kernels, self.motion.periodic)
+    def dt(self) -> float:
+        """Its length."""
+        return self.stop - self.start
 
     @property
     def size(self) -> int:
         """Weights of one unknown: each function at the slab's beginning and stages."""
-        return (STAGES + 1) * self.functions.size
+        return (STAGES + 1) * self.frame.size
+
+    def at(self, t: float) -> Frame:
+        """Return its nodes at a moment."""
+        return self.frame.at(t - self.start)
 
 
 @dataclass(frozen=True, eq=False)
 class SlabBasis:
-    """u(x, t) = sum_k b_k(t) phi_k(xi(x, t)), with b_k a polynomial in each slab.
+    """u(x, t) = sum_k b_k(t) phi_k(x, t), with b_k a polynomial in each slab.
 
     Parameters
     ----------
@@ -81,13 +76,21 @@ class SlabBasis:
 
     @property
     def kernels(self) -> int:
-        """The most kernels at any moment."""
-        return max(slab.kernels for slab in self.slabs)
+        """The most functions at any moment."""
+        return max(slab.frame.size for slab in self.slabs)
 
     @cached_property
     def times(self) -> FloatArray:
         """The ends of all slabs, (n + 1,)."""
-        return np.array([self.slabs[0].motion.times[0], *(s.motion.times[1] for s in self.slabs)])
+        return np.array([self.slabs[0].start, *(s.stop for s in self.slabs)])
+
+    def slab_at(self, t: float) -> Slab:
+        """Return the slab in which a moment lies."""
+        return self.slabs[int(self._which(np.array([t]))[0])]
+
+    def _which(self, t: FloatArray) -> Index:
+        found = np.searchsorted(self.times, t, side="left") - 1
+        return np.clip(found, 0, len(self.slabs) - 1)
 
     def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Refuse: nothing is fitted with all slabs at once."""
@@ -109,17 +112,17 @@ class SlabBasis:
                 )
         out = [np.zeros(len(points)) for _ in orders]
         for slab, b, rows in self._parts(weights, points[:, 1]):
-            for index in _chunks(rows, slab.functions.size):
-                x, t = points[index].T
-                for values, found in zip(out, _slab_values(slab, b, x, t, orders), strict=True):
-                    values[index] = found
+            for index in np.array_split(rows, max(1, -(-len(rows) // _CHUNK))):
+                places = _located(slab, b, *points[index].T)
+                for values, (space, time) in zip(out, orders, strict=True):
+                    values[index] = places.derivative(space, time)
         return out
 
     def _parts(
         self, weights: FloatArray, t: FloatArray
     ) -> Iterator[tuple[Slab, FloatArray, Index]]:
-        """Yield each slab that is needed, its weights (stages + 1, K) and the points in it."""
-        which = np.clip(np.searchsorted(self.times, t, side="left") - 1, 0, len(self.slabs) - 1)
+        """Yield each slab that is needed, its weights (stages + 1, n) and the points in it."""
+        which = self._which(t)
         ends = np.cumsum([0, *(slab.size for slab in self.slabs)])
         for i in np.unique(which):
             b = weights[ends[i] : ends[i + 1]].reshape(STAGES + 1, -1)
@@ -127,110 +130,95 @@ class SlabBasis:
 
     def state(self) -> dict[str, Any]:
         """Return arrays from which `restore_slabs` makes the basis again."""
-        motions = [slab.motion for slab in self.slabs]
-        first = motions[0]
+        frames = [slab.frame for slab in self.slabs]
+        first = frames[0]
         return {
             "type": "slabs",
-            "ends": [first.low, first.high],
-            "periodic": first.periodic,
+            "order": first.tables.order,
+            "points": first.tables.points,
+            "periodic": first.ring,
             "times": self.times,
-            "kernels": np.array([slab.kernels for slab in self.slabs]),
-            "counts": np.array([m.start.count for m in motions]),
-            "start": np.hstack([m.start.packed() for m in motions]),
-            "stop": np.hstack([m.stop.packed() for m in motions]),
-            "zeros": np.array([m.zeros for m in motions]),
+            "counts": np.array([len(f.nodes) for f in frames]),
+            "nodes": np.concatenate([f.nodes for f in frames]),
+            "velocities": np.concatenate([f.velocities for f in frames]),
         }
-
-
-def _chunks(rows: Index, size: int) -> list[Index]:
-    return np.array_split(rows, max(1, -(-len(rows) * size // _CHUNK)))
-
-
-def _slab_values(
-    slab: Slab, b: FloatArray, x: FloatArray, t: FloatArray, orders: Sequence[tuple[int, ...]]
-) -> list[FloatArray]:
-    """Return derivatives in one slab; points of one moment share its coordinate."""
-    same = len(t) > 0 and bool(np.all(t == t[0]))
-    when = float(t[0]) if same else t
-    where = slab.motion.at(when)
-    points = where.nearest(x)
-    highest = max(space + time for space, time in orders)
-    sums = _sums(slab, b, where.xi(points), t[:1] if same else t, highest)
-    slopes = where.derivatives(points, min(max(highest, 1), MOST_ORDERS))
-    return [_derivative(slab, sums, slopes, when, points, space, time) for space, time in orders]
-
-
-def _derivative(
-    slab: Slab,
-    sums: FloatArray,
-    slopes: FloatArray,
-    when: Any,
-    points: Points,
-    space: int,
-    time: int,
-) -> FloatArray:
-    """Return one derivative from those in xi at fixed xi, by the chain rule.
-
-    u_t = U_t + xi_t U_xi, and with T_k the coefficients of d^k/dx^k in d^j/dxi^j,
-    d^k/dx^k u_t = T_k (U_t + xi_t U_xi) + (T_k)_t U.
-    """
-    table, motion = _chained(slopes, space), slab.motion
-    if time == 0:
-        return np.asarray((table * sums[: space + 1, :, 0]).sum(axis=0))
-    rate = motion.rate(when, points)
-    if time == 1:
-        moved = sums[: space + 1, :, 1] + rate * sums[1 : space + 2, :, 0]
-        out = (table * moved).sum(axis=0)
-        if space:
-            turned = _in_time(
-                lambda t: _chained(motion.at(t).derivatives(points, space), space), when, motion.dt
-            )
-            out = out + (turned * sums[: space + 1, :, 0]).sum(axis=0)
-        return np.asarray(out)
-    faster = _in_time(lambda t: motion.rate(t, points), when, motion.dt)
-    mixed = 2.0 * rate * sums[1, :, 1] + rate**2 * sums[2, :, 0]
-    return np.asarray(sums[0, :, 2] + mixed + faster * sums[1, :, 0])
-
-
-def _chained(slopes: FloatArray, space: int) -> FloatArray:
-    """Return the coefficients of d^j/dxi^j in d^space/dx^space, (space + 1, n)."""
-    unit = np.zeros((space + 1, slopes.shape[1]))
-    unit[space] = 1.0
-    return chain(slopes, unit)
-
-
-def _in_time(f: Callable[[Any], FloatArray], when: Any, dt: float) -> FloatArray:
-    """Return the time derivative of a smooth function of the motion, by central differences.
-
-    The motion is analytic and changes little over a thousandth of a slab: eleven digits.
-    """
-    h = 1e-3 * dt
-    near, far = f(when + h) - f(when - h), f(when + 2.0 * h) - f(when - 2.0 * h)
-    return np.asarray((8.0 * near - far) / (12.0 * h))
-
-
-def _sums(slab: Slab, b: FloatArray, xi: FloatArray, t: FloatArray, order: int) -> FloatArray:
-    """Return u, u_t and u_tt at fixed xi with their derivatives in xi, (order + 1, n, 3)."""
-    s, dt = (t - slab.motion.times[0]) / slab.motion.dt, slab.motion.dt
-    rows = [interpolation(s), interpolation_rate(s) / dt]
-    rows.append(rows[1] @ differentiation() / dt)
-    if len(t) == 1:
-        return slab.functions.sums(xi, (np.vstack(rows) @ b).T, order)
-    levels = slab.functions.sums(xi, b.T, order)
-    return np.stack([(levels * row).sum(axis=2) for row in rows], axis=2)
 
 
 def restore_slabs(state: dict[str, Any]) -> SlabBasis:
     """Return the basis from whose `state` the words and arrays came."""
-    low, high = state["ends"]
+    tables = reference(int(state["order"]), int(state["points"]))
     ends = np.cumsum(state["counts"])[:-1]
+    nodes, velocities = (np.split(np.asarray(state[k]), ends) for k in ("nodes", "velocities"))
     times = [float(t) for t in state["times"]]
-    starts, stops = (np.split(state[name], ends, axis=1) for name in ("start", "stop"))
-    slabs = []
-    for i, kernels in enumerate(state["kernels"]):
-        zeros = (float(state["zeros"][i][0]), float(state["zeros"][i][1]))
-        span = (times[i], times[i + 1])
-        start, stop = unpacked(starts[i]), unpacked(stops[i])
-        motion = Motion(low, high, span, start, stop, bool(state["periodic"]), zeros)
-        slabs.append(Slab(motion, int(kernels)))
-    return SlabBasis(tuple(slabs))
+    ring = bool(state["periodic"])
+    return SlabBasis(
+        tuple(
+            Slab(times[i], times[i + 1], Frame(tables, x, v, ring))
+            for i, (x, v) in enumerate(zip(nodes, velocities, strict=True))
+        )
+    )
+
+
+class _Places(NamedTuple):
+    """Points of one slab: where they lie in their elements, and the coefficients there.
+
+    ``local`` has the coefficients times their scales and two rates of that, (3, n, size).
+    """
+
+    slab: Slab
+    s: FloatArray
+    h: FloatArray
+    v: FloatArray
+    stretch: FloatArray
+    local: FloatArray
+
+    def plain(self, space: int, rate: int = 0) -> FloatArray:
+        """Return a derivative in x, of the solution or of its rates in the moving frame."""
+        table = self.slab.frame.tables.table(self.s, space)
+        return np.asarray(np.einsum("xl,xl->x", table, self.local[rate]) / self.h**space)
+
+    def derivative(self, space: int, time: int) -> FloatArray:
+        """Return a derivative in x and t.
+
+        With v the velocity at a place, linear in x, u_t = U_t - v u_x, so that
+        d^k/dx^k u_t = d^k/dx^k U_t - v d^(k+1)u - k v_x d^k u.
+        """
+        if time == 0:
+            return self.plain(space)
+        if time == 1:
+            carried = self.v * self.plain(space + 1) + space * self.stretch * self.plain(space)
+            return self.plain(space, 1) - carried
+        mixed = self.derivative(1, 1)
+        return self.plain(0, 2) - 2.0 * self.v * mixed - self.v**2 * self.plain(2)
+
+
+def _located(slab: Slab, b: FloatArray, x: FloatArray, t: FloatArray) -> _Places:
+    """Return where points of a slab lie, and the coefficients of their elements."""
+    frame, later = slab.frame, t - slab.start
+    e = np.empty(len(x), dtype=np.int64)
+    if frame.ring:
+        first = frame.nodes[0] + later * frame.velocities[0]
+        x = first + np.mod(x - first, frame.nodes[-1] - frame.nodes[0])
+    moments, which = np.unique(later, return_inverse=True)
+    groups = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+    for moment, rows in zip(moments, groups, strict=True):
+        nodes = frame.nodes + moment * frame.velocities
+        e[rows] = np.searchsorted(nodes, x[rows], "right") - 1
+    e = np.clip(e, 0, frame.elements - 1)
+    h, rate = (part[e] for part in frame.lengths)
+    h = h + later * rate
+    place = (x - frame.nodes[e] - later * frame.velocities[e]) / h
+    v = frame.velocities[e] + rate * place
+    lines = interpolation(later / slab.dt), interpolation_rate(later / slab.dt) / slab.dt
+    own = b[:, frame.numbers[e]]
+    values = [np.einsum("xj,jxl->xl", line, own) for line in lines]
+    values.append(np.einsum("xj,jxl->xl", lines[1] @ differentiation() / slab.dt, own))
+    d = frame.scales_at(e, later)
+    local = np.stack(
+        [
+            values[0] * d[0],
+            values[1] * d[0] + values[0] * d[1],
+            values[2] * d[0] + 2.0 * values[1] * d[1] + values[0] * d[2],
+        ]
+    )
+    return _Places(slab, place, h, v, rate / h, local)

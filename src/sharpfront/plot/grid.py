@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, to_host
-from sharpfront.mixture import Mixture
-from sharpfront.pieces import tables
-from sharpfront.pieces.slabs import Slab, SlabBasis
+from sharpfront.pieces.slabs import SlabBasis
 from sharpfront.pieces.tensor import TensorBasis
 from sharpfront.plot.section import Kernels
 
@@ -44,37 +42,26 @@ def shared_places(centres: FloatArray, ends: tuple[float, float], count: int) ->
 
 
 def kernels_at(basis: Any, t: float) -> Kernels | None:
-    """Return the kernels on the line at a moment; None for a basis that does not tell."""
+    """Return the functions on the line at a moment; None for a basis that does not tell.
+
+    Those of an element stand at its Gauss points, as wide as they are apart.
+    """
     if not isinstance(basis, SlabBasis):
         return None
-    slab = slab_at(basis, t)
-    centres, widths = slab_kernels(slab, t)
+    frame = basis.slab_at(t).at(t)
+    points = frame.tables.points
+    centres = frame.positions[0].ravel()
+    widths = np.repeat(frame.lengths[0] / points, points)
+    if frame.ring:
+        low = _first_node(basis)
+        centres = low + np.mod(centres - low, frame.nodes[-1] - frame.nodes[0])
     order = np.argsort(centres)
     return Kernels(centres[order, None], widths[order, None, None] ** 2)
 
 
-def slab_kernels(slab: Slab, t: float) -> tuple[FloatArray, FloatArray]:
-    """Return centres and widths of a slab's kernels at a moment, each in its own place, (n,)."""
-    n, where = slab.kernels, slab.motion.at(t)
-    # Those of a circle begin at its zero, those of a stretch lie half a step inside.
-    at = where.invert((np.arange(n) + (0.0 if slab.motion.periodic else 0.5)) / n)
-    widths = tables.WIDTH / n / where.derivatives(at, 1)[0]
-    low, high = slab.motion.low, slab.motion.high
-    centres = low + np.mod(at.x - low, high - low) if slab.motion.periodic else at.x
-    return centres, widths
-
-
-def mixture_at(basis: Any, t: float) -> Mixture | None:
-    """Return the mixture on the line at a moment; None for a basis that does not tell."""
-    if not isinstance(basis, SlabBasis):
-        return None
-    return slab_at(basis, t).motion.components(t).mixture
-
-
-def slab_at(basis: SlabBasis, t: float) -> Slab:
-    """Return the slab in which a moment lies."""
-    last = len(basis.slabs) - 1
-    return basis.slabs[int(np.clip(np.searchsorted(basis.times, t) - 1, 0, last))]
+def _first_node(basis: SlabBasis) -> float:
+    """Return where a ring begins: before any step nodes had not moved."""
+    return float(basis.slabs[0].frame.nodes[0])
 
 
 def graded_line(kernels: Kernels, ends: tuple[float, float], most: int) -> FloatArray:

@@ -15,7 +15,7 @@ from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import tables
 from sharpfront.pieces.plane.basis import Piece, PlaneInTime, placed
-from sharpfront.plot.grid import kernels_at, mixture_at
+from sharpfront.plot.grid import kernels_at
 from sharpfront.plot.section import Kernels
 
 TIME = "t"
@@ -150,7 +150,7 @@ class Moment:
 
 def mixture_in_time(solution: Any, basis: Any, t: float) -> Mixture | None:
     """Return the mixture of a solution in time at a moment, its means inside the domain."""
-    found = mixture_at(basis, t) or mixture_between(solution.history, t)
+    found = mixture_between(solution.history, t)
     if found is None:
         return None
     space: Domain = solution.domain.space
@@ -168,20 +168,14 @@ def step_at(history: Sequence[Any], t: float) -> int | None:
 
 
 def mixture_between(history: Sequence[Any], t: float) -> Mixture | None:
-    """Return the mixture at a moment from those at the ends of its step, between them evenly."""
+    """Return the mixture at a moment: that at the end of its step, its components moved back."""
     i = step_at(history, t)
-    if i is None:
+    if i is None or history[i].mixture is None:
         return None
-    after: Mixture | None = history[i].mixture
-    before: Mixture | None = history[i - 1].mixture if i else None
-    if after is None or before is None or before.means.shape != after.means.shape:
-        return after or before
-    share = float(np.clip(1.0 - (history[i].time - t) / history[i].dt, 0.0, 1.0))
-    parts = (
-        (1 - share) * getattr(before, name) + share * getattr(after, name)
-        for name in ("weights", "means", "covariances")
-    )
-    return Mixture(*parts)
+    step = history[i]
+    speeds = np.asarray(step.speeds).reshape(step.mixture.means.shape)
+    means = step.mixture.means - min(step.time - t, step.dt) * speeds
+    return Mixture(step.mixture.weights, means, step.mixture.covariances)
 
 
 def basis_kernels(basis: Any, t: float) -> Kernels | None:

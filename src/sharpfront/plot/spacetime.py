@@ -14,11 +14,6 @@ from sharpfront.plot.quantity import Quantity
 from sharpfront.plot.raster import Raster, with_extremes
 from sharpfront.plot.section import Kernels, Section
 
-# Rounds of halving the time between two moments at which a place has different kernels beside it.
-_ROUNDS = 24
-# Moments in a slab that these rounds begin with.
-_FIRST = 5
-
 
 def raster_in_time(
     quantity: Quantity, basis: Any, domain: Domain, where: Section, resolution: int
@@ -65,32 +60,27 @@ def _between(basis: Any, t: float, where: Section) -> FloatArray:
 
 
 def passages(basis: Any, place: float, span: tuple[float, float]) -> Kernels:
-    """Return moments at which kernels pass a place, as if they were kernels along time.
+    """Return moments at which nodes pass a place, as if they were kernels along time.
 
-    A front that moves is thin in time too, where it passes; its kernels pass with it. Between two
-    moments at most one kernel passes.
+    A front that moves is thin in time too, where it passes; its elements pass with it.
     """
     slabs = basis.slabs if isinstance(basis, SlabBasis) else ()
-    own = [_passages(slab, place, span) for slab in slabs if slab.motion.times[0] < span[1]]
+    own = [_passages(slab, place, span) for slab in slabs if slab.start < span[1]]
     moments = np.unique(np.concatenate([*own, span]))
     return Kernels(moments[:, None], np.gradient(moments)[:, None, None] ** 2)
 
 
 def _passages(slab: Slab, place: float, span: tuple[float, float]) -> FloatArray:
-    begin, end = np.clip(slab.motion.times, *span)
-    moments = np.linspace(float(begin), float(end), _FIRST)
-
-    def left_of(t: float) -> float:
-        """Return how many kernels are on the left of the place, with a fraction."""
-        where = slab.motion.at(t)
-        return float(slab.kernels * where.xi(where.nearest(np.array([place])))[0])
-
-    passed = np.array([left_of(t) for t in moments])
-    for _ in range(_ROUNDS):
-        wide = np.flatnonzero(np.abs(np.diff(passed)) > 1.0)
-        if not len(wide):
-            break
-        new = 0.5 * (moments[wide] + moments[wide + 1])
-        passed = np.insert(passed, wide + 1, [left_of(t) for t in new])
-        moments = np.insert(moments, wide + 1, new)
-    return moments
+    """Return when nodes are at a place, on a ring after any number of turns, and both ends."""
+    frame = slab.frame
+    moving = np.abs(frame.velocities) > 1e-300
+    way = place - frame.nodes[moving]
+    if frame.ring:
+        length = frame.nodes[-1] - frame.nodes[0]
+        ahead = frame.velocities[moving] * slab.dt
+        way = way - length * np.floor((way - np.minimum(ahead, 0.0)) / length)
+    later = way / frame.velocities[moving]
+    inside = later[(later > 0.0) & (later < slab.dt)]
+    ends = np.clip([slab.start, slab.stop], *span)
+    found = slab.start + inside
+    return np.concatenate([ends, found[(found > span[0]) & (found < span[1])]])

@@ -21,7 +21,7 @@ from sharpfront.plot.snapshot import TIME
 from sharpfront.plot.spacetime import passages, raster_in_time
 from sharpfront.plot.stills import even, moments_of, period_of, ranges, still
 from sharpfront.plot.strip import curve_of, draw_strip
-from sharpfront.plot.tracks import draw_paths, draw_tracks, kernel_paths, placed_anew, tracks_of
+from sharpfront.plot.tracks import draw_paths, draw_tracks, node_paths, placed_anew, tracks_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +95,7 @@ def _map(wish: Wish, unknown: str, where: Section) -> Panel:
         draw_map(axes, quantity, picture, named=not wish.brief)
         _roomy(axes, where)
         if tracked:
-            draw_tracks(axes, tracks_of(solution, unknown), colour="black", halo=True)
+            draw_tracks(axes, tracks_of(solution), colour="black", halo=True)
         head = ", ".join(filter(None, [where.title, unknown if wish.brief else summary(solution)]))
         lines = "black lines: components of the mixture" if tracked else ""
         axes.set_title("\n".join(filter(None, [wish.title or head, lines])), fontsize=10)
@@ -121,16 +121,16 @@ def _sharing(wish: Wish) -> list[list[str]]:
 def _paths(wish: Wish, unknowns: list[str], where: Section) -> Panel:
     """Return the ways of kernels and components through time."""
     basis = wish.solution.approximation.bases[unknowns[0]]
-    paths, shown, seen = kernel_paths(basis, where.window)
+    paths, shown, seen = node_paths(basis, where.window)
 
     def draw(axes: Axes) -> None:
         frame(axes, where)
         _roomy(axes, where)
         draw_paths(axes, paths)
-        draw_tracks(axes, tracks_of(wish.solution, unknowns[0]))
+        draw_tracks(axes, tracks_of(wish.solution))
         some = f", {shown} of {seen} shown" if shown < seen else ""
         several = f" of {', '.join(unknowns)}" if len(wish.solution.unknowns) > 1 else ""
-        lines = [f"kernels{several} (blue{some})", "components of the mixture (orange)"]
+        lines = [f"nodes{several} (blue{some})", "components of the mixture (orange)"]
         if placed_anew(basis) and not wish.brief:
             lines.append("breaks: placed anew between steps")
         axes.set_title("\n".join(lines), fontsize=10)

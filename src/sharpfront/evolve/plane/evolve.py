@@ -30,7 +30,7 @@ from sharpfront.evolve.plane.statement import statement
 from sharpfront.evolve.time_events import SPREAD, agenda_of
 from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
-from sharpfront.history import TimeStep
+from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.plane.basis import Piece, PlaneInTime
 from sharpfront.pieces.plane.moving import AxisMap
@@ -222,12 +222,11 @@ def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
         (slab.largest + after.lost) / aim.scale,
         updates,
         clock.perf_counter() - started,
-        *_components(after.layout.maps, square.axes),
+        Known(*_components(after.layout.maps, square.axes)),
     )
     piece = Piece(slab.galerkin.start, after.t, square.axes, square.maps, square.product)
     states = slab.stages.states
-    sizes = [square.largest(states[0]), square.largest(states[-1], slab.dt)]
-    mark = Mark(slab.galerkin.start, after.t, 1.0, sizes[0] / aim.scale, sizes[1])
+    mark = Mark(slab.galerkin.start, after.t, square.largest(states[-1], slab.dt))
     way = replace(
         way,
         march=after,

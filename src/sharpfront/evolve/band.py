@@ -1,0 +1,103 @@
+"""Where the rows and columns of a step's equations lie in a band."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from sharpfront.arrays import FloatArray
+from sharpfront.pieces.elements import Reference
+from sharpfront.pieces.frame import Index, numbering
+
+
+class Layout:
+    """The numbering of a band matrix.
+
+    Rows are those of the left end, then of each element by Gauss point and equation, then of the
+    right end; columns are the coefficients by number, all unknowns of one after another. On a ring
+    elements are taken from both sides in turn, so that the first and the last are neighbours too.
+
+    Parameters
+    ----------
+    tables, elements, unknowns
+        The functions of an element, how many elements and unknowns there are.
+    left
+        Rows of the left end.
+    ring
+        Whether the ends are joined.
+    full
+        Whether rows of an end hold all functions of its element, not only those that are or have a
+        derivative below the order there.
+    """
+
+    def __init__(
+        self, tables: Reference, elements: int, unknowns: int, left: int, ring: bool, full: bool
+    ) -> None:
+        self.elements, self.left = elements, left
+        block = tables.points * unknowns
+        e = np.arange(elements)
+        at = np.minimum(2 * e, 2 * (elements - 1 - e) + 1) if ring else e
+        self.size = elements * block + (0 if ring else tables.order) * unknowns
+        within = numbering(elements, tables, ring)
+        columns = (within[..., None] * unknowns + np.arange(unknowns)).reshape(elements, -1)
+        self.columns = at[columns // block] * block + columns % block if ring else columns
+        rows = left + at[:, None] * block + np.arange(block)
+        apart = rows[:, :, None] - self.columns[:, None]
+        self.below, self.above = int(apart.max()), int(-apart.min())
+        if full:
+            self.below = self.above = tables.size * unknowns - 1
+        self.order = (at[:, None] * block + np.arange(block)).ravel() if ring else None
+        self.high = 2 * self.below + self.above + 1
+        self.scatter = (self.high * self.columns[:, None] + self.below + self.above + apart).ravel()
+
+    def empty(self) -> FloatArray:
+        """Return a flat band of zeros."""
+        return np.zeros(self.high * self.size)
+
+    def matrix(self, flat: FloatArray) -> FloatArray:
+        """Return a flat band as LAPACK wants it."""
+        return flat.reshape(self.size, self.high).T
+
+    def at_end(self, rows: Sequence[int], element: int) -> Index:
+        """Return the flat positions of rows at an end in the columns of an element."""
+        columns = self.columns[element]
+        found = self.high * columns + self.below + self.above + np.asarray(rows)[:, None] - columns
+        return np.asarray(found)
+
+    def placed(self, vectors: FloatArray) -> FloatArray:
+        """Return vectors in the order of the band, by their last axis."""
+        if self.order is None:
+            return vectors
+        out = np.empty_like(vectors)
+        out[..., self.order] = vectors
+        return out
+
+    def taken(self, vectors: FloatArray) -> FloatArray:
+        """Return vectors in the order of the band in that of the coefficients."""
+        return vectors if self.order is None else vectors[..., self.order]
+
+    def factored(self, matrix: Any) -> tuple[Any, Any]:
+        """Return the factor of a band matrix, real or complex."""
+        factor = lapack.dgbtrf if np.isrealobj(matrix) else lapack.zgbtrf
+        lu, pivots, info = factor(matrix, self.below, self.above)
+        if info:
+            raise np.linalg.LinAlgError("The matrix of a step is singular.")
+        return lu, pivots
+
+    def solved(self, factor: tuple[Any, Any], right: Any) -> Any:
+        """Return the solution for right-hand sides (size,) or (size, n)."""
+        lu, pivots = factor
+        back = lapack.dgbtrs if np.isrealobj(lu) else lapack.zgbtrs
+        return back(lu, self.below, self.above, right, pivots)[0]
+
+
+@lru_cache(maxsize=256)
+def layout_of(
+    tables: Reference, elements: int, unknowns: int, left: int, ring: bool, full: bool
+) -> Layout:
+    """Return a layout, made once."""
+    return Layout(tables, elements, unknowns, left, ring, full)

@@ -1,0 +1,116 @@
+"""Two runs side by side, one ten times as strict as the other: what they differ by is the error.
+
+They share no mesh and no step, and their elements are of different degree. The strict one is the
+solution; as the other is further off, their difference bounds the error of the strict one.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.evolve.march import March, State, Taken
+
+# How much stricter the second run is.
+STRICTER = 0.1
+# Places in an element and moments in a step at which the runs are compared.
+PLACES, MOMENTS = (0.0, 0.35, 0.7), (0.28, 0.62, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two runs between two steps of the strict one.
+
+    Parameters
+    ----------
+    coarse, fine
+        Their states.
+    steps
+        Of the coarse run, those not yet passed by the fine one.
+    """
+
+    coarse: State
+    fine: State
+    steps: tuple[Taken, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A step of the strict run.
+
+    Parameters
+    ----------
+    taken
+        The step.
+    error
+        The largest difference to the other run during it, in units of max(1, max|u|), with what
+        polynomials in time leave out.
+    after
+        Both runs after it.
+    seconds
+        Wall time, with the coarse steps that it needed.
+    iterations
+        Newton's of both runs.
+    """
+
+    taken: Taken
+    error: float
+    after: Pair
+    seconds: float
+    iterations: int
+
+
+def compared(coarse: March, fine: March, pair: Pair) -> Iterator[Compared]:
+    """Yield the steps of the strict run with their errors.
+
+    Parameters
+    ----------
+    coarse, fine
+        What holds for each run.
+    pair
+        Where both are.
+    """
+    others, mine = coarse.steps(pair.coarse), fine.steps(pair.fine)
+    steps, state = list(pair.steps), pair.coarse
+    while True:
+        began = clock.perf_counter()
+        taken = next(mine, None)
+        if taken is None:
+            return
+        iterations = taken.iterations
+        while not steps or steps[-1].slab.stop < taken.slab.stop:
+            other = next(others)
+            steps.append(other)
+            state = other.after
+            iterations += other.iterations
+        # Both may have taken the same steps, where it was not errors that held them short.
+        error = _difference(taken, steps, len(fine.system.problem.unknowns)) + taken.between
+        steps = [s for s in steps if s.slab.stop > taken.slab.stop]
+        after = Pair(state, taken.after, tuple(steps))
+        yield Compared(taken, error, after, clock.perf_counter() - began, iterations)
+
+
+def _difference(taken: Taken, others: list[Taken], stated: int) -> float:
+    """Return the largest difference of the stated unknowns during a step."""
+    slab, worst = taken.slab, 0.0
+    moments = slab.start + np.array(MOMENTS) * slab.dt
+    # The ends of the other run's steps are where it is best and where its mesh changes.
+    ends = [o.slab.stop for o in others if slab.start < o.slab.stop < slab.stop]
+    for t in sorted([*moments, *ends[-len(MOMENTS) :]]):
+        other = next(o for o in others if t <= o.slab.stop)
+        x = _places(slab.at(t).nodes)
+        if not slab.frame.ring:
+            x = np.clip(x, slab.frame.nodes[0], slab.frame.nodes[-1])
+        apart = np.abs(taken.at(x, t) - other.at(x, t)) / taken.after.scale
+        worst = max(worst, float(apart[:, :stated].max()))
+    return worst
+
+
+def _places(nodes: FloatArray) -> FloatArray:
+    return np.concatenate(
+        [(nodes[:-1, None] + np.diff(nodes)[:, None] * PLACES).ravel(), nodes[-1:]]
+    )

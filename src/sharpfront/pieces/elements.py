@@ -1,0 +1,117 @@
+"""Piecewise polynomials that move: tables on one element, and the numbering of all of them.
+
+Of an equation of order m in x every unknown has m continuous derivatives less one at the nodes. On
+an element s in [0, 1] its functions are Hermite's m at either end and s^m (1 - s)^m times Legendre
+polynomials in between; q Gauss points carry the equation, so that the degree is q + m - 1.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.polynomial import legendre, polynomial
+
+from sharpfront.arrays import FloatArray
+
+
+class Reference:
+    """The functions of one element and their derivatives along s.
+
+    Parameters
+    ----------
+    order
+        m: derivatives up to m - 1 go on from element to element.
+    points
+        q: Gauss points of an element.
+    """
+
+    def __init__(self, order: int, points: int) -> None:
+        self.order, self.points = order, points
+        self.size = points + order
+        t, w = legendre.leggauss(points)
+        self.gauss, self.weights = 0.5 * (1.0 + t), 0.5 * w
+
+    @property
+    def degree(self) -> int:
+        """Of the polynomials."""
+        return self.size - 1
+
+    @cached_property
+    def coefficients(self) -> FloatArray:
+        """Each function in powers of s, (size, size)."""
+        m = self.order
+        rows = np.zeros((2 * m, 2 * m))
+        for j in range(m):
+            unit = polynomial.polyder(np.eye(2 * m), j)
+            rows[j] = polynomial.polyval(0.0, unit) if j < 2 * m else 0.0
+            rows[m + j] = polynomial.polyval(1.0, unit)
+        hermite = np.linalg.inv(rows)
+        out = np.zeros((self.size, self.size))
+        out[:m, : 2 * m] = hermite[:, :m].T
+        out[self.points :, : 2 * m] = hermite[:, m:].T
+        bell = polynomial.polypow([0.0, 1.0], m)
+        bell = polynomial.polymul(bell, polynomial.polypow([1.0, -1.0], m))
+        for j in range(self.points - m):
+            one = legendre.leg2poly([0.0] * j + [1.0])
+            inner = polynomial.Polynomial(one)(polynomial.Polynomial([-1.0, 2.0])).coef
+            product = polynomial.polymul(bell, inner) * 4.0**m
+            out[m + j, : len(product)] = product
+        return out
+
+    def table(self, s: FloatArray, derivative: int) -> FloatArray:
+        """Return d^k/ds^k of the functions at positions, (len(s), size)."""
+        coefficients = polynomial.polyder(self.coefficients.T, derivative)
+        found = np.atleast_2d(polynomial.polyval(s, coefficients)).T
+        return np.asarray(found.reshape(len(s), self.size), dtype=float)
+
+    @lru_cache(maxsize=8)  # noqa: B019 - references are made once and kept
+    def inside(self, orders: int) -> FloatArray:
+        """Return derivatives up to an order at the Gauss points, (orders + 1, q, size)."""
+        return np.stack([self.table(self.gauss, k) for k in range(orders + 1)])
+
+    @lru_cache(maxsize=8)  # noqa: B019 - references are made once and kept
+    def ends(self, orders: int) -> FloatArray:
+        """Return derivatives up to an order at both ends, (orders + 1, 2, size)."""
+        both = np.array([0.0, 1.0])
+        return np.stack([self.table(both, k) for k in range(orders + 1)])
+
+    @cached_property
+    def highest(self) -> FloatArray:
+        """The derivative of order `degree`, a constant on the element, (size,)."""
+        return np.asarray(self.table(np.array([0.5]), self.degree)[0])
+
+    @cached_property
+    def legendre(self) -> FloatArray:
+        """The matrix from an element's coefficients to those in Legendre polynomials."""
+        s = 0.5 * (1.0 - np.cos(np.pi * (np.arange(self.size) + 0.5) / self.size))
+        values = legendre.legvander(2.0 * s - 1.0, self.degree)
+        return np.asarray(np.linalg.solve(values, self.table(s, 0)), dtype=float)
+
+    @cached_property
+    def leading(self) -> float:
+        """The constant C of the error C u^(p+1) h^(p+1) that collocation leaves on an element."""
+        node = polynomial.polyfromroots(self.gauss)
+        powers = polynomial.polyint(node, self.order)
+        s = np.linspace(0, 1, 401)
+        left = np.array(
+            [polynomial.polyval(0.0, polynomial.polyder(powers, j)) for j in range(self.order)]
+        )
+        right = np.array(
+            [polynomial.polyval(1.0, polynomial.polyder(powers, j)) for j in range(self.order)]
+        )
+        m = self.order
+        hermite = self.table(s, 0)[:, [*range(m), *range(self.points, self.points + m)]]
+        # What is left if values and slopes at the ends were exact: the ends are worth the most.
+        rest = polynomial.polyval(s, powers) - hermite @ np.concatenate([left, right])
+        return float(np.abs(rest).max() / _factorial(self.points))
+
+
+def _factorial(n: int) -> float:
+    return float(np.prod(np.arange(1, n + 1)))
+
+
+@lru_cache(maxsize=16)
+def reference(order: int, points: int) -> Reference:
+    """Return the tables, made once."""
+    return Reference(order, points)

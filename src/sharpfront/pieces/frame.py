@@ -1,0 +1,125 @@
+"""A mesh whose nodes go along straight lines during a step, and functions on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.pieces.elements import Reference
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Nodes and their velocities at a moment.
+
+    Slopes at a node are kept times the mean length of the elements beside it, so that the functions
+    hardly change while lengths do.
+
+    Parameters
+    ----------
+    tables
+        The functions of an element.
+    nodes, velocities
+        Increasing, (N + 1,) each.
+    ring
+        Whether the last node is the first.
+    """
+
+    tables: Reference
+    nodes: FloatArray
+    velocities: FloatArray
+    ring: bool = False
+
+    @property
+    def elements(self) -> int:
+        """N."""
+        return len(self.nodes) - 1
+
+    @property
+    def size(self) -> int:
+        """Coefficients of one unknown."""
+        return self.elements * self.tables.points + (0 if self.ring else self.tables.order)
+
+    def at(self, later: float) -> Frame:
+        """Return the frame some time later."""
+        return Frame(self.tables, self.nodes + later * self.velocities, self.velocities, self.ring)
+
+    @cached_property
+    def lengths(self) -> tuple[FloatArray, FloatArray]:
+        """The lengths h of the elements, and dh/dt."""
+        return np.diff(self.nodes), np.diff(self.velocities)
+
+    @cached_property
+    def scales(self) -> FloatArray:
+        """What the functions of each element are multiplied by, with two rates, (3, N, size)."""
+        return self.scales_at(np.arange(self.elements), np.zeros(self.elements))
+
+    def scales_at(self, e: Index, later: FloatArray) -> FloatArray:
+        """Return the same for elements some time later, (3, len(e), size)."""
+        h, rate = self.lengths
+        means, slopes = self.between(h), self.between(rate)
+        length = h[e] + later * rate[e]
+        out = np.zeros((3, len(e), self.tables.size))
+        out[0] = 1.0
+        for side, node in ((0, e), (self.tables.points, e + 1)):
+            mean = means[node] + later * slopes[node]
+            ratio = length / mean
+            first = (rate[e] - ratio * slopes[node]) / mean
+            second = -2.0 * first * slopes[node] / mean
+            for j in range(1, self.tables.order):
+                out[0, :, side + j] = ratio**j
+                out[1, :, side + j] = j * ratio ** (j - 1) * first
+                out[2, :, side + j] = j * ratio ** (j - 1) * second
+                if j > 1:
+                    out[2, :, side + j] += j * (j - 1) * ratio ** (j - 2) * first**2
+        return out
+
+    def between(self, of: FloatArray) -> FloatArray:
+        """Return the means at the nodes of what elements have, (N + 1,)."""
+        first, last = (of[-1:], of[:1]) if self.ring else (of[:1], of[-1:])
+        return np.asarray(0.5 * (np.concatenate([first, of]) + np.concatenate([of, last])))
+
+    @cached_property
+    def positions(self) -> tuple[FloatArray, FloatArray]:
+        """The Gauss points and their velocities, (N, q) each."""
+        s = self.tables.gauss
+        h, rate = self.lengths
+        x = self.nodes[:-1, None] + h[:, None] * s
+        return x, self.velocities[:-1, None] + rate[:, None] * s
+
+    @property
+    def numbers(self) -> Index:
+        """Which of all coefficients each element has, (N, size)."""
+        return numbering(self.elements, self.tables, self.ring)
+
+    def local(self, values: FloatArray) -> FloatArray:
+        """Return coefficients (n, K) by element, times their scales, (N, size, K)."""
+        return np.asarray(values[self.numbers] * self.scales[0][..., None])
+
+    def inside(self, x: FloatArray) -> FloatArray:
+        """Return positions, on a ring turned back into it."""
+        if not self.ring:
+            return x
+        first, length = self.nodes[0], self.nodes[-1] - self.nodes[0]
+        return np.asarray(first + np.mod(x - first, length))
+
+    def evaluate(self, values: FloatArray, x: FloatArray, derivative: int = 0) -> FloatArray:
+        """Return d^k u at positions, (len(x), K); values are (n, K)."""
+        x = self.inside(x)
+        e = np.clip(np.searchsorted(self.nodes, x, "right") - 1, 0, self.elements - 1)
+        h = self.lengths[0][e]
+        table = self.tables.table((x - self.nodes[e]) / h, derivative)
+        found = np.einsum("xl,xlk->xk", table, self.local(values)[e])
+        return np.asarray(found / h[:, None] ** derivative if derivative else found)
+
+
+def numbering(elements: int, tables: Reference, ring: bool = False) -> Index:
+    """Return which of all coefficients each element has, (N, size)."""
+    numbers = np.arange(elements)[:, None] * tables.points + np.arange(tables.size)
+    return numbers % (elements * tables.points) if ring else numbers
