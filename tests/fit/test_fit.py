@@ -42,6 +42,14 @@ def test_a_layer_from_afar(nu, start, seed):
     assert "95 %" in str(result)
 
 
+@pytest.mark.parametrize("sigma", [1e-2, 1e-9])
+def test_solves_are_as_fine_as_the_data(sigma):
+    x, u = layer_data(1e-2, 1, sigma)
+    result = sf.fit(layer, data=sf.Data(x=x, u=u, sigma=sigma), nu=sf.Free(0.02, positive=True))
+    assert result.share < 0.05 and (result.found.tol < 1e-3) == (sigma < 1e-3)
+    assert abs(result.nu - 1e-2) < 4 * result.stderr["nu"]
+
+
 def two_layers(nu, c, r):
     return sf.Problem(
         LINE, lambda u, x: -nu * u.dxx + c * u.dx + r * u - 1, boundary=lambda u, x: u
@@ -128,7 +136,7 @@ def test_bounds_hold_and_are_told():
     x = np.linspace(0.1, 0.9, 9)
     data = sf.Data(x=x, u=(1 - x) * x / 0.5, sigma=0.01)
     result = sf.fit(rod, data=data, k=sf.Free(1.0, low=0.8, high=2.0))
-    assert result.k == pytest.approx(0.8) and "at a bound" in str(result)
+    assert result.k == pytest.approx(0.8) and "at a bound" in str(result) and result.converged
     assert "too large for the given noise" in str(result)
 
 

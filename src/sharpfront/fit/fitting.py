@@ -130,7 +130,9 @@ def _fitted(
         share = share_bound(model, point, seen.deviations)
         if share <= SHARE or tol <= LAST_TOL:
             break
-        tol = max(LAST_TOL, tol * min(0.5 * SHARE / share, 0.1))
+        # Below what was reached: a tolerance above it changes nothing.
+        reached = min(tol, point.solution.error_estimate)
+        tol = max(LAST_TOL, reached * min(0.5 * SHARE / share, 0.5))
         z, near = found.z, found.point
     result = Fit(model, found, seen, variance, share, tuple(model.rates(point.solution)))
     bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()

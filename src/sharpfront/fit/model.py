@@ -180,10 +180,12 @@ class Model:
         self.solves += 1
         values = {**self.fixed, **self.values(z)}
         try:
-            if near is not None and float(np.abs(near.z - z).max()) < NEAR:
-                found: Solution = near.solution.member.neighbour(near.solution, values, tol)
-                return found
-            return solve(self.family.factory, tol=tol, **self.options, **values)
+            # On the way parameters may be absurd: what overflows then does not converge.
+            with np.errstate(all="ignore"):
+                if near is not None and float(np.abs(near.z - z).max()) < NEAR:
+                    found: Solution = near.solution.member.neighbour(near.solution, values, tol)
+                    return found
+                return solve(self.family.factory, tol=tol, **self.options, **values)
         except SharpfrontError:
             return None
 

@@ -68,11 +68,8 @@ def spread(jacobian: FloatArray, variance: float, doubt: float) -> Spread:
     seen = vt[~blind]
     covariance = variance * (seen.T / s[~blind] ** 2) @ seen
     unseen = vt[blind]
-    for direction in unseen:
-        touched = np.abs(direction) > PART
-        covariance[touched, :] = covariance[:, touched] = 0.0
-        covariance[touched, touched] = np.inf
     lost = (np.abs(unseen) > PART).any(axis=0)
+    covariance[lost, :] = covariance[:, lost] = 0.0
     covariance[lost, lost] = np.inf
     worst = seen[-1] if len(seen) else vt[-1]
     return Spread(covariance, unseen, worst, s)
