@@ -18,9 +18,11 @@ from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
-# Traces with fewer moments than this are eliminated sooner on the processor: an H200 was ahead of
-# the cores beside it from 2000 on where all patches differ, from 10 000 where many are equal.
-LARGE = 5000
+# Traces with fewer moments than this are left to the processor. An H200 was ahead of cores beside
+# it from 2000 on where all patches are new and differ, from 10 000 where many are equal; but
+# unchanged patches are kept on the processor alone, and whole solves with 5000 to 15 000 moments
+# took up to 1.4 times as long with the card.
+LARGE = 20_000
 # Leaves that have no matrices in common are factored so many at a time: with 256 columns each their
 # rows take a quarter of a GB.
 AT_ONCE = 512
