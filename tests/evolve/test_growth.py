@@ -163,3 +163,29 @@ def test_a_switch_that_holds_the_solution_ends_the_run_with_advice_that_helps(le
     soft = sf.solve(heated(lambda u: np.tanh((level - u) / 1e-2)), tol=1e-3)
     assert soft.converged
     assert soft(0.5, 1.0) == pytest.approx(level, abs=1e-3)
+
+
+@pytest.mark.parametrize(("begin", "rate", "size"), [(0.35, 29.0, 1e-9), (0.62, 45.0, 1e-7)])
+def test_what_grows_late_was_small_and_exact_before(begin, rate, size):
+    """Both runs of a pair end their steps where the rate is switched on, and must not agree there.
+
+    Without diffusion across the ends a constant state stays one, and u' = r(t) u (1 - u).
+    """
+
+    def exact(t):
+        grown = size / (1 - size) * np.exp(rate * np.maximum(t - begin, 0.0))
+        return grown / (1 + grown)
+
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 5e-3 * u.dxx - np.where(t < begin, 0.0, rate) * u * (1 - u),
+        boundary=lambda u, x, t: u.dn,
+        initial=lambda x: size + 0 * x,
+        time=(0, begin + 1.2 * np.log(1 / size) / rate),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    t = np.linspace(0, solution.domain.time[1], 200)
+    error = np.abs(solution(0.4, t) - exact(t)).max()
+    assert solution.converged
+    assert error < 1e-3
+    assert error < 3 * solution.error_estimate

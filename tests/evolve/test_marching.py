@@ -106,8 +106,8 @@ def test_history_tells_the_run():
 
 def test_a_linear_step_takes_one_newton_step():
     solution = sf.solve(heat(), tol=1e-4)
-    # One on its own mesh, one that says that nothing changes, for each of two runs.
-    assert np.median([r.iterations for r in solution.history]) <= 4
+    # One and one that says that nothing changes, for a step of one run and up to two of the other.
+    assert np.median([r.iterations for r in solution.history]) <= 6
 
 
 def test_derivatives_solve_the_equation():

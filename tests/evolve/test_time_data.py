@@ -194,3 +194,23 @@ def test_moments_of_a_step_are_those_of_longer_steps_over_it(begin, length):
     inside = longer[(longer > begin) & (longer < end)]
     assert np.isin(np.round(inside, 13), np.round(found, 13)).all()
     assert np.diff(np.concatenate([[begin], found, [end]])).max() < 0.5 * length
+
+
+@pytest.mark.parametrize(("x0", "t0"), [(0.6, 0.08), (0.33, 0.41)])
+def test_a_hard_stimulus_is_resolved_beside_its_edges(x0, t0):
+    """For a moment its edges in x are thinner than any element; the total is known."""
+
+    def stimulus(x, t):
+        return np.where((np.abs(x - x0) < 0.01) & (np.abs(t - t0) < 0.05), 1.0, 0.0)
+
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 0.02 * u.dxx - stimulus(x, t),
+        boundary=lambda u, x, t: u.dn,
+        initial=lambda x: 0 * x,
+        time=(0, 0.6),
+    )
+    solution = sf.solve(problem, tol=1e-5)
+    x, w = np.polynomial.legendre.leggauss(200)
+    assert solution.converged
+    assert abs(0.5 * w @ solution(0.5 + 0.5 * x, 0.6) - 0.02 * 0.1) < 1e-5

@@ -26,6 +26,7 @@ def units(
     values: FloatArray,
     scale: FloatArray,
     times: tuple[float, float],
+    moments: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return in what unit errors on an element count, (N, K), and how long elements may be, (N,).
 
@@ -41,11 +42,17 @@ def units(
         Of each unknown, (K,).
     times
         The present and the end.
+    moments
+        From the present on, at which the equations are looked at.
     """
     x = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
     local = np.einsum("l,nlk->nk", frame.tables.table(np.array([0.5]), 0)[0], frame.local(values))
-    rate, diffusion = _rates(discrete, x, local, times[0])
-    exponent = rate * (times[1] - times[0])
+    found = [_rates(discrete, x, local, float(t)) for t in moments]
+    each = np.stack([rate for rate, _ in found])
+    rate, diffusion = each.max(axis=0), np.min([d for _, d in found], axis=0)
+    # As long as each moment stands for.
+    ends = np.concatenate([times[:1], 0.5 * (moments[1:] + moments[:-1]), times[1:]])
+    exponent = np.diff(ends) @ each
     longest = np.full(len(x), np.inf)
     if not np.any(exponent > 0.1):
         return np.broadcast_to(scale, local.shape).copy(), longest

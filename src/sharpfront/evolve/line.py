@@ -22,7 +22,7 @@ from sharpfront.evolve.fronts import COMPONENTS, fronts_of
 from sharpfront.evolve.march import March, State, stage_rates
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.narrow import Watch
-from sharpfront.evolve.pair import STRICTER, Compared, Pair, compared
+from sharpfront.evolve.pair import STRICTER, STRIDE, Compared, Pair, compared
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
@@ -72,7 +72,7 @@ class Course:
     pins: FloatArray
     looks: tuple[bool, bool]
 
-    def march(self, share: float, more: int) -> March:
+    def march(self, share: float, more: int, stride: float) -> March:
         """Return a run of a share of the tolerance with more Gauss points than the fewest."""
         settings, order = Settings(), self.system.continuity
         tables = reference(order, max(settings.points, order + 2) + more)
@@ -80,11 +80,11 @@ class Course:
         mesher = Mesher(tables, self.system.periodic, self.pins, most, settings)
         discrete = Discrete(self.system, tables)
         tol = max(share * self.tol, TIGHTEST)
-        return March(discrete, mesher, tol, self.agenda, self.watches, self.looks)
+        return March(discrete, mesher, tol, self.agenda, self.watches, self.looks, stride)
 
     def marches(self, share: float) -> tuple[March, March]:
         """Return both runs of a pair."""
-        return self.march(share, 0), self.march(share * STRICTER, 1)
+        return self.march(share, 0, STRIDE), self.march(share * STRICTER, 1, 1.0)
 
 
 def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:

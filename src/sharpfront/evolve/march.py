@@ -42,7 +42,7 @@ FIRST, CHANGE = 0.02, 0.05
 COMPANION = 10.0
 # Meshes for one step at most, and for the first state, and by how much more elements each has:
 # what is not resolved yet looks rougher than it is.
-MESHES, FIRST_MESHES, SWELL = 8, 24, 1.4
+MESHES, FIRST_MESHES, SWELL = 30, 24, 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +138,9 @@ class March:
         Equations whose data may be narrow.
     looks
         Whether data may hide between the stages of a step: in equations, in conditions.
+    stride
+        Share of a step to be taken where it is not errors that hold it short: two runs with the
+        same steps would be wrong in the same way.
     """
 
     discrete: Discrete
@@ -146,6 +149,7 @@ class March:
     agenda: Agenda
     watches: tuple[Watch, ...]
     looks: tuple[bool, bool]
+    stride: float = 1.0
 
     @property
     def system(self) -> TimeSystem:
@@ -205,6 +209,7 @@ class March:
         rates = self.first_rates(frame, values, t)
         fast = float(np.abs(rates[self.at_nodes(frame)] / scale).max())
         dt = min(FIRST * (self.span[1] - self.span[0]), CHANGE / max(fast, 1e-300))
+        dt *= self.stride
         return State(t, frame, values, rates, dt, scale)
 
     def first_rates(self, frame: Frame, values: FloatArray, t: float) -> FloatArray:
@@ -239,7 +244,8 @@ class March:
 
         What looks like noise is left alone if `quiet`.
         """
-        unit, longest = units(self.discrete, frame, values, scale, (t, self.span[1]))
+        moments = self.agenda.ahead(t, self.span[1]) if self.looks[0] else np.array([t])
+        unit, longest = units(self.discrete, frame, values, scale, (t, self.span[1]), moments)
         unit[:, len(self.system.problem.unknowns) :] *= COMPANION
         rough = self.mesher.roughness(frame, values, unit, self.tol if quiet else 0.0)
         return unit, np.maximum(rough, self.mesher.rough_for(longest, self.in_space))
@@ -320,7 +326,7 @@ class March:
         """Take one step: shorter ones and other meshes are tried until one may stand."""
         iterations, meshes = 0, 0
         while True:
-            dt = self._fitted(state.t, state.dt)
+            dt = self._fitted(state)
             if state.t + dt <= state.t or dt < 1e-14 * (self.span[1] - self.span[0]):
                 raise StuckError("no step is short enough")
             nodes = self._seeing(state.frame.nodes, state.t, dt)
@@ -378,11 +384,15 @@ class March:
         length = self.system.high - self.system.low
         return np.asarray(nodes - length * np.floor((nodes[0] - self.system.low) / length))
 
-    def _fitted(self, t: float, dt: float) -> float:
-        """Return a step that ends where it must and leaves no crumb before that."""
-        left = min(self.span[1] - t, self.agenda.longest(t))
+    def _fitted(self, state: State) -> float:
+        """Return a step that ends where it must and leaves no crumb before that.
+
+        A run with a stride below one goes to where it must in two steps.
+        """
+        left, dt = min(self.span[1] - state.t, self.agenda.longest(state.t)), state.dt
         if dt >= 0.9 * left:
-            return left
+            whole = self.stride == 1.0 or (state.before is not None and state.before[1] >= left)
+            return left if whole else self.stride * left
         return 0.5 * left if dt > 0.5 * left else dt
 
     def _moment(self, t: float) -> float:
@@ -408,7 +418,8 @@ class March:
         if solved.factors is None:
             return _Tried(None, CUT * dt, CAREFUL, solved.iterations)
         late = self._late(step, state, solved, unit)
-        factor = float(np.clip(SAFE * max(late, 1e-12) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
+        most = GROW * self.stride
+        factor = float(np.clip(SAFE * max(late, 1e-12) ** (-1.0 / (STAGES + 1)), SHRINK, most))
         if late > 1.0:
             return _Tried(None, dt * min(factor, 0.8), state.careful, solved.iterations)
         values = np.concatenate([state.values[None], solved.levels])

@@ -21,6 +21,8 @@ EVEN = 0.1
 # Noise: the last two coefficients of an element are not smaller than this share of the two before
 # them, and below this share of the tolerance.
 FLAT, QUIET = 0.3, 0.3
+# Share of what an element may leave out that it must not exceed, whatever its neighbours are.
+ENOUGH = 0.2
 # How fast the lengths of elements may change along x.
 GRADE = 0.5
 
@@ -145,7 +147,9 @@ class Mesher:
         power = 1.0 / (self.tables.degree + 1)
         density = self.density(nodes, rough)
         density *= (self.tables.leading / (self.settings.aim * allowed)) ** power
-        x, upto = graded(nodes, 1.0 / density)
+        # What is rough by itself, beside what is smooth, is not smoothed away.
+        longest = (ENOUGH * allowed / (self.tables.leading * rough + 1e-300)) ** power
+        x, upto = graded(nodes, np.minimum(1.0 / density, longest))
         # A wish for more than there may be is told by one too many.
         top = min(most or self.most + 1, self.most + 1)
         count = int(min(max(np.ceil(upto[-1]), self.settings.fewest, least), top))

@@ -17,6 +17,8 @@ from sharpfront.evolve.march import March, State, Taken
 
 # How much stricter the second run is.
 STRICTER = 0.1
+# The share of a step that the first run takes where it is not errors that hold steps short.
+STRIDE = 0.6
 # Places in an element and moments in a step at which the runs are compared.
 PLACES, MOMENTS = (0.0, 0.35, 0.7), (0.28, 0.62, 1.0)
 

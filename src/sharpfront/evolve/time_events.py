@@ -43,6 +43,8 @@ STRETCH = 1.5
 PLACES, BROKEN, SPECIAL = 64, 10, 10
 # Moments closer than this share of the span are one.
 SAME = 1e-9
+# Moments at which equations are looked at ahead, evenly and where much varies.
+AHEAD = 9
 # Points spread over the domain for the look at place and time together.
 SPREAD = 4096
 
@@ -81,6 +83,15 @@ class Agenda:
         if float(np.interp(last, self.moments, self.passed)) - here <= STRETCH * MOST:
             return last - t
         return float(np.interp(here + MOST, self.passed, self.moments)) - t
+
+    def ahead(self, t: float, stop: float) -> FloatArray:
+        """Return moments from one on to the end, more of them where much varies."""
+        even = np.linspace(t, stop, AHEAD)
+        if not len(self.moments):
+            return even
+        here = float(np.interp(t, self.moments, self.passed))
+        levels = np.linspace(here, float(self.passed[-1]), AHEAD)
+        return np.unique(np.concatenate([even, np.interp(levels, self.passed, self.moments)]))
 
     def is_stop(self, t: float) -> bool:
         """Tell whether a step had to end at a moment."""
