@@ -227,3 +227,38 @@ def test_with_few_functions_the_first_patches_are_those_of_a_looser_tolerance(mo
     solution = sf.solve(problem, tol=1e-8, max_kernels=most)
     assert solution.outcome.kind == "kernel limit reached"
     assert 0.5 * most < solution.kernels <= most and solution.error_estimate > 0.1
+
+
+@pytest.mark.parametrize(
+    ("length", "depth", "place", "load"), [(20.0, 1.0, 0.0, 1e-4), (7.0, 0.5, -3.0, 3e-3)]
+)
+def test_beams_that_bend_little_are_not_believed_too_soon(length, depth, place, load):
+    """Too few functions bend a tenth of the way, by hundredths, and agree on it to thousandths."""
+    lame, shear = 1.3, 0.8
+
+    def stress(u, v):
+        both = lame * (u.dx + v.dy)
+        return both + 2 * shear * u.dx, both + 2 * shear * v.dy, shear * (u.dy + v.dx)
+
+    def equations(u, v, x, y):
+        along, across, sheared = stress(u, v)
+        return along.dx + sheared.dy, sheared.dx + across.dy
+
+    def pulled(u, v, x, y):
+        return stress(u, v)[0], stress(u, v)[2] - load * y * (depth - y)
+
+    problem = sf.Problem(
+        sf.Box((place, place + length), (0, depth)),
+        equations,
+        left=lambda u, v, x, y: (u, v),
+        right=pulled,
+        boundary=lambda u, v, x, y: (stress(u, v)[2], stress(u, v)[1]),
+    )
+    solution = sf.solve(problem, tol=1e-2)
+    stiff = 4 * shear * (lame + shear) / (lame + 2 * shear) * depth**3 / 12
+    bent = load * depth**3 / 6 * length**3 / (3 * stiff)
+    assert 0.02 < bent < 1
+    assert solution.converged, str(solution.outcome)
+    # Bernoulli's beam leaves out what shearing adds, some (depth / length)^2 of it.
+    share = 2 * (depth / length) ** 2
+    assert solution.v(place + length, depth / 2) == pytest.approx(bent, abs=1e-2, rel=share)

@@ -37,6 +37,7 @@ from sharpfront.adapt.patchwork.state import (
     noted,
     scales_of,
     tails_in,
+    tolerance_of,
     words_of,
 )
 from sharpfront.adapt.patchwork.suitable import follows_fronts, lacking, suits
@@ -164,10 +165,11 @@ class Patches:
     def assess(self, state: PatchState, approximation: Approximation) -> PatchAssessment:
         """Return how weights fall, with a certificate if they are small enough."""
         scales = scales_of(approximation, state)
-        tails = tails_in(approximation, state, scales, state.aim)
+        aim = min(state.aim, tolerance_of(state, approximation))
+        tails = tails_in(approximation, state, scales, aim)
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
-        short = state.final or not np.any(tails.tail > state.aim)
+        short = state.final or not np.any(tails.tail > aim)
         if short and not state.unsettled:
             certifier = self._certifier(state)
             certificate = certifier.certificate(
@@ -192,6 +194,8 @@ class Patches:
         if state.missing is not None:
             return replace(state, best=assessment, finished=state.missing)
         state = replace(state, tried=(*state.tried, longest_tail(assessment)))
+        tol = tolerance_of(state, assessment.approximation)
+        state = replace(state, aim=min(state.aim, tol))
         if assessment.certificate is None:
             return self._next(state, assessment, state.aim)
         state = noted(state, assessment)
@@ -199,7 +203,7 @@ class Patches:
         assert found.certificate is not None
         if found.certificate.amplification > AMPLIFIED:
             return ended(state, OutcomeKind.NEAR_SINGULAR)
-        if found.reached <= state.tol:
+        if found.reached <= tolerance_of(state, found.approximation):
             return ended(state, OutcomeKind.CONVERGED)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return self._given_up(state)
@@ -209,7 +213,7 @@ class Patches:
             return self._within(state, closer, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):
             return self._within(state, deeper, state.aim, certified=True)
-        lower = LOWERED * state.tol / assessment.reached
+        lower = LOWERED * tol / assessment.reached
         aim = state.aim * min(LOWERED, max(LEAST_LOWERED, lower))
         return self._next(state, assessment, max(aim, SMALLEST))
 

@@ -93,6 +93,8 @@ class Certificate:
         The largest change beside places at which the solution jumps, which the others leave out.
     corners
         Which of this is at corners of the domain only.
+    moved
+        The error as a solution with more functions shows it, if that is larger.
     """
 
     change: float
@@ -103,6 +105,7 @@ class Certificate:
     contradiction: float = 0.0
     beside: float = 0.0
     corners: CornerChanges | None = None
+    moved: float = 0.0
 
     @property
     def value(self) -> float:
@@ -335,6 +338,17 @@ def compared_points(patches: Sequence[Patch]) -> FloatArray:
     """Return points of every patch at which solutions are compared, (m, d)."""
     z = np.array(COMPARED)
     return np.concatenate([patch.spread(z) for patch in patches])
+
+
+def distance(
+    one: Approximation, other: Approximation, scales: Sequence[float], jumps: Jumps
+) -> float:
+    """Return how far apart two solutions are on the patches of the first, away from jumps."""
+    basis = next(iter(one.bases.values()))
+    assert isinstance(basis, PatchworkBasis)
+    points = compared_points(basis.patches)
+    change = _Change(one, list(one.bases), scales)
+    return change(other, points[jumps.away(points)])
 
 
 def _finite(value: float) -> float:

@@ -13,6 +13,7 @@ from sharpfront.adapt.patchwork.certify import (
     Certificate,
     compared_away,
     compared_values,
+    distance,
     sizes_of,
 )
 from sharpfront.adapt.patchwork.cuts import Cell, Depths, at_corners
@@ -31,6 +32,11 @@ from sharpfront.rows.patch_rows import PatchRows
 
 # An estimate that falls by less than this factor has brought nothing.
 PROGRESS = 0.7
+# Solutions that are wrong in the same way do not agree to this share of themselves.
+ALIKE = 1e-3
+# Two solutions may be so many times as far apart as both estimates allow for, and the estimate of
+# the one with more functions may be so many times larger.
+APART = 2.0
 # Functions in space; drawn problems that patches solve well took 500 to 5300.
 CROWD = 6000
 _JUMPS = (
@@ -163,14 +169,35 @@ class PatchState:
 
 
 def noted(state: PatchState, assessment: PatchAssessment) -> PatchState:
-    """Return the state with a certified assessment counted in."""
+    """Return the state with a certified assessment counted in.
+
+    Solutions that are farther apart than their estimates allow cannot both be right, and one with
+    more functions is not the worse of two: what was believed before was believed too soon.
+    """
     best = state.best
     if best is None:
         return replace(state, best=assessment)
-    idle = 0 if assessment.reached < PROGRESS * best.reached else state.idle + 1
-    if assessment.reached < best.reached:
+    missed = _missed(state, best, assessment)
+    if missed:
+        assert best.certificate is not None
+        told = replace(best.certificate, moved=missed)
+        estimate = replace(best.estimate, value=max(best.estimate.value, missed))
+        best = replace(best, certificate=told, estimate=estimate)
+    idle = 0 if missed or assessment.reached < PROGRESS * best.reached else state.idle + 1
+    if assessment.reached <= best.reached:
         best = assessment
     return replace(state, best=best, idle=idle)
+
+
+def _missed(state: PatchState, before: PatchAssessment, after: PatchAssessment) -> float:
+    """Return the error of a certified solution as one with more functions shows it, if larger."""
+    if before.approximation.kernels >= after.approximation.kernels:
+        return 0.0
+    scales = scales_of(after.approximation, state)
+    apart = distance(after.approximation, before.approximation, scales, state.jumps)
+    if apart > APART * (before.reached + after.reached):
+        return apart
+    return after.reached if after.reached > APART * before.reached else 0.0
 
 
 def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
@@ -195,6 +222,19 @@ def ended(state: PatchState, kind: OutcomeKind) -> PatchState:
         advice = _LATE if state.jumps.late else advice
         return replace(state, finished=Outcome(kind, detail, advice))
     return replace(state, finished=Outcome(kind, detail))
+
+
+def tolerance_of(state: PatchState, approximation: Approximation) -> float:
+    """Return what an estimate has to fall below: the tolerance, or a share of a small solution.
+
+    Of systems and beyond order two a solution is known by comparisons alone. Clamped beams that
+    bend by a tenth of what they should agree to 1 to 40 % of themselves, and if they bend by less
+    than one, that may be below the tolerance.
+    """
+    size = float(np.abs(compared_values(approximation)).max())
+    if state.rows.is_simple or not np.isfinite(size) or size < ALIKE * state.tol:
+        return state.tol
+    return min(state.tol, max(ALIKE, state.tol) * size)
 
 
 def longest_tail(assessment: PatchAssessment) -> Solved:
@@ -227,8 +267,9 @@ def words_of(assessment: PatchAssessment) -> str:
     found = assessment.certificate
     assert found is not None
     closer = f", patches closer to the ends of interfaces by {found.vertices:.1e}"
+    moved = f"; by one with more functions it is off by {found.moved:.1e}" if found.moved else ""
     return (
         f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches}: two "
         f"more along every axis change it by {found.change:.1e}, other weights of the rows by "
-        f"{found.norm:.1e}{closer if found.vertices else ''}."
+        f"{found.norm:.1e}{closer if found.vertices else ''}{moved}."
     )
