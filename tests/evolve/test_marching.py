@@ -199,3 +199,17 @@ def test_inflow_alone_is_well_posed():
     assert found.converged
     for t in (0.3, 0.7, 1.0):
         assert np.allclose(found(x, t), exact(x, t), atol=2e-5)
+
+
+def test_nothing_stays_nothing():
+    still = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - u.dxx,
+        boundary=lambda u, x, t: u,
+        initial=lambda x: 0 * x,
+        time=(0, 1),
+    )
+    found = sf.solve(still, tol=1e-6)
+    assert found.converged and found.error_estimate == 0.0
+    assert np.all(found(np.linspace(0, 1, 5), 1.0) == 0.0)
+    assert found.history[-1].mixture is None

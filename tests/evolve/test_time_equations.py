@@ -137,6 +137,8 @@ def test_normal_derivative_points_outwards(side, sign):
             "order 3 in x and 1 in t",
         ),
         (lambda: system(lambda u, x, t: u.dtt - u.dxx.d("t", 2), initial=(0.0, 0.0)), "as u_xxtt"),
+        (lambda: system(lambda u, x, t: u.dtt + u.dxx, initial=(0.0, 0.0)), "as in u_tt = -u_xx"),
+        (lambda: system(lambda u, x, t: u.d("x", 4) - u.dtt, initial=(0.0, 0.0)), "order 4 has"),
         (lambda: system(lambda u, x, t: u.d("t", 3) - u.dx), "up to order 3"),
         (lambda: system(lambda u, x, t: u.dt + 0.1 * u.dxx, initial=0.0), "runs backwards"),
         (lambda: system(lambda u, x, t: u.dxx - 2 * -u.dt, initial=0.0), "runs backwards"),

@@ -23,7 +23,7 @@ class StuckError(Exception):
 
 # A run that goes on like in its last steps, so many, for more than so many more is not going to
 # end. Steps grow by up to 2, so that a start is over in 50.
-CRAWLED, FAR_OFF = 100, 100_000
+CRAWLED, FAR_OFF, LATELY = 100, 100_000, 5
 
 
 def check_progress(times: deque[float], now: float, stop: float) -> None:
@@ -36,7 +36,10 @@ def check_progress(times: deque[float], now: float, stop: float) -> None:
     now, stop
         The present time and the end.
     """
-    length = (now - times[0]) / CRAWLED if len(times) == CRAWLED else np.inf
+    # After many short steps the last ones may be long again.
+    length = np.inf
+    if len(times) == CRAWLED:
+        length = max((now - times[0]) / CRAWLED, (now - times[-LATELY]) / LATELY)
     if (stop - now) / max(length, 1e-300) > FAR_OFF:
         raise StuckError(
             f"the last {CRAWLED} steps were {length:.0e} long on average. A coefficient or source "

@@ -34,6 +34,11 @@ MOST_ORDERS = 4
 # And of a rate: u_xxt.
 MOST_MIXED = 2
 SIDES = ("left", "right")
+# What to try where small waves grow without bound: of second and of first order in time.
+_REMEDY = (
+    "Check the sign; without time= it may be a problem on a box, with conditions all round.",
+    "Check the sign, or turn time around.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,19 +306,28 @@ def _require_forward(system: TimeSystem) -> None:
     """Refuse equations that run backwards: heat that flows from cold to hot has no solution."""
     x = np.linspace(system.low, system.high, 65)[1:-1]
     leaves = _at_start(system, x)
-    for name, equation in zip(system.names, system.equations, strict=True):
+    second = {velocity_name(n): n for n in system.problem.unknowns}
+    for rate, equation in zip(system.names, system.equations, strict=True):
+        # The equation of a velocity holds the derivatives along x of its unknown.
+        name = second.get(rate, rate)
         order = equation.order(name)
-        values = dict(zip(equation.terms, equation.tangents(leaves, len(x)), strict=True))
-        own = {t.orders: v for t, v in values.items() if t.unknown == name}
-        if order % 2 or not order or (order, 0) not in own or (0, 1) not in own:
+        values = {
+            (t.unknown, t.orders): v
+            for t, v in zip(equation.terms, equation.tangents(leaves, len(x)), strict=True)
+        }
+        if order % 2 or not {(name, (order, 0)), (rate, (0, 1))} <= values.keys() or not order:
             continue
-        ratio = (-1.0) ** (order // 2) * own[order, 0] * np.sign(own[0, 1])
+        if name != rate and equation.order(rate):
+            continue
+        highest = values[name, (order, 0)] * np.sign(values[rate, (0, 1)])
+        ratio = (-1.0) ** (order // 2) * highest
         if np.any(ratio < -1e-9 * np.abs(ratio).max()):
             where = float(x[int(np.argmin(ratio))])
+            example = "u_t = -u_xx" if name == rate else "u_tt = -u_xx"
             raise ProblemError(
                 f"The equation for {name} runs backwards near x = {where:.3g}: its derivative of "
-                f"order {order} has the sign of growth, as in u_t = -u_xx, so that small waves "
-                "grow without bound. Check the sign, or turn time around."
+                f"order {order} has the sign of growth, as in {example}, so that small waves grow "
+                f"without bound. {_REMEDY[name == rate]}"
             )
 
 

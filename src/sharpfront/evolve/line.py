@@ -169,9 +169,9 @@ def _stricter(way: Way, tol: float) -> float | None:
         OutcomeKind.KERNEL_LIMIT,
         OutcomeKind.BLOW_UP,
     )
-    share = way.share * float(np.clip(0.5 * tol / estimate, 1e-4, 0.3))
     if hopeless or estimate <= tol or way.number >= PASSES or not way.marks:
         return None
+    share = way.share * float(np.clip(0.5 * tol / estimate, 1e-4, 0.3))
     return share if share * STRICTER * tol > TIGHTEST else None
 
 
