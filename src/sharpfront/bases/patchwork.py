@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +18,14 @@ from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
 from sharpfront.maps import AxisMap, Chart, Quadrilateral, Strip, pulled_back
 
+Ints = NDArray[np.int64]
 _Groups = list[tuple[int, NDArray[np.int64]]]
 # Weights that are gathered for points at a time.
 AT_ONCE = 1_000_000
 # Points this close to a strip belong to it, as a share of the domain.
 NEAR = 1e-9
+# What a patch has of the domain at a point on its side is looked at so far inside.
+BESIDE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +36,12 @@ class PatchworkBasis:
     ----------
     patches
         Boxes that do not overlap.
+    outside
+        Which of them lie partly outside the domain, where that is known of patches without it.
     """
 
     patches: tuple[Patch, ...]
+    outside: tuple[bool, ...] | None = None
 
     @property
     def dimension(self) -> int:
@@ -87,7 +94,8 @@ class PatchworkBasis:
         members = {
             chart: [i for i, p in enumerate(self.patches) if p.chart == chart] for chart in charts
         }
-        return [_Lattice(self.patches, np.array(own)) for own in members.values()]
+        cut = self.outside or tuple(p.cut is not None for p in self.patches)
+        return [_Lattice(self.patches, np.array(own), np.array(cut)) for own in members.values()]
 
     def owner(self, points: FloatArray) -> NDArray[np.int64]:
         """Return the patch of each point, (m,); on a common side the one above it.
@@ -261,6 +269,7 @@ class PatchworkBasis:
             "high": np.stack([p.high for p in self.patches]),
             "strength": np.array([[m.strength for m in p.maps] for p in self.patches]),
             "functions": np.array([p.functions for p in self.patches]),
+            "outside": np.array([p.cut is not None for p in self.patches]),
             **({"charts": np.array(charts)} if charts else {}),
             **({"strips": np.array(along), "on_strips": np.array(whose)} if strips else {}),
         }
@@ -272,6 +281,7 @@ class _Lattice:
 
     patches: Sequence[Patch]
     members: NDArray[np.int64]
+    cut: NDArray[np.bool_]
 
     @cached_property
     def _lines(self) -> list[FloatArray]:
@@ -303,16 +313,43 @@ class _Lattice:
         """Return the patch of each point, (m,), and how far the chart ends from it, (m,)."""
         one = self.patches[int(self.members[0])]
         at = one.in_chart(points)
-        index = []
-        for a, x in enumerate(self._lines):
-            found = np.searchsorted(x, at[:, a], side="right") - 1
-            index.append(np.clip(found, 0, len(x) - 2))
-        owner = self._owners[tuple(index)]
+        owner = self._found(at)
+        doubtful = np.flatnonzero(self.cut.any() & (self.cut[owner] | (owner < 0)))
+        if len(doubtful):
+            owner[doubtful] = self._inside(at[doubtful], owner[doubtful])
         lost = np.flatnonzero(owner < 0)
         if len(lost):
             owner[lost] = self._nearest(at[lost])
         inside = np.stack([np.clip(at[:, a], x[0], x[-1]) for a, x in enumerate(self._lines)], 1)
         return owner, np.linalg.norm(one.in_space(inside) - points, axis=1)
+
+    def _found(self, at: FloatArray) -> Ints:
+        """Return the patch of each point, on lines the one above; -1 where there is none."""
+        index = []
+        for a, x in enumerate(self._lines):
+            found = np.searchsorted(x, at[:, a], side="right") - 1
+            index.append(np.clip(found, 0, len(x) - 2))
+        return np.asarray(self._owners[tuple(index)])
+
+    def _inside(self, at: FloatArray, owner: Ints) -> Ints:
+        """Return other patches of points on lines, where theirs has nothing of the domain there."""
+        out = owner.copy()
+        done = (out >= 0) & self._has(at, out)
+        for signs in itertools.product((1.0, -1.0), repeat=at.shape[1]):
+            other = self._found(at + NEAR * self.extent * np.array(signs))
+            better = ~done & (other >= 0)
+            better[better] = self._has(at[better], other[better])
+            out, done = np.where(better, other, out), done | better
+        return out
+
+    def _has(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:
+        """Tell whether patches have something of the domain at points of them."""
+        out = ~self.cut[owner]
+        for i in np.unique(owner[~out & (owner >= 0)]):
+            patch, here = self.patches[i], np.flatnonzero(owner == i)
+            inwards = 0.5 * (patch.low + patch.high) - at[here]
+            out[here] = patch.cut is not None and patch.has(at[here] + BESIDE * inwards)
+        return out
 
     def _nearest(self, at: FloatArray) -> NDArray[np.int64]:
         low = np.stack([self.patches[i].low for i in self.members])
@@ -375,4 +412,5 @@ def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:
     ):
         maps = tuple(AxisMap(*map(float, m)) for m in zip(low, high, strength, strict=True))
         patches.append(Patch(maps, tuple(int(k) for k in functions), chart))
-    return PatchworkBasis(tuple(patches))
+    outside = tuple(bool(k) for k in state.get("outside", ())) or None
+    return PatchworkBasis(tuple(patches), outside)

@@ -85,6 +85,22 @@ def test_smooth_solutions_on_shapes(name):
     assert solution.kernels < 1000
 
 
+def steep(x):
+    return np.tanh(6 * (x - 0.3))
+
+
+def cooled(u, x, y):
+    return u - steep(x) + 0.5 * (u - steep(x)).dn
+
+
+@pytest.mark.parametrize("centre", [(0.442, 0.637), (0.3, 0.5)])
+def test_boxes_on_the_other_side_of_a_wall_have_no_condition_there(centre):
+    """The disk ends beside a side of the box, above which boxes that it cuts go on."""
+    domain = sf.Box((0, 1), (0, 0.6)) | sf.Disk(centre, 0.35)
+    problem = sf.Problem(domain, lambda u, x, y: -sf.laplacian(u - steep(x)), boundary=cooled)
+    assert_right(sf.solve(problem, tol=1e-3), lambda x, y: steep(x), 1e-3)
+
+
 @pytest.mark.parametrize("radius", [0.1, 1e-4])
 def test_holes_of_any_size(radius):
     centre = (0.37, 0.61)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.adapt.patchwork.blocks import (
+    ROUNDING,
     Block,
     Tiling,
     ends_of,
@@ -42,7 +43,7 @@ def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Til
     walls = [(e is not None and wall_of(e, p)) or None for e, p in straight]
     ends = [(c.at(np.array([0.0, c.measure])).points, p) for p, c in curves if not c.closed]
     places = [
-        merged([w[1] for w in walls if w and w[0] == a] + [float(x[a]) for e, _ in ends for x in e])
+        _places([w[1] for w in walls if w and w[0] == a], [float(x[a]) for e, _ in ends for x in e])
         for a in range(2)
     ]
     snapped_walls = [
@@ -63,6 +64,17 @@ def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Til
     ]
     corners = _corners(known.reshape(-1, 2), ends, places)
     return Tiling(domain, (block,), curves=tuple(bent), places=corners)
+
+
+def _places(walls: Sequence[float], ends: Sequence[float]) -> FloatArray:
+    """Return places along an axis, those that differ by rounding as one: that of the wall."""
+    found = merged([*walls, *ends])
+    known = np.array(walls)
+    if not len(known):
+        return found
+    near = ROUNDING * float(np.ptp(found))
+    nearest = known[np.argmin(np.abs(found[:, None] - known), axis=1)]
+    return np.asarray(np.where(np.abs(nearest - found) <= near, nearest, found))
 
 
 def _frame(domain: Domain, walls: Sequence[Wall]) -> tuple[FloatArray, ...]:
