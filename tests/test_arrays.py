@@ -20,6 +20,8 @@ SOURCES = Path(sharpfront.__file__).parent
 HOST_ONLY = {
     *("blocked.py", "dissection.py", "gram.py", "householder.py", "leaves.py", "merges.py"),
     *("reflectors.py", "traces.py", "tree.py"),
+    # Indices are the host's; what is on a device goes through its namespace.
+    *("batched_leaves.py", "batched_merges.py", "batched_tree.py", "kinds.py", "refinement.py"),
 }
 STANDARD_ONLY = [
     *(SOURCES / name for name in ("kernels.py", "basis.py", "assemble.py")),

@@ -22,10 +22,10 @@ TABLE = [
     (catalog.WAVY_FRONT, 1e-2, 1e-4, 13_000, 8),
     (catalog.SHARP_SOURCE, 1e-2, 1e-7, 15_000, 3),
     (catalog.SQUARE_WAVES, 6.0, 1e-7, 1800, 4),
-    (catalog.PETAL, 4.0, 1e-7, 800, 4),
+    (catalog.PETAL, 4.0, 1e-7, 6500, 4),
     (catalog.L_SHAPE, 4.0, 1e-7, 800, 4),
-    (catalog.PIERCED_SQUARE, 4.0, 1e-7, 800, 4),
-    (catalog.BIHARMONIC_PETAL, 5.0, 5e-5, 1100, 5),
+    (catalog.PIERCED_SQUARE, 4.0, 1e-7, 2300, 4),
+    (catalog.BIHARMONIC_PETAL, 5.0, 5e-5, 5700, 5),
     # The solution is 2.7 there: relative to it this is an error of 8e-6.
     (catalog.CUBE, 1.0, 3e-6, 1200, 4),
     (catalog.HYPERCUBE, 5, 1e-3, 500, 3),
