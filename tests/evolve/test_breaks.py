@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtr
+from scipy.special import erfc, ndtr
 
 import sharpfront as sf
 from sharpfront.evolve.breaks import REACH, ROUND, Break, Rounded, breaks_of, rounded
@@ -226,3 +226,30 @@ def test_slopes_off_a_condition_are_drawn_to_it(side):
     assert np.isclose(-inward, 0.4, atol=5e-3)
     assert abs(state(np.array([end]))[0] - 1.0) < 1e-4
     assert abs(state(np.array([0.5]))[0] - start(0.5)) < 1e-12
+
+
+@pytest.mark.parametrize(("speed", "size"), [(40.0, 0.2), (7.0, 1.0)])
+def test_a_value_that_leaves_a_state_at_rest_makes_a_layer_that_is_seen(speed, size):
+    """At first it is thinner than any element; on a long line it is a known integral."""
+    diffusion = 0.02
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - diffusion * u.dxx,
+        left=lambda u, x, t: u - size * np.sin(speed * t),
+        right=lambda u, x, t: u,
+        initial=lambda x: 0 * x,
+        time=(0, 0.05),
+    )
+    solution = sf.solve(problem, tol=1e-4)
+    # u = int f'(t - s) erfc(x / (2 sqrt(D s))) ds, in s = r^2, which is smooth.
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    worst = 0.0
+    for t in np.geomspace(1e-4, 0.05, 12):
+        r = 0.5 * np.sqrt(t) * (1 + nodes)
+        rate = size * speed * np.cos(speed * (t - r**2)) * r * np.sqrt(t)
+        for x in np.sqrt(diffusion * t) * np.array([0.05, 0.3, 1.0, 3.0]):
+            exact = (weights * rate * erfc(x / (2 * np.sqrt(diffusion) * r))).sum()
+            worst = max(worst, abs(float(solution(x, t)) - exact))
+    assert solution.converged
+    assert worst < 1e-4
+    assert worst < 3 * solution.error_estimate

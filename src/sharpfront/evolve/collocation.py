@@ -40,6 +40,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.residuals)
 
+    def holds_a_value(self, row: int) -> bool:
+        """Tell whether a row holds values of unknowns and no derivative of them."""
+        own = [(space, time) for i, _, space, time in self.terms if i == row]
+        return bool(own) and all(orders == (0, 0) for orders in own)
+
 
 class Discrete:
     """What is collocated on any mesh.

@@ -40,6 +40,8 @@ FIRST, CHANGE = 0.02, 0.05
 # Errors of a rate that was made an unknown count less by this: over an element, of which a wave has
 # about so many, they come and go in the unknown itself.
 COMPANION = 10.0
+# How many tolerances a value held at an end may go in the first step, away from a state at rest.
+SUDDEN = 30.0
 # Meshes for one step at most, and for the first state, and by how much more elements each has:
 # what is not resolved yet looks rougher than it is.
 MESHES, FIRST_MESHES, SWELL = 30, 24, 1.4
@@ -104,6 +106,8 @@ class Taken:
         What was done to the state before it, in words.
     between
         What its polynomials in time leave out, in units of max(1, max|u|).
+    first
+        Whether it is the first one after a start, or after a moment at which data jump.
     """
 
     slab: Slab
@@ -112,6 +116,7 @@ class Taken:
     iterations: int = 0
     words: tuple[str, ...] = ()
     between: float = 0.0
+    first: bool = False
 
     def at(self, x: FloatArray, t: float) -> FloatArray:
         """Return the unknowns at positions and a moment of it, (n, K)."""
@@ -209,8 +214,29 @@ class March:
         rates = self.first_rates(frame, values, t)
         fast = float(np.abs(rates[self.at_nodes(frame)] / scale).max())
         dt = min(FIRST * (self.span[1] - self.span[0]), CHANGE / max(fast, 1e-300))
-        dt *= self.stride
+        dt = self.stride * min(dt, SUDDEN * self.tol / max(self._sudden(frame, values, t), 1e-300))
         return State(t, frame, values, rates, dt, scale)
+
+    def _sudden(self, frame: Frame, values: FloatArray, t: float) -> float:
+        """Return how fast values held at the ends leave a state that has no rate there.
+
+        They make a layer that is thinner than any element at first.
+        """
+        soon = 1e-6 * (self.span[1] - self.span[0])
+        here = Moments(self.discrete, frame, t, np.array([0.0, soon]))
+        both, still = np.stack([values, values]), np.zeros((2, *values.shape))
+        fastest = 0.0
+        for side, own in enumerate(self.discrete.sides):
+            held = [i for i in range(len(own)) if own.holds_a_value(i)]
+            if not held:
+                continue
+            leaves = here.at_end(side, both, still)
+            change = np.abs(np.diff(own.values.run(leaves, 2), axis=1))[:, 0]
+            slopes = np.abs(own.tangents.run(leaves, 2))[:, 0]
+            for i in held:
+                each = [s for s, term in zip(slopes, own.terms, strict=True) if term[0] == i]
+                fastest = max(fastest, float(change[i]) / max(*each, 1e-300) / soon)
+        return fastest
 
     def first_rates(self, frame: Frame, values: FloatArray, t: float) -> FloatArray:
         """Return the rates of coefficients from the equations, by one linear solve."""
@@ -438,7 +464,13 @@ class March:
         )
         stated = len(self.system.problem.unknowns)
         at_nodes = values[:, self.at_nodes(frame), :stated] / after.scale[:stated]
-        taken = Taken(Slab(state.t, stop, frame), values, after, between=left_out(at_nodes))
+        taken = Taken(
+            Slab(state.t, stop, frame),
+            values,
+            after,
+            between=left_out(at_nodes),
+            first=state.before is None,
+        )
         return _Tried(taken, dt, 0, solved.iterations)
 
     def _late(self, step: Step, state: State, solved: _Solved, unit: FloatArray) -> float:

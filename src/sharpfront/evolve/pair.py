@@ -21,6 +21,8 @@ STRICTER = 0.1
 STRIDE = 0.6
 # Places in an element and moments in a step at which the runs are compared.
 PLACES, MOMENTS = (0.0, 0.35, 0.7), (0.28, 0.62, 1.0)
+# Further moments of a first step.
+SOON = (0.004, 0.02, 0.08)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +101,9 @@ def compared(coarse: March, fine: March, pair: Pair) -> Iterator[Compared]:
 def _difference(taken: Taken, others: list[Taken], stated: int) -> float:
     """Return the largest difference of the stated unknowns during a step."""
     slab, worst = taken.slab, 0.0
-    moments = slab.start + np.array(MOMENTS) * slab.dt
+    # Right after a start solutions change fastest.
+    shares = (*SOON, *MOMENTS) if taken.first else MOMENTS
+    moments = slab.start + np.array(shares) * slab.dt
     # The ends of the other run's steps are where it is best and where its mesh changes.
     ends = [o.slab.stop for o in others if slab.start < o.slab.stop < slab.stop]
     for t in sorted([*moments, *ends[-len(MOMENTS) :]]):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork import cuts
 from sharpfront.adapt.patchwork.corners import CornerChanges
 from sharpfront.adapt.patchwork.cuts import Cell, rings
 from sharpfront.adapt.patchwork.jumps import Jumps
@@ -110,3 +111,16 @@ def test_a_slit_is_not_sewn_up(gap=1e-9):
     solution = sf.solve(problem, tol=0.03)
     x, y = domain.sample(300).T
     assert np.abs(solution(x, y) - root(x, y)).max() < 3 * solution.error_estimate
+
+
+def test_a_corner_beyond_the_boundary_ends_the_cuts(monkeypatch):
+    """On a shape that cuts the patch, the part at its corner may lie outside."""
+    whole = Cell(Patch((AxisMap(0.0, 1.0), AxisMap(0.0, 1.0)), (8, 8)))
+    every = cuts.parts_of
+
+    def inside(*arguments):
+        return [c for c in every(*arguments) if c.corner != (0, 0)]
+
+    monkeypatch.setattr(cuts, "parts_of", inside)
+    parts = cuts.rings(whole, (0, 0), 1.0, [np.array([8, 8])] * 4)
+    assert len(parts) == 3 and all(p.corner != (0, 0) for p in parts)

@@ -174,7 +174,11 @@ def rings(
     now, levels = cell, len(functions) - 1
     for number in functions[:-1]:
         parts = parts_of(now, axes, number, tail, even)
-        now = next(c for c in parts if c.corner == corner)
+        there = next((c for c in parts if c.corner == corner), None)
+        if there is None:
+            # The corner of the cell lies beyond the boundary that cuts it.
+            return [*out, *parts]
+        now = there
         out += [c for c in parts if c is not now]
     counts = np.where(axes, functions[-1], now.patch.functions)
     patch = replace(now.patch, functions=tuple(counts.tolist()))
