@@ -96,6 +96,26 @@ def test_several_unknowns():
     assert np.array_equal(data.v.values, pair.v(data.x.values[:, None], data.y.values[None, :]))
 
 
+@pytest.mark.parametrize("suffix", ["", ".csv"])
+def test_tables_have_a_row_for_each_place_inside(wave, tmp_path, suffix):
+    disk = sf.Problem(sf.Disk((0, 0), 1), "-laplacian(u) = 4", boundary="u = 0")
+    for solution in (sf.solve(disk), wave):
+        if suffix:
+            text = sf.export(solution, tmp_path / f"t{suffix}", resolution=9).read_text()
+            names, *lines = text.splitlines()
+            table = np.array([row.split(",") for row in lines], dtype=float)
+            columns = dict(zip(names.split(","), table.T, strict=True))
+        else:
+            pytest.importorskip("pandas")
+            frame = solution.to_dataframe(x=9)
+            assert frame.attrs["tol"] == solution.tol
+            columns = {name: frame[name].to_numpy() for name in frame}
+        assert [*columns] == [*solution.approximation.coordinates, "u"]
+        *at, values = columns.values()
+        assert np.all(solution(*at) == values)
+        assert solution.domain.contains(np.stack(at, axis=1)).all()
+
+
 def test_time_is_a_dimension(wave):
     data = wave.to_xarray(x=11)
     assert data.u.dims == ("x", "t")

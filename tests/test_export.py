@@ -130,7 +130,7 @@ def test_a_failed_export_leaves_the_old_file(layer, tmp_path, monkeypatch):
 
 
 def test_slips_are_named(layer, tmp_path, monkeypatch):
-    with pytest.raises(ProblemError, match=r"\.vtu, \.vtk, \.xdmf, \.nc files, got 'a.stl'"):
+    with pytest.raises(ProblemError, match=r"\.vtu, \.vtk, \.xdmf, \.nc, \.csv files, got 'a.stl'"):
         sf.export(layer, tmp_path / "a.stl")
     with pytest.raises(ProblemError, match="2 or more, got 1"):
         sf.export(layer, tmp_path / "a.vtu", resolution=1)

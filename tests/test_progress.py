@@ -77,6 +77,22 @@ def test_a_bar_on_a_terminal():
     assert "step 3: t = 2" in text
 
 
+def test_a_notebook_has_one_bar_that_changes(monkeypatch):
+    shown = []
+    handle = SimpleNamespace(update=shown.append)
+    display = SimpleNamespace(
+        HTML=str, display=lambda first, display_id: shown.append(first) or handle
+    )
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    solution = sf.solve(problem(), progress=True)
+    assert len(shown) == 1 + len(solution.history)
+    assert 'value="0.000"' in shown[0]
+    assert 'value="1.000"' in shown[-1]
+    assert f"{solution.kernels} kernels" in shown[-1]
+
+
 def test_a_failing_solve_takes_its_bar_down():
     screen = Console(file=io.StringIO(), force_terminal=True, width=120)
     with pytest.raises(KeyboardInterrupt), told(None, shown=True, tol=0.1, console=screen):

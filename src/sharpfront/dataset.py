@@ -1,8 +1,9 @@
-"""Solutions as xarray datasets: values on a grid, with coordinates and words."""
+"""Solutions as tables: xarray datasets on a grid, data frames with a row for each place."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,10 +35,49 @@ def to_xarray(solution: Any, **axes: Any) -> Any:
         The places along a coordinate, by name: an increasing array, or a number of places. By
         default they are as close together as the kernels are.
     """
-    try:
-        xarray = importlib.import_module("xarray")
-    except ImportError:
-        raise MissingExtraError("xarray", "export") from None
+    xarray = _module("xarray")
+    places, data = on_grid(solution, axes)
+    return xarray.Dataset(
+        {unknown: (tuple(places), values) for unknown, values in data.items()},
+        coords=places,
+        attrs=_attributes(solution),
+    )
+
+
+def to_dataframe(solution: Any, **axes: Any) -> Any:
+    """Return a solution as a ``pandas.DataFrame`` with a row for each place.
+
+    Its columns are the coordinates and the unknowns by name; places outside a shape have no row.
+    Its ``attrs`` say tolerance, estimate, outcome and statement. Needs pandas:
+    ``pip install sharpfront[export]``.
+
+    Parameters
+    ----------
+    solution
+        Any solution.
+    **axes
+        The places along a coordinate, as for `to_xarray`.
+    """
+    pandas = _module("pandas")
+    frame = pandas.DataFrame(columns_of(solution, axes))
+    frame.attrs.update(_attributes(solution))
+    return frame
+
+
+def columns_of(solution: Any, axes: Mapping[str, Any]) -> dict[str, FloatArray]:
+    """Return coordinates and unknowns at places inside the domain, (n,) each."""
+    places, data = on_grid(solution, axes)
+    grids = np.meshgrid(*places.values(), indexing="ij")
+    flat = {name: grid.ravel() for name, grid in zip(places, grids, strict=True)}
+    inside = ~np.isnan(next(iter(data.values())).ravel())
+    every = flat | {unknown: values.ravel() for unknown, values in data.items()}
+    return {name: column[inside] for name, column in every.items()}
+
+
+def on_grid(
+    solution: Any, axes: Mapping[str, Any]
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Return places along each coordinate, and every unknown on their grid; NaN outside."""
     names = solution.approximation.coordinates
     foreign = [name for name in axes if name not in names]
     if foreign:
@@ -55,8 +95,15 @@ def to_xarray(solution: Any, **axes: Any) -> Any:
         if inside.any():
             zero = (0,) * len(names)
             values[inside] = solution.approximation.values(unknown, flat[inside], zero)
-        data[unknown] = (names, values.reshape(shape))
-    return xarray.Dataset(data, coords=places, attrs=_attributes(solution))
+        data[unknown] = values.reshape(shape)
+    return places, data
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtraError(name, "export") from None
 
 
 def _places(solution: Any, axis: int, given: Any) -> FloatArray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path, solution_like, whole
-from sharpfront.dataset import to_xarray
+from sharpfront.dataset import columns_of, to_xarray
 from sharpfront.errors import DomainError, MissingExtraError, ProblemError
 from sharpfront.estimate.mesh import box_mesh
 from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
@@ -30,6 +30,8 @@ _FORMATS: dict[str, dict[str, Any]] = {
 }
 # A grid, by way of xarray.
 _GRID = ".nc"
+# A row for each place of a grid, as text.
+_TABLE = ".csv"
 _CELLS = {1: "line", 2: "triangle", 3: "tetra"}
 # Nodes along a side, by dimension.
 _RESOLUTION = {1: 1000, 2: 120, 3: 24}
@@ -38,9 +40,11 @@ __all__ = ["export", "to_xarray"]
 
 
 def export(solution: Solution, path: str | Path, *, resolution: int | None = None) -> Path:
-    """Write a solution on a mesh of its domain as ``.vtu``, ``.vtk`` or ``.xdmf``.
+    """Write a solution on a mesh of its domain as ``.vtu``, ``.vtk`` or ``.xdmf``, or as a table.
 
-    A file ``.nc`` (NetCDF) holds it on a grid instead, time included: what `to_xarray` returns.
+    A file ``.nc`` (NetCDF) holds it on a grid instead, time included: what `to_xarray` returns. A
+    file ``.csv`` has a row for each place of that grid, with the names of its columns in the first
+    one, and needs nothing else.
 
     The mesh is as fine as the kernels are, so that layers are resolved. Its points carry each
     unknown by name, its gradient as ``grad_u``, and, if the problem is known, the size of each
@@ -61,10 +65,10 @@ def export(solution: Solution, path: str | Path, *, resolution: int | None = Non
     target = file_path(path, "path")
     if resolution is not None:
         whole(resolution, "resolution", 2, "resolution=100")
-    if target.suffix == _GRID:
+    if target.suffix in (_GRID, _TABLE):
         return _export_grid(solution, target, resolution)
     if target.suffix not in _FORMATS:
-        known = ", ".join((*_FORMATS, _GRID))
+        known = ", ".join((*_FORMATS, _GRID, _TABLE))
         raise ProblemError(f"export() writes {known} files, got {target.name!r}.")
     try:
         meshio = importlib.import_module("meshio")
@@ -80,7 +84,15 @@ def export(solution: Solution, path: str | Path, *, resolution: int | None = Non
 
 def _export_grid(solution: Solution, target: Path, resolution: int | None) -> Path:
     space = [name for name in solution.approximation.coordinates if name != "t"]
-    grid = to_xarray(solution, **({} if resolution is None else dict.fromkeys(space, resolution)))
+    axes = {} if resolution is None else dict.fromkeys(space, resolution)
+    if target.suffix == _TABLE:
+        columns = columns_of(solution, axes)
+        rows = np.column_stack(list(columns.values()))
+        with replacing(target) as temporary:
+            # Seventeen digits give the same number back.
+            np.savetxt(temporary, rows, "%.17g", ",", header=",".join(columns), comments="")
+        return target
+    grid = to_xarray(solution, **axes)
     with replacing(target) as temporary:
         # SciPy's format needs nothing else to be installed.
         grid.to_netcdf(temporary, engine="scipy")

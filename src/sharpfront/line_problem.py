@@ -205,19 +205,26 @@ _LOBATTO = (
 )
 
 
-def integrate(function: Function, low: float, high: float) -> float:
+def integrate(
+    function: Function,
+    low: float,
+    high: float,
+    edges: FloatArray | None = None,
+    tol: float = 1e-14,
+) -> float:
     """Return the integral of a function that may jump or have spikes.
 
-    Two rules on even cells; the cells on which they differ are halved.
+    Two rules on even cells, or between the edges given; the cells on which they differ by more than
+    `tol` of the whole are halved.
     """
     if not callable(function):
         return function * (high - low)
-    edges = np.linspace(low, high, _CELLS + 1)
+    edges = np.linspace(low, high, _CELLS + 1) if edges is None else edges
     left, right, total, size = edges[:-1], edges[1:], 0.0, 0.0
     for _ in range(_ROUNDS):
         rough, fine = (_by_rule(function, left, right, rule) for rule in (_LOBATTO, _GAUSS))
         size = max(size, float(np.sum(np.abs(fine))))
-        open_ = np.abs(fine - rough) > 1e-14 * size
+        open_ = np.abs(fine - rough) > tol * size
         total += float(np.sum(fine[~open_]))
         if not open_.any():
             return total

@@ -1,4 +1,4 @@
-"""What a solve says while it runs: lines for the log, and a bar on a terminal.
+"""What a solve says while it runs: lines for the log, and a bar on a terminal or in a notebook.
 
 Nothing is shown by default. The logger is called ``sharpfront``: one line for each solve or step at
 INFO, its details at DEBUG.
@@ -7,8 +7,10 @@ INFO, its details at DEBUG.
 from __future__ import annotations
 
 import contextlib
+import html
 import logging
 import math
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +87,24 @@ def _bar(
     if not shown:
         yield lambda record: None
         return
+    with _shown_bar(console) as update:
+        first: list[float] = []
+
+        def advance(record: Any) -> None:
+            first.append(record.error_estimate)
+            share = _time_share(record, span) if span else _share(first[0], first[-1], tol)
+            update(share, line_of(record))
+
+        yield advance
+
+
+@contextlib.contextmanager
+def _shown_bar(console: Console | None) -> Iterator[Callable[[float, str], None]]:
+    """Yield what to call with the share that is done and a line: a bar shows both."""
+    notebook = _notebook() if console is None else None
+    if notebook is not None:
+        yield _html_bar(notebook)
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -92,14 +112,37 @@ def _bar(
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
         bar = progress.add_task("solving", total=1.0)
-        first: list[float] = []
+        yield lambda share, words: progress.update(bar, completed=share, description=words)
 
-        def advance(record: Any) -> None:
-            first.append(record.error_estimate)
-            share = _time_share(record, span) if span else _share(first[0], first[-1], tol)
-            progress.update(bar, completed=share, description=line_of(record))
 
-        yield advance
+def _notebook() -> Any:
+    """Return IPython's module of displays where a notebook runs this; None elsewhere."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    import importlib
+
+    return importlib.import_module("IPython.display")
+
+
+def _html_bar(display: Any) -> Callable[[float, str], None]:
+    """Return what draws a bar as plain HTML, in the place of the one before."""
+    handle = display.display(display.HTML(_bar_html(0.0, "solving")), display_id=True)
+
+    def update(share: float, words: str) -> None:
+        if handle is not None:
+            handle.update(display.HTML(_bar_html(share, words)))
+
+    return update
+
+
+def _bar_html(share: float, words: str) -> str:
+    done = min(max(share, 0.0), 1.0)
+    return (
+        f'<div><progress max="1" value="{done:.3f}" style="vertical-align: middle"></progress> '
+        f"<code>{html.escape(words)}</code></div>"
+    )
 
 
 @contextlib.contextmanager

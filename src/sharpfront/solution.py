@@ -16,9 +16,11 @@ from sharpfront.bases.joined import JoinedBasis, states_of_parts
 from sharpfront.bases.patchwork import restore_patchwork
 from sharpfront.basis import Basis, restore
 from sharpfront.checks import explained, file_path, one_of, whole
+from sharpfront.equation.expression import Derivative
 from sharpfront.equation.names import reserve
 from sharpfront.errors import DomainError, Outcome, OutcomeKind, ProblemError, SolutionFileError
 from sharpfront.files import flattened, replacing, unflattened
+from sharpfront.functionals import Asked, Known
 from sharpfront.geometry import Domain, restore_domain
 from sharpfront.history import TimeStep, packed_record, unpacked_record
 from sharpfront.pieces import restore_pieces
@@ -55,13 +57,19 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class Field(Asked):
     """One unknown, or a derivative of it, as a function of the coordinates."""
 
     approximation: Approximation
     domain: Domain
     unknown: str
     orders: tuple[int, ...]
+    error: float = 0.0
+
+    @property
+    def _known(self) -> Known:
+        leaf = Derivative(self.unknown, self.approximation.coordinates, self.orders)
+        return Known(self.approximation, self.domain, self.error, subject=leaf)
 
     def __call__(self, *coordinates: Any, extrapolate: bool = False) -> Any:
         """Return values at coordinates, which broadcast like NumPy arrays.
@@ -81,11 +89,11 @@ class Field:
         times = whole(times, "The order of a derivative", 0)
         i = names.index(coordinate)
         orders = (*self.orders[:i], self.orders[i] + times, *self.orders[i + 1 :])
-        return Field(self.approximation, self.domain, self.unknown, orders)
+        return Field(self.approximation, self.domain, self.unknown, orders, self.error)
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Asked):
     """A solution of a problem: call it, differentiate it, ask how far to trust it.
 
     Parameters
@@ -312,6 +320,12 @@ class Solution:
 
         return to_xarray(self, **axes)
 
+    def to_dataframe(self, **axes: Any) -> Any:
+        """Return a ``pandas.DataFrame``, a row for each place; `sharpfront.dataset` says how."""
+        from sharpfront.dataset import to_dataframe
+
+        return to_dataframe(self, **axes)
+
     def __str__(self) -> str:
         from sharpfront.plot.notebook import headline
 
@@ -332,7 +346,12 @@ class Solution:
 
     def _field(self, unknown: str) -> Field:
         orders = (0,) * len(self.approximation.coordinates)
-        return Field(self.approximation, self.domain, unknown, orders)
+        return Field(self.approximation, self.domain, unknown, orders, self.error_estimate)
+
+    @property
+    def _known(self) -> Known:
+        parameters = None if self.problem is None else self.problem.parameters
+        return Known(self.approximation, self.domain, self.error_estimate, parameters)
 
 
 # An unknown of such a name could not be reached as solution.name.

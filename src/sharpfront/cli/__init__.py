@@ -15,10 +15,13 @@ from typing import Annotated
 import typer
 
 from sharpfront.cli.catalog import app as _catalog
+from sharpfront.cli.check import check as _check
 from sharpfront.cli.doctor import doctor as _doctor
 from sharpfront.cli.fit import fit as _fit
 from sharpfront.cli.init import init as _init
 from sharpfront.cli.paper import paper as _paper
+from sharpfront.cli.shown import plot as _plot
+from sharpfront.cli.shown import report as _report
 from sharpfront.cli.solve import solve as _solve
 from sharpfront.cli.sweep import sweep as _sweep
 from sharpfront.cli.terminal import INTERRUPTED
@@ -31,6 +34,9 @@ app = typer.Typer(
     help="Stiff differential equations without a mesh, by adaptive-kernel least squares.",
 )
 app.command()(_solve)
+app.command()(_check)
+app.command()(_plot)
+app.command()(_report)
 app.command()(_fit)
 app.command()(_sweep)
 app.command()(_init)

@@ -139,7 +139,7 @@ def written(
     files = {"solution": solution.save(wanted.out / f"{statement.name}.npz")}
     notes = [_bare(statement)] if statement.bare_parts else []
     extras = (
-        ("figure", wanted.plot, ".png", _draw),
+        ("figure", wanted.plot, ".png", draw),
         ("report", wanted.report, ".html", functools.partial(_report, statement)),
     )
     for kind, asked, suffix, write in extras:
@@ -167,14 +167,17 @@ def _bare(statement: Statement) -> str:
     return f"Note: there is no condition on {', '.join(statement.bare_parts)}."
 
 
-def _draw(solution: Solution, path: Path) -> None:
+def draw(
+    solution: Solution, path: Path, what: str = "close-up", unknown: str | None = None
+) -> None:
+    """Write a picture of a solution."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
     import numpy as np
 
-    figure = np.ravel(np.asarray(solution.plot("close-up"), dtype=object))[0].figure
+    figure = np.ravel(np.asarray(solution.plot(what, unknown=unknown), dtype=object))[0].figure
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150, bbox_inches="tight")
     plt.close(figure)

@@ -1,0 +1,7 @@
+"""Numbers that a solution is asked for: integrals, fluxes, extrema, roots."""
+
+from sharpfront.functionals.asked import Asked
+from sharpfront.functionals.extrema import Extremum
+from sharpfront.functionals.quantity import Known
+
+__all__ = ["Asked", "Extremum", "Known"]
