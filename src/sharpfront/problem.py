@@ -29,6 +29,7 @@ from sharpfront.conditions import (
     integral,
     jump,
 )
+from sharpfront.equation.axis import cleared, implied
 from sharpfront.equation.expression import Expression, as_expression
 from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.names import refuse_names
@@ -75,7 +76,9 @@ class Problem:
         ``"-nu*u_xx + u_x = 0"``. Parameters named x, y, z, t are coordinates, all others are
         unknowns. With several unknowns it returns one residual for each.
     boundary
-        The condition on every part of the boundary that has none of its own.
+        The condition on every part of the boundary that has none of its own. The axis r = 0 of
+        polar, cylindrical and spherical coordinates is no boundary: unless a condition is given
+        for it by name, the regular solution is meant.
     conditions
         Further conditions, made by `sf.at`, `sf.integral` and `sf.jump`.
     parameters
@@ -125,7 +128,9 @@ class Problem:
         coordinates = domain.coordinates if time is None else (*domain.coordinates, "t")
         self.symbols = Symbols(_unknowns(equation, coordinates, self.parameters), coordinates)
         refuse_names(self.symbols.unknowns, coordinates)
-        self.equations = self._read(equation, "equation")
+        self.equations = tuple(
+            cleared(e, "r") if self._on_axis else e for e in self._read(equation, "equation")
+        )
         if len(self.equations) != len(self.symbols.unknowns):
             raise EquationError(_wrong_count(len(self.equations), self.symbols))
         require_unknowns(self.equations, "equation")
@@ -134,6 +139,24 @@ class Problem:
         self.further = tuple(self._read_further(c) for c in stated if not isinstance(c, Jump))
         self.jumps = tuple(self._read_jump(c) for c in stated if isinstance(c, Jump))
         self.initial = self._read_initial(initial) if self.time else None
+
+    @cached_property
+    def _on_axis(self) -> bool:
+        """Whether the domain begins at r = 0."""
+        names = self.domain.coordinates
+        return "r" in names and self.domain.bounds[0, names.index("r")] == 0.0
+
+    def _is_axis(self, part: str) -> bool:
+        """Tell whether a part of the boundary is the axis r = 0 of polar coordinates."""
+        if not self._on_axis:
+            return False
+        column = self.domain.coordinates.index("r")
+        return bool(np.all(self.domain.boundary(part, 5).points[:, column] == 0.0))
+
+    def _regular(self) -> tuple[Expression, ...]:
+        """Return what the equations themselves say on the axis."""
+        found = (implied(e, "r") for e in self.equations)
+        return tuple(e for e in found if e is not None)
 
     @property
     def unknowns(self) -> tuple[str, ...]:
@@ -211,7 +234,11 @@ class Problem:
         known: dict[int, tuple[Expression, ...]] = {}
         for part in self.domain.parts:
             residual = parts.get(part) if parts.get(part) is not None else boundary
-            if residual is not None:
+            if parts.get(part) is None and self._is_axis(part):
+                # No boundary of the region: there what is regular is what the equation implies.
+                if self._regular():
+                    conditions.append(Condition(self._regular(), part))
+            elif residual is not None:
                 if id(residual) not in known:
                     known[id(residual)] = self._read(residual, f"condition on {part!r}")
                 read = known[id(residual)]

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.special as sp
 
 from sharpfront.checks import did_you_mean
-from sharpfront.equation.calculus import laplacian
+from sharpfront.equation.calculus import SYSTEMS, laplacian
 from sharpfront.equation.expression import (
     Constant,
     Coordinate,
@@ -240,8 +240,9 @@ class Reader:
     def calculus(self, name: str, node: ast.Call) -> Any:
         """Return ``laplacian(k*u)`` or ``diff(k*u_x, x)``."""
         places = [a.id for a in node.args[1:] if isinstance(a, ast.Name)]
-        known = [c for c in places if c in self.symbols.coordinates]
-        whole = len(node.args) == 1 if name == "laplacian" else len(node.args) > 1
+        meant = SYSTEMS if name == "laplacian" else self.symbols.coordinates
+        known = [c for c in places if c in meant]
+        whole = len(node.args) < 3 if name == "laplacian" else len(node.args) > 1
         if not whole or len(known) != len(node.args) - 1:
             return self.complain(
                 f"{name} in {short(self.text)} is written laplacian(u), or diff(u, x) with one or "
@@ -253,7 +254,7 @@ class Reader:
         if not coordinates_of(value):
             return Constant(0.0)
         return (
-            laplacian(value)
+            laplacian(value, *known)
             if name == "laplacian"
             else functools.reduce(Expression.d, known, value)
         )

@@ -19,15 +19,17 @@ from sharpfront.geometry.sampling import checked_count, unit_sample
 from sharpfront.geometry.shape import Shape
 
 _FACES = (("left", "right"), ("bottom", "top"), ("back", "front"))
+# What sides may be called by name.
+_COORDINATES = ("x", "y", "z", "r", "theta", "phi")
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Box(Shape):
-    """A product of intervals, ``Box((0, 1), (0, 2))``.
+    """A product of intervals, ``Box((0, 1), (0, 2))`` or ``Box(r=(0.5, 1), theta=(0, 3))``.
 
-    Coordinates are x, y, z in up to three dimensions and x1, x2, ... beyond. The boundary's parts
-    are left/right along x, bottom/top along y and back/front along z; beyond three dimensions they
-    are x1_low, x1_high, x2_low and so on.
+    Coordinates are x, y, z in up to three dimensions and x1, x2, ... beyond, or those that sides
+    are given by. The boundary's parts are left/right along the first, bottom/top along the second
+    and back/front along the third; beyond three dimensions they are x1_low, x1_high and so on.
 
     Parameters
     ----------
@@ -36,22 +38,45 @@ class Box(Shape):
     periodic
         Names of the coordinates along which the two ends are joined, ``periodic=("x",)``; the
         faces there are not parts of the boundary.
+    **named
+        Sides by the names of their coordinates instead: x, y, z, r, theta or phi.
     """
 
     sides: tuple[tuple[float, float], ...] = field()
     _joined: tuple[bool, ...] = field()
+    _called: tuple[str, ...] = field()
 
     @explained("sf.Box((0, 1), (0, 2))")
-    def __init__(self, *sides: tuple[float, float], periodic: Iterable[str] = ()) -> None:
-        if not sides:
+    def __init__(
+        self,
+        *sides: tuple[float, float],
+        periodic: Iterable[str] = (),
+        **named: tuple[float, float],
+    ) -> None:
+        if sides and named:
+            raise DomainError(
+                "Sides of a box are given in order or by name, not both: sf.Box((0, 1), (0, 2)) or "
+                f"sf.Box(r=(0, 1), z=(0, 2)); got {', '.join(named)} beside {len(sides)} others."
+            )
+        every = (*sides, *named.values())
+        if not every:
             raise DomainError("A box needs at least one side, for example Box((0, 1), (0, 1)).")
-        object.__setattr__(self, "sides", tuple(_checked_side(side) for side in sides))
+        object.__setattr__(self, "sides", tuple(_checked_side(side) for side in every))
+        object.__setattr__(self, "_called", tuple(_checked_name(name) for name in named))
         object.__setattr__(self, "_joined", _axes(periodic, self.coordinates))
 
     def __repr__(self) -> str:
         joined = tuple(itertools.compress(self.coordinates, self.periodic_axes))
         kind = f", periodic={joined}" if joined else ""
+        if self._called:
+            pairs = zip(self._called, self.sides, strict=True)
+            return f"Box({', '.join(f'{name}={side}' for name, side in pairs)}{kind})"
         return f"Box(sides={self.sides}{kind})"
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
+        return self._called or super().coordinates
 
     @property
     def dimension(self) -> int:
@@ -115,7 +140,8 @@ class Box(Shape):
     def state(self) -> State:
         """Return words and numbers from which `restore_domain` makes the box again."""
         joined = list(itertools.compress(self.coordinates, self.periodic_axes))
-        return {"kind": "box", "sides": [list(side) for side in self.sides], "periodic": joined}
+        sides = [list(side) for side in self.sides]
+        return {"kind": "box", "sides": sides, "periodic": joined, "called": list(self._called)}
 
     def _names(self) -> tuple[str, ...]:
         if self.dimension <= 3:
@@ -134,16 +160,24 @@ class Interval(Box):
     periodic
         Join the two ends: the solution and its derivatives go on from `right` to `left`, and the
         boundary has no parts.
+    coordinate
+        The name of the coordinate: x, y, z, r, theta or phi.
     """
 
     @explained("sf.Interval(0, 1)")
-    def __init__(self, left: float, right: float, *, periodic: bool = False) -> None:
-        joined = flag(periodic, "periodic", DomainError)
-        super().__init__((left, right), periodic=("x",) if joined else ())
+    def __init__(
+        self, left: float, right: float, *, periodic: bool = False, coordinate: str = "x"
+    ) -> None:
+        joined = (coordinate,) if flag(periodic, "periodic", DomainError) else ()
+        if coordinate == "x":
+            super().__init__((left, right), periodic=joined)
+        else:
+            super().__init__(periodic=joined, **{_checked_name(coordinate): (left, right)})
 
     def __repr__(self) -> str:
         kind = ", periodic=True" if self.periodic else ""
-        return f"Interval({self.left:g}, {self.right:g}{kind})"
+        name = f", coordinate={self._called[0]!r}" if self._called else ""
+        return f"Interval({self.left:g}, {self.right:g}{kind}{name})"
 
     @property
     def periodic(self) -> bool:
@@ -162,7 +196,9 @@ class Interval(Box):
 
     def state(self) -> State:
         """Return words and numbers from which `restore_domain` makes the interval again."""
-        return {"kind": "interval", "ends": list(self.sides[0]), "periodic": self.periodic}
+        name = self.coordinates[0]
+        ends = list(self.sides[0])
+        return {"kind": "interval", "ends": ends, "periodic": self.periodic, "called": name}
 
 
 def _face(bounds: Points, axis: int, upper: int) -> Piece:
@@ -194,6 +230,13 @@ def _axes(periodic: Iterable[str], coordinates: tuple[str, ...]) -> tuple[bool, 
             DomainError,
         )
     return tuple(c in names for c in coordinates)
+
+
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str) or name not in _COORDINATES:
+        known = ", ".join(_COORDINATES)
+        raise refusal("The name of a coordinate", f"one of {known}", name, error=DomainError)
+    return name
 
 
 def _checked_side(side: tuple[float, float]) -> tuple[float, float]:

@@ -62,6 +62,11 @@ class Combination(Shape):
                 f"Only regions of the same dimension can be combined, got {self.first!r} in "
                 f"{self.first.dimension} and {self.second!r} in {self.second.dimension} dimensions."
             )
+        if self.second.coordinates not in (self.coordinates, ("x", "y", "z")[: self.dimension]):
+            raise DomainError(
+                f"Regions that are combined have the same coordinates, got "
+                f"{', '.join(self.coordinates)} and {', '.join(self.second.coordinates)}."
+            )
         if self.dimension == 1:
             raise DomainError("Intervals cannot be combined; solve on each interval by itself.")
         self._refuse_broken_periods()
@@ -75,6 +80,11 @@ class Combination(Shape):
     def dimension(self) -> int:
         """The number of coordinates."""
         return self.first.dimension
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the coordinates: those of the first region."""
+        return self.first.coordinates
 
     @property
     def periodic_axes(self) -> tuple[bool, ...]:

@@ -38,6 +38,11 @@ class Relabelled(Shape):
         return self.shape.dimension
 
     @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
+        return self.shape.coordinates
+
+    @property
     def bounds(self) -> Points:
         """Lower and upper corner of the bounding box, (2, d)."""
         return self.shape.bounds

@@ -38,6 +38,13 @@ def _shape(state: State) -> Shape:
     return _MAKERS[kind](state)
 
 
+def _box(state: State) -> Shape:
+    if state.get("called"):
+        named = dict(zip(state["called"], state["sides"], strict=True))
+        return Box(periodic=state["periodic"], **named)
+    return Box(*state["sides"], periodic=state["periodic"])
+
+
 def _combination(state: State) -> Shape:
     first, second = _shape(state["first"]), _shape(state["second"])
     return Combination(state["operation"], first, second)
@@ -49,8 +56,10 @@ def _marked(state: State) -> Shape:
 
 
 _MAKERS: dict[str, Callable[[State], Shape]] = {
-    "interval": lambda s: Interval(*s["ends"], periodic=s["periodic"]),
-    "box": lambda s: Box(*s["sides"], periodic=s["periodic"]),
+    "interval": lambda s: Interval(
+        *s["ends"], periodic=s["periodic"], coordinate=s.get("called", "x")
+    ),
+    "box": _box,
     "ball": lambda s: Ball(s["centre"], s["radius"]),
     "disk": lambda s: Disk(s["centre"], s["radius"]),
     "halfspace": lambda s: HalfSpace(s["point"], s["normal"]),

@@ -96,14 +96,25 @@ class _Maker:
 
     def interval(self, words: Region, place: KeyPath) -> Shape:
         left, right = self.numbers(words.interval or (), place)
-        return Interval(left, right, periodic=bool(words.periodic))
+        (name,) = self.called(words, 1) or ("x",)
+        return Interval(left, right, periodic=bool(words.periodic), coordinate=name)
 
     def box(self, words: Region, place: KeyPath) -> Shape:
         sides = self.pairs(words.box or (), place)
         names: Sequence[str] = words.periodic if isinstance(words.periodic, tuple) else ()
+        called = self.called(words, len(sides))
         if words.periodic is True:
-            names = Box(*sides).coordinates
+            names = called or Box(*sides).coordinates
+        if called:
+            return Box(periodic=names, **dict(zip(called, sides, strict=True)))
         return Box(*sides, periodic=names)
+
+    def called(self, words: Region, count: int) -> tuple[str, ...]:
+        """Return the names of coordinates that the file gives."""
+        names = tuple(words.coordinates or ())
+        if names and len(names) != count:
+            raise DomainError(f"There are {count} sides and {len(names)} names of coordinates.")
+        return names
 
     def disk(self, words: Region, place: KeyPath) -> Shape:
         assert words.disk is not None

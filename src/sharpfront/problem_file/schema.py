@@ -105,8 +105,8 @@ class Region(Section):
     """A domain: one kind, with its options."""
 
     KINDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "interval": ("periodic",),
-        "box": ("periodic",),
+        "interval": ("periodic", "coordinates"),
+        "box": ("periodic", "coordinates"),
         "disk": (),
         "ball": (),
         "polygon": ("holes",),
@@ -130,6 +130,7 @@ class Region(Section):
     difference: list[Region] | None = None
     intersection: list[Region] | None = None
     periodic: Flag | None = None
+    coordinates: list[Text] | None = None
     holes: list[list[Pair]] | None = None
     bounds: list[Pair] | None = None
     name: Text | None = None
@@ -156,7 +157,7 @@ class Region(Section):
                 "or intersection.",
                 {"known": ", ".join(self.KINDS), "got": got},
             )
-        for option in ("periodic", "holes", "bounds"):
+        for option in ("periodic", "coordinates", "holes", "bounds"):
             if getattr(self, option) is not None and option not in self.KINDS[kinds[0]]:
                 raise PydanticCustomError(
                     "option",

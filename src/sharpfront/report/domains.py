@@ -32,12 +32,17 @@ def domain_code(domain: Domain, code: Code) -> str:
     """Return the call that makes a domain; what it needs before is put into `code`."""
     if isinstance(domain, Interval):
         loop = ", periodic=True" if domain.periodic else ""
-        return f"sf.Interval({number(domain.left)}, {number(domain.right)}{loop})"
+        (name,) = domain.coordinates
+        called = f", coordinate={name!r}" if name != "x" else ""
+        return f"sf.Interval({number(domain.left)}, {number(domain.right)}{loop}{called})"
     if isinstance(domain, Box):
         pairs = zip(domain.coordinates, domain.periodic_axes, strict=True)
         joined = tuple(name for name, loops in pairs if loops)
         loop = f", periodic={joined!r}" if joined else ""
-        return f"sf.Box({', '.join(map(_numbers, domain.sides))}{loop})"
+        sides = [_numbers(side) for side in domain.sides]
+        if domain.coordinates != Box(*domain.sides).coordinates:
+            sides = [f"{c}={side}" for c, side in zip(domain.coordinates, sides, strict=True)]
+        return f"sf.Box({', '.join(sides)}{loop})"
     if isinstance(domain, Ball):
         return f"sf.{type(domain).__name__}({_numbers(domain.centre)}, {number(domain.radius)})"
     if isinstance(domain, HalfSpace):

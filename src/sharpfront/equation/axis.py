@@ -1,0 +1,92 @@
+"""Equations on the axis r = 0: multiplied by r as often as they are divided by it.
+
+What solves u_rr + u_r / r = f solves r u_rr + u_r = r f, and at r = 0 that says u_r = 0: the
+condition that singles out the regular solution.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharpfront.equation.expression import (
+    Apply,
+    Constant,
+    Coordinate,
+    Expression,
+    Leaf,
+    apply,
+    coordinates_of,
+    derivatives_in,
+    ordered,
+)
+from sharpfront.equation.linearise import substitute
+
+# Powers of r that are cleared; the Laplacian of a Laplacian has four.
+MOST = 8
+
+
+def cleared(residual: Expression, name: str) -> Expression:
+    """Return the residual times the powers of a coordinate that it is divided by."""
+    for _ in range(MOST):
+        if not _is_divided(residual, name):
+            break
+        residual = _times(residual, name)
+    return residual
+
+
+def implied(residual: Expression, name: str) -> Expression | None:
+    """Return what a cleared residual says where the coordinate is zero; None if nothing."""
+    zero = Constant(0.0)
+
+    def at_zero(leaf: Leaf) -> Expression:
+        return zero if isinstance(leaf, Coordinate) and leaf.name == name else leaf
+
+    found = substitute(residual, at_zero)
+    return found if derivatives_in(found) else None
+
+
+def _is_divided(expression: Expression, name: str) -> bool:
+    divisions = (
+        node.arguments[1]
+        for node in ordered(expression)
+        if isinstance(node, Apply) and node.function.evaluate is np.true_divide
+    )
+    return any(_without(divisor, name) is not None for divisor in divisions)
+
+
+def _times(node: Expression, name: str) -> Expression:
+    """Return a node times the coordinate, taken out of what it is divided by where possible."""
+    if isinstance(node, Apply) and _is_divided(node, name):
+        kind, parts = node.function.evaluate, node.arguments
+        if kind in (np.add, np.subtract, np.negative):
+            return apply(kind, *(_times(part, name) for part in parts))
+        if kind is np.multiply:
+            first = _is_divided(parts[0], name)
+            a, b = parts if first else parts[::-1]
+            return _times(a, name) * b
+        if kind is np.true_divide:
+            less = _without(parts[1], name)
+            return parts[0] / less if less is not None else _times(parts[0], name) / parts[1]
+    return Coordinate(name, coordinates_of(node) or (name,)) * node
+
+
+def _without(divisor: Expression, name: str) -> Expression | None:
+    """Return a divisor without one factor of the coordinate; None if it has none."""
+    if isinstance(divisor, Coordinate) and divisor.name == name:
+        return Constant(1.0)
+    if not isinstance(divisor, Apply):
+        return None
+    kind, parts = divisor.function.evaluate, divisor.arguments
+    if kind is np.multiply:
+        for a, b in (parts, parts[::-1]):
+            less = _without(a, name)
+            if less is not None:
+                return less * b
+    exponent = parts[-1]
+    if kind is np.power and isinstance(exponent, Constant) and exponent.value >= 1:
+        less = _without(parts[0], name)
+        return None if less is None else parts[0] ** (exponent.value - 1) * less
+    if kind is np.square:
+        less = _without(parts[0], name)
+        return None if less is None else parts[0] * less
+    return None
