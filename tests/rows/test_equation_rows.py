@@ -22,7 +22,7 @@ def by_values(rows, problem, patch):
     """Return the rows from values at Gauss points, reduced by QR."""
     points, weights = patch.gauss_points(tuple(p + 1 for p in patch.functions))
     forms = [form_at(form, problem.coordinates, points) for form in problem.forms]
-    return rows._varying(patch, weights, forms)
+    return rows._varying(patch, (points, weights), forms)
 
 
 def assert_equal_rows(found, wanted):

@@ -93,16 +93,26 @@ class Tree:
     device: Device | None = None
     large: int = LARGE
     _known: dict[Hashable, LeafFactor] = field(default_factory=dict, repr=False)
+    _last: list[tuple[TraceSystem, TreeSolution]] = field(default_factory=list, repr=False)
 
     def factor(self, system: TraceSystem) -> tuple[TraceSystem, TreeSolution]:
         """Eliminate; the right-hand sides go along."""
+        found = self._eliminated(system)
+        self._last[:] = [(system, found)]
+        return system, found
+
+    def recalled(self, system: TraceSystem) -> TreeSolution | None:
+        """Return the solution of a system if it is the one that was factored last."""
+        return next((found for own, found in self._last if own is system), None)
+
+    def _eliminated(self, system: TraceSystem) -> TreeSolution:
         elimination = self.elimination(system)
         if self.device is not None and elimination.moments >= max(1, self.large):
             stacks = partial(self.stacks, system, elimination)
             found = solved_on_device(self.device, elimination, stacks)
             if found is not None:
-                return system, found
-        return system, elimination.solve(self._leaves(system, elimination.order))
+                return found
+        return elimination.solve(self._leaves(system, elimination.order))
 
     def elimination(self, system: TraceSystem) -> TreeElimination:
         """Return the order in which a system's traces are eliminated."""

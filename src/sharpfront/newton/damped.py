@@ -18,6 +18,9 @@ P = TypeVar("P")
 SHORTEST = 0.05
 # A step must shrink the correction at least by this share of its length.
 SHARE = 0.1
+# Corrections below this share of the solution need not shrink: they may be the rounding of an
+# unknown that is zero. Those of exp(u) = 1 from far above are 1e-3 of it at least.
+ROUNDING = 1e-5
 # A correction by more than this share of the solution has changed everything.
 ALL = 0.5
 # Factors that are tried, and how near one goes to the next.
@@ -85,7 +88,8 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
             # In the units of the last one or its own: from far above, each step to u^4 = 1 takes a
             # quarter off u, and what grows is compared with what it has grown to.
             change = min(rules.distance(middle, following, s) for s in (new, following))
-        if following is None or not change <= (1.0 - SHARE * length) * changes[-1]:
+        shrunk = change <= max(ROUNDING, (1.0 - SHARE * length) * changes[-1])
+        if following is None or not shrunk:
             length *= 0.25 if following is None else 0.5 * max(0.2, min(1.0, changes[-1] / change))
             continue
         longer = 4.0 if change < 0.5 * changes[-1] else 2.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,7 +105,7 @@ class EquationRows:
             form_at(form, problem.coordinates, points).in_chart(taylor).split(ends)
             for form in problem.forms
         ]
-        each = [(patch, rules[i][1], [v[i] for v in values]) for i, patch in enumerate(patches)]
+        each = [(patch, rules[i], [v[i] for v in values]) for i, patch in enumerate(patches)]
         work = sum(2.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(lambda one: self._varying(*one), each, work)
 
@@ -119,13 +119,15 @@ class EquationRows:
         def reduced(i: int) -> Reduced:
             patch, forms = patches[i], [v[i] for v in values]
             factor = lightest([patch], self.measure.order) * self.measure.vote(patch.longest)
-            blocks, rhs = [], []
-            for form in forms:
+            blocks, rhs, load = [], [], []
+            for form, smooth in zip(forms, self.measure.load(points[i]), strict=True):
                 size = felt_size(form, patch.sides, self.measure.rough, self.measure.extent)[0]
                 scale = factor / np.maximum(size, TINY) / math.sqrt(max(1, len(points[i])))
                 blocks.append(scattered_matrix(form, scale, patch, points[i], problem.unknowns))
                 rhs.append(form.rhs * scale)
-            return Reduced.of(np.concatenate(blocks), self.measure.probed(np.concatenate(rhs)))
+                load.append(smooth * scale)
+            both = self.measure.probed(np.concatenate(rhs), np.concatenate(load))
+            return Reduced.of(np.concatenate(blocks), both)
 
         work = sum(4.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(reduced, range(len(patches)), work)
@@ -138,9 +140,11 @@ class EquationRows:
             for form in self.measure.problem.forms
         ]
 
-    def _varying(self, patch: Patch, weights: FloatArray, forms: Sequence[FormValues]) -> Reduced:
-        scales = self._scales(patch, forms)
-        rhs = self._rhs(patch, [f.rhs for f in forms], scales, weights)
+    def _varying(
+        self, patch: Patch, rule: tuple[FloatArray, FloatArray], forms: Sequence[FormValues]
+    ) -> Reduced:
+        scales, weights = self._scales(patch, forms), rule[1]
+        rhs = self._rhs(patch, [f.rhs for f in forms], scales, rule)
         return Reduced.of(self._matrix(patch, weights, forms, scales), rhs)
 
     def _like_others(
@@ -164,7 +168,7 @@ class EquationRows:
                 known = _Alike(scales, reflection.upper, reflection)
             self._alike[patch.shape] = known
         known = self._alike[patch.shape]
-        rhs = self._rhs(patch, sources, known.scales, weights)
+        rhs = self._rhs(patch, sources, known.scales, rule)
         n = len(known.triangle)
         if known.reflection is None:
             own, left = _projected(patch, rhs)
@@ -177,11 +181,19 @@ class EquationRows:
         patch: Patch,
         values: Sequence[FloatArray],
         scales: Sequence[FloatArray | float],
-        weights: FloatArray,
+        rule: tuple[FloatArray, FloatArray],
     ) -> FloatArray:
         counts = tuple(p + 1 for p in patch.functions)
-        own = [weighed_source(v * k, weights, counts) for v, k in zip(values, scales, strict=True)]
-        return self.measure.probed(own[0] if len(own) == 1 else np.concatenate(own))
+
+        def weighed(values: Iterable[FloatArray]) -> FloatArray:
+            both = zip(values, scales, strict=True)
+            own = [weighed_source(v * k, rule[1], counts) for v, k in both]
+            return own[0] if len(own) == 1 else np.concatenate(own)
+
+        measure = self.measure
+        return measure.probed(
+            weighed(values), weighed(measure.load(rule[0])) if measure.loaded else 0.0
+        )
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""

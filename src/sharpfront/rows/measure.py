@@ -47,19 +47,37 @@ class Measure:
         self._vote = 0.5 * problem.domain.dimension - 0.5 * self.order
         self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         self._noise = np.random.default_rng(seed).standard_normal(NOISE)
+        self.loaded = self.order > 2 or len(problem.unknowns) > 1
+        self._load = self._smooth_load(seed)
         self._reaches: dict[object, FloatArray] = {}
+
+    def _smooth_load(self, seed: int) -> FloatArray:
+        """Return the value and slopes of the smooth probe in each equation, (equations, 1 + d)."""
+        shape = len(self.problem.forms), 1 + self.problem.domain.dimension
+        load = np.random.default_rng(seed).standard_normal(shape)
+        # Constraints such as u_x + v_y = 0 may not hold with anything else on the right.
+        highest = np.array([form.order == self.order for form in self.problem.forms])
+        return np.asarray(load * highest[:, None])
 
     def vote(self, length: float) -> float:
         """Return the vote of patches as long as that."""
         return float(length**self._vote)
 
-    def probed(self, rhs: FloatArray) -> FloatArray:
-        """Return a right-hand side of rows with the probe's beside it, (m, 2)."""
-        # The same noise again and again: only that it has a share in everything matters.
-        out = np.empty((len(rhs), 2))
+    def probed(self, rhs: FloatArray, load: FloatArray | float = 0.0) -> FloatArray:
+        """Return a right-hand side of rows with the probes' beside it, (m, 2) or (m, 3)."""
+        out = np.empty((len(rhs), 3 if self.loaded else 2))
         out[:, 0] = rhs
+        # The same noise again and again: only that it has a share in everything matters.
         out[:, 1] = np.resize(self._noise, len(rhs)) / math.sqrt(len(rhs))
+        if self.loaded:
+            out[:, 2] = load
         return out
+
+    def load(self, points: FloatArray) -> FloatArray:
+        """Return the smooth probe at points, one source for each equation, (equations, m)."""
+        bounds = self.problem.domain.bounds
+        at = (points - bounds.mean(axis=0)) / self.extent
+        return np.asarray(self._load[:, :1] + self._load[:, 1:] @ at.T)
 
     def at(
         self,

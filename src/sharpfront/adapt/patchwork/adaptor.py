@@ -28,11 +28,13 @@ from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.poles import with_poles
 from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
+from sharpfront.adapt.patchwork.soft import soft_mode
 from sharpfront.adapt.patchwork.start import first_cells, layers_along_walls
 from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
     PatchState,
     ended,
+    is_moving,
     longest_tail,
     noted,
     scales_of,
@@ -42,7 +44,7 @@ from sharpfront.adapt.patchwork.state import (
 )
 from sharpfront.adapt.patchwork.suitable import follows_fronts, lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tails import Tails
+from sharpfront.adapt.patchwork.tails import SoftMode, Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.approximation import Approximation
@@ -167,10 +169,13 @@ class Patches:
         scales = scales_of(approximation, state)
         aim = min(state.aim, tolerance_of(state, approximation))
         tails = tails_in(approximation, state, scales, aim)
+        moving = is_moving(state, approximation)
+        mode = soft_mode(state, approximation, moving, self.leastsquares)
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
-        short = state.final or not np.any(tails.tail > aim)
-        if short and not state.unsettled:
+        short = not np.any(_counted(state, tails, mode, aim).tail > aim)
+        settled = state.final or (short and not moving)
+        if settled and not state.unsettled:
             certifier = self._certifier(state)
             certificate = certifier.certificate(
                 state.cells, approximation, scales, tails, state.tol
@@ -187,6 +192,7 @@ class Patches:
             Estimate(value, MEANING),
             tails,
             certificate,
+            mode,
         )
 
     def observe(self, state: PatchState, assessment: PatchAssessment) -> PatchState:
@@ -196,8 +202,15 @@ class Patches:
         state = replace(state, tried=(*state.tried, longest_tail(assessment)))
         tol = tolerance_of(state, assessment.approximation)
         state = replace(state, aim=min(state.aim, tol))
+        if assessment.mode is not None:
+            state = replace(state, softness=assessment.mode.size)
+        if state.soft:
+            state = replace(state, before=assessment.approximation)
         if assessment.certificate is None:
-            return self._next(state, assessment, state.aim)
+            tails = _counted(state, assessment.tails, assessment.mode, state.aim)
+            moving = state.soft and not np.any(tails.tail > state.aim)
+            lower = LEAST_LOWERED * state.aim if moving else state.aim
+            return self._next(state, assessment, max(lower, SMALLEST))
         state = noted(state, assessment)
         found = state.answer
         assert found.certificate is not None
@@ -208,6 +221,7 @@ class Patches:
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return self._given_up(state)
         certificate = assessment.certificate
+        state = replace(state, soft=state.soft or assessment.mode is not None)
         if certificate.vertices >= 0.5 * certificate.value:
             closer = self._certifier(state).closer(state.cells, certificate.vertices / state.tol)
             return self._within(state, closer, state.aim, certified=True)
@@ -264,6 +278,7 @@ class Patches:
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)
             tails = tails_in(approximation, state, scales_of(approximation, state), aim)
+        tails = _counted(state, tails, assessment.mode, aim)
         cells, changed = self._cells(state, tails, aim)
         if not changed:
             cells = richer(cells)
@@ -303,13 +318,19 @@ class Patches:
         """Return how many functions patches may have along an axis."""
         base = self.settings.functions(state.tol)
         most = self.settings.most(state.tol, state.problem.domain.dimension)
-        return Limits(base, most, FEWEST if state.rows.is_simple else base - KEEPING)
+        least = FEWEST if state.rows.is_simple else base - (0 if state.soft else KEEPING)
+        return Limits(base, most, least)
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:
         """Tell whether cells take more functions than allowed, or are as short as rounding."""
         if any(is_shortest(c.patch) for c in cells):
             return True
         return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+
+
+def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:
+    """Return the tails that decide: the solution's, and the softest mode's if that matters."""
+    return mode.added(tails, aim) if state.soft and mode is not None and mode.grows else tails
 
 
 def _checked(patches: Sequence[Patch]) -> tuple[FloatArray, FloatArray]:

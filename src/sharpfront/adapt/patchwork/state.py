@@ -18,7 +18,7 @@ from sharpfront.adapt.patchwork.certify import (
 )
 from sharpfront.adapt.patchwork.cuts import Cell, Depths, at_corners
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.tails import Tails, tails_of
+from sharpfront.adapt.patchwork.tails import SoftMode, Tails, tails_of
 from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
@@ -37,6 +37,8 @@ ALIKE = 1e-3
 # Two solutions may be so many times as far apart as both estimates allow for, and the estimate of
 # the one with more functions may be so many times larger.
 APART = 2.0
+# A solution that has moved by so many times the tolerance is not certified.
+MOVING = 10.0
 # Functions in space; drawn problems that patches solve well took 500 to 5300.
 CROWD = 6000
 _JUMPS = (
@@ -62,6 +64,7 @@ class PatchAssessment(Assessment):
 
     tails: Tails
     certificate: Certificate | None
+    mode: SoftMode | None = None
 
     @property
     def roughest(self) -> tuple[float, ...]:
@@ -111,6 +114,12 @@ class PatchState:
         Why it ended.
     narrow
         Whether sources are smooth, but narrow along so much that functions will run out.
+    soft
+        Whether a certificate was too large where soft modes hold solutions back.
+    before
+        The solution before, where they do.
+    softness
+        The size of the softest mode in it.
     """
 
     problem: Problem
@@ -131,6 +140,9 @@ class PatchState:
     unsettled: bool = False
     finished: Outcome | None = None
     narrow: bool = False
+    soft: bool = False
+    before: Approximation | None = None
+    softness: float = 0.0
 
     def about(self, problem: Problem) -> PatchState:
         """Return the state for another linearisation of the same problem."""
@@ -237,6 +249,18 @@ def tolerance_of(state: PatchState, approximation: Approximation) -> float:
     return min(state.tol, max(ALIKE, state.tol) * size)
 
 
+def is_moving(state: PatchState, approximation: Approximation) -> bool:
+    """Tell whether a solution that soft modes hold back is far from the one before.
+
+    Then no certificate is small, and it need not be made.
+    """
+    if state.before is None or state.before.kernels >= approximation.kernels:
+        return False
+    scales = scales_of(approximation, state)
+    apart = distance(approximation, state.before, scales, state.jumps)
+    return apart > MOVING * tolerance_of(state, approximation)
+
+
 def longest_tail(assessment: PatchAssessment) -> Solved:
     """Return the number of functions and the longest tail."""
     return Solved(assessment.approximation.kernels, float(assessment.tails.tail.max()))
@@ -253,9 +277,12 @@ def tails_in(
 ) -> Tails:
     """Return the tails, beside jumps as far as they are felt elsewhere."""
     shares = state.jumps.shares([c.patch for c in state.cells], state.rows.rough)
-    corners = at_corners(state.cells, state.corners)
-    at = [corner is not None for corner in corners]
-    return tails_of(approximation, scales, aim, list(shares.values()), at)
+    return tails_of(approximation, scales, aim, list(shares.values()), corner_flags(state))
+
+
+def corner_flags(state: PatchState) -> list[bool]:
+    """Tell which cells lie at a corner of the domain."""
+    return [corner is not None for corner in at_corners(state.cells, state.corners)]
 
 
 def words_of(assessment: PatchAssessment) -> str:

@@ -68,6 +68,41 @@ class Tails:
         return float(self.tail[~self.analytic].max(initial=0.0))
 
 
+@dataclass(frozen=True, eq=False)
+class SoftMode:
+    """How the weights of the softest mode fall.
+
+    Parameters
+    ----------
+    tails
+        In units of the mode's size.
+    aim
+        What they are to become.
+    size
+        Of the mode under a load of one.
+    grows
+        Whether it is larger than with the functions before.
+    """
+
+    tails: Tails
+    aim: float
+    size: float
+    grows: bool
+
+    def added(self, tails: Tails, aim: float) -> Tails:
+        """Return the tails of a solution that are to become `aim`, or longer where the mode's are.
+
+        Whether weights fall geometrically, which estimates rest on, is told of the solution alone.
+        """
+        factor = aim / self.aim
+        return replace(
+            tails,
+            tail=np.maximum(tails.tail, factor * self.tails.tail),
+            wanted=np.maximum(tails.wanted, self.tails.wanted),
+            last=np.maximum(tails.last, factor * self.tails.last),
+        )
+
+
 def tails_of(
     approximation: Approximation,
     scales: Sequence[float],

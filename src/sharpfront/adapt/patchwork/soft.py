@@ -1,0 +1,73 @@
+"""Soft modes: motions that the rows hardly feel, and that a poor fit holds back.
+
+A slender beam bends by thousands of times what a load does locally. Least squares trades the load's
+rows for what is left at the corners where it is clamped: as long as that is more than the load, the
+beam hardly bends, its weights at those corners are small, and nothing asks for cuts there. So a
+smooth load on the equations is solved for beside the problem's own data. Its solution is mostly the
+softest mode. While it grows from solve to solve, patches are cut where it is not resolved, as they
+are for the solution itself. With r left of a mode of size one and 1/G what a load that bends it by
+one leaves, a fit has 1 / (1 + (G r)^2) of the mode: weights of sqrt(tol) / G are small enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.certify import compared_values, noise_in
+from sharpfront.adapt.patchwork.state import MOVING, PatchState, corner_flags, tolerance_of
+from sharpfront.adapt.patchwork.system import patch_system
+from sharpfront.adapt.patchwork.tails import SoftMode, tails_of
+from sharpfront.approximation import Approximation, split_weights
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.leastsquares.traces import Tree
+
+# Where noise of size one grows to less there is no soft mode.
+SOFT = 10.0
+# Weights of a mode are asked to be smaller by this factor at once: they grow as it is set free.
+AT_ONCE = 0.01
+# No weights of a mode smaller than this share of it are asked for: they are rounding.
+SMALLEST = 1e-13
+
+
+def soft_mode(
+    state: PatchState, approximation: Approximation, moving: bool, method: Tree
+) -> SoftMode | None:
+    """Return the softest mode from the last solve on the state's cells; None where none is soft.
+
+    Parameters
+    ----------
+    state, approximation
+        Where the adaptation stands, and the solution.
+    moving
+        Whether that is far from the one before: then the mode may still be held back.
+    method
+        What solved last.
+    """
+    rows = state.rows
+    patches = tuple(c.patch for c in state.cells)
+    system = patch_system(rows, state.tiling, patches)
+    found = method.recalled(system) if rows.measure.loaded else None
+    if found is None:
+        return None
+    weights = system.arranged(found.columns)
+    bases = dict.fromkeys(rows.unknowns, PatchworkBasis(patches))
+    noise, load = (
+        Approximation(rows.problem.coordinates, bases, split_weights(weights[:, k], bases))
+        for k in (1, 2)
+    )
+    grown = noise_in(noise, rows)
+    sizes = np.abs(compared_values(load)).max(axis=1)
+    # What counts like a slope, such as a pressure, has another unit.
+    smooth = np.array([rows.rough[u] == 0 for u in rows.unknowns])
+    size = float(sizes[smooth].max())
+    if not grown > SOFT or not np.isfinite(size) or size == 0.0:
+        return None
+    tol = tolerance_of(state, approximation)
+    share = tol / max(state.tol, float(np.abs(compared_values(approximation)).max()))
+    aim = float(np.sqrt(state.tol * min(1.0, state.aim / tol))) / grown
+    scales = np.where(smooth, size, np.inf).tolist()
+    every = [np.ones(len(patches))] * len(rows.unknowns)
+    tails = tails_of(load, scales, aim, every, corner_flags(state))
+    aim = max(SMALLEST, aim, AT_ONCE * float(tails.tail.max()))
+    grows = moving or abs(size - state.softness) > MOVING * share * size
+    return SoftMode(tails_of(load, scales, aim, every, corner_flags(state)), aim, size, grows)
