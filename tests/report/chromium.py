@@ -78,7 +78,8 @@ class Chromium:
         message, _, self.rest = self.rest.partition(b"\0")
         return json.loads(message)
 
-    def open(self, page: Path, width: int, height: int = 900) -> None:
+    def open(self, page: Path | str, width: int, height: int = 900) -> None:
+        """Open a file without a network, or an address with one."""
         self.send(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -88,13 +89,16 @@ class Chromium:
         )
         self.send(
             "Network.emulateNetworkConditions",
-            offline=True,
+            offline=isinstance(page, Path),
             latency=0,
             downloadThroughput=-1,
             uploadThroughput=-1,
         )
         self.events.clear()
-        self.send("Page.navigate", url=page.resolve().as_uri())
+        address = page.resolve().as_uri() if isinstance(page, Path) else page
+        # What a page may ask: files of its own, or its own server.
+        self.origin = "file:" if isinstance(page, Path) else "/".join(page.split("/")[:3]) + "/"
+        self.send("Page.navigate", url=address)
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(self._read())
         self.settle()
@@ -124,7 +128,7 @@ class Chromium:
                 found.append(params["entry"]["text"])
             elif method == "Network.requestWillBeSent":
                 url = params["request"]["url"]
-                if not url.startswith(("file:", "data:", "about:")):
+                if not url.startswith(("data:", "about:", self.origin)):
                     found.append(f"asked for {url}")
         return found
 

@@ -14,7 +14,7 @@ import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.report import solve_report
 from sharpfront.report.encode import doubles, levels, singles, to_json
-from sharpfront.report.solved import sci
+from sharpfront.report.sections import sci
 
 LARGEST = 3_000_000
 

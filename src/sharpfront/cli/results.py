@@ -184,19 +184,4 @@ def draw(
 
 
 def _report(statement: Statement, solution: Solution, path: Path) -> None:
-    write_text(path, _page(statement, solution))
-
-
-def _page(statement: Statement, solution: Solution) -> str:
-    from sharpfront.report import solve_report
-
-    settings = {name: f"{value:g}" for name, value in statement.parameters.items()}
-    settings["tol"] = f"{solution.tol:g}"
-    page: str = solve_report(
-        solution,
-        title=statement.title,
-        statement=statement.text,
-        exact=statement.exact or None,
-        settings=settings,
-    )
-    return page
+    write_text(path, statement.page(solution))

@@ -131,16 +131,7 @@ def _refuse(error: StatementError, *, as_json: bool) -> None:
     if as_json:
         from sharpfront.cli import results
 
-        found = [
-            {
-                "line": m.line,
-                "column": m.column,
-                "key": m.where,
-                "text": m.text,
-                "message": m.message,
-            }
-            for m in error.mistakes
-        ]
+        found = [mistake.as_dict() for mistake in error.mistakes]
         typer.echo(results.as_json({"file": error.name, "mistakes": found}))
         return
     count = len(error.mistakes)

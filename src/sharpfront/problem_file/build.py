@@ -71,7 +71,9 @@ class Draft:
         Values of parameters in place of those in the file.
     """
 
-    def __init__(self, file: File, book: Book, folder: Path, changed: Mapping[str, Any]) -> None:
+    def __init__(
+        self, file: File, book: Book, folder: Path | None, changed: Mapping[str, Any]
+    ) -> None:
         self.file = file
         self.book = book
         known = parameters_of(file, changed, book)
@@ -109,7 +111,7 @@ class Draft:
             return None
         return Built(problem, self.names, self.parameters, exact)
 
-    def _domain(self, names: Names, folder: Path) -> Shape | None:
+    def _domain(self, names: Names, folder: Path | None) -> Shape | None:
         if self.file.domain is None:
             if not any(m.path[:1] == ("domain",) for m in self.book.mistakes):
                 words = "A problem needs a [domain], for example interval = [0, 1]."

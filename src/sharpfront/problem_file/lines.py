@@ -41,6 +41,16 @@ def line_index(source: str) -> dict[KeyPath, Span]:
     return scanner.spans
 
 
+def value_index(source: str) -> dict[KeyPath, tuple[int, int]]:
+    """Return where the text of every value begins and ends, in characters; see `line_index`.
+
+    The source has ends of lines of one character.
+    """
+    scanner = _Scanner(source)
+    scanner.document()
+    return scanner.values
+
+
 class _Scanner:
     """Goes once through the text; what is not of interest here has been checked by tomllib."""
 
@@ -48,6 +58,7 @@ class _Scanner:
         self.text = text
         self.place = 0
         self.spans: dict[KeyPath, Span] = {}
+        self.values: dict[KeyPath, tuple[int, int]] = {}
         # How many tables each array of tables has so far.
         self.counts: dict[KeyPath, int] = {}
 
@@ -83,7 +94,9 @@ class _Scanner:
         self.place = self.text.index("=", self.place) + 1
         self.blank()
         path = (*table, *names)
+        begin = self.place
         self.value(path)
+        self.values[path] = (begin, begin + len(self.text[begin : self.place].rstrip()))
         for i in range(len(table) + 1, len(path) + 1):
             self.note(path[:i], start)
 

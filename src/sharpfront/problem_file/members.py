@@ -25,7 +25,7 @@ class Members:
     Parameters
     ----------
     source, name, folder
-        The text, its name, and where files named in it are looked for.
+        The text, its name, and where files named in it are looked for; None where none may be.
     names
         The parameters; those not given have the values of the file.
     changed
@@ -34,7 +34,7 @@ class Members:
 
     source: str
     name: str
-    folder: str
+    folder: Path | None
     names: tuple[str, ...]
     changed: Mapping[str, float | str]
 
@@ -118,10 +118,11 @@ def free_parameters(draft: Draft) -> dict[str, Free]:
     return found
 
 
-def measured(draft: Draft, folder: Path) -> Measured:
+def measured(draft: Draft, folder: Path | None) -> Measured:
     """Return where measurements are."""
     stated = draft.file.data
     sigma = None
     if stated.sigma is not None:
         sigma = draft.names.number(stated.sigma, ("data", "sigma"))
-    return Measured(None if stated.file is None else folder / stated.file, sigma)
+    file = None if stated.file is None or folder is None else folder / stated.file
+    return Measured(file, sigma)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sharpfront.checks import visible
 from sharpfront.errors import SharpfrontError
@@ -45,6 +46,16 @@ class Mistake:
         return "".join(
             f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path
         ).removeprefix(".")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as words and numbers."""
+        return {
+            "line": self.line,
+            "column": self.column,
+            "key": self.where,
+            "text": self.text,
+            "message": self.message,
+        }
 
 
 class StatementError(SharpfrontError, ValueError):

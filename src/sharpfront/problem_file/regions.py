@@ -26,7 +26,7 @@ class _UnreadError(Exception):
     """Something in a region could not be read; the book says what."""
 
 
-def region(words: Region, names: Names, path: KeyPath, folder: Path) -> Shape | None:
+def region(words: Region, names: Names, path: KeyPath, folder: Path | None) -> Shape | None:
     """Return the region that the words describe; None if that cannot be made.
 
     Parameters
@@ -49,7 +49,7 @@ def region(words: Region, names: Names, path: KeyPath, folder: Path) -> Shape | 
 class _Maker:
     """Makes regions and writes what fails into the book, at its place."""
 
-    def __init__(self, names: Names, folder: Path) -> None:
+    def __init__(self, names: Names, folder: Path | None) -> None:
         self.names = names
         self.folder = folder
 
@@ -139,6 +139,10 @@ class _Maker:
         return Polygon(corners, holes)
 
     def solid(self, words: Region, place: KeyPath) -> Shape:
+        if self.folder is None:
+            raise DomainError(
+                "No files are read here. Save the problem, and solve it with sharpfront solve."
+            )
         file = self.folder / str(words.solid)
         if not file.exists():
             raise DomainError(f"There is no file {file}. It is looked for beside the problem file.")

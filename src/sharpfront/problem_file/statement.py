@@ -19,6 +19,7 @@ from sharpfront.problem_file.mistakes import Book, Mistake, StatementError
 from sharpfront.problem_file.names import functions
 from sharpfront.problem_file.schema import File
 from sharpfront.problem_file.shape import shaped
+from sharpfront.report import solve_report
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 
@@ -97,6 +98,18 @@ class Statement:
         points = self.points() if self.points and self.exact else None
         return true_errors(solution, self.exact, points)
 
+    def page(self, solution: Solution) -> str:
+        """Return the page about a solution of it."""
+        settings = {name: f"{value:g}" for name, value in self.parameters.items()}
+        page: str = solve_report(
+            solution,
+            title=self.title,
+            statement=self.text,
+            exact=self.exact or None,
+            settings=settings | {"tol": f"{solution.tol:g}"},
+        )
+        return page
+
     @property
     def bare_parts(self) -> tuple[str, ...]:
         """The parts of the boundary without a condition."""
@@ -131,19 +144,23 @@ def read(path: str | Path, changed: Changes | None = None) -> Statement:
 def read_text(
     source: str,
     name: str = "problem.toml",
-    folder: str | Path = ".",
+    folder: str | Path | None = ".",
     changed: Changes | None = None,
 ) -> Statement:
-    """Return what the text of a problem file states; see `read`."""
+    """Return what the text of a problem file states; see `read`.
+
+    Files that it names are looked for in a folder; with None it may name none.
+    """
     # A mark of the byte order is no part of the text.
     source = source.removeprefix("\ufeff")
     file, book = shaped(source, name)
     given = dict(changed or {})
     _require_parameters(given, file, book)
-    draft = Draft(file, book, Path(folder), given)
+    place = None if folder is None else Path(folder)
+    draft = Draft(file, book, place, given)
     built = draft.built()
-    options, family = _options(draft, Path(folder), given)
-    free, data = free_parameters(draft), measured(draft, Path(folder))
+    options, family = _options(draft, place, given)
+    free, data = free_parameters(draft), measured(draft, place)
     if built is None or book.mistakes:
         raise StatementError(book.mistakes, name, source)
     stem = Path(name).stem
@@ -156,7 +173,7 @@ def read_text(
         built.exact,
         options,
         family,
-        members=Members(source, name, str(folder), tuple(file.parameters), given),
+        members=Members(source, name, place, tuple(file.parameters), given),
         free=free,
         data=data,
     )
@@ -174,7 +191,7 @@ def _require_parameters(changed: dict[str, float | str], file: File, book: Book)
 
 
 def _options(
-    draft: Draft, folder: Path, changed: Mapping[str, Any]
+    draft: Draft, folder: Path | None, changed: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Callable[[float], Problem] | None]:
     """Return how to solve, also of a file with mistakes, so that all of them are found at once."""
     file, book, settings = draft.file, draft.book, draft.file.solve

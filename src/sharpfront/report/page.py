@@ -132,17 +132,20 @@ class HtmlPage:
         """Write HTML as it is; the caller has escaped what needs it."""
         self._parts.append(html_text)
 
+    def body(self) -> str:
+        """Return what was written, without heading and frame."""
+        links = "".join(f'<a href="#{key}">{inline(name)}</a>' for key, name in self._sections)
+        return "\n".join(self._parts).replace("\0contents\0", f"<nav>{links}</nav>")
+
     def render(self) -> str:
         """Return the page."""
-        links = "".join(f'<a href="#{key}">{inline(name)}</a>' for key, name in self._sections)
-        body = "\n".join(self._parts).replace("\0contents\0", f"<nav>{links}</nav>")
         style, script = asset("page.css") + self.style, asset("page.js")
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
             f"<title>{html.escape(self.title)}</title>\n<style>{style}</style>\n</head>\n"
-            f"<body>\n<main>\n{_BUTTON}\n<h1>{inline(self.title)}</h1>\n{body}\n</main>\n"
+            f"<body>\n<main>\n{_BUTTON}\n<h1>{inline(self.title)}</h1>\n{self.body()}\n</main>\n"
             f"<script>{script}</script>\n</body>\n</html>\n"
         )
 

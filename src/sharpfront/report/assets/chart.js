@@ -155,7 +155,13 @@ class Chart {
     this.quiet = readout?.textContent ?? "";
     view.listeners.push(() => this.schedule());
     new ResizeObserver(() => this.schedule()).observe(canvas);
-    document.addEventListener("theme", () => { readInks(); this.schedule(); });
+    const themed = () => {
+      // A chart that has left the page listens no longer.
+      if (!canvas.isConnected) return document.removeEventListener("theme", themed);
+      readInks();
+      this.schedule();
+    };
+    document.addEventListener("theme", themed);
     this.listen();
   }
   schedule() {
@@ -225,7 +231,7 @@ class Chart {
     canvas.addEventListener("dblclick", (e) => this.view.zoom(0.4, this.place(e)));
     canvas.addEventListener("wheel", (e) => {
       // A page must scroll under the wheel; a chart that was clicked zooms.
-      if (!e.ctrlKey && document.activeElement !== canvas) return;
+      if (!e.ctrlKey && canvas.getRootNode().activeElement !== canvas) return;
       e.preventDefault();
       this.view.zoom(Math.exp(Math.sign(e.deltaY) * 0.18), this.place(e));
     }, { passive: false });

@@ -1,0 +1,76 @@
+"""A problem file with other values of its parameters and another tolerance, comments and all."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+
+from sharpfront.errors import ProblemError
+from sharpfront.problem_file.lines import value_index
+
+_SOLVE = re.compile(r"^[ \t]*\[[ \t]*solve[ \t]*\][^\n]*\n?", re.MULTILINE)
+
+
+def with_values(
+    source: str, parameters: Mapping[str, float | str], tol: float | None = None
+) -> str:
+    """Return the text of a problem file with values in place of those that stand in it.
+
+    Parameters
+    ----------
+    source
+        The text of a file that states a problem.
+    parameters
+        New values of some of its parameters.
+    tol
+        What becomes of ``tol`` under ``[solve]``, which is added where it is missing.
+    """
+    text = source.replace("\r\n", "\n")
+    found = value_index(text)
+    changed: dict[tuple[str, str], float | str] = {
+        ("parameters", n): v for n, v in parameters.items()
+    }
+    if tol is not None:
+        changed["solve", "tol"] = tol
+    places = sorted((found[path], value) for path, value in changed.items() if path in found)
+    for (start, end), value in reversed(places):
+        text = text[:start] + _written(value) + text[end:]
+    if tol is not None and ("solve", "tol") not in found:
+        text = _with_tolerance(text, tol)
+    _check(source, text, changed)
+    return text
+
+
+def _written(value: float | str) -> str:
+    """Return a value in TOML: a whole number as it is, a text in quotes."""
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
+
+
+def _with_tolerance(text: str, tol: float) -> str:
+    """Return the text with a tolerance under its ``[solve]``, or under a new one at the end."""
+    line = f"tol = {_written(tol)}\n"
+    header = _SOLVE.search(text)
+    if header is None:
+        return f"{text.rstrip()}\n\n[solve]\n{line}"
+    before = text[: header.end()]
+    return f"{before}{'' if before.endswith(chr(10)) else chr(10)}{line}{text[header.end() :]}"
+
+
+def _check(source: str, text: str, changed: Mapping[tuple[str, str], float | str]) -> None:
+    """Refuse a text that does not say the same but for what was to change."""
+    wanted = tomllib.loads(source)
+    for (table, name), value in changed.items():
+        wanted.setdefault(table, {})[name] = value
+    try:
+        same = tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        names = ", ".join(name for _, name in changed)
+        raise ProblemError(
+            f"The file cannot be written again with other values of {names}. "
+            "Write each of them on a line of its own, below [parameters] or [solve]."
+        )
