@@ -17,6 +17,7 @@ import typer
 from sharpfront.cli.catalog import app as _catalog
 from sharpfront.cli.check import check as _check
 from sharpfront.cli.doctor import doctor as _doctor
+from sharpfront.cli.explore import explore as _explore
 from sharpfront.cli.fit import fit as _fit
 from sharpfront.cli.init import init as _init
 from sharpfront.cli.paper import paper as _paper
@@ -40,6 +41,7 @@ app.command()(_report)
 app.command()(_fit)
 app.command()(_sweep)
 app.command()(_init)
+app.command()(_explore)
 app.add_typer(_catalog, name="catalog")
 app.command()(_doctor)
 app.command()(_paper)

@@ -1,0 +1,159 @@
+"""What a worker answers: the catalogue, what a text states, a solution as the page shows it."""
+
+from __future__ import annotations
+
+import math
+import time
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+from sharpfront.errors import ProblemError
+from sharpfront.problem_file import Statement
+from sharpfront.problem_file.listing import Listed, listing, named
+from sharpfront.problem_file.rewrite import with_values
+from sharpfront.problem_file.statement import read_text
+from sharpfront.progress import line_of
+from sharpfront.report.page import HtmlPage
+from sharpfront.report.script import script
+from sharpfront.report.sections import figures, history, trust, verdict
+from sharpfront.report.solved import solution_data
+from sharpfront.report.statement import problem_markup
+from sharpfront.report.viewer import viewer_markup
+from sharpfront.solution import Solution
+
+Tell = Callable[[str], None]
+# Solutions kept for their reports: those of two settings side by side.
+_KEPT = 2
+
+
+class Answers:
+    """Answers questions of the page; keeps the last solutions."""
+
+    def __init__(self) -> None:
+        self._solved: dict[str, tuple[Statement, Solution, float]] = {}
+
+    def answer(self, job: dict[str, Any], tell: Tell) -> dict[str, Any]:
+        """Return the answer to a question; `tell` is called while it is worked out."""
+        if job["action"] == "catalog":
+            return {"problems": [_entry(one) for one in listing().values()]}
+        if job["action"] == "read":
+            return _facts(_stated(job))
+        statement, solution, seconds = self._solution(job, tell)
+        tell("drawing")
+        if job["action"] == "report":
+            return {"page": statement.page(solution), "name": statement.name}
+        return _shown(statement, solution, seconds, job)
+
+    def forget(self) -> None:
+        """Give back the memory of the solutions that are kept."""
+        self._solved.clear()
+
+    def _solution(self, job: dict[str, Any], tell: Tell) -> tuple[Statement, Solution, float]:
+        key = repr([job[name] for name in ("name", "text", "parameters", "tol")])
+        if key not in self._solved:
+            statement = _stated(job)
+            tell("looking for where the solution is sharp")
+            started = time.perf_counter()
+            solution = statement.solve(tol=job["tol"], on_step=lambda record: tell(line_of(record)))
+            self._solved[key] = (statement, solution, time.perf_counter() - started)
+            while len(self._solved) > _KEPT:
+                del self._solved[next(iter(self._solved))]
+        return self._solved[key]
+
+
+def _entry(listed: Listed) -> dict[str, Any]:
+    return {
+        "name": listed.name,
+        "title": listed.title,
+        "statement": listed.statement,
+        "dimension": listed.dimension,
+        "file": listed.file,
+    }
+
+
+def _stated(job: dict[str, Any]) -> Statement:
+    """Return what is asked for: a text, or a problem of the catalogue.
+
+    Exact solutions that stand in no file, integrals and series, take too long for a slider.
+    """
+    if job["text"] is not None:
+        return read_text(job["text"], folder=None, changed=job["parameters"])
+    if job["name"] is None:
+        raise ProblemError("Name a problem of the catalogue, or give the text of a problem file.")
+    listed, changed = named(job["name"]), job["parameters"]
+    if not _readable(listed):
+        return _as_python_states(listed, changed)
+    assert listed.file is not None
+    return read_text(listed.file, f"{listed.name}.toml", None, changed)
+
+
+def _readable(listed: Listed) -> bool:
+    """Tell whether a problem has a file that needs no other one, such as a solid's."""
+    return listed.file is not None and "solid" not in tomllib.loads(listed.file)["domain"]
+
+
+def _as_python_states(listed: Listed, changed: dict[str, Any]) -> Statement:
+    foreign = [name for name in changed if name != listed.parameter]
+    if foreign:
+        raise ProblemError(
+            f"{listed.name} has no parameter {foreign[0]!r}; its parameter is {listed.parameter!r}."
+        )
+    value = changed.get(listed.parameter)
+    if isinstance(value, str):
+        raise ProblemError(f"{listed.parameter} is a number here, got {value!r}.")
+    return listed.stated(value)
+
+
+def _facts(statement: Statement) -> dict[str, Any]:
+    """Return what can be moved, and the problem as mathematics."""
+    return {
+        "title": statement.title,
+        "parameters": {n: v for n, v in statement.parameters.items() if math.isfinite(v)},
+        "tol": statement.options.get("tol"),
+        "problem": problem_markup(statement.problem),
+    }
+
+
+def _shown(
+    statement: Statement, solution: Solution, seconds: float, job: dict[str, Any]
+) -> dict[str, Any]:
+    """Return a solution as the page shows it, with the same words and pictures as its report."""
+    started = time.perf_counter()
+    data, error = solution_data(solution, statement.exact or None)
+    code, missing = script(solution, {})
+    parts = {
+        "verdict": lambda page: verdict(page, solution),
+        "viewer": lambda page: page.markup(viewer_markup(solution, data)),
+        "figures": lambda page: figures(page, solution, error),
+        "trust": lambda page: trust(page, solution, error),
+        "history": lambda page: history(page, solution),
+    }
+    return {
+        "name": statement.name,
+        "tol": solution.tol,
+        "problem": problem_markup(statement.problem),
+        "markup": {key: _written(write) for key, write in parts.items()},
+        "data": data,
+        "python": code,
+        "missing": missing,
+        **_file(statement, job),
+        "seconds": {"solve": seconds, "picture": time.perf_counter() - started},
+    }
+
+
+def _written(write: Callable[[HtmlPage], None]) -> str:
+    page = HtmlPage("")
+    write(page)
+    return page.body()
+
+
+def _file(statement: Statement, job: dict[str, Any]) -> dict[str, Any]:
+    """Return the problem file of what was solved, or why there is none."""
+    source = job["text"] if job["text"] is not None else named(job["name"]).file
+    if source is None:
+        return {"file": None, "without": f"{statement.title} cannot be written as a problem file."}
+    try:
+        return {"file": with_values(source, job["parameters"], job["tol"]), "without": ""}
+    except ProblemError as error:
+        return {"file": None, "without": str(error)}

@@ -1,0 +1,143 @@
+"""The process that solves: it reads what is asked from a pipe and writes answers to it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from sharpfront.explorer.messages import CANCEL, CANCELLED, FINAL, PROGRESS, READY
+
+# Seconds between two lines of progress.
+_PAUSE = 0.15
+
+
+class CancelledError(BaseException):
+    """The server no longer wants the answer; no code that catches exceptions may keep it."""
+
+
+def serve(pipe: Connection, megabytes: int) -> None:
+    """Answer one question after the other until the pipe is closed."""
+    # Ctrl-C goes to the whole group of processes; the server ends its workers itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore")
+    from sharpfront.explorer.answers import Answers
+
+    answers, line = Answers(), _Line(pipe)
+    _limit_memory(megabytes)
+    with contextlib.suppress(EOFError, OSError):
+        pipe.send_bytes(READY)
+        while True:
+            message = pipe.recv_bytes()
+            # The answer was there before it was cancelled.
+            if message == CANCEL:
+                pipe.send_bytes(CANCELLED)
+                continue
+            try:
+                with line.open():
+                    found = answered(answers, json.loads(message), line.tell, megabytes)
+            except CancelledError:
+                # At the end of the pipe this raises, and the process ends.
+                pipe.recv_bytes()
+                pipe.send_bytes(CANCELLED)
+                continue
+            pipe.send_bytes(FINAL + found.encode())
+
+
+class _Line:
+    """Says how a solve goes, and leaves it when it is cancelled: nothing else comes meanwhile.
+
+    Parameters
+    ----------
+    pipe
+        To the server.
+    """
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._last = 0.0
+        # Whether a signal may leave what is being done; never half of a message.
+        self._free = False
+        if hasattr(signal, "SIGUSR1"):
+            signal.signal(signal.SIGUSR1, self._called)
+
+    def _called(self, *_: Any) -> None:
+        if self._free:
+            self._look()
+
+    def _look(self) -> None:
+        if self._pipe.poll():
+            self._free = False
+            raise CancelledError
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Let what is done within be cancelled."""
+        self._free = True
+        try:
+            yield
+        finally:
+            self._free = False
+
+    def tell(self, words: str) -> None:
+        """Say how far it is, if nothing was said for a while."""
+        self._look()
+        if time.monotonic() - self._last < _PAUSE:
+            return
+        self._last = time.monotonic()
+        self._free = False
+        self._pipe.send_bytes(PROGRESS + json.dumps({"progress": words}).encode())
+        self._free = True
+        self._look()
+
+
+def answered(answers: Any, job: dict[str, Any], tell: Callable[[str], None], limit: int) -> str:
+    """Return an answer or what is wrong, as JSON; whatever happens, the process goes on."""
+    from sharpfront.errors import SharpfrontError
+    from sharpfront.problem_file import StatementError
+    from sharpfront.report.encode import to_json
+
+    try:
+        return to_json({"answer": answers.answer(job, tell)})
+    except StatementError as error:
+        mistakes = [m.as_dict() for m in error.mistakes]
+        return to_json({"error": "\n".join(error.paragraphs()), "mistakes": mistakes})
+    except SharpfrontError as error:
+        return to_json({"error": str(error)})
+    except MemoryError:
+        answers.forget()
+        words = (
+            f"The solve wanted more memory than the {limit} MB it is allowed. Ask for a larger "
+            "tolerance or a milder parameter, or start with "
+            f"sharpfront explore --memory {2 * limit}."
+        )
+        return to_json({"error": words})
+    except RecursionError:
+        return to_json({"error": "The text is nested too deeply to be read. Write it flatter."})
+    except Exception as error:
+        words = f"This should not happen: {type(error).__name__}: {error}."
+        return to_json({"error": f"{words} Please report it with the problem file."})
+
+
+def _limit_memory(megabytes: int) -> None:
+    """Allow so much memory beyond what the libraries take; nothing where that cannot be said."""
+    for taken in _address_space():
+        import resource
+
+        most = taken + megabytes * 2**20
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def _address_space() -> Iterator[int]:
+    """Yield the bytes of address space in use where the system tells, as on Linux."""
+    with contextlib.suppress(OSError, ImportError):
+        import resource
+
+        yield int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
