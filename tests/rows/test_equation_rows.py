@@ -1,5 +1,7 @@
 """The equation's rows are reduced to the triangle that QR of its values at Gauss points gives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.maps import AxisMap
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.measure import Measure
+from sharpfront.rows.sources import resolved_sources
 from sharpfront.rows.values import form_at
 
 
@@ -21,7 +24,11 @@ def patch_at(low, sides, functions):
 def by_values(rows, problem, patch):
     """Return the rows from values at Gauss points, reduced by QR."""
     points, weights = patch.gauss_points(tuple(p + 1 for p in patch.functions))
-    forms = [form_at(form, problem.coordinates, points) for form in problem.forms]
+    forms = [
+        replace(f, rhs=resolved_sources([patch], [f.rhs], source)[0])
+        for form, source in zip(problem.forms, rows._sources(), strict=True)
+        for f in [form_at(form, problem.coordinates, points)]
+    ]
     return rows._varying(patch, (points, weights), forms)
 
 

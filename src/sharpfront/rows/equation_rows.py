@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import derivative_matrix, gauss, projection
 from sharpfront.bases.patch import Patch
+from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import at_points, environment
 from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.leastsquares.reflectors import Reflection
@@ -20,6 +22,7 @@ from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.moments import weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.sides import local_sides, scattered_matrix
+from sharpfront.rows.sources import Source, resolved_sources
 from sharpfront.rows.values import FormValues, constants_of, form_at, taylor_of_all
 
 # Rows are kept of so many times the patches at hand: those of a solution are wanted again in
@@ -92,7 +95,10 @@ class EquationRows:
         points = np.concatenate([x for x, _ in rules])
         ends = np.cumsum([len(x) for x, _ in rules])[:-1]
         if self.measure.constant and all(patch.chart is None for patch in patches):
-            sources = [np.split(s, ends) for s in self._sources(points)]
+            sources = [
+                resolved_sources(patches, np.split(source(points), ends), source)
+                for source in self._sources()
+            ]
             return [
                 self._like_others(patch, rules[i], [s[i] for s in sources])
                 for i, patch in enumerate(patches)
@@ -104,6 +110,11 @@ class EquationRows:
         values = [
             form_at(form, problem.coordinates, points).in_chart(taylor).split(ends)
             for form in problem.forms
+        ]
+        values = [
+            [replace(v, rhs=s) for v, s in zip(own, found, strict=True)]
+            for own, source in zip(values, self._sources(), strict=True)
+            for found in [resolved_sources(patches, [v.rhs for v in own], source)]
         ]
         each = [(patch, rules[i], [v[i] for v in values]) for i, patch in enumerate(patches)]
         work = sum(2.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
@@ -132,13 +143,15 @@ class EquationRows:
         work = sum(4.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(reduced, range(len(patches)), work)
 
-    def _sources(self, points: FloatArray) -> list[FloatArray]:
-        """Return the right-hand side of each equation at points."""
-        leaves = environment(self.measure.problem.coordinates, points)
-        return [
-            -at_points(form.source, leaves, len(points), "source of the equation")
-            for form in self.measure.problem.forms
-        ]
+    def _sources(self) -> list[Source]:
+        """Return the right-hand side of each equation as a function of points."""
+        names = self.measure.problem.coordinates
+
+        def source(form: LinearForm, points: FloatArray) -> FloatArray:
+            leaves = environment(names, points)
+            return -at_points(form.source, leaves, len(points), "source of the equation")
+
+        return [partial(source, form) for form in self.measure.problem.forms]
 
     def _varying(
         self, patch: Patch, rule: tuple[FloatArray, FloatArray], forms: Sequence[FormValues]
