@@ -6,7 +6,7 @@ once w is small. Functions that the graph does not look into (`sf.function`) can
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -157,12 +157,19 @@ def parallel_parts(switch: Switch) -> tuple[Switch, ...] | None:
     x y changes its sign where x or y does, max(|x|, |y|) passes through 1 where |x| or |y| does.
     None where that is not known: the edge is then a curve, or a line across the axes.
     """
+    return parts_where(
+        switch, lambda s: len(named_in(s.argument)) < 2 and not derivatives_in(s.argument)
+    )
+
+
+def parts_where(switch: Switch, plain: Callable[[Switch], bool]) -> tuple[Switch, ...] | None:
+    """Return plain switches at which a switch switches; None where they are not known."""
     out: list[Switch] = []
     stack = [switch]
     while stack:
         part = stack.pop()
         node, first = part.argument, part.first
-        if len(named_in(node)) < 2 and not derivatives_in(node):
+        if plain(part):
             out.append(part)
             continue
         if _is_stepwise(node):

@@ -18,9 +18,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_points
 from sharpfront.equation.edges import jumps_along, parallel_parts, places_along
-from sharpfront.equation.expression import Constant, derivatives_in, ordered
+from sharpfront.equation.expression import Apply, Constant, Expression, derivatives_in, ordered
 from sharpfront.equation.interfaces import Flux, interface_conditions
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
+from sharpfront.equation.slanted import goes_on, slanted_lines
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.equation.weak import is_weak
 from sharpfront.errors import EquationError, ProblemError
@@ -117,7 +118,8 @@ class Interfaces:
             return ()
         on_line = np.any(np.abs(self.lines[axis] - place) <= near)
         # On a seam the coefficients of both ends meet.
-        seam = abs(place - self.high[axis]) <= near
+        joined = self.problem.domain.periodic_axes[axis]
+        seam = joined and abs(place - self.high[axis]) <= near
         if not on_line and not seam:
             return ()
         key = (axis, place)
@@ -254,13 +256,26 @@ def _refuse_slanted(problem: Problem) -> None:
                 continue
             switches = {id(s): s for name in names for s in jumps_along(node, name)}
             for switch in switches.values():
-                if parallel_parts(switch) is None:
+                if parallel_parts(switch) is None and not _is_smooth(problem, node):
                     raise ProblemError(
                         "A coefficient inside a derivative jumps where "
                         f"{switch.argument!r} = {switch.first:g}. Flux conditions are known on "
                         "lines parallel to the axes only, as np.where(x < 0.5, ...) has them; "
                         "materials with slanted or curved edges are not solved yet."
                     )
+
+
+def _is_smooth(problem: Problem, node: Expression) -> bool:
+    """Tell whether what is differentiated goes on across straight lines across the axes.
+
+    As u - np.where(x + y > 1, (x + y - 1)**1.5, 0) does: then there is nothing to ask for on them.
+    """
+    assert isinstance(node, Apply)
+    form, names, bounds = linear_form(node.arguments[1]), problem.coordinates, problem.domain.bounds
+    if len(names) != 2 or any(jumps_along(t.coefficient, n) for t in form.terms for n in names):
+        return False
+    lines = slanted_lines([form.source], names, bounds)
+    return bool(lines) and all(goes_on(form.source, line, names, bounds) for line in lines)
 
 
 def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:

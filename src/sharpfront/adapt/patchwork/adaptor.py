@@ -29,7 +29,7 @@ from sharpfront.adapt.patchwork.poles import with_poles
 from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.adapt.patchwork.soft import soft_mode
-from sharpfront.adapt.patchwork.start import first_cells, layers_along_walls
+from sharpfront.adapt.patchwork.start import cut_along_edges, first_cells, layers_along_walls
 from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
     PatchState,
@@ -122,6 +122,7 @@ class Patches:
                 "sf.Patches solves linear problems on boxes and on regions of the plane. "
                 "Leave adaptor= out."
             )
+        tiling = cut_along_edges(problem) or tiling
         tiling = collared(problem, with_poles(problem, tiling), self.settings, tol)
         most = self.max_kernels // len(problem.unknowns)
         waves = Waves.of(problem, tiling)

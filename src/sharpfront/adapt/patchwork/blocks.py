@@ -113,6 +113,8 @@ class Tiling:
         Ends of the curved pieces of boundary, with the names of their parts.
     places
         Corners, and where one part ends, where they are known.
+    ends
+        Where lines end along which charts are cut.
     """
 
     domain: Domain
@@ -120,6 +122,7 @@ class Tiling:
     marked: tuple[tuple[float, ...], ...] = ()
     curves: tuple[tuple[FloatArray, str], ...] = ()
     places: FloatArray | None = None
+    ends: tuple[tuple[float, float], ...] = ()
 
     @property
     def periods(self) -> tuple[float | None, ...]:
@@ -135,12 +138,12 @@ class Tiling:
         Where a condition changes on a straight side, solutions are as singular as at a corner. In
         space the lines on which edges lie: NaN along the line.
         """
-        marked = np.array(self.marked).reshape(-1, self.domain.dimension)
+        marked = np.array([*self.marked, *self.ends]).reshape(-1, self.domain.dimension)
         if self.places is not None:
             return np.concatenate([self.places, marked])
         if self.domain.dimension > 2:
             return np.concatenate([edges_of(self.blocks[0].walls), marked])
-        known = np.concatenate([self.domain.corners, marked])
+        known = np.unique(np.concatenate([self.domain.corners, marked]), axis=0)
         if self.domain.dimension != 2 or any(self.domain.periodic_axes):
             return known
         parts: dict[tuple[float, ...], set[str]] = {}

@@ -31,7 +31,7 @@ BLUNT = 140.0
 
 
 def quadrilaterals(
-    domain: Domain, sides: Sequence[Edge]
+    domain: Domain, sides: Sequence[Edge], cuts: Sequence[Edge] = ()
 ) -> tuple[list[Quadrilateral], dict[Edge, Edge]]:
     """Return charts that tile a domain, and the side of the domain that each half side is of.
 
@@ -41,9 +41,11 @@ def quadrilaterals(
         A region with straight sides.
     sides
         The ends of each.
+    cuts
+        The ends of lines inside, from side to side, that no chart lies across.
     """
-    polygons = _polygons(domain, sides)
-    ways = [_in_pieces(_triangles(polygons))]
+    polygons = _polygons(domain, [*sides, *cuts])
+    ways = [_in_pieces(_triangles(polygons), set(cuts))]
     if len(polygons) == 1:
         ways += _around_centre(polygons[0])
     corners = set(itertools.chain(*sides))
@@ -83,22 +85,22 @@ def _ring(coordinates: FloatArray) -> Ring:
     return ring if area > 0 else ring[::-1]
 
 
-def _in_pieces(triangles: Sequence[Ring]) -> list[Ring]:
-    """Return the quadrilaterals of triangles joined to convex pieces."""
-    pieces = _joined(triangles)
+def _in_pieces(triangles: Sequence[Ring], cuts: set[Edge]) -> list[Ring]:
+    """Return the quadrilaterals of triangles joined to convex pieces, but not across cuts."""
+    pieces = _joined(triangles, cuts)
     if all(len(ring) == 4 for ring in pieces):
         return pieces
     return [part for ring in pieces for part in _cut(ring)]
 
 
-def _joined(triangles: Sequence[Ring]) -> list[Ring]:
+def _joined(triangles: Sequence[Ring], cuts: set[Edge]) -> list[Ring]:
     """Return triangles joined across their longest sides while the pieces can still be cut well."""
     pieces = dict(enumerate(triangles))
     beside: dict[Edge, list[int]] = {}
     for i, ring in pieces.items():
         for side in _around(ring):
             beside.setdefault(frozenset(side), []).append(i)
-    inner = [edge for edge, both in beside.items() if len(both) == 2]
+    inner = [edge for edge, both in beside.items() if len(both) == 2 and edge not in cuts]
     for edge in sorted(inner, key=lambda e: (-math.dist(*e), sorted(e))):
         i, j = beside[edge]
         ring = _union(pieces[i], pieces[j], edge)

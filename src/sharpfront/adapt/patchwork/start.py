@@ -16,11 +16,13 @@ from sharpfront.adapt.patchwork.layers import decay_rates
 from sharpfront.adapt.patchwork.poles import cut_at
 from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.adapt.patchwork.settings import PatchSettings
+from sharpfront.adapt.patchwork.tiling import cut_along
 from sharpfront.adapt.patchwork.waves import LOOKED, Waves, short_enough
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
+from sharpfront.equation.slanted import slanted_lines
 from sharpfront.maps import AxisMap, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
@@ -120,6 +122,20 @@ def _strips(
     cut = low + STEEP * (high - low) if end == 0 else high - STEEP * (high - low)
     fewer = max(settings.functions(tol), math.ceil(PART * functions))
     return {(low, cut): fewer, (cut, high): fewer}
+
+
+def cut_along_edges(problem: Problem) -> Tiling | None:
+    """Return charts cut along the lines across the axes on which data jump or bend, if any are.
+
+    Where something else jumps along the axes, boxes are cut there, and such lines left to
+    splitting.
+    """
+    if problem.domain.dimension != 2:
+        return None
+    lines = slanted_lines(problem.equations, problem.coordinates, problem.domain.bounds)
+    if not lines or (problem.is_singular and any(len(x) for x in interface_lines(problem))):
+        return None
+    return cut_along(problem.domain, lines)
 
 
 def has_edges(problem: Problem) -> bool:

@@ -21,9 +21,11 @@ from sharpfront.adapt.patchwork.blocks import (
 )
 from sharpfront.adapt.patchwork.charts import quadrilaterals
 from sharpfront.adapt.patchwork.curved import curved_tiling
+from sharpfront.adapt.patchwork.slants import chords, crosses
 from sharpfront.adapt.patchwork.solids import Wall, lattice_of
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
+from sharpfront.equation.slanted import Line
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.curves import Segment
 from sharpfront.maps import AxisMap
@@ -78,16 +80,21 @@ def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling:
 
 
 def _charted(
-    domain: Domain, sides: Sequence[tuple[FloatArray, str]], known: Sequence[FloatArray]
+    domain: Domain,
+    sides: Sequence[tuple[FloatArray, str]],
+    known: Sequence[FloatArray],
+    cuts: Sequence[FloatArray] = (),
 ) -> Tiling | None:
-    """Return the tiling of a domain with slanted sides, by charts; some corners are known."""
-    corners = _distinct(np.concatenate([ends for ends, _ in sides]), known)
-    named = {
-        frozenset((corners[2 * i], corners[2 * i + 1])): part
-        for i, (_, part) in enumerate(sides)
-        if corners[2 * i] != corners[2 * i + 1]
-    }
-    charts, halves = quadrilaterals(domain, list(named))
+    """Return the tiling of a domain with slanted sides, or cut along lines from side to side.
+
+    By charts; some corners are known.
+    """
+    ends = [ends for ends, _ in sides]
+    corners = _distinct(np.concatenate([*ends, *cuts]), known)
+    edges = [frozenset(pair) for pair in zip(corners[::2], corners[1::2], strict=True)]
+    own = zip(edges, (part for _, part in sides), strict=False)
+    named = {edge: part for edge, part in own if len(edge) > 1}
+    charts, halves = quadrilaterals(domain, list(named), edges[len(sides) :])
     blocks = []
     for chart in charts:
         walls = []
@@ -100,7 +107,33 @@ def _charted(
                 walls.append((axis, place, np.zeros(1), rest, part))
         lines = tuple(np.array([0.0, length]) for length in chart.size)
         blocks.append(Block(domain, lines, tuple(walls), chart))
-    return _if_closed(Tiling(domain, tuple(blocks))) if blocks else None
+    inner = tuple(dict.fromkeys(corners[2 * len(sides) :]))
+    return _if_closed(Tiling(domain, tuple(blocks), ends=inner)) if blocks else None
+
+
+def cut_along(domain: Domain, lines: Sequence[Line]) -> Tiling | None:
+    """Return a tiling of a domain with straight sides that no chart lies across lines in.
+
+    None where there is none, or charts would be slivers. Where lines end counts as a corner.
+    """
+    if domain.dimension != 2 or any(domain.periodic_axes):
+        return None
+    if isinstance(domain, Box):
+        block = _box(domain)
+        sides = [(block.ends(wall), wall[4]) for wall in block.walls]
+    else:
+        pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
+        found = [(ends_of(c), part) for part, curves in pieces.items() for c in curves]
+        sides = [(ends, part) for ends, part in found if ends is not None]
+        if not sides or len(sides) < len(found):
+            return None
+    cuts: list[FloatArray] = []
+    for line in lines:
+        across = chords(domain, sides, line)
+        if across is None or any(crosses(a, b) for a in across[1] for b in cuts):
+            return None
+        sides, cuts = across[0], [*cuts, *across[1]]
+    return _charted(domain, sides, [], cuts) if cuts else None
 
 
 def _distinct(points: FloatArray, known: Sequence[FloatArray]) -> list[tuple[float, float]]:

@@ -1,0 +1,97 @@
+"""Straight lines across the axes on which a function jumps or bends, read from its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.equation.edges import Switch, parts_where, switches
+from sharpfront.equation.expression import Expression, Values, derivatives_in, evaluate
+from sharpfront.equation.values import environment
+
+# Values that differ by less than this share are the same.
+ROUNDING = 1e-9
+# How close to a line its two sides are compared, as a share of the domain. Between the two the gap
+# of what goes on, x^0.05 included, falls by this factor at least.
+CLOSE, FALLS = (1e-9, 1e-12), 0.8
+# Points along each axis at which it is looked whether an expression is linear.
+LOOKED = np.array([0.03, 0.21, 0.38, 0.64, 0.81, 0.97])
+
+
+@dataclass(frozen=True)
+class Line:
+    """The points with a x + b y = c, a^2 + b^2 = 1."""
+
+    normal: tuple[float, float]
+    offset: float
+
+    def distances(self, points: Values) -> Values:
+        """Return how far points are from it, with a sign."""
+        return np.asarray(points @ np.array(self.normal) - self.offset)
+
+
+def slanted_lines(
+    graphs: Iterable[Expression], names: Sequence[str], bounds: Values
+) -> tuple[Line, ...]:
+    """Return the lines across the axes on which functions in the plane jump or bend.
+
+    Parameters
+    ----------
+    graphs
+        The functions.
+    names, bounds
+        The coordinates, and from where to where they go, (2, 2).
+    """
+    found: dict[tuple[float, ...], Line] = {}
+    for switch in (s for graph in graphs for s in switches(graph)):
+        if switch.period or derivatives_in(switch.argument):
+            continue
+        known = parts_where(switch, lambda part: _line(part, names, bounds) is not None)
+        for line in (_line(part, names, bounds) for part in known or ()):
+            if line is not None and min(map(abs, line.normal)) > ROUNDING:
+                rounded = (*line.normal, line.offset / float(np.ptp(bounds, axis=0).max()))
+                found.setdefault(tuple(round(v, 9) for v in rounded), line)
+    return tuple(found.values())
+
+
+def _line(switch: Switch, names: Sequence[str], bounds: Values) -> Line | None:
+    """Return where an expression has a value, if it is linear."""
+    low, high = bounds
+    x, y = (v.ravel() for v in np.meshgrid(*(low + (high - low) * LOOKED[:, None]).T))
+    points = np.column_stack([x, y])
+    values = values_at(switch.argument, names, points) - switch.first
+    if not np.isfinite(values).all():
+        return None
+    table = np.column_stack([points, np.ones(len(points))])
+    (a, b, c), *_ = np.linalg.lstsq(table, values)
+    size = float(np.hypot(a, b))
+    if np.abs(table @ [a, b, c] - values).max() > ROUNDING * np.abs(values).max() or not size:
+        return None
+    sign = -1.0 if (a, b) < (0.0, 0.0) else 1.0
+    return Line((float(sign * a / size), float(sign * b / size)), float(-sign * c / size))
+
+
+def goes_on(graph: Expression, line: Line, names: Sequence[str], bounds: Values) -> bool:
+    """Tell whether a function has the same values on both sides of a line, close to it."""
+    middle = bounds.mean(axis=0)
+    normal = np.array(line.normal)
+    foot = middle - float(line.distances(middle[None])[0]) * normal
+    along = np.array([-normal[1], normal[0]])
+    size = float(np.ptp(bounds, axis=0).max())
+    places = foot + (LOOKED[:, None] - 0.5) * size * along
+    places = places[np.all((places > bounds[0]) & (places < bounds[1]), axis=1)]
+    gaps = []
+    for distance in CLOSE:
+        step = distance * size * normal
+        below, above = (values_at(graph, names, places + k * step) for k in (-1.0, 1.0))
+        gaps.append(float(np.abs(above - below).max(initial=0.0)))
+    return gaps[1] <= max(ROUNDING, FALLS * gaps[0])
+
+
+def values_at(expression: Expression, names: Sequence[str], points: Values) -> Values:
+    """Return a function without unknowns at points, (m,); not all need be finite."""
+    with np.errstate(all="ignore"):
+        found = evaluate(expression, environment(names, points))
+    return np.broadcast_to(np.asarray(found, dtype=float), (len(points),))
