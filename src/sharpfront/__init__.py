@@ -25,6 +25,7 @@ from sharpfront.plot import animate
 from sharpfront.problem import Problem, at, integral, jump
 from sharpfront.solution import Solution, load
 from sharpfront.solve import solve
+from sharpfront.spectrum import Spectrum, eigs
 from sharpfront.symbolic import to_sympy
 
 __version__ = "0.1.0"
@@ -50,12 +51,14 @@ __all__ = [
     "SharpfrontError",
     "Solid",
     "Solution",
+    "Spectrum",
     "Uniform",
     "__version__",
     "animate",
     "at",
     "delta",
     "div",
+    "eigs",
     "export",
     "fit",
     "from_sympy",

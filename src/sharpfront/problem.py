@@ -30,7 +30,12 @@ from sharpfront.conditions import (
     jump,
 )
 from sharpfront.equation.axis import cleared, implied
-from sharpfront.equation.expression import Expression, as_expression
+from sharpfront.equation.expression import (
+    SPECTRAL,
+    Expression,
+    as_expression,
+    parameters_in,
+)
 from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.names import refuse_names
 from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
@@ -74,7 +79,8 @@ class Problem:
     equation
         A residual function, ``lambda u, x: -nu * u.dxx + u.dx``, or a text,
         ``"-nu*u_xx + u_x = 0"``. Parameters named x, y, z, t are coordinates, all others are
-        unknowns. With several unknowns it returns one residual for each.
+        unknowns. With several unknowns it returns one residual for each. An eigenvalue problem for
+        `sf.eigs` has one parameter more, ``lam``: ``lambda u, lam, x: u.dxx + lam * u``.
     boundary
         The condition on every part of the boundary that has none of its own. The axis r = 0 of
         polar, cylindrical and spherical coordinates is no boundary: unless a condition is given
@@ -127,17 +133,21 @@ class Problem:
         self.time = _span(time, initial)
         coordinates = domain.coordinates if time is None else (*domain.coordinates, "t")
         self.symbols = Symbols(_unknowns(equation, coordinates, self.parameters), coordinates)
+        stated = self._read(equation, "equation")
+        if SPECTRAL in self.symbols.unknowns and len(stated) == len(self.symbols.unknowns) - 1:
+            # One equation fewer than names: an eigenvalue is looked for, not a function.
+            others = tuple(u for u in self.symbols.unknowns if u != SPECTRAL)
+            self.symbols = Symbols(others, coordinates)
+            stated = self._read(equation, "equation")
         refuse_names(self.symbols.unknowns, coordinates)
-        self.equations = tuple(
-            cleared(e, "r") if self._on_axis else e for e in self._read(equation, "equation")
-        )
+        self.equations = tuple(cleared(e, "r") if self._on_axis else e for e in stated)
         if len(self.equations) != len(self.symbols.unknowns):
             raise EquationError(_wrong_count(len(self.equations), self.symbols))
         require_unknowns(self.equations, "equation")
         self.conditions = self._read_conditions(boundary, parts)
-        stated = listed(conditions)
-        self.further = tuple(self._read_further(c) for c in stated if not isinstance(c, Jump))
-        self.jumps = tuple(self._read_jump(c) for c in stated if isinstance(c, Jump))
+        more = listed(conditions)
+        self.further = tuple(self._read_further(c) for c in more if not isinstance(c, Jump))
+        self.jumps = tuple(self._read_jump(c) for c in more if isinstance(c, Jump))
         self.initial = self._read_initial(initial) if self.time else None
 
     @cached_property
@@ -176,6 +186,13 @@ class Problem:
             return all(part.forms for part in parts) and all(j.steps for j in self.jumps)
         except NonlinearError:
             return False
+
+    @cached_property
+    def parameters_left(self) -> frozenset[str]:
+        """The spectral parameter ``lam`` and the imaginary unit ``1j``, where they occur."""
+        parts = (*self.conditions, *self.further, *self.jumps)
+        residuals = (*self.equations, *(r for part in parts for r in part.residuals))
+        return frozenset(name for r in residuals for name in parameters_in(r))
 
     @cached_property
     def is_singular(self) -> bool:

@@ -15,6 +15,7 @@ from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
 from sharpfront.checks import did_you_mean, explained, flag, function, numbers_in, refusal
 from sharpfront.device import device_named
+from sharpfront.equation.expression import IMAGINARY, SPECTRAL
 from sharpfront.errors import ArgumentError, OutcomeKind, ProblemError
 from sharpfront.evolve import evolve
 from sharpfront.family import Family
@@ -287,8 +288,23 @@ def _check(problem: object, budget: Budget) -> tuple[Problem, float]:
             f"solve expects a Problem, got {type(problem).__name__}. A function that returns one "
             "will do as well, with its parameters: sf.solve(layer, nu=1e-2)."
         )
+    _refuse_parameters(problem)
     usual = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
     return problem, usual if budget.tol is None else budget.tol
+
+
+def _refuse_parameters(problem: Problem) -> None:
+    """Refuse eigenvalue problems and complex coefficients, which have other ways."""
+    if SPECTRAL in problem.parameters_left:
+        raise ProblemError(
+            "The problem has a spectral parameter lam, so its eigenvalues are wanted: write "
+            "sf.eigs(problem). If lam is a number, capture it or give it in parameters=."
+        )
+    if problem.parameters_left & {IMAGINARY}:
+        raise ProblemError(
+            "The problem has complex coefficients, and sf.solve works with real ones. Write it for "
+            "the real and the imaginary part as two unknowns."
+        )
 
 
 def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adaptor:

@@ -227,7 +227,7 @@ def test_arrays_are_refused_on_both_sides(name, array):
         BINARY[name](array, U)
 
 
-@pytest.mark.parametrize("thing", ["a", 1j, None, np.datetime64("2020-01-01"), object(), {}])
+@pytest.mark.parametrize("thing", ["a", None, np.datetime64("2020-01-01"), object(), {}])
 def test_other_things_are_refused_by_name(thing):
     with pytest.raises(EquationError, match=f"real numbers.*{type(thing).__name__}"):
         U + thing

@@ -283,7 +283,7 @@ class TestAdvice:
         with pytest.raises(EquationError, match="Expected a text such as"):
             parse(thing, PLANE)
 
-    @pytest.mark.parametrize("number", ["1", 1j, np.ones(2), None])
+    @pytest.mark.parametrize("number", ["1", np.ones(2) * 1j, np.ones(2), None])
     def test_a_parameter_that_is_no_number(self, number):
         with pytest.raises(EquationError, match=r"real numbers|array of shape"):
             parse("k*u", PLANE, {"k": number})

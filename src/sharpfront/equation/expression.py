@@ -24,6 +24,8 @@ Key = tuple[Any, ...]
 Values = NDArray[np.float64]
 TIME = "t"
 COORDINATE_NAME = r"x\d+|[xyzt]"
+# The spectral parameter of an eigenvalue problem, and the imaginary unit, as names of parameters.
+SPECTRAL, IMAGINARY = "lam", "1j"
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +222,9 @@ def as_expression(value: Any) -> Expression:
             "product, v[0] for a component, div(v) for the divergence."
         )
     array = np.asarray(_as_float(value) if isinstance(value, numbers.Real) else value)
+    if array.dtype.kind == "c" and not array.ndim:
+        real, imaginary = Constant(float(array.real)), Constant(float(array.imag))
+        return apply(np.add, real, apply(np.multiply, imaginary, Parameter(IMAGINARY)))
     if array.dtype.kind not in "buif":
         raise EquationError(
             f"An equation holds real numbers, coordinates and unknowns; got {value!r} "
@@ -394,6 +399,11 @@ def _value(
     # Conditions count as 0 and 1: NumPy would refuse -(x > 0) and read a sum as "or".
     result = node.function.evaluate(*(values[id(a)] for a in node.arguments))
     return np.asarray(result, dtype=float)
+
+
+def parameters_in(expression: Expression) -> frozenset[str]:
+    """Return the names of the parameters in the graph: what an eigenvalue problem has."""
+    return frozenset(node.name for node in ordered(expression) if isinstance(node, Parameter))
 
 
 def _missing(leaf: Leaf) -> str:

@@ -19,10 +19,12 @@ import scipy.special as sp
 from sharpfront.checks import did_you_mean
 from sharpfront.equation.calculus import SYSTEMS, laplacian
 from sharpfront.equation.expression import (
+    SPECTRAL,
     Constant,
     Coordinate,
     Expression,
     Normal,
+    Parameter,
     as_expression,
     coordinates_of,
     split_names,
@@ -270,6 +272,8 @@ class Reader:
         derivative = self.derivative(name)
         if derivative is not None:
             return derivative
+        if name == SPECTRAL:
+            return Parameter(SPECTRAL)
         known = (*self.symbols.unknowns, *self.symbols.coordinates, *self.parameters, *_CONSTANTS)
         written = [f"{u}_{c}" for u in self.symbols.unknowns for c in self.symbols.coordinates[:1]]
         hint = f"; derivatives are written {written[0]}" if written else ""

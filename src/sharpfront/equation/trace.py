@@ -13,10 +13,12 @@ import numpy as np
 from sharpfront.equation.calculus import Vector
 from sharpfront.equation.expression import (
     COORDINATE_NAME,
+    SPECTRAL,
     Apply,
     Coordinate,
     Derivative,
     Expression,
+    Parameter,
     as_expression,
     derivatives_in,
 )
@@ -101,6 +103,8 @@ def trace(
 
 def _argument(function: Callable[..., Any], name: str, symbols: Symbols, what: str) -> Expression:
     _refuse_foreign_coordinates((name,), symbols.coordinates)
+    if name == SPECTRAL and name not in symbols.unknowns:
+        return Parameter(SPECTRAL)
     if name not in (*symbols.unknowns, *symbols.coordinates):
         raise EquationError(
             f"The {what} {_signature(function)} has a parameter {name!r}; the unknowns here are "

@@ -1,0 +1,269 @@
+"""Eigenvalue problems on a line: collocation with pieces of polynomials.
+
+On a piece an unknown of order n has a polynomial whose n-th derivative is given by p Legendre
+weights, and n constants of integration: the highest derivative is then as well conditioned as the
+identity, and lower ones are smooth. The equation holds at p Gauss points of a piece, derivatives
+below n go on from piece to piece, and the conditions make the system square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as ss
+from numpy.polynomial import legendre
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import gauss, norms
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.conditions import PointCondition
+from sharpfront.errors import ProblemError
+from sharpfront.maps import AxisMap
+from sharpfront.spectrum.statement import (
+    Complex,
+    SpectralForm,
+    SpectralProblem,
+    conditions_needed,
+)
+
+# Points of a piece that integrals of conditions are taken with, beside those of the equation.
+MORE = 8
+
+
+@lru_cache(maxsize=512)
+def derivative_weights(points: int, order: int, derivative: int) -> FloatArray:
+    """Return d^k/dz^k of a piece's functions in Legendre polynomials, (points + order,) twice.
+
+    Parameters
+    ----------
+    points, order
+        p and n: the functions are n-fold integrals of P_0, ..., P_(p - 1), then P_0, ...,
+        P_(n - 1).
+    derivative
+        k, up to n.
+    """
+    size = points + order
+    out = np.zeros((size, size))
+    out[:points, :points] = np.eye(points)
+    for _ in range(order - derivative):
+        out[:, :points] = _integrated(out[:, :points])
+    for c in range(order):
+        unit = legendre.legder([0.0] * c + [1.0], derivative)
+        out[: len(unit), points + c] = unit
+    return out
+
+
+def _integrated(weights: FloatArray) -> FloatArray:
+    """Return the Legendre weights of integrals, without the constant, (size, m) of (size, m)."""
+    k = np.arange(len(weights))
+    parts = weights / (2.0 * k + 1.0)[:, None]
+    out = np.zeros_like(weights)
+    out[1:] += parts[:-1]
+    out[:-1] -= parts[1:]
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class LinePencil:
+    """(P_0 + lam P_1 + lam^2 P_2) v = 0 on some pieces.
+
+    Parameters
+    ----------
+    statement
+        The problem.
+    edges
+        The ends of the pieces, (pieces + 1,).
+    points
+        p of each piece.
+    """
+
+    statement: SpectralProblem
+    edges: FloatArray
+    points: tuple[int, ...]
+    _blocks: list[tuple[int, int, Complex]] = field(default_factory=list, repr=False)
+
+    @cached_property
+    def orders(self) -> tuple[int, ...]:
+        """N of each unknown."""
+        return tuple(conditions_needed(self.statement))
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The first column of each piece and unknown, (pieces, unknowns)."""
+        sizes = np.add.outer(self.points, self.orders)
+        ends = np.cumsum(sizes.ravel())
+        return np.asarray((ends - sizes.ravel()).reshape(sizes.shape))
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return sum(self.points) * len(self.orders) + len(self.points) * sum(self.orders)
+
+    @cached_property
+    def matrices(self) -> list[Any]:
+        """The matrices of the powers of lam, sparse; rows are scaled alike in all of them."""
+        rows: list[tuple[int, int, Complex]] = []
+        count = self._equation_rows(rows)
+        count = self._continuity_rows(rows, count)
+        count = self._condition_rows(rows, count)
+        if count != self.size:
+            raise ProblemError(
+                f"The unknowns have orders {', '.join(map(str, self.orders))}, so "
+                f"{sum(self.orders)} conditions are needed; {count - self.size + sum(self.orders)} "
+                "were given."
+            )
+        return self._assembled(rows)
+
+    def _assembled(self, rows: list[tuple[int, int, Complex]]) -> list[Any]:
+        i, j, values = [], [], []
+        for row, column, block in rows:
+            _, m, n = block.shape
+            grid = np.mgrid[row : row + m, column : column + n].reshape(2, -1)
+            i.append(grid[0])
+            j.append(grid[1])
+            values.append(block.reshape(len(block), -1))
+        place = np.concatenate(i), np.concatenate(j)
+        whole = np.concatenate(values, axis=1)
+        every: NDArray[Any] = whole if self.statement.is_complex else whole.real
+        shape = (self.size, self.size)
+        found = [ss.csr_array((v, place), shape=shape) for v in every[: self.statement.degree + 1]]
+        scale = np.maximum.reduce([np.asarray(abs(f).max(axis=1).todense()).ravel() for f in found])
+        inverse = ss.diags_array(1.0 / np.maximum(scale, 1e-300))
+        return [ss.csc_array(inverse @ f) for f in found]
+
+    def _equation_rows(self, rows: list[tuple[int, int, Complex]]) -> int:
+        count, names = 0, self.statement.problem.unknowns
+        for i, p in enumerate(self.points):
+            z, _ = gauss(p)
+            x = self._at(i, z)
+            for form in self.statement.equations:
+                for term, c in zip(form.terms, form.values(x[:, None]), strict=True):
+                    u = names.index(term.unknown)
+                    table = self.table(i, u, z, term.order)
+                    rows.append((count, int(self.starts[i, u]), c[:, :, None] * table))
+                count += p
+        return count
+
+    def _at(self, piece: int, z: FloatArray) -> FloatArray:
+        low, high = self.edges[piece], self.edges[piece + 1]
+        return np.asarray(0.5 * (low * (1.0 - z) + high * (1.0 + z)))
+
+    def table(self, piece: int, unknown: int, z: FloatArray, order: int) -> FloatArray:
+        """Return a derivative along x of a piece's functions at positions in it, (m, p + n)."""
+        p, n = self.points[piece], self.orders[unknown]
+        weights = derivative_weights(p, n, order)
+        half = 0.5 * (self.edges[piece + 1] - self.edges[piece])
+        # In units of the highest derivative, so that columns of all pieces are alike.
+        return np.asarray(legendre.legvander(z, p + n - 1) @ weights * half ** (n - order))
+
+    def _continuity_rows(self, rows: list[tuple[int, int, Complex]], count: int) -> int:
+        pieces = range(len(self.points) - 1)
+        pairs = [(i, i + 1, 0.0) for i in pieces]
+        if self.statement.problem.domain.periodic_axes[0]:
+            pairs.append((len(self.points) - 1, 0, 0.0))
+        nothing = np.zeros((2, 1, 1))
+        for left, right, _ in pairs:
+            for u, n in enumerate(self.orders):
+                for k in range(n):
+                    one = self.table(left, u, np.ones(1), k)
+                    other = -self.table(right, u, -np.ones(1), k)
+                    for piece, row in ((left, one), (right, other)):
+                        block = np.concatenate([row[None], nothing * row[None]]) + 0j
+                        rows.append((count, int(self.starts[piece, u]), block))
+                    count += 1
+        return count
+
+    def _condition_rows(self, rows: list[tuple[int, int, Complex]], count: int) -> int:
+        domain = self.statement.problem.domain
+        for part, forms in self.statement.conditions:
+            end = domain.boundary(part)
+            for form in forms:
+                self._point_row(rows, count, form, float(end.points[0, 0]), end.normals)
+                count += 1
+        for condition, forms in self.statement.further:
+            for form in forms:
+                if isinstance(condition, PointCondition):
+                    self._point_row(rows, count, form, condition.point[0], None)
+                else:
+                    self._integral_row(rows, count, form)
+                count += 1
+        return count
+
+    def _point_row(
+        self,
+        rows: list[tuple[int, int, Complex]],
+        count: int,
+        form: SpectralForm,
+        x: float,
+        normals: FloatArray | None,
+    ) -> None:
+        i = int(np.clip(np.searchsorted(self.edges, x, "right") - 1, 0, len(self.points) - 1))
+        low, high = self.edges[i], self.edges[i + 1]
+        z = np.array([((x - low) - (high - x)) / (high - low)])
+        values = form.values(np.array([[x]]), normals)
+        for term, c in zip(form.terms, values, strict=True):
+            u = self.statement.problem.unknowns.index(term.unknown)
+            self._refuse_beyond(term.order, u)
+            table = self.table(i, u, z, term.order)
+            rows.append((count, int(self.starts[i, u]), c[:, :, None] * table))
+
+    def _refuse_beyond(self, order: int, unknown: int) -> None:
+        if order > self.orders[unknown]:
+            name = self.statement.problem.unknowns[unknown]
+            raise ProblemError(
+                f"A condition has a derivative of {name} of order {order}, above the equation's."
+            )
+
+    def _integral_row(
+        self, rows: list[tuple[int, int, Complex]], count: int, form: SpectralForm
+    ) -> None:
+        for i, p in enumerate(self.points):
+            z, w = gauss(p + MORE)
+            x = self._at(i, z)
+            heavy = w * (self.edges[i + 1] - self.edges[i])
+            for term, c in zip(form.terms, form.values(x[:, None]), strict=True):
+                u = self.statement.problem.unknowns.index(term.unknown)
+                self._refuse_beyond(term.order, u)
+                block = (c * heavy)[:, None, :] @ self.table(i, u, z, term.order)
+                rows.append((count, int(self.starts[i, u]), block))
+
+    def weights(self, vector: Complex) -> list[list[Complex]]:
+        """Return the Legendre weights of each unknown on each piece, orthonormal in the mean."""
+        out = []
+        for u, n in enumerate(self.orders):
+            own = []
+            for i, p in enumerate(self.points):
+                start, half = self.starts[i, u], 0.5 * (self.edges[i + 1] - self.edges[i])
+                plain = derivative_weights(p, n, 0) @ vector[start : start + p + n] * half**n
+                own.append(plain / norms(p + n))
+            out.append(own)
+        return out
+
+    def basis(self, unknown: int) -> PatchworkBasis:
+        """Return the functions of an unknown."""
+        n = self.orders[unknown]
+        ends = zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)
+        patches = [
+            Patch((AxisMap(low, high),), (p + n,))
+            for (low, high), p in zip(ends, self.points, strict=True)
+        ]
+        return PatchworkBasis(tuple(patches))
+
+    def richer(self, more: int) -> LinePencil:
+        """Return the same with so many points more in every piece."""
+        return LinePencil(self.statement, self.edges, tuple(p + more for p in self.points))
+
+    def sampled(self, weights: Sequence[Sequence[Complex]], z: FloatArray) -> Complex:
+        """Return all unknowns at positions of every piece, (unknowns, pieces, len(z))."""
+        return np.stack(
+            [
+                np.stack([legendre.legvander(z, len(w) - 1) @ (w * norms(len(w))) for w in own])
+                for own in weights
+            ]
+        )

@@ -1,0 +1,344 @@
+"""Modes on a line: pieces are made finer until all that are wanted are resolved, then compared."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.approximation import Approximation
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import gauss, norms, projection
+from sharpfront.equation.edges import places_along
+from sharpfront.equation.focus import foci
+from sharpfront.spectrum.line import LinePencil
+from sharpfront.spectrum.pencil import Found, nearest, polished
+from sharpfront.spectrum.result import IMAG, REAL
+from sharpfront.spectrum.statement import Complex, SpectralProblem
+from sharpfront.spectrum.sturm import zeros_agree
+
+# Points of a piece at first and at most, and how many more those have that a solution is compared
+# with.
+FIRST, MOST, MORE = 16, 40, 6
+# Weights at the end of a piece's that tell how well a mode is resolved.
+LAST = 3
+# Pieces to begin with: so many at least and at most, and in between one for every so many decay
+# lengths or radians of the equation without lam.
+FEWEST, NARROW, LENGTHS = 4, 48, 12.0
+# Coefficients are looked at more closely where their weights do not fall to this share.
+ROUGH = 1e-3
+# Rounds of refinement, and what tails are to become: this share of what an error lacks.
+ROUNDS, LOWERED = 40, 0.05
+# Values that are this close, relative to themselves, are one to tell modes apart.
+ALIKE = 1e-7
+# Tails that fall by less than this factor over a third of the weights are not resolved by more.
+STEEP = 5.0
+# Positions of a piece at which modes are compared and zeros counted.
+COMPARED = 33
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """An eigenvalue with errors of value and mode, and the mode."""
+
+    value: complex
+    error: float
+    mode_error: float
+    approximation: Approximation
+
+
+@dataclass(frozen=True, eq=False)
+class LineModes:
+    """What was found on a line.
+
+    Parameters
+    ----------
+    modes
+        Those that were asked for.
+    doubt
+        What speaks against there being no others between them; empty if nothing does.
+    full
+        Whether more functions were needed than allowed.
+    """
+
+    modes: tuple[Mode, ...]
+    doubt: str
+    full: bool
+
+    @property
+    def scale(self) -> float:
+        """The size of the largest value."""
+        return max(max((abs(m.value) for m in self.modes), default=1.0), 1e-300)
+
+
+def line_modes(
+    statement: SpectralProblem, k: int, near: complex, tol: float, most: int
+) -> LineModes:
+    """Return the modes whose eigenvalues are nearest to a number.
+
+    Parameters
+    ----------
+    statement
+        The problem, in one dimension.
+    k
+        How many.
+    near
+        The number.
+    tol
+        What errors of values are to become, relative to the largest of them.
+    most
+        The most columns.
+    """
+    pencil, aim, best = _first(statement, most), tol, None
+    for _ in range(ROUNDS):
+        found = _found(pencil, near, k)
+        finer = _refined(pencil, found[:k], aim)
+        if finer is not None and finer.size <= most:
+            pencil = finer
+            continue
+        richer = pencil.richer(MORE)
+        checked = _compared(pencil, found, richer, _found(richer, near, k), k, near)
+        if best is None or _worst(checked) < _worst(best):
+            best = checked
+        if finer is not None or richer.size > most:
+            return replace(best, full=not _good(best, tol))
+        if _good(checked, tol) and not checked.doubt:
+            return checked
+        lacking = _worst(checked) / tol
+        if checked.doubt or lacking <= 1.0:
+            pencil = _halved(pencil)
+        else:
+            aim = max(1e-15, aim * min(LOWERED, 1.0 / lacking))
+            pencil = richer
+        if pencil.size > most or aim <= 1e-15:
+            break
+    assert best is not None
+    return best
+
+
+def _good(found: LineModes, tol: float) -> bool:
+    return len(found.modes) > 0 and _worst(found) <= tol
+
+
+def _worst(found: LineModes) -> float:
+    """Return the largest error of a value, relative to the largest value."""
+    return max((m.error for m in found.modes), default=np.inf) / found.scale
+
+
+def _found(pencil: LinePencil, near: complex, k: int) -> list[Found]:
+    """Return the eigenvalues nearest to a number, nearest first."""
+    matrices, shift = pencil.matrices, _shift(pencil, near, k)
+    rough = sorted(nearest(matrices, shift, k), key=lambda f: abs(f.value - near))
+    close = [
+        any(
+            other is not f and abs(other.value - f.value) <= ALIKE * max(1e-300, abs(f.value))
+            for other in rough
+        )
+        for f in rough
+    ]
+    out = [f if twin else polished(matrices, f) for f, twin in zip(rough, close, strict=True)]
+    fixed = [_real_again(f, g) for f, g in zip(rough, out, strict=True)]
+    return sorted(fixed, key=lambda f: abs(f.value - near))
+
+
+def _real_again(before: Found, after: Found) -> Found:
+    """Return a value as a real one if it was: of real matrices it stays one."""
+    rounding = after.rounding if np.isfinite(after.rounding) else 1e-13 * abs(after.value)
+    value = after.value.real + 0j if not before.value.imag else after.value
+    return Found(value, after.vector, rounding)
+
+
+def _shift(pencil: LinePencil, near: complex, k: int) -> complex:
+    """Return a number close to the one given that is no eigenvalue itself."""
+    number = near.real if not near.imag else near
+    for offset in (0.0, 1e-5, 1e-3):
+        tried = number + offset * max(1.0, abs(number))
+        try:
+            found = nearest(pencil.matrices, tried, k)
+        except (np.linalg.LinAlgError, RuntimeError):
+            continue
+        gaps = np.array([abs(f.value - number) for f in found[: k + 1]])
+        if len(gaps) > 1 and np.isfinite(gaps).all():
+            # Beside an eigenvalue all others drown in its rounding.
+            on_it = gaps.min() < 1e-6 * gaps.max()
+            return number - 0.0137 * float(gaps.max()) if on_it else tried
+    return number + 1e-2 * max(1.0, abs(number))
+
+
+def _first(statement: SpectralProblem, most: int) -> LinePencil:
+    """Return pieces on which the coefficients are resolved."""
+    problem = statement.problem
+    (name,) = problem.coordinates
+    low, high = (float(x) for x in problem.domain.bounds[:, 0])
+    terms = [t for form in statement.equations for t in form.terms]
+    graphs = [c for t in terms for c in t.powers]
+    inner = [np.asarray(f(g, name, low, high)) for g in graphs for f in (places_along, foci)]
+    even = np.linspace(low, high, _pieces(statement, low, high) + 1)
+    edges = np.unique(np.concatenate([even, *inner]))
+    edges = edges[(edges >= low) & (edges <= high)]
+    far = np.diff(edges, prepend=-np.inf) > 1e-12 * (high - low)
+    edges = edges[far]
+    edges[-1] = high
+    per_piece = len(problem.unknowns) * FIRST + 8
+    for _ in range(40):
+        rough = _rough(statement, edges)
+        if not rough.any() or (len(edges) + rough.sum()) * per_piece > most // 2:
+            break
+        middles = 0.5 * (edges[1:] + edges[:-1])
+        edges = np.sort(np.concatenate([edges, middles[rough]]))
+    return LinePencil(statement, edges, (FIRST,) * (len(edges) - 1))
+
+
+def _pieces(statement: SpectralProblem, low: float, high: float) -> int:
+    """Return how many even pieces to begin with, from how fast solutions without lam vary."""
+    x = np.linspace(low, high, 66)[1:-1, None]
+    fastest = 0.0
+    for form in statement.equations:
+        order = max(t.order for t in form.terms)
+        values = form.values(x)
+        top = [np.abs(v[0]) for t, v in zip(form.terms, values, strict=True) if t.order == order]
+        lead = np.maximum(np.sum(top, axis=0), 1e-300)
+        for term, c in zip(form.terms, values, strict=True):
+            if term.order < order:
+                rate = (np.abs(c[0]) / lead) ** (1.0 / (order - term.order))
+                fastest = max(fastest, float(np.median(rate)))
+    return int(np.clip(np.ceil(fastest * (high - low) / LENGTHS), FEWEST, NARROW))
+
+
+def _rough(statement: SpectralProblem, edges: FloatArray) -> NDArray[np.bool_]:
+    """Tell on which pieces coefficients are not resolved."""
+    z, w = gauss(FIRST)
+    take = projection(FIRST, FIRST) * np.sqrt(w)
+    x = 0.5 * (edges[:-1, None] * (1 - z) + edges[1:, None] * (1 + z))
+    out = np.zeros(len(x), dtype=bool)
+    for form in statement.equations:
+        for c in form.values(x.reshape(-1, 1)):
+            for power in c.reshape(len(c), len(x), -1):
+                weights = np.abs(power @ take.T)
+                out |= weights[:, -LAST:].max(axis=1) > ROUGH * max(weights.max(), 1e-300)
+    short = np.diff(edges) < 1e-10 * (edges[-1] - edges[0])
+    return np.asarray(out & ~short)
+
+
+def _sizes(pencil: LinePencil, weights: Sequence[Sequence[Complex]]) -> FloatArray:
+    """Return the largest value of each unknown of a mode, (unknowns,)."""
+    values = pencil.sampled(weights, np.linspace(-1.0, 1.0, COMPARED))
+    return np.asarray(np.abs(values).max(axis=(1, 2)))
+
+
+def _refined(pencil: LinePencil, found: Sequence[Found], aim: float) -> LinePencil | None:
+    """Return finer pieces where the weights of a mode do not fall below an aim; None if all do."""
+    pieces = len(pencil.points)
+    wanted = np.array(pencil.points)
+    split = np.zeros(pieces, dtype=bool)
+    for mode in found:
+        weights = pencil.weights(mode.vector)
+        size = max(float(_sizes(pencil, weights).max()), 1e-300)
+        for i, own in itertools.product(range(pieces), weights):
+            sizes = np.abs(own[i]) * norms(len(own[i])) / size
+            last = float(sizes[-LAST:].max())
+            if last <= aim:
+                continue
+            third = max(LAST, len(sizes) // 3)
+            before = float(sizes[-third - LAST : -third].max())
+            rate = np.log(max(before / last, 1.0 + 1e-12)) / third
+            points = pencil.points[i] + int(np.ceil(np.log(last / aim) / rate)) + 1
+            if before < STEEP * last or points > MOST:
+                split[i] = True
+            else:
+                wanted[i] = max(wanted[i], points)
+    if not split.any() and np.all(wanted == pencil.points):
+        return None
+    return _cut(pencil, split, wanted)
+
+
+def _cut(pencil: LinePencil, split: NDArray[np.bool_], points: NDArray[np.int64]) -> LinePencil:
+    middles = 0.5 * (pencil.edges[1:] + pencil.edges[:-1])
+    edges = np.sort(np.concatenate([pencil.edges, middles[split]]))
+    counts = np.repeat(np.where(split, np.minimum(points, FIRST), points), np.where(split, 2, 1))
+    return LinePencil(pencil.statement, edges, tuple(int(c) for c in counts))
+
+
+def _halved(pencil: LinePencil) -> LinePencil:
+    every = np.ones(len(pencil.points), dtype=bool)
+    return _cut(pencil, every, np.array(pencil.points))
+
+
+def _compared(
+    pencil: LinePencil,
+    rough: Sequence[Found],
+    richer: LinePencil,
+    fine: Sequence[Found],
+    k: int,
+    near: complex,
+) -> LineModes:
+    """Return modes on richer pieces, with errors from what they were on poorer ones."""
+    z = np.linspace(-1.0, 1.0, COMPARED)
+    before = [pencil.sampled(pencil.weights(f.vector), z).ravel() for f in rough]
+    taken: set[int] = set()
+    modes: list[Mode] = []
+    shapes: list[Complex] = []
+    for found in fine[:k]:
+        free = [i for i in range(len(rough)) if i not in taken]
+        i = min(free, key=lambda j: abs(rough[j].value - found.value), default=None)
+        apart = np.inf if i is None else abs(rough[i].value - found.value)
+        taken |= set() if i is None else {i}
+        weights = richer.weights(found.vector)
+        values = richer.sampled(weights, z)
+        scale = values.ravel()[int(np.argmax(np.abs(values)))]
+        shape = values.ravel() / scale
+        close = max(ALIKE * abs(found.value), 4.0 * apart)
+        same = [
+            b for b, r in zip(before, rough, strict=True) if abs(r.value - found.value) <= close
+        ]
+        missed = _distance(shape, same)
+        error = max(apart, found.rounding)
+        value = found.value.real + 0j if abs(found.value.imag) <= error else found.value
+        modes.append(Mode(value, error, missed, _approximation(richer, weights, scale, missed)))
+        shapes.append(shape)
+    doubt = _missing(rough, fine, modes, near) or zeros_agree(richer.statement, modes, shapes)
+    modes.sort(key=lambda m: (m.value.real, m.value.imag))
+    return LineModes(tuple(modes), doubt, full=False)
+
+
+def _distance(shape: Complex, same: Sequence[Complex]) -> float:
+    """Return how far a mode is from what others of its eigenvalue span."""
+    if not same:
+        return 1.0
+    columns = np.stack(same, axis=1)
+    fitted = columns @ np.linalg.lstsq(columns, shape, rcond=None)[0]
+    return float(np.abs(shape - fitted).max())
+
+
+def _missing(
+    rough: Sequence[Found], fine: Sequence[Found], modes: Sequence[Mode], near: complex
+) -> str:
+    """Return words if poorer and richer pieces differ in how many values are as near as these."""
+    if not modes:
+        return "No eigenvalue was found."
+    reach = max(abs(m.value - near) for m in modes)
+    room = reach * (1.0 + 1e-9) + max(m.error for m in modes)
+    counts = [sum(abs(f.value - near) <= room for f in found) for found in (rough, fine)]
+    if counts[0] == counts[1]:
+        return ""
+    return (
+        f"Within {reach:.6g} of {near:.6g} there are {counts[0]} eigenvalues on one set of "
+        f"functions and {counts[1]} on a richer one."
+    )
+
+
+def _approximation(
+    pencil: LinePencil, weights: Sequence[Sequence[Complex]], scale: complex, missed: float
+) -> Approximation:
+    names = pencil.statement.problem.unknowns
+    scaled = [np.concatenate(own) / scale for own in weights]
+    real = all(np.abs(w.imag).max() <= 10.0 * max(missed, 1e-10) for w in scaled)
+    bases, found = {}, {}
+    for u, (name, own) in enumerate(zip(names, scaled, strict=True)):
+        parts = {name: own.real} if real else {name + REAL: own.real, name + IMAG: own.imag}
+        for called, part in parts.items():
+            bases[called], found[called] = pencil.basis(u), np.ascontiguousarray(part)
+    return Approximation(pencil.statement.problem.coordinates, bases, found)

@@ -1,0 +1,240 @@
+"""A homogeneous linear problem as a polynomial in its spectral parameter.
+
+sum over terms (c_0(x) + lam c_1(x) + lam^2 c_2(x)) d^orders u = 0,  conditions alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.differentiation import partial_derivative
+from sharpfront.equation.expression import (
+    IMAGINARY,
+    SPECTRAL,
+    Apply,
+    Constant,
+    Expression,
+    Key,
+    Leaf,
+    Parameter,
+    is_zero,
+    ordered,
+    parameters_in,
+)
+from sharpfront.equation.linearise import LinearForm, linear_form, substitute
+from sharpfront.equation.values import environment
+from sharpfront.errors import EquationError, NonlinearError, ProblemError
+from sharpfront.problem import IntegralCondition, Problem
+
+Complex = NDArray[np.complex128]
+# The highest power of lam.
+DEGREE = 2
+# Places at which a right-hand side is looked for.
+LOOKED = 257
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralTerm:
+    """``(c_0 + lam c_1 + lam^2 c_2) d^orders unknown``."""
+
+    unknown: str
+    orders: tuple[int, ...]
+    powers: tuple[Expression, ...]
+
+    @property
+    def order(self) -> int:
+        """Total order of the derivative."""
+        return sum(self.orders)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralForm:
+    """A sum of terms that is zero."""
+
+    terms: tuple[SpectralTerm, ...]
+    coordinates: tuple[str, ...]
+
+    def values(self, points: FloatArray, normals: FloatArray | None = None) -> list[Complex]:
+        """Return the coefficients of each term at points, (powers, m) each."""
+        leaves = environment(self.coordinates, points, normals)
+        return [
+            np.stack([_values(c, leaves, len(points)) for c in term.powers]) for term in self.terms
+        ]
+
+    def highest(self, unknown: str) -> int:
+        """Return the highest order of an unknown; -1 where it does not occur."""
+        return max((t.order for t in self.terms if t.unknown == unknown), default=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralProblem:
+    """Equations and conditions of a problem, as polynomials in lam."""
+
+    problem: Problem
+
+    @cached_property
+    def equations(self) -> tuple[SpectralForm, ...]:
+        """One for each unknown."""
+        return tuple(self._form(e, "equation") for e in self.problem.equations)
+
+    @cached_property
+    def conditions(self) -> tuple[tuple[str, tuple[SpectralForm, ...]], ...]:
+        """Those on parts of the boundary, by the part's name."""
+        return tuple(
+            (c.part, tuple(self._form(r, f"condition on {c.part!r}") for r in c.residuals))
+            for c in self.problem.conditions
+        )
+
+    @cached_property
+    def further(self) -> tuple[tuple[Any, tuple[SpectralForm, ...]], ...]:
+        """Those at points and on integrals."""
+        out = []
+        for condition in self.problem.further:
+            if isinstance(condition, IntegralCondition) and condition.equals:
+                raise _inhomogeneous("integral condition")
+            own = tuple(self._form(r, "further condition") for r in condition.residuals)
+            out.append((condition, own))
+        return tuple(out)
+
+    @cached_property
+    def degree(self) -> int:
+        """The highest power of lam that occurs."""
+        every = [t for f in self._every for t in f.terms]
+        powers = [j for t in every for j, c in enumerate(t.powers) if not is_zero(c)]
+        return max(powers, default=0)
+
+    @cached_property
+    def is_complex(self) -> bool:
+        """Whether coefficients are complex."""
+        return IMAGINARY in self.problem.parameters_left
+
+    @property
+    def _every(self) -> list[SpectralForm]:
+        groups = (*self.conditions, *self.further)
+        return [*self.equations, *(form for _, own in groups for form in own)]
+
+    def _form(self, residual: Expression, what: str) -> SpectralForm:
+        try:
+            form = linear_form(residual)
+        except NonlinearError as error:
+            raise NonlinearError(f"sf.eigs takes linear problems. {error}") from None
+        self._refuse_source(form, what)
+        terms = tuple(
+            SpectralTerm(t.unknown, t.orders, _powers(t.coefficient, what)) for t in form.terms
+        )
+        return SpectralForm(terms, self.problem.coordinates)
+
+    def _refuse_source(self, form: LinearForm, what: str) -> None:
+        if is_zero(form.source):
+            return
+        low, high = self.problem.domain.bounds
+        points = low + np.linspace(0.0, 1.0, LOOKED)[:, None] * (high - low)
+        leaves = environment(self.problem.coordinates, points, np.ones_like(points))
+        try:
+            found = _values(substitute(form.source, _without_lam), leaves, len(points))
+        except EquationError:
+            found = np.ones(1, dtype=complex)
+        if np.any(found != 0.0) or SPECTRAL in parameters_in(form.source):
+            raise _inhomogeneous(what)
+
+
+def _inhomogeneous(what: str) -> ProblemError:
+    return ProblemError(
+        f"The {what} has a part without an unknown, so that multiples of a mode would not solve "
+        "it. sf.eigs takes homogeneous problems; sf.solve takes the others, with lam as a number."
+    )
+
+
+def _without_lam(leaf: Leaf) -> Expression:
+    return Constant(0.0) if leaf.key == ("parameter", SPECTRAL) else leaf
+
+
+def _powers(coefficient: Expression, what: str) -> tuple[Expression, ...]:
+    """Return the coefficients of powers of lam."""
+    out, left, factor = [], coefficient, 1.0
+    for j in range(DEGREE + 1):
+        out.append(substitute(left, _without_lam) / factor)
+        left = partial_derivative(left, ("parameter", SPECTRAL))
+        factor *= j + 1
+    if not is_zero(left):
+        raise ProblemError(
+            f"In the {what} lam stands in {coefficient!r}; sf.eigs takes polynomials in lam up to "
+            "degree two."
+        )
+    return tuple(out)
+
+
+def _values(expression: Expression, leaves: Mapping[Key, FloatArray], count: int) -> Complex:
+    """Return an expression at points with complex numbers in it, (count,)."""
+    known: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        for node in ordered(expression):
+            known[id(node)] = _value(node, known, leaves)
+    found = np.broadcast_to(np.asarray(known[id(expression)], dtype=complex), (count,))
+    if not np.isfinite(found).all():
+        i = int(np.argmin(np.isfinite(found)))
+        where = ", ".join(f"{k[1]} = {v[i]:.6g}" for k, v in leaves.items() if k[0] == "coordinate")
+        raise EquationError(
+            f"A coefficient is not finite at {where}. Coefficients must be finite in the whole "
+            "closed domain; multiply the equation by what vanishes there."
+        )
+    return found
+
+
+def _value(node: Expression, known: Mapping[int, Any], leaves: Mapping[Key, FloatArray]) -> Any:
+    if isinstance(node, Constant):
+        return node.value
+    if isinstance(node, Parameter) and node.name == IMAGINARY:
+        return 1j
+    if isinstance(node, Leaf):
+        if node.key not in leaves:
+            raise EquationError(f"No values were given for {node.key}.")
+        return leaves[node.key]
+    assert isinstance(node, Apply)
+    return node.function.evaluate(*(_real_if_close(known[id(a)]) for a in node.arguments))
+
+
+def _real_if_close(value: Any) -> Any:
+    """Return a value as real numbers where it is: comparisons know no others."""
+    array = np.asarray(value)
+    if array.dtype.kind == "b":
+        return array.astype(float)
+    return array.real if array.dtype.kind == "c" and not np.any(array.imag) else value
+
+
+def spectral(problem: object) -> SpectralProblem:
+    """Return a problem as a polynomial in lam, or say why it is no eigenvalue problem."""
+    if not isinstance(problem, Problem):
+        raise ProblemError(
+            f"sf.eigs expects a Problem, got {type(problem).__name__}. Write "
+            "sf.eigs(sf.Problem(...))."
+        )
+    if problem.time is not None:
+        raise ProblemError("sf.eigs takes problems without time=; write lam * u for -u.dt.")
+    if SPECTRAL not in problem.parameters_left:
+        raise ProblemError(
+            "The problem has no spectral parameter. Name it lam: "
+            "sf.Problem(sf.Interval(0, 1), lambda u, lam, x: u.dxx + lam * u, ...)."
+        )
+    if problem.is_singular:
+        raise ProblemError(
+            "sf.eigs does not take loads, stated jumps and fluxes across coefficients that jump "
+            "yet. Where k jumps, smooth it over a short stretch."
+        )
+    found = SpectralProblem(problem)
+    if found.degree == 0:
+        raise ProblemError("lam drops out of the problem: there is nothing to find.")
+    return found
+
+
+def conditions_needed(spectral_problem: SpectralProblem) -> Sequence[int]:
+    """Return the highest order of each unknown in the equations."""
+    unknowns = spectral_problem.problem.unknowns
+    return [max(f.highest(u) for f in spectral_problem.equations) for u in unknowns]
