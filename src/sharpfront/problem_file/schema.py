@@ -293,7 +293,7 @@ SYNONYMS: dict[str, str] = {
     **dict.fromkeys(("analytic", "analytical", "reference", "solution"), "exact"),
     **dict.fromkeys(("options", "settings", "solver"), "solve"),
     **dict.fromkeys(("t", "tspan", "t_span", "span"), "time"),
-    **dict.fromkeys(("accuracy", "precision", "eps", "rtol", "atol"), "tol"),
+    **dict.fromkeys(("tolerance", "accuracy", "precision", "eps", "rtol", "atol"), "tol"),
     **dict.fromkeys(("kernels", "n", "max_n", "maxkernels"), "max_kernels"),
     **dict.fromkeys(("random_seed", "rng"), "seed"),
     **dict.fromkeys(("start", "initial_guess"), "guess"),

@@ -93,6 +93,9 @@ def _words(detail: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         return f"Expected a list in square brackets, got {value!r}.", _shown(value)
     if kind == "kind" and path[:1] == ("conditions",) and is_number(value):
         part = next((p for p in reversed(path) if isinstance(p, str)), "")
+        if (meant := SYNONYMS.get(part, part)) in words_of(SECTIONS["solve"]):
+            said = f"{part!r} is not a part of the boundary. It belongs in [solve]: {meant} ="
+            return f"{said} {value}.", part
         return f'{detail["msg"]} A condition says of what: {part} = "u = {value}".', _shown(value)
     if kind in ("kinds", "option", "bounds"):
         context: Mapping[str, Any] = detail.get("ctx", {})

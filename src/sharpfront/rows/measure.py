@@ -1,7 +1,8 @@
 """What the rows of a problem are measured by, and the probe beside their right-hand sides.
 
 The probe is white noise of size one in units of u. What its solution grows to says how well the
-problem determines its solution.
+problem determines its solution. For systems and beyond order two a smooth load is another probe,
+whose solution is the softest mode.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class Measure:
         self._vote = 0.5 * problem.domain.dimension - 0.5 * self.order
         self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         self._noise = np.random.default_rng(seed).standard_normal(NOISE)
-        self.loaded = self.order > 2 or len(problem.unknowns) > 1
+        # A smooth load is solved for where corners may hold a soft mode back (`patchwork.soft`).
+        self.loaded = problem.domain.dimension > 1 and (self.order > 2 or len(self.unknowns) > 1)
         self._load = self._smooth_load(seed)
         self._reaches: dict[object, FloatArray] = {}
 

@@ -210,9 +210,10 @@ class Patches:
         if assessment.certificate is None:
             tails = _counted(state, assessment.tails, assessment.mode, state.aim)
             moving = state.soft and not np.any(tails.tail > state.aim)
+            state = replace(state, moves=state.moves + moving)
             lower = LEAST_LOWERED * state.aim if moving else state.aim
             return self._next(state, assessment, max(lower, SMALLEST))
-        state = noted(state, assessment)
+        state = replace(noted(state, assessment), moves=0)
         found = state.answer
         assert found.certificate is not None
         if found.certificate.amplification > AMPLIFIED:

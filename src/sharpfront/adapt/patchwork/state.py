@@ -39,6 +39,8 @@ ALIKE = 1e-3
 APART = 2.0
 # A solution that has moved by so many times the tolerance is not certified.
 MOVING = 10.0
+# And no more than so many of them in a row are not.
+MOVES = 4
 # Functions in space; drawn problems that patches solve well took 500 to 5300.
 CROWD = 6000
 _JUMPS = (
@@ -120,6 +122,8 @@ class PatchState:
         The solution before, where they do.
     softness
         The size of the softest mode in it.
+    moves
+        Solutions in a row that were far from the one before.
     """
 
     problem: Problem
@@ -143,6 +147,7 @@ class PatchState:
     soft: bool = False
     before: Approximation | None = None
     softness: float = 0.0
+    moves: int = 0
 
     def about(self, problem: Problem) -> PatchState:
         """Return the state for another linearisation of the same problem."""
@@ -252,9 +257,11 @@ def tolerance_of(state: PatchState, approximation: Approximation) -> float:
 def is_moving(state: PatchState, approximation: Approximation) -> bool:
     """Tell whether a solution that soft modes hold back is far from the one before.
 
-    Then no certificate is small, and it need not be made.
+    Then no certificate is small, and it need not be made. One that moves on and on is certified
+    all the same: on a resonance no two solutions agree.
     """
-    if state.before is None or state.before.kernels >= approximation.kernels:
+    fewer = state.before is not None and state.before.kernels < approximation.kernels
+    if state.before is None or not fewer or state.moves >= MOVES:
         return False
     scales = scales_of(approximation, state)
     apart = distance(approximation, state.before, scales, state.jumps)
