@@ -330,7 +330,7 @@ def test_a_report_that_fails_changes_no_verdict(folder, monkeypatch, failure, op
         raise failure
 
     before = invoke("layer.toml", "--json", *options)
-    monkeypatch.setattr("sharpfront.report.solve_report", broken)
+    monkeypatch.setattr("sharpfront.problem_file.statement.solve_report", broken)
     after = invoke("layer.toml", "--json", "--report", *options)
     facts = [json.loads(r.stdout) for r in (before, after)]
     assert before.exit_code == after.exit_code
