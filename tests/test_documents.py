@@ -90,7 +90,7 @@ def test_importing_the_package_does_not_import_what_it_may_not_need():
 def test_the_map_for_contributors_is_the_one_that_is_held():
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     layers = [line.replace("sharpfront.", "") for line in contracts["contracts"][0]["layers"]]
-    text = (ROOT / "CONTRIBUTING.md").read_text()
+    text = (ROOT / "docs" / "architecture.md").read_text()
     shown = re.search(r"```\n(cli .*?)```", text, re.DOTALL)[1].splitlines()
     # What a room is for stands at some distance.
     assert [re.split(r" {2,}", line)[0] for line in shown] == layers
