@@ -23,6 +23,7 @@ from sharpfront.geometry import (
 )
 from sharpfront.plot import animate
 from sharpfront.problem import Problem, at, integral, jump
+from sharpfront.rivals import compare
 from sharpfront.solution import Solution, load
 from sharpfront.solve import solve
 from sharpfront.spectrum import Spectrum, eigs
@@ -56,6 +57,7 @@ __all__ = [
     "__version__",
     "animate",
     "at",
+    "compare",
     "delta",
     "div",
     "eigs",

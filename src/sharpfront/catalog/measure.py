@@ -33,19 +33,23 @@ def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1
 
 
 def max_error(
-    solution: Callable[..., Any], exact: Callable[..., Any], points: FloatArray, chunk: int = 20_000
+    solution: Callable[..., Any],
+    exact: Callable[..., Any] | FloatArray,
+    points: FloatArray,
+    chunk: int = 20_000,
 ) -> float:
     """Return the largest error at points (m,) of an interval, or (m, d) of a region.
 
     Both functions are called with one array per coordinate, of at most `chunk` points at a time,
-    so that memory does not grow with the number of points. A value that is not a number counts
-    as an infinite error.
+    so that memory does not grow with the number of points; the exact solution may be given by its
+    values (m,) too. A value that is not a number counts as an infinite error.
     """
     columns = points[:, None] if points.ndim == 1 else points
     largest = 0.0
     for start in range(0, len(columns), chunk):
         coordinates = columns[start : start + chunk].T
-        error = float(np.max(np.abs(solution(*coordinates) - exact(*coordinates))))
+        true = exact(*coordinates) if callable(exact) else exact[start : start + chunk]
+        error = float(np.max(np.abs(solution(*coordinates) - true)))
         largest = max(largest, np.inf if np.isnan(error) else error)
     return largest
 

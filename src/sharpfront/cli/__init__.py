@@ -16,6 +16,7 @@ import typer
 
 from sharpfront.cli.catalog import app as _catalog
 from sharpfront.cli.check import check as _check
+from sharpfront.cli.compare import compare as _compare
 from sharpfront.cli.doctor import doctor as _doctor
 from sharpfront.cli.explore import explore as _explore
 from sharpfront.cli.fit import fit as _fit
@@ -43,6 +44,7 @@ app.command()(_sweep)
 app.command()(_init)
 app.command()(_explore)
 app.add_typer(_catalog, name="catalog")
+app.command()(_compare)
 app.command()(_doctor)
 app.command()(_paper)
 

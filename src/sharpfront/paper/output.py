@@ -7,6 +7,7 @@ import io
 import json
 import math
 import platform
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
@@ -92,9 +93,8 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except ModuleNotFoundError:
-        from sharpfront import __version__
-
-        return __version__ if package == "sharpfront" else "unknown"
+        own = sys.modules["sharpfront"].__version__
+        return str(own) if package == "sharpfront" else "unknown"
 
 
 def as_json(results: Results) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def true_errors(
         # A problem in time may have been left before its end.
         columns = columns[_held(solution, columns)]
         rounds = _ROUNDS if points is None else 0
-        size = _size(function, columns)
+        size = size_of(function(*columns.T))
         found[unknown] = _largest(solution, unknown, function, columns, rounds) / size
     return found
 
@@ -66,10 +66,10 @@ def _held(solution: Solution, points: FloatArray) -> NDArray[np.bool_]:
     return inside if since is None else inside & (points[:, -1] >= since)
 
 
-def _size(exact: Callable[..., Any], points: FloatArray) -> float:
+def size_of(values: Any) -> float:
     """Return max(1, max|u|), the scale of errors and estimates."""
-    values = np.abs(np.asarray(exact(*points.T), dtype=float))
-    return max(1.0, float(np.max(values, initial=0.0, where=np.isfinite(values))))
+    sizes = np.abs(np.asarray(values, dtype=float))
+    return max(1.0, float(np.max(sizes, initial=0.0, where=np.isfinite(sizes))))
 
 
 def following_points(solution: Solution, unknown: str) -> FloatArray:

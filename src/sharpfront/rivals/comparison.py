@@ -1,0 +1,209 @@
+"""What a race came to: a table with our losses first, a picture, a page, JSON."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sharpfront.files import write_text
+from sharpfront.rivals.published import Published
+from sharpfront.rivals.racing import Lane, Mark
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Errors to which times are given.
+TARGETS = (1e-2, 1e-4, 1e-6, 1e-8)
+# Errors at which methods are set beside ours; below the last one rounding decides, not the method.
+POWERS = tuple(float(f"1e-{k}") for k in range(1, 11))
+HEAD = ("Method", "Error", "Seconds", *(f"to {t:.0e}" for t in TARGETS), "Beside ours")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A method beside ours, where it does best.
+
+    Parameters
+    ----------
+    target
+        A power of ten that it reaches.
+    ratio
+        Its seconds over ours to that error; 0 if ours does not get there, infinite if it reaches
+        no power of ten.
+    """
+
+    target: float
+    ratio: float
+
+    def __str__(self) -> str:
+        if math.isinf(self.ratio):
+            return "misses it"
+        if self.ratio == 0:
+            return f"ours does not reach {self.target:.0e}"
+        if self.ratio < 1:
+            return f"{1 / self.ratio:.2g} times faster at {self.target:.0e}"
+        return f"{self.ratio:.2g} times slower at {self.target:.0e}"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Methods on one problem.
+
+    Parameters
+    ----------
+    name, title, statement
+        Of the problem.
+    truth
+        What errors were measured against.
+    lanes
+        The methods in the order of the race, ours among them.
+    seconds, seeds
+        What each was given.
+    published
+        Figures from elsewhere.
+    """
+
+    name: str
+    title: str
+    statement: str
+    truth: str
+    lanes: tuple[Lane, ...]
+    seconds: float
+    seeds: tuple[int, ...]
+    published: tuple[Published, ...] = ()
+
+    def lane(self, name: str) -> Lane:
+        """Return what the method of that name did."""
+        return next(lane for lane in self.lanes if lane.name == name)
+
+    def beside_ours(self, lane: Lane) -> Beside:
+        """Return where a method does best beside ours."""
+        reached = [p for p in POWERS if lane.best is not None and lane.best.error <= p]
+        ours = self.lane("ours")
+        found = [Beside(power, _ratio(lane, ours, power)) for power in reached]
+        return min(found, key=lambda b: (b.ratio, b.target), default=Beside(math.nan, math.inf))
+
+    @property
+    def losses(self) -> tuple[tuple[Lane, Beside], ...]:
+        """The methods that were faster than ours to some error, or got further; worst first."""
+        found = [(x, self.beside_ours(x)) for x in self.lanes if x.name != "ours"]
+        return tuple(
+            sorted((f for f in found if f[1].ratio < 1), key=lambda f: (f[1].ratio, f[1].target))
+        )
+
+    def ordered(self) -> list[Lane]:
+        """Return the methods with our losses first, then ours, then the others by how near."""
+        lost = [lane for lane, _ in self.losses]
+        ran = [x for x in self.lanes if x.marks and x.name != "ours" and x not in lost]
+        ran.sort(key=lambda x: (self.beside_ours(x).ratio, x.best.error if x.best else math.inf))
+        without = [x for x in self.lanes if not x.marks and x.name != "ours"]
+        return [*lost, self.lane("ours"), *ran, *without]
+
+    def rows(self) -> list[list[str]]:
+        """Return the table as texts, under `HEAD`."""
+        return [self._row(lane) for lane in self.ordered()]
+
+    def _row(self, lane: Lane) -> list[str]:
+        best = lane.best
+        if best is None:
+            return [lane.title, *[""] * (len(HEAD) - 2), lane.failure]
+        beside = "" if lane.name == "ours" else str(self.beside_ours(lane))
+        times = [_time(lane.seconds_to(target)) for target in TARGETS]
+        return [lane.title, _spread(best), _time(best.seconds), *times, beside]
+
+    def __str__(self) -> str:
+        rows = [list(HEAD), *self.rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD) - 1)]
+        lines = [
+            "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[-1]]).rstrip()
+            for row in rows
+        ]
+        return "\n".join([self.title, *lines, f"Errors against {self.truth}."])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return {
+            "problem": self.name,
+            "title": self.title,
+            "statement": self.statement,
+            "errors_against": self.truth,
+            "relative_to": "max(1, max|u|)",
+            "seconds": self.seconds,
+            "seeds": list(self.seeds),
+            "machine": f"{platform.machine()}, Python {platform.python_version()}",
+            "methods": [self._lane_dict(lane) for lane in self.ordered()],
+            "losses": [lane.name for lane, _ in self.losses],
+            "published": [vars(p) for p in self.published],
+        }
+
+    def _lane_dict(self, lane: Lane) -> dict[str, Any]:
+        beside = self.beside_ours(lane)
+        return {
+            "name": lane.name,
+            "title": lane.title,
+            "citation": lane.citation,
+            "skipped": lane.skipped or None,
+            "failure": lane.failure or None,
+            "beside_ours": None
+            if lane.name == "ours" or not lane.marks
+            else {"target": beside.target, "ratio": beside.ratio, "words": str(beside)},
+            "seconds_to": {f"{t:.0e}": lane.seconds_to(t) for t in TARGETS},
+            "spent": lane.spent,
+            "marks": [
+                {
+                    "setting": mark.setting,
+                    "error": mark.error,
+                    "seconds": mark.seconds,
+                    "runs": [vars(run) for run in mark.runs],
+                }
+                for mark in lane.marks
+            ],
+            "tried": [vars(run) for run in lane.tried],
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw true error against seconds, and return the axes; seeds are the spread."""
+        from sharpfront.rivals.picture import draw
+
+        return draw(self, ax)
+
+    def report(self, path: str | Path, title: str | None = None) -> Path:
+        """Write a page that needs nothing but a browser, and return its path."""
+        from sharpfront.rivals.page import page
+
+        file = Path(path)
+        write_text(file, page(self, title))
+        return file
+
+
+def _ratio(lane: Lane, ours: Lane, target: float) -> float:
+    its, own = lane.seconds_to(target), ours.seconds_to(target)
+    if math.isinf(its):
+        return math.inf
+    return 0.0 if math.isinf(own) else its / own
+
+
+def _spread(mark: Mark) -> str:
+    """Return the median error, and the extremes where they differ."""
+    errors = sorted(run.error for run in mark.runs)
+    words = f"{mark.error:.1e}"
+    if errors[-1] > 1.5 * errors[0]:
+        words += f" [{_short(errors[0])}, {_short(errors[-1])}]"
+    return words
+
+
+def _short(error: float) -> str:
+    return "∞" if math.isinf(error) else f"{error:.0e}"
+
+
+def _time(seconds: float) -> str:
+    return "" if math.isinf(seconds) else f"{seconds:.2g}"
+
+
+def methods_of(lanes: Sequence[Lane]) -> list[str]:
+    """Return a line for each method: its citation."""
+    return [f"{lane.title}: {lane.citation}." for lane in lanes if lane.name != "ours"]

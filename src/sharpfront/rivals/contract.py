@@ -1,0 +1,136 @@
+"""What a method must offer to be raced, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.initial import InitialState, StateReader
+from sharpfront.problem import IntegralCondition, Problem
+
+Field = Callable[..., Any]
+# The one unknown as a function of the coordinates, or functions by the unknowns' names.
+Found = Field | Mapping[str, Field]
+
+
+class OutOfTimeError(BaseException):
+    """A run took longer than it was given.
+
+    Not an `Exception`, so that no method takes it for a failure of its own and goes on.
+    """
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to set a method.
+
+    Parameters
+    ----------
+    words
+        How it differs from the other settings.
+    values
+        What the method makes of it.
+    share
+        The part of the seconds that a run with it may take.
+    """
+
+    words: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is to be solved, as all methods are told it.
+
+    Parameters
+    ----------
+    problem
+        Domain, equations and conditions.
+    guess
+        What a nonlinear problem starts from, as `sharpfront.solve` takes it.
+    family, continuation
+        The problem as a function of a parameter, and the values that lead to it.
+    """
+
+    problem: Problem
+    guess: Any = None
+    family: Callable[[float], Problem] | None = None
+    continuation: Sequence[float] | None = None
+
+    def start(self, points: FloatArray) -> dict[str, FloatArray]:
+        """Return each unknown at points of space (m, d) from the guess; zero without one."""
+        names, coordinates = self.problem.unknowns, self.problem.domain.coordinates
+        if self.guess is None:
+            return {name: np.zeros(len(points)) for name in names}
+        reader = StateReader("guess", names, coordinates, self.problem.parameters)
+        state = InitialState(coordinates, reader.functions(self.guess))
+        return {name: state.values(name, points) for name in names}
+
+
+class Rival(Protocol):
+    """A method in the race."""
+
+    @property
+    def name(self) -> str:
+        """A word for the command line."""
+
+    @property
+    def title(self) -> str:
+        """What tables and pictures call it."""
+
+    @property
+    def citation(self) -> str:
+        """Where it is published."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Modules that must be importable, beyond those of the core."""
+
+    @property
+    def extra(self) -> str:
+        """The extra that installs them."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether a result depends on the seed."""
+
+    def applies(self, subject: Subject) -> str:
+        """Return why the method cannot be used; nothing if it can."""
+
+    def settings(self, subject: Subject) -> tuple[Setting, ...]:
+        """Return the settings to try, the cheapest first."""
+
+    def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
+        """Return the solution; methods that could go on for ever stop after so many seconds."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """The words about a rival; its class adds what it does."""
+
+    name: str
+    title: str
+    citation: str
+    needs: tuple[str, ...] = ()
+    extra: str = "bench"
+    drawn: bool = False
+
+
+def only_values(problem: Problem) -> bool:
+    """Tell whether all conditions give the one unknown itself, on the boundary."""
+    return (
+        len(problem.unknowns) == 1
+        and not problem.further
+        and all(len(c.residuals) == 1 and c.forms[0].order == 0 for c in problem.conditions)
+        and len(problem.conditions) == len(problem.domain.parts)
+    )
+
+
+def has_integrals(problem: Problem) -> bool:
+    """Tell whether a condition is an integral."""
+    return any(isinstance(c, IntegralCondition) for c in problem.further)

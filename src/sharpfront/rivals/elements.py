@@ -1,0 +1,254 @@
+"""scikit-fem: elements of second or fourth order on a mesh refined where gradients jump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import splu
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import Expression, derivatives_in, evaluate
+from sharpfront.equation.linearise import Term, tangent_terms
+from sharpfront.geometry import Box
+from sharpfront.problem import Problem
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, only_values
+
+_STEPS, _SETTLED = 20, 1e-11
+# The part of the cells that is refined: fewer need more passes than they save.
+_MARKED = 0.3
+
+
+def weak_refusal(problem: Problem, most: int) -> str:
+    """Return why elements with values on the boundary cannot take a problem; nothing if they can.
+
+    Parameters
+    ----------
+    problem
+        To be solved.
+    most
+        The most coordinates.
+    """
+    if problem.time is not None:
+        return "it is written for problems without time"
+    if problem.domain.dimension > most:
+        return f"more than {most} coordinates"
+    if any(problem.domain.periodic_axes) or not only_values(problem):
+        return "it is written for one unknown whose values are given on the boundary"
+    if problem.is_singular or problem.jumps:
+        return "loads or fluxes that jump are not written for it"
+    terms = tangent_terms(problem.equations[0])
+    if max(t.order for t in terms) != 2:
+        return "it is written for equations of second order"
+    if any(t.order == 2 and derivatives_in(t.coefficient) for t in terms):
+        return "a second derivative has a factor that depends on u"
+    return ""
+
+
+class WeakForm:
+    """The tangent of an equation about a state, by parts: c u_ij -> -u_i (c v)_j."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.equation = problem.equations[0]
+        self.unknown = problem.unknowns[0]
+        terms = tangent_terms(self.equation)
+        self.second = [(*_axes(t), t.coefficient) for t in terms if t.order == 2]
+        self.lower = [t for t in terms if t.order < 2]
+        names = problem.coordinates
+        # The derivative of a factor goes with the test function's.
+        self.slopes = [(i, j, c, c.d(names[j])) for i, j, c in self.second]
+
+    def leaves(self, x: Any, u: Any, slope: Any) -> dict[Any, Any]:
+        """Return the leaves at points x (d, ...), for a state u with its slope (d, ...)."""
+        d = len(self.problem.coordinates)
+        found: dict[Any, Any] = {
+            ("coordinate", n): x[i] for i, n in enumerate(self.problem.coordinates)
+        }
+        for leaf in derivatives_in(self.equation):
+            if sum(leaf.orders) == 2:
+                found[leaf.key] = np.zeros_like(x[0])
+        found["derivative", self.unknown, (0,) * d] = u
+        for i in range(d):
+            found["derivative", self.unknown, tuple(int(i == k) for k in range(d))] = slope[i]
+        return found
+
+    def bilinear(self, leaves: Mapping[Any, Any], u: Any, v: Any) -> Any:
+        """Return the integrand of the tangent, for functions with value and grad."""
+        total: Any = 0.0
+        for i, j, c, slope in self.slopes:
+            total = total - u.grad[i] * (
+                evaluate(c, leaves) * v.grad[j] + evaluate(slope, leaves) * v
+            )
+        for term in self.lower:
+            first = u.grad[term.orders.index(1)] if term.order else u
+            total = total + evaluate(term.coefficient, leaves) * first * v
+        return total
+
+    def load(self, leaves: Mapping[Any, Any], u: Any, slope: Any) -> Any:
+        """Return what the tangent is to equal: lower terms about the state less the residual."""
+        total = -evaluate(self.equation, leaves)
+        for term in self.lower:
+            first = slope[term.orders.index(1)] if term.order else u
+            total = total + evaluate(term.coefficient, leaves) * first
+        return total
+
+
+def _axes(term: Term) -> tuple[int, int]:
+    both = [i for i, n in enumerate(term.orders) for _ in range(n)]
+    return both[0], both[1]
+
+
+def boundary_values(problem: Problem) -> Callable[[FloatArray], FloatArray]:
+    """Return the given values as a function of points of the boundary (m, d), (m,).
+
+    On a box by its sides; on other shapes the parts' conditions are the same.
+    """
+    low, high = problem.domain.bounds
+    leaves_of = [("coordinate", n) for n in problem.coordinates]
+
+    def value(residual: Expression, points: FloatArray) -> FloatArray:
+        leaves: dict[Any, Any] = dict(zip(leaves_of, points.T, strict=True))
+        unknown = ("derivative", problem.unknowns[0], (0,) * len(low))
+        zero, one = (
+            evaluate(residual, {**leaves, unknown: np.full(len(points), v)}) for v in (0.0, 1.0)
+        )
+        return np.asarray(-zero / (one - zero))
+
+    def at(points: FloatArray) -> FloatArray:
+        if not isinstance(problem.domain, Box):
+            return value(problem.conditions[0].residuals[0], points)
+        found = np.zeros(len(points))
+        for condition in problem.conditions:
+            face = problem.domain.boundary(condition.part, 1)
+            axis = int(np.argmax(np.abs(face.normals[0])))
+            level = low[axis] if face.normals[0, axis] < 0 else high[axis]
+            on = np.abs(points[:, axis] - level) < 1e-9 * (high[axis] - low[axis])
+            if on.any():
+                found[on] = value(condition.residuals[0], points[on])
+        return found
+
+    return at
+
+
+@dataclass(frozen=True)
+class ScikitFem(Described):
+    """Told nothing of where features are; solves, marks the cells where gradients jump, refines."""
+
+    def applies(self, subject: Subject) -> str:
+        """Return why not."""
+        problem = subject.problem
+        if not isinstance(problem.domain, Box):
+            return "it is written for boxes"
+        return weak_refusal(problem, 3)
+
+    def settings(self, subject: Subject) -> tuple[Setting, ...]:
+        """Return orders and unknowns."""
+        sizes = (300, 1000, 3000, 10_000, 30_000, 100_000)
+        orders = (2, 4) if subject.problem.domain.dimension == 2 else (2,)
+        return tuple(
+            Setting(f"order {p}, {n} unknowns", {"order": p, "most": n})
+            for n, p in product(sizes, orders)
+        )
+
+    def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
+        """Return the elements on the last mesh."""
+        import logging
+
+        logging.getLogger("skfem").setLevel(logging.ERROR)
+        problem, weak = subject.problem, WeakForm(subject.problem)
+        values = boundary_values(problem)
+        mesh, element = _coarse(problem, setting.values["order"])
+        state = None
+        while True:
+            basis, u = _solved(subject, weak, values, mesh, element, state)
+            if setting.values["most"] <= basis.N:
+                break
+            marked = _marked(mesh, element, u)
+            finer = mesh.refined(marked)
+            state, mesh = (basis, u), finer
+        find = basis.interpolator(u)
+        return lambda *x: find(np.stack([np.asarray(c, dtype=float) for c in x]))
+
+
+def _coarse(problem: Problem, order: int) -> tuple[Any, Any]:
+    import skfem
+
+    axes = [np.linspace(a, b, 5) for a, b in problem.domain.bounds.T]
+    if len(axes) == 1:
+        return skfem.MeshLine(axes[0]), skfem.ElementLineP2()
+    if len(axes) == 2:
+        element = skfem.ElementTriP2() if order == 2 else skfem.ElementTriP4()
+        return skfem.MeshTri.init_tensor(*axes), element
+    return skfem.MeshTet.init_tensor(*axes), skfem.ElementTetP2()
+
+
+def _solved(
+    subject: Subject,
+    weak: WeakForm,
+    values: Callable[[FloatArray], FloatArray],
+    mesh: Any,
+    element: Any,
+    state: tuple[Any, FloatArray] | None,
+) -> tuple[Any, FloatArray]:
+    from skfem import Basis, BilinearForm, LinearForm, condense
+
+    basis = Basis(mesh, element)
+    edge = basis.get_dofs().all()
+    u = basis.zeros()
+    if not subject.problem.is_linear:
+        start = state[0].interpolator(state[1]) if state else None
+        here = basis.doflocs
+        u = start(here) if start else subject.start(here.T)[subject.problem.unknowns[0]]
+
+    @BilinearForm
+    def operator(trial: Any, test: Any, w: Any) -> Any:
+        leaves = weak.leaves(w.x, np.asarray(w["state"]), w["state"].grad)
+        return weak.bilinear(leaves, trial, test)
+
+    @LinearForm
+    def load(test: Any, w: Any) -> Any:
+        s = w["state"]
+        leaves = weak.leaves(w.x, np.asarray(s), s.grad)
+        return weak.load(leaves, np.asarray(s), s.grad) * test
+
+    for _ in range(1 if subject.problem.is_linear else _STEPS):
+        about = basis.interpolate(u)
+        matrix, right = operator.assemble(basis, state=about), load.assemble(basis, state=about)
+        new = basis.zeros()
+        new[edge] = values(basis.doflocs[:, edge].T)
+        inner, rest, new, free = condense(matrix, right, x=new, D=edge)
+        new[free] = splu(inner.tocsc()).solve(rest)
+        change, u = float(np.max(np.abs(new - u))), new
+        if change <= _SETTLED * max(1.0, float(np.max(np.abs(u)))):
+            break
+    return basis, u
+
+
+def _marked(mesh: Any, element: Any, u: FloatArray) -> Any:
+    """Return the cells beside the largest jumps of the normal derivative."""
+    from skfem import Functional, InteriorFacetBasis
+
+    sides = [InteriorFacetBasis(mesh, element, side=i) for i in (0, 1)]
+    both = {f"u{i}": side.interpolate(u) for i, side in enumerate(sides)}
+
+    @Functional
+    def jump(w: Any) -> Any:
+        across = sum(w.n[i] * (w["u0"].grad[i] - w["u1"].grad[i]) for i in range(len(w.n)))
+        return w.h * across**2
+
+    each = np.zeros(mesh.facets.shape[1])
+    np.add.at(each, sides[0].find, jump.elemental(sides[0], **both))
+    sizes = np.sum(0.5 * each[mesh.t2f], axis=0)
+    return np.argsort(sizes)[-max(1, round(_MARKED * len(sizes))) :]
+
+
+SCIKIT_FEM = ScikitFem(
+    "scikit-fem",
+    "scikit-fem, refined",
+    "Gustafsson and McBain, scikit-fem, JOSS 5 (2020)",
+    needs=("skfem",),
+)

@@ -1,0 +1,143 @@
+"""The true error, for all methods alike: at the catalogue's test points, or those of a reference.
+
+Where no exact solution is known our own at a tighter tolerance takes its place. No error is then
+given below what that solution is estimated to be off by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.catalog import cloud, max_error
+from sharpfront.errors import ProblemError, SharpfrontError
+from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.problem_file import Statement
+from sharpfront.problem_file.measure import following_points, size_of
+from sharpfront.rivals.collocation import region
+from sharpfront.rivals.contract import Found, OutOfTimeError, Subject
+from sharpfront.rivals.ours import solved
+from sharpfront.rivals.racing import limited
+from sharpfront.solution import Solution
+from sharpfront.solve import SPACE_TOLERANCE, TOLERANCE
+
+# Test points that are looked at; more of the catalogue's are drawn from.
+_POINTS = 8000
+# A reference is asked for these parts of the usual tolerance, until one is met.
+_TIGHTER = (1e-2, 1e-1, 1.0)
+# Seconds of the processor that a reference may take for each second of a method.
+_PATIENCE, _LEAST = 10.0, 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Measures errors.
+
+    Parameters
+    ----------
+    points, truth, sizes
+        By the unknowns' names: test points (m, d), the values there, and max(1, max|u|).
+    floor
+        The least error that can be told from none.
+    words
+        What the errors are measured against.
+    """
+
+    points: Mapping[str, FloatArray]
+    truth: Mapping[str, FloatArray]
+    sizes: Mapping[str, float]
+    floor: float
+    words: str
+
+    def __call__(self, found: Found) -> float:
+        """Return the largest error of any unknown, relative to max(1, max|u|)."""
+        fields = found if isinstance(found, Mapping) else dict.fromkeys(self.truth, found)
+        errors = [
+            max_error(fields[n], self.truth[n], self.points[n]) / self.sizes[n] for n in self.truth
+        ]
+        return max(self.floor, *errors)
+
+
+def judge_of(statement: Statement, subject: Subject, seconds: float) -> Judge:
+    """Return who measures the errors of a statement's solutions.
+
+    Parameters
+    ----------
+    statement
+        With its exact solution and test points where it has them.
+    subject
+        What is raced.
+    seconds
+        That a method has; a reference may take ten times as long.
+    """
+    limit = max(_LEAST, _PATIENCE * seconds)
+    exact, floor, words = dict(statement.exact), 0.0, "the exact solution"
+    reference = None
+    if not exact or statement.points is None or subject.problem.time:
+        reference = _reference(statement, subject, limit, needed=not exact)
+    if not exact:
+        assert reference is not None
+        exact = {n: getattr(reference, n) for n in reference.unknowns}
+        floor = reference.error_estimate
+        words = f"our own solution with tol {reference.tol:.0e}, estimated to be off by {floor:.0e}"
+    points = {n: _points(statement, subject, reference, n) for n in exact}
+    truth = {n: _values(exact[n], points[n]) for n in exact}
+    sizes = {n: size_of(truth[n]) for n in exact}
+    return Judge(points, truth, sizes, floor, words)
+
+
+def _values(field: Callable[..., Any], points: FloatArray) -> FloatArray:
+    return np.array(np.broadcast_to(np.asarray(field(*points.T), dtype=float), (len(points),)))
+
+
+def _points(
+    statement: Statement, subject: Subject, reference: Solution | None, name: str
+) -> FloatArray:
+    """Return some of the test points, those that lie in the domain, (m, d)."""
+    domain = region(subject.problem)
+    if statement.points is not None and statement.exact:
+        found = np.asarray(statement.points())
+        found = found[:, None] if found.ndim == 1 else found
+    elif reference is not None:
+        found = following_points(reference, name)
+    elif isinstance(domain, SpaceTime):
+        found = domain.sample(_POINTS, "quasi")
+    else:
+        found = cloud(domain, _POINTS)
+    since = reference.error_estimate_since if reference is not None else None
+    inside = domain.contains(found)
+    found = found[inside if since is None else inside & (found[:, -1] >= since)]
+    few = min(len(found), _POINTS)
+    return found[np.sort(np.random.default_rng(0).choice(len(found), few, replace=False))]
+
+
+def _reference(
+    statement: Statement, subject: Subject, limit: float, *, needed: bool
+) -> Solution | None:
+    """Return our solution at the tightest of a few tolerances that it meets in time."""
+    line = subject.problem.domain.dimension == 1
+    usual = statement.options.get("tol") or (TOLERANCE if line else SPACE_TOLERANCE)
+    words = ""
+    for part in _TIGHTER if needed else (1.0,):
+        try:
+            with limited(limit):
+                solution = solved(subject, max(part * usual, 1e-11))
+        except OutOfTimeError:
+            words = f"there was none within {limit:.0f} s"
+            continue
+        except SharpfrontError as error:
+            words = str(error)
+            continue
+        if solution.converged or not needed:
+            return solution
+        words = str(solution.outcome)
+    if needed:
+        raise ProblemError(
+            "No exact solution is given, and none of ours could take its place: "
+            f"{words} Give exact=, more seconds=, or a milder problem."
+        )
+    return None

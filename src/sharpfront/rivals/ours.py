@@ -1,0 +1,48 @@
+"""Ours: this package, asked for several tolerances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.solution import Solution
+from sharpfront.solve import solve
+
+# The estimated errors that are asked for.
+TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
+
+
+def solved(subject: Subject, tol: float) -> Solution:
+    """Return our solution, by the way that the subject gives."""
+    if subject.family is not None and subject.continuation is not None:
+        return solve(subject.family, continuation=subject.continuation, tol=tol)
+    return solve(subject.problem, tol=tol, guess=subject.guess)
+
+
+def as_found(solution: Solution) -> Found:
+    """Return the unknowns of a solution as functions."""
+    names = solution.unknowns
+    return solution if len(names) == 1 else {n: getattr(solution, n) for n in names}
+
+
+@dataclass(frozen=True)
+class Ours(Described):
+    """`sharpfront.solve`; a solution that does not say converged counts by its error all the same.
+
+    One in time that ends early has no value after that, which counts as an infinite error.
+    """
+
+    def applies(self, subject: Subject) -> str:
+        """Return nothing: what can be stated can be tried."""
+        return ""
+
+    def settings(self, subject: Subject) -> tuple[Setting, ...]:
+        """Return the tolerances."""
+        return tuple(Setting(f"tol {tol:.0e}", {"tol": tol}) for tol in TOLERANCES)
+
+    def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
+        """Return the solution."""
+        return as_found(solved(subject, setting.values["tol"]))
+
+
+OURS = Ours("ours", "sharpfront", "this package", drawn=False)
