@@ -25,7 +25,8 @@ import sharpfront as sf
 from sharpfront import catalog
 from sharpfront.arrays import blas_threads
 from sharpfront.catalog import Entry
-from sharpfront.line_problem import ordinary
+from sharpfront.rivals.bvp import FirstOrder
+from sharpfront.rivals.contract import Subject
 
 CASES: tuple[tuple[Entry, float], ...] = (
     (catalog.SINGLE_LAYER, 1e-4),
@@ -70,18 +71,20 @@ def peer(entry: Entry, parameter: float, target: float) -> tuple[float, str]:
     """Return the best time of solve_bvp that meets the target, and how it was set."""
     problem, exact = entry.problem(parameter), entry.exact(parameter)
     points = catalog.graded_points(problem.domain, entry.features(parameter))
-    system = first_order_system(problem)
+    system = FirstOrder(Subject(problem))
     best = (np.inf, "not reached")
     for nodes in (10, 50, 200):
         mesh = np.linspace(*problem.domain.bounds[:, 0], nodes)
         for tol in 10.0 ** -np.arange(2, 12.01, 0.25):
             call = lambda tol=tol, mesh=mesh: solve_bvp(  # noqa: E731
-                *system["functions"],
+                system.right,
+                system.ends_missed,
                 mesh,
                 np.zeros((2, len(mesh))),
                 tol=tol,
                 max_nodes=200_000,
-                **system["jacobians"],
+                fun_jac=system.right_jacobian,
+                bc_jac=system.ends_jacobian,
             )
             started = time.perf_counter()
             result = call()
@@ -92,30 +95,6 @@ def peer(entry: Entry, parameter: float, target: float) -> tuple[float, str]:
                 best = min(best, (median_ms(call, 5), f"{nodes} nodes, tol {tol:.0e}"))
                 break
     return best
-
-
-def first_order_system(problem: sf.Problem) -> dict[str, Any]:
-    """Return what solve_bvp asks for: right-hand side, boundary residual, both Jacobians."""
-    plain = ordinary(problem)
-    left, right = (c.value for c in plain.conditions)
-
-    def fun(x: Any, y: Any) -> Any:
-        c0, c1, c2, f = plain.sample(x)
-        return np.vstack([y[1], (f - c1 * y[1] - c0 * y[0]) / c2])
-
-    def fun_jac(x: Any, y: Any) -> Any:
-        c0, c1, c2, _ = plain.sample(x)
-        jacobian = np.zeros((2, 2, len(x)))
-        jacobian[0, 1], jacobian[1, 0], jacobian[1, 1] = 1.0, -c0 / c2, -c1 / c2
-        return jacobian
-
-    def bc(ya: Any, yb: Any) -> Any:
-        return np.array([ya[0] - left, yb[0] - right])
-
-    def bc_jac(ya: Any, yb: Any) -> Any:
-        return np.array([[1.0, 0], [0, 0]]), np.array([[0.0, 0], [1, 0]])
-
-    return {"functions": (fun, bc), "jacobians": {"fun_jac": fun_jac, "bc_jac": bc_jac}}
 
 
 _COLD = """

@@ -13,21 +13,17 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from math import factorial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.integrate import solve_ivp
 from scipy.interpolate import make_interp_spline
 
 import sharpfront as sf
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import TimeEntry, TimeRule, measure, time_rule
-from sharpfront.equation.expression import derivatives_in, evaluate
-from sharpfront.equation.linearise import tangent_terms
-from sharpfront.equation.values import environment, form_values
+from sharpfront.equation.expression import derivatives_in
+from sharpfront.rivals.lines import Lines
 
 Exact = Callable[..., Any] | Mapping[str, Callable[..., Any]]
 # The finest grid that is tried.
@@ -58,146 +54,8 @@ class OutOfTimeError(Exception):
     """A run took longer than it was given."""
 
 
-def stencil(offsets: FloatArray, order: int) -> FloatArray:
-    """Return the weights of a derivative at 0 from values at offsets, in units of the spacing."""
-    powers = np.vander(offsets, increasing=True).T
-    right = np.zeros(len(offsets))
-    right[order] = factorial(order)
-    return np.linalg.solve(powers, right)
-
-
-def difference_matrix(count: int, spacing: float, order: int, accuracy: int, periodic: bool) -> Any:
-    """Return the sparse matrix of a derivative on an even grid; one-sided next to the ends."""
-    reach = (order + 1) // 2 + accuracy // 2 - 1
-    width = 2 * reach + 1
-    rows, columns, values = [], [], []
-    inner = np.arange(count) if periodic else np.arange(reach, count - reach)
-    weights = stencil(np.arange(-reach, reach + 1.0), order)
-    for offset, weight in zip(range(-reach, reach + 1), weights, strict=True):
-        rows.append(inner)
-        columns.append((inner + offset) % count)
-        values.append(np.full(len(inner), weight))
-    if not periodic:
-        # One point more keeps the order where the stencil is not symmetric.
-        take = width if order == 1 else width + 1
-        for i in (*range(reach), *range(count - reach, count)):
-            first = 0 if i < reach else count - take
-            rows.append(np.full(take, i))
-            columns.append(np.arange(first, first + take))
-            values.append(stencil(np.arange(first, first + take) - float(i), order))
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    return sparse.csr_matrix(entries, shape=(count, count)) / spacing**order
-
-
-class Lines:
-    """A problem with its derivatives in space replaced by differences.
-
-    Values at the ends are eliminated by the conditions: all = keep @ free + given(t).
-    """
-
-    def __init__(self, problem: sf.Problem, count: int, accuracy: int) -> None:
-        self.problem = problem
-        low, high = problem.domain.bounds[:, 0]
-        self.periodic = not problem.domain.parts
-        self.x = np.linspace(low, high, count + 1)
-        if self.periodic:
-            self.x = self.x[:-1]
-        self.spacing = (high - low) / count
-        self.accuracy = accuracy
-        leaves = [d for e in problem.equations for d in derivatives_in(e)]
-        self.second = any(d.orders[1] == 2 for d in leaves)
-        self.matrices = {k: self.matrix(k) for k in {d.orders[0] for d in leaves}}
-        self._eliminate()
-        self.inner = {k: (m @ self.keep)[self.free] for k, m in self.matrices.items()}
-        self.inner_all = {k: m[self.free] for k, m in self.matrices.items()}
-        self.tangents = [tangent_terms(e) for e in problem.equations]
-
-    def matrix(self, order: int) -> Any:
-        """Return the matrix of a derivative on all points."""
-        if order == 0:
-            return sparse.identity(len(self.x), format="csr")
-        return difference_matrix(len(self.x), self.spacing, order, self.accuracy, self.periodic)
-
-    def _eliminate(self) -> None:
-        count = len(self.x)
-        self.ends: list[tuple[int, Any, float]] = []
-        if self.periodic:
-            self.free, self.keep = slice(None), sparse.identity(count, format="csr")
-            return
-        self.free = slice(1, count - 1)
-        keep = sparse.lil_matrix((count, count - 2))
-        keep[np.arange(1, count - 1), np.arange(count - 2)] = 1.0
-        slopes = self.matrix(1)
-        for condition in self.problem.conditions:
-            i = 0 if condition.part == "left" else count - 1
-            (form,) = condition.forms
-            coefficients, _ = form_values(form, self._end(i, self.problem.time[0]), 1)
-            row = np.zeros(count)
-            for term, c in zip(form.terms, coefficients, strict=True):
-                row += c[0] * (slopes[i].toarray()[0] if term.orders[0] else np.eye(1, count, i)[0])
-            own = row[i]
-            row[i] = 0.0
-            near = np.flatnonzero(row)
-            keep[i, near - 1] = -row[near] / own
-            self.ends.append((i, form, own))
-        self.keep = keep.tocsr()
-
-    def _end(self, i: int, t: float) -> dict[Any, FloatArray]:
-        normal = -1.0 if i == 0 else 1.0
-        return environment(("x", "t"), np.array([[self.x[i], t]]), np.array([[normal]]))
-
-    def given(self, t: float) -> FloatArray:
-        """Return what the conditions add at a moment, (n,)."""
-        out = np.zeros(len(self.x))
-        for i, form, own in self.ends:
-            out[i] = -np.ravel(evaluate(form.source, self._end(i, t)))[0] / own
-        return out
-
-    @cached_property
-    def size(self) -> int:
-        """The number of free values of one unknown."""
-        return self.keep.shape[1]
-
-    def full(self, free: FloatArray, t: float) -> FloatArray:
-        """Return the values at all points, (n,)."""
-        return np.asarray(self.keep @ free + self.given(t)) if self.ends else free
-
-    def _leaves(self, t: float, y: FloatArray) -> dict[Any, Any]:
-        leaves: dict[Any, Any] = {("coordinate", "x"): self.x[self.free], ("coordinate", "t"): t}
-        for u, name in enumerate(self.problem.unknowns):
-            values = self.full(y[u * self.size : (u + 1) * self.size], t)
-            for order, matrix in self.inner_all.items():
-                leaves[("derivative", name, (order, 0))] = matrix @ values
-            leaves[("derivative", name, (0, 1))] = leaves[("derivative", name, (0, 2))] = 0.0
-        return leaves
-
-    def rhs(self, t: float, y: FloatArray) -> FloatArray:
-        """Return y'."""
-        leaves = self._leaves(t, y)
-        parts = [
-            -np.broadcast_to(evaluate(e, leaves), (self.size,)) for e in self.problem.equations
-        ]
-        return np.concatenate([y[self.size :], *parts] if self.second else parts)
-
-    def jac(self, t: float, y: FloatArray) -> Any:
-        """Return the sparse Jacobian."""
-        leaves, names = self._leaves(t, y), self.problem.unknowns
-        blocks = [[None] * len(names) for _ in names]
-        for i, terms in enumerate(self.tangents):
-            for term in (term for term in terms if not term.orders[1]):
-                c = np.broadcast_to(evaluate(term.coefficient, leaves), (self.size,))
-                block = sparse.diags(-c) @ self.inner[term.orders[0]]
-                j = names.index(term.unknown)
-                blocks[i][j] = block if blocks[i][j] is None else blocks[i][j] + block
-        if self.second:
-            blocks = [[None, sparse.identity(self.size)], [blocks[0][0], None]]
-        return sparse.bmat(blocks, format="csc")
-
-    def start(self) -> FloatArray:
-        """Return y at the start."""
-        states, points = self.problem.initial, self.x[self.free][:, None]
-        names = [*self.problem.unknowns, *(["u_t"] if self.second else [])]
-        return np.concatenate([states.values(n, points) for n in names])
+class TimedLines(Lines):
+    """The lines of the arena, at the moments of a rule and within a time."""
 
     def solve(self, tol: float, method: str, moments: FloatArray, limit: float) -> FloatArray:
         """Return the unknowns at moments, (unknowns, n, len(moments))."""
@@ -211,7 +69,7 @@ class Lines:
         extra = {"jac": self.jac} if method == "Radau" else {}
         found = solve_ivp(
             timed,
-            self.problem.time,
+            self.time,
             self.start(),
             method=method,
             t_eval=moments,
@@ -390,7 +248,7 @@ def _timed_lines(
     moments, spent = truth.moments, []
     for _ in range(_REPEATS):
         started = time.process_time()
-        lines = Lines(problem, *grid)
+        lines = TimedLines(problem, *grid)
         y = lines.solve(*how, moments, cap)
         spent.append(time.process_time() - started)
         if spent[-1] > 2.0:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import time
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.rivals import table
+from sharpfront.rivals.apart import Run
 from sharpfront.rivals.comparison import Comparison
-from sharpfront.rivals.contract import Described, OutOfTimeError, Setting, Subject
-from sharpfront.rivals.racing import Lane, Mark, Run, limited, race
+from sharpfront.rivals.contract import Described, Setting, Subject
+from sharpfront.rivals.racing import Lane, Mark, race
 
 
 def layer(nu=1e-2):
@@ -80,18 +82,15 @@ def test_what_takes_too_long_is_cut_off():
     assert "not within" in lane.tried[1].note
 
 
-def test_the_clock_does_not_cut_off_the_loading_of_a_module(tmp_path, monkeypatch):
-    text = (
-        "import time\nt = time.process_time()\nwhile time.process_time() < t + 0.1: pass\nend = 1"
-    )
-    (tmp_path / "slow_to_load.py").write_text(text)
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(OutOfTimeError), limited(0.02):
-        import slow_to_load
+def test_what_ends_its_process_does_not_end_the_race():
+    class Crash(Fake):
+        def solve(self, subject, setting, seed, seconds):
+            if setting.values["i"] == 1:
+                os._exit(3)
+            return super().solve(subject, setting, seed, seconds)
 
-        while True:
-            pass
-    assert slow_to_load.end == 1
+    lane = raced(Crash("crash", "Crash", "nobody"))
+    assert lane.tried[1].note == "its process ended with 3" and lane.tried[2].error == 1e-2
 
 
 def test_what_is_not_installed_says_how_to_install_it():

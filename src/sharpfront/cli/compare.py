@@ -106,8 +106,9 @@ def _written(found: Comparison, out: Path, *, html: bool, plot: bool) -> dict[st
         from sharpfront.files import replacing
 
         files["figure"] = out / f"{found.name}-compare.png"
+        figure: Any = found.plot().figure
         with replacing(files["figure"]) as temporary:
-            found.plot().figure.savefig(temporary, bbox_inches="tight")
+            figure.savefig(temporary, bbox_inches="tight")
     return files
 
 

@@ -121,7 +121,8 @@ class SolveBvp(Described):
         from scipy.integrate import solve_bvp
 
         system = FirstOrder(subject)
-        x = np.linspace(*subject.problem.domain.bounds[:, 0], setting.values["nodes"])
+        low, high = subject.problem.domain.bounds[:, 0]
+        x = np.linspace(low, high, setting.values["nodes"])
         start = [subject.start(x[:, None])[system.unknown]]
         for _ in range(system.order - 1):
             start.append(np.gradient(start[-1], x))

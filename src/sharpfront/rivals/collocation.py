@@ -268,9 +268,8 @@ def _least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
     if not (np.isfinite(matrix).all() and np.isfinite(right).all()):
         raise ArithmeticError("the rows are not finite: Newton's method went astray")
     norms = np.linalg.norm(matrix, axis=0)
-    norms = np.where(norms > 0, norms, 1.0)
-    found: FloatArray = np.linalg.lstsq(matrix / norms, right, rcond=None)[0]
-    return found / norms
+    scale = np.where(norms > 0, norms, 1.0)
+    return np.asarray(np.linalg.lstsq(matrix / scale, right, rcond=None)[0] / scale)
 
 
 def as_functions(approximation: Approximation) -> Found:

@@ -17,13 +17,6 @@ Field = Callable[..., Any]
 Found = Field | Mapping[str, Field]
 
 
-class OutOfTimeError(BaseException):
-    """A run took longer than it was given.
-
-    Not an `Exception`, so that no method takes it for a failure of its own and goes on.
-    """
-
-
 @dataclass(frozen=True)
 class Setting:
     """One way to set a method.

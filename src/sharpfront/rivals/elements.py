@@ -204,12 +204,10 @@ def _solved(
         here = basis.doflocs
         u = start(here) if start else subject.start(here.T)[subject.problem.unknowns[0]]
 
-    @BilinearForm
     def operator(trial: Any, test: Any, w: Any) -> Any:
         leaves = weak.leaves(w.x, np.asarray(w["state"]), w["state"].grad)
         return weak.bilinear(leaves, trial, test)
 
-    @LinearForm
     def load(test: Any, w: Any) -> Any:
         s = w["state"]
         leaves = weak.leaves(w.x, np.asarray(s), s.grad)
@@ -217,7 +215,8 @@ def _solved(
 
     for _ in range(1 if subject.problem.is_linear else _STEPS):
         about = basis.interpolate(u)
-        matrix, right = operator.assemble(basis, state=about), load.assemble(basis, state=about)
+        matrix = BilinearForm(operator).assemble(basis, state=about)
+        right = LinearForm(load).assemble(basis, state=about)
         new = basis.zeros()
         new[edge] = values(basis.doflocs[:, edge].T)
         inner, rest, new, free = condense(matrix, right, x=new, D=edge)
@@ -235,13 +234,12 @@ def _marked(mesh: Any, element: Any, u: FloatArray) -> Any:
     sides = [InteriorFacetBasis(mesh, element, side=i) for i in (0, 1)]
     both = {f"u{i}": side.interpolate(u) for i, side in enumerate(sides)}
 
-    @Functional
     def jump(w: Any) -> Any:
         across = sum(w.n[i] * (w["u0"].grad[i] - w["u1"].grad[i]) for i in range(len(w.n)))
         return w.h * across**2
 
     each = np.zeros(mesh.facets.shape[1])
-    np.add.at(each, sides[0].find, jump.elemental(sides[0], **both))
+    np.add.at(each, sides[0].find, Functional(jump).elemental(sides[0], **both))
     sizes = np.sum(0.5 * each[mesh.t2f], axis=0)
     return np.argsort(sizes)[-max(1, round(_MARKED * len(sizes))) :]
 

@@ -17,9 +17,10 @@ from scipy import sparse
 from scipy.interpolate import make_interp_spline
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import derivatives_in, evaluate
+from sharpfront.equation.expression import Constant, derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.equation.values import environment, form_values
+from sharpfront.initial import velocity_name
 from sharpfront.problem import Problem
 from sharpfront.rivals.contract import Described, Found, Setting, Subject
 
@@ -32,7 +33,7 @@ def stencil(offsets: FloatArray, order: int) -> FloatArray:
     powers = np.vander(offsets, increasing=True).T
     right = np.zeros(len(offsets))
     right[order] = factorial(order)
-    return np.linalg.solve(powers, right)
+    return np.asarray(np.linalg.solve(powers, right), dtype=float)
 
 
 def difference_matrix(count: int, spacing: float, order: int, accuracy: int, periodic: bool) -> Any:
@@ -41,7 +42,7 @@ def difference_matrix(count: int, spacing: float, order: int, accuracy: int, per
     width = 2 * reach + 1
     rows, columns, values = [], [], []
     inner = np.arange(count) if periodic else np.arange(reach, count - reach)
-    weights = stencil(np.arange(-reach, reach + 1.0), order)
+    weights = stencil(np.arange(-reach, reach + 1, dtype=float), order)
     for offset, weight in zip(range(-reach, reach + 1), weights, strict=True):
         rows.append(inner)
         columns.append((inner + offset) % count)
@@ -53,7 +54,7 @@ def difference_matrix(count: int, spacing: float, order: int, accuracy: int, per
             first = 0 if i < reach else count - take
             rows.append(np.full(take, i))
             columns.append(np.arange(first, first + take))
-            values.append(stencil(np.arange(first, first + take) - float(i), order))
+            values.append(stencil(np.arange(first, first + take, dtype=float) - i, order))
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     return sparse.csr_matrix(entries, shape=(count, count)) / spacing**order
 
@@ -117,7 +118,9 @@ class Lines:
 
     def _end(self, i: int, t: float) -> dict[Any, FloatArray]:
         normal = -1.0 if i == 0 else 1.0
-        return environment(("x", "t"), np.array([[self.x[i], t]]), np.array([[normal]]))
+        return environment(
+            self.problem.coordinates, np.array([[self.x[i], t]]), np.array([[normal]])
+        )
 
     def given(self, t: float) -> FloatArray:
         """Return what the conditions add at a moment, (n,)."""
@@ -136,7 +139,8 @@ class Lines:
         return np.asarray(self.keep @ free + self.given(t)) if self.ends else free
 
     def _leaves(self, t: float, y: FloatArray) -> dict[Any, Any]:
-        leaves: dict[Any, Any] = {("coordinate", "x"): self.x[self.free], ("coordinate", "t"): t}
+        place, moment = (("coordinate", name) for name in self.problem.coordinates)
+        leaves: dict[Any, Any] = {place: self.x[self.free], moment: t}
         for u, name in enumerate(self.problem.unknowns):
             values = self.full(y[u * self.size : (u + 1) * self.size], t)
             for order, matrix in self.inner_all.items():
@@ -170,7 +174,8 @@ class Lines:
         """Return y at the start."""
         states, points = self.problem.initial, self.x[self.free][:, None]
         assert states is not None
-        names = [*self.problem.unknowns, *(["u_t"] if self.second else [])]
+        names = [*self.problem.unknowns]
+        names += [velocity_name(n) for n in names] if self.second else []
         return np.concatenate([states.values(n, points) for n in names])
 
     def field(self, index: int, state: Callable[[float], FloatArray]) -> Callable[..., Any]:
@@ -208,16 +213,10 @@ def _unit_rate(problem: Problem) -> bool:
         rates = [t for t in tangent_terms(equation) if t.orders[-1]]
         if len(rates) != 1 or rates[0].unknown != name or any(rates[0].orders[:-1]):
             return False
-        value = evaluate(rates[0].coefficient, {}) if not _leaves_of(rates[0].coefficient) else 0
-        if float(np.ravel(value)[0]) != 1.0:
+        factor = rates[0].coefficient
+        if not isinstance(factor, Constant) or factor.value != 1.0:
             return False
     return True
-
-
-def _leaves_of(expression: Any) -> bool:
-    from sharpfront.equation.expression import Leaf, ordered
-
-    return any(isinstance(node, Leaf) for node in ordered(expression))
 
 
 @dataclass(frozen=True)
@@ -243,8 +242,8 @@ class MethodOfLines(Described):
         """Return grids, tolerances and integrators."""
         stiff = _is_stiff(subject.problem)
         ways = ("Radau", "BDF") if stiff else ("DOP853",)
-        grids = ((64, 1e-3), (128, 1e-4), (256, 1e-5), (512, 1e-6), (1024, 1e-6))
-        grids = (*grids, (2048, 1e-7), (4096, 1e-8), (8192, 1e-9))
+        coarse = ((64, 1e-3), (128, 1e-4), (256, 1e-5), (512, 1e-6))
+        grids = (*coarse, (1024, 1e-6), (2048, 1e-7), (4096, 1e-8), (8192, 1e-9))
         return tuple(
             Setting(f"{n} points, tol {tol:.0e}, {way}", {"count": n, "tol": tol, "way": way})
             for n, tol in grids
@@ -271,7 +270,7 @@ class MethodOfLines(Described):
             dense_output=True,
             **extra,
         )
-        if not found.success:
+        if not found.success or found.sol is None:
             raise ArithmeticError(found.message)
         names = subject.problem.unknowns
         fields = {n: lines.field(i, found.sol) for i, n in enumerate(names)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from sharpfront.rivals.contract import Described, Found, Setting, Subject
 from sharpfront.solution import Solution
@@ -12,11 +14,12 @@ from sharpfront.solve import solve
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
 
 
-def solved(subject: Subject, tol: float) -> Solution:
+def solved(subject: Subject, tol: float, on_step: Callable[[Any], None] | None = None) -> Solution:
     """Return our solution, by the way that the subject gives."""
     if subject.family is not None and subject.continuation is not None:
-        return solve(subject.family, continuation=subject.continuation, tol=tol)
-    return solve(subject.problem, tol=tol, guess=subject.guess)
+        way = subject.continuation
+        return solve(subject.family, continuation=way, tol=tol, on_step=on_step)
+    return solve(subject.problem, tol=tol, guess=subject.guess, on_step=on_step)
 
 
 def as_found(solution: Solution) -> Found:

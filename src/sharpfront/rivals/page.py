@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sharpfront.report import HtmlPage
 from sharpfront.report.script import versions
@@ -84,7 +84,7 @@ def _how(found: Comparison) -> str:
 
 
 def _svg(found: Comparison) -> bytes:
-    axes = found.plot()
+    figure: Any = found.plot().figure
     buffer = io.BytesIO()
-    axes.figure.savefig(buffer, format="svg", metadata={"Date": None})
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
     return buffer.getvalue()
