@@ -122,7 +122,7 @@ def _show(found: Comparison, files: dict[str, Path]) -> None:
     screen = console(pipe_width=_PIPE_WIDTH)
     table = Table(title=Text(found.title), box=box.SIMPLE, padding=(0, 1, 0, 0))
     for i, words in enumerate(HEAD):
-        right = 0 < i < len(HEAD) - 1
+        right = i > 1
         table.add_column(words, justify="right" if right else "left", no_wrap=right)
     lost = {lane.name for lane, _ in found.losses}
     for lane, row in zip(found.ordered(), found.rows(), strict=True):

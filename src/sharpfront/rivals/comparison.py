@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TARGETS = (1e-2, 1e-4, 1e-6, 1e-8)
 # Errors at which methods are set beside ours; below the last one rounding decides, not the method.
 POWERS = tuple(float(f"1e-{k}") for k in range(1, 11))
-HEAD = ("Method", "Error", "Seconds", *(f"to {t:.0e}" for t in TARGETS), "Beside ours")
+HEAD = ("Method", "Beside ours", "Error", "Seconds", *(f"to 1e-{k}" for k in (2, 4, 6, 8)))
 
 
 @dataclass(frozen=True)
@@ -110,17 +110,21 @@ class Comparison:
     def _row(self, lane: Lane) -> list[str]:
         best = lane.best
         if best is None:
-            return [lane.title, *[""] * (len(HEAD) - 2), lane.failure]
+            return [lane.title, lane.failure, *[""] * (len(HEAD) - 2)]
         beside = "" if lane.name == "ours" else str(self.beside_ours(lane))
         times = [_time(lane.seconds_to(target)) for target in TARGETS]
-        return [lane.title, _spread(best), _time(best.seconds), *times, beside]
+        return [lane.title, beside, _spread(best), _time(best.seconds), *times]
 
     def __str__(self) -> str:
         rows = [list(HEAD), *self.rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD) - 1)]
+        # What a method that did not run says may be longer than all else.
+        ran = [row for row in rows if row[2]]
+        widths = [
+            max(len(row[0]) for row in rows),
+            *(max(len(row[i]) for row in ran) for i in range(1, len(HEAD))),
+        ]
         lines = [
-            "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[-1]]).rstrip()
-            for row in rows
+            "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows
         ]
         return "\n".join([self.title, *lines, f"Errors against {self.truth}."])
 

@@ -26,7 +26,7 @@ from sharpfront.solution import Solution
 from sharpfront.solve import SPACE_TOLERANCE, TOLERANCE
 
 # Test points that are looked at; more of the catalogue's are drawn from.
-_POINTS = 8000
+_POINTS = 4000
 # A reference is asked for these parts of the usual tolerance, until one is met.
 _TIGHTER = (1e-2, 1e-1, 1.0)
 # Seconds of the processor that a reference may take for each second of a method.

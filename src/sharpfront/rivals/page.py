@@ -18,13 +18,21 @@ def page(found: Comparison, title: str | None = None) -> str:
     written = HtmlPage(title or f"{found.title}: methods compared")
     written.lead(_lead(found))
     written.section("Error and time")
-    written.table(HEAD, found.rows(), _caption(found))
+    ran = [row for lane, row in zip(found.ordered(), found.rows(), strict=True) if lane.marks]
+    # The extremes are set small, below the median.
+    rows = [[cell.replace(" [", "\n[") for cell in row] for row in ran]
+    written.table(HEAD, rows, _caption(found), words=2)
     written.figure(
         _svg(found),
         "True error against seconds of the processor. Each mark is a setting that no faster one of "
-        "the same method is as good as; bars are the spread over seeds. Lower left is better.",
+        "the same method is as good as; bars are the spread over seeds, and errors above ten are "
+        "drawn at ten. Lower left is better.",
         "True error against seconds for each method",
     )
+    away = [f"{x.title}: {x.failure}." for x in found.ordered() if not x.marks]
+    if away:
+        written.section("Not in the race")
+        written.points(away)
     _settings(written, found)
     if found.published:
         written.section("Published elsewhere")
@@ -50,7 +58,7 @@ def _caption(found: Comparison) -> str:
     return (
         f"Errors are the largest at test points, against {found.truth}, relative to "
         "max(1, max|u|); [least, most] over seeds where they differ. Seconds are of the processor, "
-        "one thread, medians; *to 1e-04* is the fastest setting that gets there. The last column "
+        "one thread, medians; *to 1e-4* is the fastest setting that gets there. The second column "
         "is where a method does best beside ours; what beats ours stands first."
     )
 

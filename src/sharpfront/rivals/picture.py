@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from sharpfront.paper.figures.style import GREY, INK, panels, plain_logs, styled
@@ -28,6 +27,8 @@ _LOOKS = {
     "ngsolve": ("#a0522d", "h"),
     "lines": ("#4661d1", "*"),
 }
+# What is farther off than this is drawn there: the picture would be of nothing else.
+_MOST = 10.0
 
 
 def draw(found: Comparison, ax: Axes | None = None) -> Axes:
@@ -54,18 +55,16 @@ def _lane(ax: Axes, lane: Lane) -> None:
     colour, marker = _LOOKS.get(lane.name, (INK, "o"))
     ours = lane.name == "ours"
     look: dict[str, Any] = {"color": colour, "zorder": 3 if ours else 2}
-    # What is farther off than this is off by all; the picture would be of nothing else.
-    marks = [m for m in lane.marks if m.error < 1e2] or list(lane.marks[-1:])
     ax.plot(
-        [m.seconds for m in marks],
-        [m.error for m in marks],
+        [m.seconds for m in lane.marks],
+        [min(m.error, _MOST) for m in lane.marks],
         marker=marker,
         markersize=5.5 if ours else 4.5,
         linewidth=2.2 if ours else 1.2,
         label=lane.title,
         **look,
     )
-    for mark in marks:
-        errors = [run.error for run in mark.runs if math.isfinite(run.error)]
+    for mark in lane.marks:
+        errors = [min(run.error, _MOST) for run in mark.runs]
         if len(errors) > 1 and max(errors) > 1.1 * min(errors):
             ax.vlines(mark.seconds, min(errors), max(errors), linewidth=3, alpha=0.3, **look)
