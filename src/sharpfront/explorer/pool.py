@@ -211,8 +211,9 @@ class Pool:
         words = (
             f"The solve was ended after {self.seconds:g} s, the limit of this explorer. "
             + (f"It had come to {reached}. " if reached else "")
-            + "Ask for a larger tolerance or a milder parameter, or start with sharpfront explore "
-            f"--seconds {4 * self.seconds:g}. On the command line sharpfront solve has no limit."
+            + "Ask for a larger tolerance or a milder parameter, or start with "
+            f"`sharpfront explore --seconds {4 * self.seconds:g}`. On the command line "
+            "`sharpfront solve` has no limit."
         )
         return json.dumps({"error": words}).encode()
 
@@ -220,7 +221,7 @@ class Pool:
         words = (
             "The process that solved this ended, most likely for want of memory: it is allowed "
             f"{self.megabytes} MB. Ask for a larger tolerance or a milder parameter, or start with "
-            f"sharpfront explore --memory {2 * self.megabytes}."
+            f"`sharpfront explore --memory {2 * self.megabytes}`."
         )
         return json.dumps({"error": words}).encode()
 

@@ -115,7 +115,7 @@ def answered(answers: Any, job: dict[str, Any], tell: Callable[[str], None], lim
         words = (
             f"The solve wanted more memory than the {limit} MB it is allowed. Ask for a larger "
             "tolerance or a milder parameter, or start with "
-            f"sharpfront explore --memory {2 * limit}."
+            f"`sharpfront explore --memory {2 * limit}`."
         )
         return to_json({"error": words})
     except RecursionError:

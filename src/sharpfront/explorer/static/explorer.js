@@ -6,6 +6,8 @@
   const tab = Array.from(crypto.getRandomValues(new Uint8Array(6)), (b) => b.toString(16).padStart(2, "0")).join("");
   // Milliseconds after the last movement of a slider.
   const PAUSE = 120;
+  // Solved in no time, and what is sharp about it can be seen.
+  const FIRST = "pinned-shock";
   const problem = { name: null, text: null, facts: null };
   const entries = new Map(), settings = [];
 
@@ -49,7 +51,10 @@
     // Lines of the file, with a mark below, are not to be broken.
     for (const lines of answer.error.match(/(^ {2}.*\n?)+|^(?! {2}).*\n?/gm) ?? []) {
       const quoted = lines.startsWith("  ");
-      place.append(Object.assign(document.createElement(quoted ? "pre" : "p"), { textContent: lines.replace(/\n$/, "") }));
+      const part = document.createElement(quoted ? "pre" : "p"), words = lines.replace(/\n$/, "");
+      // Every second piece between backticks is code.
+      part.append(...(quoted ? [words] : words.split("`").map((piece, i) => (i % 2 ? coded(piece) : piece))));
+      place.append(part);
     }
     const lines = [...new Set((answer.mistakes ?? []).map((m) => m.line).filter(Boolean))];
     for (const line of problem.text === null ? [] : lines) {
@@ -57,6 +62,10 @@
       button.addEventListener("click", () => goTo(line));
       place.append(button, " ");
     }
+  }
+
+  function coded(words) {
+    return Object.assign(document.createElement("code"), { textContent: words });
   }
 
   function goTo(line) {
@@ -78,8 +87,8 @@
 
   // A slider with a box for the exact number. Over decades around a value, or evenly around zero.
   class Slider {
-    constructor(id, label, value, { low = -200, high = 200, unit = value || 1, moved }) {
-      Object.assign(this, { unit, even: value === 0, moved });
+    constructor(id, label, value, { low = -200, high = 200, unit = null, moved }) {
+      Object.assign(this, { unit: unit ?? (value || 1), fixed: unit !== null, even: value === 0, moved });
       this.element = document.createElement("div");
       this.element.className = "slider";
       this.label = Object.assign(document.createElement("label"), { textContent: label, htmlFor: `${id}-range` });
@@ -97,17 +106,18 @@
     }
     take(value, typed = false) {
       // A number beyond the slider becomes its new middle.
-      if (typed && this.position(value) === null) Object.assign(this, { unit: value || 1, even: value === 0 });
+      const beyond = !(Math.abs(this.position(value)) <= Number(this.range.max));
+      if (typed && beyond && !this.fixed) Object.assign(this, { unit: value || 1, even: value === 0 });
       this.set(value);
       this.moved(value);
     }
     position(value) {
-      const found = this.even ? 200 * value : 100 * Math.log10(value / this.unit);
-      return found >= Number(this.range.min) && found <= Number(this.range.max) ? Math.round(found) : null;
+      return Math.round(this.even ? 200 * value : 100 * Math.log10(value / this.unit));
     }
     set(value) {
-      this.range.value = this.position(value) ?? 0;
-      this.box.value = String(Number(value.toPrecision(8)));
+      this.range.value = this.position(value);
+      const short = Number(value.toPrecision(8));
+      this.box.value = Math.abs(short) < 1e-3 && short ? short.toExponential().replace("e+", "e") : String(short);
       this.range.setAttribute("aria-valuetext", tidy(value, 4));
     }
   }
@@ -340,7 +350,7 @@
       return useText();
     }
     const named = location.hash.slice(1);
-    return chooseEntry(entries.has(named) ? named : entries.keys().next().value);
+    return chooseEntry([named, FIRST].find((name) => entries.has(name)) ?? entries.keys().next().value);
   }
 
   begin();
