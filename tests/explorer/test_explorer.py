@@ -385,12 +385,21 @@ class Reader:
         self.wait("!document.querySelector('.view').shadowRoot.querySelector('.viewer')", False)
         self.settled()
 
-    def wait(self, code, wanted=True):
-        for _ in range(600):
-            if self.browser.run(f"Boolean({code})") is wanted:
+    def until(self, seen):
+        for _ in range(1200):
+            if seen():
                 return
-            time.sleep(0.1)
-        raise AssertionError(f"{code} stays {not wanted}")
+            time.sleep(0.05)
+        raise AssertionError("what is waited for does not happen")
+
+    def wait(self, code, wanted=True):
+        self.until(lambda: self.browser.run(f"Boolean({code})") is wanted)
+
+    def solve(self, text):
+        self.browser.run(
+            f"""document.getElementById("text").value = {json.dumps(text)};
+            document.getElementById("use-text").click()"""
+        )
 
     def settled(self):
         self.wait("document.querySelector('[aria-busy=true], .old')", False)
@@ -484,7 +493,7 @@ def test_a_problem_is_explored_with_the_keyboard_alone(reader, width):
     assert reader.browser.complaints() == []
 
 
-def test_a_text_is_typed_corrected_and_solved(reader):
+def test_a_text_is_typed_corrected_solved_and_taken_away(reader, tmp_path):
     reader.open("single-layer", 375)
     reader.tab_to("Problem file")
     reader.press("Enter")
@@ -502,14 +511,32 @@ def test_a_text_is_typed_corrected_and_solved(reader):
     reader.wait("document.getElementById('mistakes').hidden")
     reader.wait("document.querySelector('.view').shadowRoot.querySelector('.status')")
     assert reader.words(".said") == "My layer"
+    folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    reader.browser.send("Browser.setDownloadBehavior", **folder)
+    for button in ("Problem file", "Python", "HTML report"):
+        reader.tab_to(button, "button")
+        reader.press("Enter")
+        reader.settled()
+    wanted = {"problem.toml": LAYER, "problem.py": "sf.solve(", "problem.html": "<!DOCTYPE html>"}
+    for name, words in wanted.items():
+        reader.until(lambda name=name: (tmp_path / name).exists())
+        assert words in (tmp_path / name).read_text()
+
+
+def test_a_solve_is_stopped(reader):
+    reader.open("single-layer", 375)
+    reader.solve(LONG)
+    reader.wait("document.querySelector('.progress').textContent.includes('t =')")
+    reader.tab_to("Stop")
+    reader.press("Enter")
+    assert reader.words(".progress").startswith("Stopped")
+    reader.solve(LAYER)
+    reader.wait("document.querySelector('.view').shadowRoot.querySelector('.status')")
 
 
 def test_time_is_scrubbed_and_stays_when_a_parameter_moves(reader):
     reader.open("single-layer", 375)
-    reader.browser.run(
-        f"""document.getElementById("text").value = {json.dumps(PULSE)};
-        document.getElementById("use-text").click()"""
-    )
+    reader.solve(PULSE)
     reader.wait("document.querySelector('.view').shadowRoot.getElementById('scrub')")
     reader.settled()
     reader.tab_to("Time")

@@ -14,8 +14,8 @@ from typing import Any
 
 from sharpfront.explorer.messages import CANCEL, CANCELLED, FINAL, PROGRESS, READY
 
-# Seconds between two lines of progress.
-_PAUSE = 0.15
+# Seconds between two lines of progress: readers of screens read all of them out.
+_PAUSE = 0.4
 
 
 class CancelledError(BaseException):

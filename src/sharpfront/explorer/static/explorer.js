@@ -264,6 +264,7 @@
   }
 
   function compare() {
+    if (!problem.facts) return;
     const [first] = settings, second = new Setting("b", first.parameters, first.tol);
     second.kept = first.viewer?.settings() ?? null;
     settings.push(second);
@@ -285,6 +286,7 @@
     const two = settings.length === 2;
     byId("settings").classList.toggle("two", two);
     settings.forEach((setting, i) => {
+      setting.parts.classList.toggle("beside", two);
       setting.find("h2").textContent = two ? `Setting ${"AB"[i]}` : "Solution";
       const button = setting.find("[data-act=compare]");
       button.hidden = two && i === 0;
