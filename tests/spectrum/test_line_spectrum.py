@@ -6,7 +6,6 @@ from scipy import special
 
 import sharpfront as sf
 from sharpfront.errors import NonlinearError, ProblemError
-from sharpfront.spectrum.line_modes import Mode
 from sharpfront.spectrum.statement import spectral
 from sharpfront.spectrum.sturm import zeros_agree
 
@@ -74,7 +73,7 @@ class TestRealValues:
         pairs = sf.eigs(ring, k=2, near=float(special.mathieu_b(2, q))).values
         assert np.abs(pairs - float(special.mathieu_b(2, q))).min() < 1e-10 * max(1, q)
 
-    @pytest.mark.parametrize(("eps", "middle"), [(1e-2, 0.0), (3e-5, 0.313)])
+    @pytest.mark.parametrize(("eps", "middle"), [(1e-2, 0.0), (1e-3, 0.313)])
     def test_a_narrow_well(self, eps, middle):
         well = on(
             -1,
@@ -144,7 +143,7 @@ class TestComplexValues:
     def test_what_rounding_swallows_is_not_believed(self):
         # All values are real, (j pi)^2 / 100 + 25, with a condition of e^50.
         drift = on(0, 1, lambda u, lam, x: -0.01 * u.dxx + u.dx - lam * u, boundary=lambda u, x: u)
-        found = sf.eigs(drift, k=2, max_kernels=600)
+        found = sf.eigs(drift, k=2, max_kernels=300)
         exact = 25 + (np.pi * np.array([1, 2])) ** 2 / 100
         assert not found.converged or np.abs(found.values - exact).max() < 1e-6
 
@@ -179,8 +178,8 @@ def test_a_gap_in_a_spectrum_is_seen_by_its_zeros():
     x = np.linspace(0, 1, 300)
 
     def told(numbers):
-        modes = [Mode((n * np.pi) ** 2 + 0j, 0.0, 0.0, None) for n in numbers]
-        return zeros_agree(spectral(string), modes, [np.sin(n * np.pi * x) + 0j for n in numbers])
+        modes = [((n * np.pi) ** 2 + 0j, np.sin(n * np.pi * x) + 0j) for n in numbers]
+        return zeros_agree(spectral(string), modes)
 
     assert told([3, 4, 5]) == ""
     assert "go from 3 to 5" in told([3, 4, 6])

@@ -11,12 +11,14 @@ from sharpfront.arrays import blas_threads
 from sharpfront.checks import explained, finite, refusal, whole
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.solution import Estimate, Solution
-from sharpfront.spectrum.line_modes import LineModes, Mode, line_modes
+from sharpfront.spectrum.line_modes import line_modes
+from sharpfront.spectrum.modes import Mode, Modes
+from sharpfront.spectrum.plane_modes import plane_modes
 from sharpfront.spectrum.result import Eigenpair, Spectrum
 from sharpfront.spectrum.statement import SpectralProblem, spectral
 
 # What is asked for if nothing is said, on a line and in the plane.
-TOLERANCES = {1: 1e-8}
+TOLERANCES = {1: 1e-8, 2: 1e-6}
 # The most columns on a line.
 COLUMNS = 4000
 _MEANING = (
@@ -39,15 +41,16 @@ def eigs(
     Parameters
     ----------
     problem
-        Linear and homogeneous, on an interval, with the spectral parameter ``lam`` in the equation
-        or in conditions: ``lambda u, lam, x: u.dxx + lam * u``. Coefficients may be complex, and
-        powers of lam up to the second occur.
+        Linear and homogeneous, with the spectral parameter ``lam``:
+        ``lambda u, lam, x: u.dxx + lam * u``. On an interval lam may stand in conditions too and
+        up to the second power, and coefficients may be complex.
     k
         How many.
     near
         The number, real or complex; by default those of least size.
     tol
-        What errors of the values are to become, relative to the largest of them: by default 1e-8.
+        What errors of the values are to become, relative to the largest of them: by default 1e-8 on
+        a line and 1e-6 in the plane.
     max_kernels
         Stop rather than use more functions.
 
@@ -68,15 +71,18 @@ def eigs(
     statement = spectral(problem)
     dimension = statement.problem.domain.dimension
     if dimension not in TOLERANCES:
-        raise ProblemError("sf.eigs takes problems on an interval, not beyond yet.")
+        raise ProblemError("sf.eigs takes problems on an interval and in the plane.")
     count = whole(k, "k", 1, "k=6")
     usual = TOLERANCES[dimension] if tol is None else finite(tol, "tol", attempt="tol=1e-8")
     if not 0.0 < usual < 1.0:
         raise refusal("tol", "a number between 0 and 1", tol, "tol=1e-8")
     number = _number(near)
     with blas_threads(1):
-        most = COLUMNS if max_kernels is None else whole(max_kernels, "max_kernels", 1)
-        found = line_modes(statement, count, number, usual, most)
+        limit = None if max_kernels is None else whole(max_kernels, "max_kernels", 1)
+        if dimension == 1:
+            found = line_modes(statement, count, number, usual, limit or COLUMNS)
+        else:
+            found = plane_modes(statement, count, number, usual, limit)
     return _spectrum(statement, found, count, number, usual)
 
 
@@ -91,7 +97,7 @@ def _number(near: Any) -> complex:
 
 
 def _spectrum(
-    statement: SpectralProblem, found: LineModes, k: int, near: complex, tol: float
+    statement: SpectralProblem, found: Modes, k: int, near: complex, tol: float
 ) -> Spectrum:
     pairs = tuple(_pair(statement, mode, tol, tol * found.scale) for mode in found.modes)
     return Spectrum(pairs, near, _outcome(found, pairs, k, tol), tol)
@@ -113,10 +119,11 @@ def _pair(statement: SpectralProblem, mode: Mode, tol: float, allowed: float) ->
     return Eigenpair(mode.value if mode.value.imag else mode.value.real, mode.error, solution)
 
 
-def _outcome(found: LineModes, pairs: Sequence[Eigenpair], k: int, tol: float) -> Outcome:
+def _outcome(found: Modes, pairs: Sequence[Eigenpair], k: int, tol: float) -> Outcome:
     bad = [p for p in pairs if not p.converged]
     if not bad and not found.doubt and len(pairs) == k:
-        return Outcome(OutcomeKind.CONVERGED, "Every value changes less than asked for.")
+        others = f" As near as the farthest of them there are {found.more} more." * bool(found.more)
+        return Outcome(OutcomeKind.CONVERGED, f"Every value is as accurate as asked for.{others}")
     if found.doubt:
         advice = "Ask for fewer, for others near=, or for a smaller tol."
         return Outcome(OutcomeKind.UNRESOLVED, f"One may be missing. {found.doubt}", advice)

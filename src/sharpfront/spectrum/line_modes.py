@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.focus import foci
 from sharpfront.spectrum.line import LinePencil
+from sharpfront.spectrum.modes import (
+    ALIKE,
+    Candidate,
+    Mode,
+    Modes,
+    approximation_of,
+    compared,
+)
 from sharpfront.spectrum.pencil import Found, nearest, polished
-from sharpfront.spectrum.result import IMAG, REAL
 from sharpfront.spectrum.statement import Complex, SpectralProblem
 from sharpfront.spectrum.sturm import zeros_agree
 
@@ -32,51 +38,13 @@ FEWEST, NARROW, LENGTHS = 4, 48, 12.0
 ROUGH = 1e-3
 # Rounds of refinement, and what tails are to become: this share of what an error lacks.
 ROUNDS, LOWERED = 40, 0.05
-# Values that are this close, relative to themselves, are one to tell modes apart.
-ALIKE = 1e-7
 # Tails that fall by less than this factor over a third of the weights are not resolved by more.
 STEEP = 5.0
 # Positions of a piece at which modes are compared and zeros counted.
 COMPARED = 33
 
 
-@dataclass(frozen=True, eq=False)
-class Mode:
-    """An eigenvalue with errors of value and mode, and the mode."""
-
-    value: complex
-    error: float
-    mode_error: float
-    approximation: Approximation
-
-
-@dataclass(frozen=True, eq=False)
-class LineModes:
-    """What was found on a line.
-
-    Parameters
-    ----------
-    modes
-        Those that were asked for.
-    doubt
-        What speaks against there being no others between them; empty if nothing does.
-    full
-        Whether more functions were needed than allowed.
-    """
-
-    modes: tuple[Mode, ...]
-    doubt: str
-    full: bool
-
-    @property
-    def scale(self) -> float:
-        """The size of the largest value."""
-        return max(max((abs(m.value) for m in self.modes), default=1.0), 1e-300)
-
-
-def line_modes(
-    statement: SpectralProblem, k: int, near: complex, tol: float, most: int
-) -> LineModes:
+def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, most: int) -> Modes:
     """Return the modes whose eigenvalues are nearest to a number.
 
     Parameters
@@ -101,13 +69,13 @@ def line_modes(
             continue
         richer = pencil.richer(MORE)
         checked = _compared(pencil, found, richer, _found(richer, near, k), k, near)
-        if best is None or _worst(checked) < _worst(best):
+        if best is None or checked.worst < best.worst:
             best = checked
         if finer is not None or richer.size > most:
-            return replace(best, full=not _good(best, tol))
-        if _good(checked, tol) and not checked.doubt:
+            return replace(best, full=best.worst > tol)
+        if checked.worst <= tol and not checked.doubt:
             return checked
-        lacking = _worst(checked) / tol
+        lacking = checked.worst / tol
         if checked.doubt or lacking <= 1.0:
             pencil = _halved(pencil)
         else:
@@ -117,15 +85,6 @@ def line_modes(
             break
     assert best is not None
     return best
-
-
-def _good(found: LineModes, tol: float) -> bool:
-    return len(found.modes) > 0 and _worst(found) <= tol
-
-
-def _worst(found: LineModes) -> float:
-    """Return the largest error of a value, relative to the largest value."""
-    return max((m.error for m in found.modes), default=np.inf) / found.scale
 
 
 def _found(pencil: LinePencil, near: complex, k: int) -> list[Found]:
@@ -274,71 +233,32 @@ def _compared(
     fine: Sequence[Found],
     k: int,
     near: complex,
-) -> LineModes:
+) -> Modes:
     """Return modes on richer pieces, with errors from what they were on poorer ones."""
-    z = np.linspace(-1.0, 1.0, COMPARED)
-    before = [pencil.sampled(pencil.weights(f.vector), z).ravel() for f in rough]
-    taken: set[int] = set()
-    modes: list[Mode] = []
-    shapes: list[Complex] = []
-    for found in fine[:k]:
-        free = [i for i in range(len(rough)) if i not in taken]
-        i = min(free, key=lambda j: abs(rough[j].value - found.value), default=None)
-        apart = np.inf if i is None else abs(rough[i].value - found.value)
-        taken |= set() if i is None else {i}
-        weights = richer.weights(found.vector)
-        values = richer.sampled(weights, z)
-        scale = values.ravel()[int(np.argmax(np.abs(values)))]
-        shape = values.ravel() / scale
-        close = max(ALIKE * abs(found.value), 4.0 * apart)
-        same = [
-            b for b, r in zip(before, rough, strict=True) if abs(r.value - found.value) <= close
-        ]
-        missed = _distance(shape, same)
-        error = max(apart, found.rounding)
-        value = found.value.real + 0j if abs(found.value.imag) <= error else found.value
-        modes.append(Mode(value, error, missed, _approximation(richer, weights, scale, missed)))
-        shapes.append(shape)
-    doubt = _missing(rough, fine, modes, near) or zeros_agree(richer.statement, modes, shapes)
-    modes.sort(key=lambda m: (m.value.real, m.value.imag))
-    return LineModes(tuple(modes), doubt, full=False)
+    statement = richer.statement
+    problem = statement.problem
+    found, doubt, more = compared(_shapes(pencil, rough), _shapes(richer, fine), None, k, near)
+    doubt = doubt or zeros_agree(statement, [(m.value, m.shape) for m in found])
+    bases = {name: richer.basis(u) for u, name in enumerate(problem.unknowns)}
+    modes = [
+        Mode(
+            m.value,
+            m.error,
+            m.missed,
+            approximation_of(problem, bases, m.weights, m.scale, m.missed),
+        )
+        for m in found
+    ]
+    return Modes(tuple(modes), doubt, more=more)
 
 
-def _distance(shape: Complex, same: Sequence[Complex]) -> float:
-    """Return how far a mode is from what others of its eigenvalue span."""
-    if not same:
-        return 1.0
-    columns = np.stack(same, axis=1)
-    fitted = columns @ np.linalg.lstsq(columns, shape, rcond=None)[0]
-    return float(np.abs(shape - fitted).max())
-
-
-def _missing(
-    rough: Sequence[Found], fine: Sequence[Found], modes: Sequence[Mode], near: complex
-) -> str:
-    """Return words if poorer and richer pieces differ in how many values are as near as these."""
-    if not modes:
-        return "No eigenvalue was found."
-    reach = max(abs(m.value - near) for m in modes)
-    room = reach * (1.0 + 1e-9) + max(m.error for m in modes)
-    counts = [sum(abs(f.value - near) <= room for f in found) for found in (rough, fine)]
-    if counts[0] == counts[1]:
-        return ""
-    return (
-        f"Within {reach:.6g} of {near:.6g} there are {counts[0]} eigenvalues on one set of "
-        f"functions and {counts[1]} on a richer one."
-    )
-
-
-def _approximation(
-    pencil: LinePencil, weights: Sequence[Sequence[Complex]], scale: complex, missed: float
-) -> Approximation:
-    names = pencil.statement.problem.unknowns
-    scaled = [np.concatenate(own) / scale for own in weights]
-    real = all(np.abs(w.imag).max() <= 10.0 * max(missed, 1e-10) for w in scaled)
-    bases, found = {}, {}
-    for u, (name, own) in enumerate(zip(names, scaled, strict=True)):
-        parts = {name: own.real} if real else {name + REAL: own.real, name + IMAG: own.imag}
-        for called, part in parts.items():
-            bases[called], found[called] = pencil.basis(u), np.ascontiguousarray(part)
-    return Approximation(pencil.statement.problem.coordinates, bases, found)
+def _shapes(pencil: LinePencil, found: Sequence[Found]) -> list[tuple[Candidate, Complex]]:
+    """Return eigenvalues with weights by name and values at the same places of all pieces."""
+    z, names = np.linspace(-1.0, 1.0, COMPARED), pencil.statement.problem.unknowns
+    out = []
+    for each in found:
+        weights = pencil.weights(each.vector)
+        named = {n: np.concatenate(own) for n, own in zip(names, weights, strict=True)}
+        shape = pencil.sampled(weights, z).ravel()
+        out.append((Candidate(each.value, named, each.rounding), shape))
+    return out

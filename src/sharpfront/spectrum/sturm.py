@@ -18,7 +18,7 @@ TWINS = 1e-9
 LOOKED = 401
 
 
-def zeros_agree(statement: SpectralProblem, modes: Sequence[Any], shapes: Sequence[Complex]) -> str:
+def zeros_agree(statement: SpectralProblem, modes: Sequence[tuple[complex, Complex]]) -> str:
     """Return words if the zeros of modes show that an eigenvalue between two is missing.
 
     Parameters
@@ -26,17 +26,15 @@ def zeros_agree(statement: SpectralProblem, modes: Sequence[Any], shapes: Sequen
     statement
         The problem; if it is none of Sturm and Liouville's nothing is said.
     modes
-        With a ``value`` each.
-    shapes
-        Their values at increasing places.
+        Eigenvalues with values of their modes at increasing places.
     """
     if len(modes) < 2 or not _is_regular(statement):
         return ""
-    order = np.argsort([m.value.real for m in modes])
-    values = np.array([modes[i].value.real for i in order])
+    order = np.argsort([value.real for value, _ in modes])
+    values = np.array([modes[i][0].real for i in order])
     if np.any(np.diff(values) <= TWINS * np.abs(values).max()):
         return ""
-    zeros = [_zeros(shapes[i].real) for i in order]
+    zeros = [_zeros(modes[i][1].real) for i in order]
     steps = np.diff(zeros)
     wrong = np.flatnonzero(np.abs(steps) != 1)
     if not len(wrong) and len(set(steps.tolist())) <= 1:

@@ -273,6 +273,10 @@ class Patches:
             return state
         return replace(state, cells=tuple(cells))
 
+    def finer(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
+        """Return finer cells where tails are longer than an aim, and whether there are any."""
+        return self._cells(state, tails, aim)
+
     def _next(self, state: PatchState, assessment: PatchAssessment, aim: float) -> PatchState:
         """Return the state with the next cells."""
         approximation, tails = assessment.approximation, assessment.tails

@@ -1,0 +1,239 @@
+"""Inverse iteration on patches: one step is a least-squares solve with many right-hand sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.adapt.patchwork.blocks import Tiling
+from sharpfront.adapt.patchwork.system import patch_system
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import gauss, projection
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.equation.expression import SPECTRAL, Constant, Expression, Leaf
+from sharpfront.equation.linearise import LinearForm, Term, substitute
+from sharpfront.leastsquares.leaves import LeafRows, Reduced, factor_leaves
+from sharpfront.leastsquares.traces import TraceSystem, Tree
+from sharpfront.leastsquares.tree import TreeElimination
+from sharpfront.problem import Problem
+from sharpfront.rows.pencil_rows import PencilRows
+from sharpfront.spectrum.statement import Complex, SpectralProblem
+
+# Steps of a block Krylov method before it starts anew, and how often it may.
+STEPS, RESTARTS = 4, 8
+
+
+def at_value(problem: Problem, value: float) -> Problem:
+    """Return a problem with a number in the place of lam."""
+
+    def number(leaf: Leaf) -> Expression:
+        return Constant(value) if leaf.key == ("parameter", SPECTRAL) else leaf
+
+    out = copy(problem)
+    for name in ("forms", "is_linear", "is_singular", "parameters_left"):
+        out.__dict__.pop(name, None)
+    out.equations = tuple(substitute(e, number) for e in problem.equations)
+    return out
+
+
+def of_lam(statement: SpectralProblem) -> list[LinearForm]:
+    """Return what lam multiplies in each equation, with the sign of the other side."""
+    return [
+        LinearForm(
+            tuple(Term(t.unknown, t.orders, -t.powers[1]) for t in form.terms), Constant(0.0)
+        )
+        for form in statement.equations
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class PlanePencil:
+    """The operator (A + shift B)^-1 (-B) on patches.
+
+    Parameters
+    ----------
+    rows, tiling
+        The rows of the problem at the shift, and its domain.
+    patches
+        Boxes that tile it.
+    weight
+        Factor on the rows of the equation: another norm.
+    """
+
+    rows: PencilRows
+    tiling: Tiling
+    patches: tuple[Patch, ...]
+    weight: float = 1.0
+
+    @cached_property
+    def _system(self) -> TraceSystem:
+        return patch_system(self.rows, self.tiling, self.patches)
+
+    @cached_property
+    def _leaves(self) -> list[LeafRows]:
+        found = self._system.rows(range(len(self.patches)))
+        return [replace(leaf, weight=self.weight) for leaf in found]
+
+    @cached_property
+    def _elimination(self) -> TreeElimination:
+        return Tree().elimination(self._system)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The first weight of each patch, and their number."""
+        count = len(self.rows.unknowns)
+        return np.concatenate([[0], np.cumsum([count * p.size for p in self.patches])])
+
+    @cached_property
+    def roots(self) -> FloatArray:
+        """The root of each patch's area for each of its weights, (n, 1)."""
+        areas = [p.cut.area if p.cut is not None else float(np.prod(p.sides)) for p in self.patches]
+        return np.asarray(np.sqrt(np.repeat(areas, np.diff(self.starts)))[:, None])
+
+    def applied(self, vectors: FloatArray) -> FloatArray:
+        """Return the operator on vectors (n, k), which are weights times roots of areas."""
+        weights = vectors / self.roots
+        leaves = []
+        for i, leaf in enumerate(self._leaves):
+            own = weights[self.starts[i] : self.starts[i + 1]]
+            right = Reduced(leaf.own.triangle, leaf.own.rhs @ own)
+            more = None if leaf.rhs is None else np.zeros((len(leaf.rhs), own.shape[1]))
+            leaves.append(replace(leaf, own=right, rhs=more))
+        elimination = self._elimination
+        found = elimination.solve(factor_leaves(leaves, elimination.order))
+        return np.concatenate(found.columns) * self.roots
+
+    def weights(self, vector: FloatArray) -> dict[str, FloatArray]:
+        """Return the weights of each unknown."""
+        plain = (vector[:, None] / self.roots)[:, 0]
+        count, out = len(self.rows.unknowns), {}
+        blocks = [
+            plain[a:b].reshape(count, -1)
+            for a, b in zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
+        ]
+        for u, name in enumerate(self.rows.unknowns):
+            out[name] = np.concatenate([block[u] for block in blocks])
+        return out
+
+    def taken(self, basis: PatchworkBasis, vectors: FloatArray, other: PlanePencil) -> FloatArray:
+        """Return vectors of another set of patches on these, (n, k).
+
+        Parameters
+        ----------
+        basis
+            Of the other patches.
+        vectors
+            On them, (m, k).
+        other
+            The operator on them.
+        """
+        found = [other.weights(v) for v in vectors.T]
+        rules = [_rule(patch) for patch in self.patches]
+        points = np.concatenate([x for x, _ in rules])
+        ends = np.cumsum([len(x) for x, _ in rules])[:-1]
+        zero = (0,) * self.patches[0].dimension
+        out = np.empty((int(self.starts[-1]), vectors.shape[1]))
+        for j, weights in enumerate(found):
+            parts: list[list[FloatArray]] = []
+            for name in self.rows.unknowns:
+                values = np.split(basis.values(weights[name], points, zero), ends)
+                parts.append([_fitted(p, v) for p, v in zip(self.patches, values, strict=True)])
+            out[:, j] = np.concatenate([np.concatenate(own) for own in zip(*parts, strict=True)])
+        return out * self.roots
+
+
+def _rule(patch: Patch) -> tuple[FloatArray, FloatArray]:
+    if patch.cut is not None:
+        return patch.inner_points(), np.zeros(0)
+    return patch.gauss_points(patch.functions)
+
+
+def _fitted(patch: Patch, values: FloatArray) -> FloatArray:
+    """Return the weights of a patch's functions that come closest to values at its points."""
+    if patch.frame is not None:
+        return patch.frame.fitted(values)
+    first, second = (projection(p, p) * np.sqrt(gauss(p)[1]) for p in patch.functions)
+    return np.asarray(first @ values.reshape(patch.functions) @ second.T).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Ritz:
+    """Values of an operator with vectors, the largest first, and how well they satisfy it."""
+
+    values: Complex
+    vectors: Complex
+    misses: FloatArray
+
+
+def ritz(pencil: PlanePencil, start: FloatArray, wanted: int, miss: float) -> Ritz:
+    """Return the largest values of an operator, by block Krylov spaces.
+
+    Parameters
+    ----------
+    pencil
+        The operator.
+    start
+        Vectors to begin with, (n, k).
+    wanted
+        How many values are to be right.
+    miss
+        How well, relative to themselves.
+    """
+    block = start
+    for _ in range(RESTARTS):
+        found = _projected(pencil, np.linalg.qr(block)[0])
+        if np.all(found.misses[:wanted] <= miss):
+            break
+        kept = found.vectors[:, : start.shape[1]]
+        block = np.linalg.qr(np.hstack([kept.real, kept.imag]))[0] if _both(kept) else kept.real
+        block = block[:, : start.shape[1]]
+    return found
+
+
+def _both(vectors: Complex) -> bool:
+    return bool(np.abs(vectors.imag).max(initial=0.0) > 1e-8)
+
+
+def _projected(pencil: PlanePencil, first: FloatArray) -> Ritz:
+    basis, s = [first], first.shape[1]
+    h = np.zeros(((STEPS + 1) * s, STEPS * s))
+    for j in range(STEPS):
+        new = pencil.applied(basis[j])
+        for _ in range(2):
+            for i, old in enumerate(basis):
+                part = old.T @ new
+                new = new - old @ part
+                h[i * s : (i + 1) * s, j * s : (j + 1) * s] += part
+        q, r = np.linalg.qr(new)
+        h[(j + 1) * s : (j + 2) * s, j * s : (j + 1) * s] = r
+        basis.append(q)
+    values, inner = np.linalg.eig(h[: STEPS * s])
+    order = np.argsort(-np.abs(values), kind="stable")[: 2 * s]
+    values, inner = values[order], inner[:, order]
+    left = h[STEPS * s :, :] @ inner
+    misses = np.linalg.norm(left, axis=0) / np.maximum(np.abs(values), 1e-300)
+    return Ritz(values, np.hstack(basis[:STEPS]) @ inner, misses)
+
+
+def smooth_start(pencil: PlanePencil, count: int, seed: int) -> FloatArray:
+    """Return vectors that are smooth on every patch, (n, count)."""
+    rng = np.random.default_rng(seed)
+    out = np.zeros((int(pencil.starts[-1]), count))
+    unknowns = len(pencil.rows.unknowns)
+    for i, patch in enumerate(pencil.patches):
+        degrees = patch.products.sum(axis=0)
+        sizes = np.tile(2.0 ** -(degrees.astype(float) * 1.5), unknowns)
+        noise = rng.standard_normal((len(sizes), count))
+        out[pencil.starts[i] : pencil.starts[i + 1]] = sizes[:, None] * noise
+    return out * pencil.roots
+
+
+def basis_of(patches: Sequence[Patch]) -> PatchworkBasis:
+    """Return the functions of patches."""
+    return PatchworkBasis(tuple(patches))
