@@ -1,4 +1,4 @@
-"""Straight lines across the axes on which a function jumps or bends, read from its graph."""
+"""Straight lines on which a function in the plane jumps or bends, read from its graph."""
 
 from __future__ import annotations
 
@@ -27,15 +27,20 @@ class Line:
     normal: tuple[float, float]
     offset: float
 
+    @property
+    def is_slanted(self) -> bool:
+        """Whether it is parallel to no axis."""
+        return min(map(abs, self.normal)) > ROUNDING
+
     def distances(self, points: Values) -> Values:
         """Return how far points are from it, with a sign."""
         return np.asarray(points @ np.array(self.normal) - self.offset)
 
 
-def slanted_lines(
+def straight_lines(
     graphs: Iterable[Expression], names: Sequence[str], bounds: Values
 ) -> tuple[Line, ...]:
-    """Return the lines across the axes on which functions in the plane jump or bend.
+    """Return the lines on which functions in the plane jump or bend.
 
     Parameters
     ----------
@@ -50,7 +55,7 @@ def slanted_lines(
             continue
         known = parts_where(switch, lambda part: _line(part, names, bounds) is not None)
         for line in (_line(part, names, bounds) for part in known or ()):
-            if line is not None and min(map(abs, line.normal)) > ROUNDING:
+            if line is not None:
                 rounded = (*line.normal, line.offset / float(np.ptp(bounds, axis=0).max()))
                 found.setdefault(tuple(round(v, 9) for v in rounded), line)
     return tuple(found.values())

@@ -21,7 +21,7 @@ from sharpfront.equation.edges import jumps_along, parallel_parts, places_along
 from sharpfront.equation.expression import Apply, Constant, Expression, derivatives_in, ordered
 from sharpfront.equation.interfaces import Flux, interface_conditions
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
-from sharpfront.equation.slanted import goes_on, slanted_lines
+from sharpfront.equation.slanted import goes_on, straight_lines
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.equation.weak import is_weak
 from sharpfront.errors import EquationError, ProblemError
@@ -274,7 +274,8 @@ def _is_smooth(problem: Problem, node: Expression) -> bool:
     form, names, bounds = linear_form(node.arguments[1]), problem.coordinates, problem.domain.bounds
     if len(names) != 2 or any(jumps_along(t.coefficient, n) for t in form.terms for n in names):
         return False
-    lines = slanted_lines([form.source], names, bounds)
+    every = straight_lines([form.source], names, bounds)
+    lines = [line for line in every if line.is_slanted]
     return bool(lines) and all(goes_on(form.source, line, names, bounds) for line in lines)
 
 

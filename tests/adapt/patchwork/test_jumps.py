@@ -42,6 +42,8 @@ def test_a_pair_whose_data_jump_at_a_corner_is_right_away_from_it(corner, turn, 
     away = np.hypot(x - corner[0], y - corner[1]) > 0.13
     expected = height * 2 / np.pi * np.arctan2(y - corner[1], turn * (x - corner[0]))
     assert np.abs(solution.u(x, y) - expected)[away].max() < 1e-3 * height
+    assert solution.diagnostics["estimate_away"] <= 1e-3
+    assert solution.diagnostics["away"] == pytest.approx(0.13)
 
 
 def test_data_that_agree_at_corners_are_no_jump():
@@ -80,8 +82,29 @@ def test_a_value_that_jumps_on_a_side_is_known_from_the_statement(side, place, j
     )
     found = Jumps.of(problem, tiling_of(problem.domain), tol)
     assert any(np.allclose(p, (place, -1.0) if flat else (-1.0, place)) for p in found.places)
+    assert f"what the condition on {side} gives for u jumps" in found.stated
+    assert len(found.stated) == len(found.places)
     smooth = Jumps.of(problem, tiling_of(problem.domain), 10 * abs(jump))
     assert not smooth.places
+
+
+@pytest.mark.parametrize(("place", "height"), [(-0.31, 2.0)])
+def test_a_value_that_jumps_on_a_side_leaves_the_rest_right(place, height):
+    exact = lambda x, y: height / np.pi * np.arctan2(y, x - place)  # noqa: E731
+    given = sf.function(exact)
+    problem = sf.Problem(
+        sf.Box((-1, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u),
+        boundary=lambda u, x, y: u - given(x, y),
+        bottom=lambda u, x, y: u - np.where(x > place, 0.0, height),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.outcome.kind is OutcomeKind.CONTRADICTION
+    assert "what the condition on bottom gives for u jumps" in solution.outcome.detail
+    x, y = (c.ravel() for c in np.meshgrid(np.linspace(-1, 1, 81), np.linspace(0, 1, 41)))
+    away = np.hypot(x - place, y) > solution.diagnostics["away"]
+    error = np.abs(solution(x, y) - exact(x, y))[away].max() / height
+    assert error < 1e-3 and solution.diagnostics["estimate_away"] <= 1e-3
 
 
 def stokes(u, v, p, x, y):

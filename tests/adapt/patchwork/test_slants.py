@@ -39,8 +39,16 @@ def stated(domain, line, power, slope=0.0):
     return problem, exact
 
 
-@pytest.mark.parametrize("domain", [BOX, KITE])
-@pytest.mark.parametrize("line", [(1, 1, 1.0), (1, -0.6, 0.3)])
+@pytest.mark.parametrize(
+    ("domain", "line"),
+    [
+        (BOX, (1, 1, 1.0)),
+        (BOX, (1, -0.6, 0.3)),
+        (KITE, (1, -0.6, 0.3)),
+        # Along an axis, but sides are not.
+        (KITE, (1, 0, 0.4)),
+    ],
+)
 def test_a_source_that_jumps(domain, line):
     problem, exact = stated(domain, line, 2, slope=3.0)
     solution = sf.solve(problem, tol=1e-7)

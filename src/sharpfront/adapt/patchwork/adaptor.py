@@ -122,7 +122,7 @@ class Patches:
                 "sf.Patches solves linear problems on boxes and on regions of the plane. "
                 "Leave adaptor= out."
             )
-        tiling = cut_along_edges(problem) or tiling
+        tiling = cut_along_edges(problem, tiling)
         tiling = collared(problem, with_poles(problem, tiling), self.settings, tol)
         most = self.max_kernels // len(problem.unknowns)
         waves = Waves.of(problem, tiling)

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -172,6 +173,7 @@ class _Looks:
         return _Look(places, (0, 0), seen, gaps)
 
 
+@lru_cache(maxsize=2)
 def crossings(problem: Problem) -> FloatArray:
     """Return where zeros along the axes cross that formulas tell of, (m, d)."""
     axes = []

@@ -39,6 +39,7 @@ FALLING = 0.97
 CLOSE = (1e-10, 1e-9)
 # How close to the end of a side slopes are looked at that are infinite at it.
 CLOSEST = 1e-13
+_VIOLATE = "the slopes of the data on {} violate the equations"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class Jumps:
         extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         if problem.domain.dimension != 2:
             return cls(BESIDE * extent)
-        found, slopes = {}, Compatibility(problem)
+        found: dict[Place, str] = {}
+        slopes = Compatibility(problem)
         straight_ones = [block for block in tiling.blocks if not isinstance(block.chart, Strip)]
         walls = [(block, wall) for block in straight_ones for wall in block.walls]
         sides = [(block.ends(wall), wall[4]) for block, wall in walls]
@@ -82,13 +84,13 @@ class Jumps:
                 told = _disagreeing(problem, one, two, tol)
                 # Along curves slopes are not looked at.
                 if not told and max(k, m) < straight and slopes.missed([one, two]) > tol:
-                    parts = part if part == beside else f"{part} and {beside}"
-                    told = f"the slopes of the data on {parts} violate the equations"
+                    told = _VIOLATE.format(part if part == beside else f"{part} and {beside}")
                 if told:
                     found[tuple(ends[i].tolist())] = told
-        inside = {p for block, wall in walls for p in _within(problem, block, wall, tol, slopes)}
+        for block, wall in walls:
+            found = dict(_within(problem, block, wall, tol, slopes)) | found
         stated = tuple(found[p] for p in sorted(found))
-        return cls(BESIDE * extent, tuple(sorted({*found, *inside})), stated)
+        return cls(BESIDE * extent, tuple(sorted(found)), stated)
 
     def away(self, points: FloatArray) -> NDArray[np.bool_]:
         """Tell which points are far enough from all places, (m,)."""
@@ -150,10 +152,10 @@ def _disagreeing(problem: Problem, one: Side, two: Side, tol: float) -> str:
 
 def _within(
     problem: Problem, block: Block, wall: Wall, tol: float, slopes: Compatibility
-) -> Iterator[Place]:
+) -> Iterator[tuple[Place, str]]:
     """Yield the places on a wall, not at its ends, at which the condition's own value jumps.
 
-    Or its slope, where an unknown counts like a slope.
+    Or its slope, where an unknown counts like a slope; with what jumps, in words.
 
     Where a line ends across which a jump is stated, the solution jumps with it.
     """
@@ -172,9 +174,10 @@ def _within(
             pairs = [_beside(problem, wall[4], here, along, f * (high - low)) for f in CLOSE]
             near, far = (_apart(problem, *pair) for pair in pairs)
             # A slope, however steep, makes less of a difference closer by.
-            jumps = any(d > tol and d > 0.5 * far[u] for u, d in near.items())
+            jumps = [u for u, d in near.items() if d > tol and d > 0.5 * far[u]]
+            told = f"what the condition on {wall[4]} gives for {' and '.join(jumps)} jumps"
             if jumps or slopes.missed(pairs[0]) > tol:
-                yield tuple(here.tolist())
+                yield tuple(here.tolist()), told if jumps else _VIOLATE.format(wall[4])
 
 
 def _beside(

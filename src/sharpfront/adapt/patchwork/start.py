@@ -22,7 +22,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
-from sharpfront.equation.slanted import slanted_lines
+from sharpfront.equation.slanted import straight_lines
 from sharpfront.maps import AxisMap, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
@@ -124,18 +124,21 @@ def _strips(
     return {(low, cut): fewer, (cut, high): fewer}
 
 
-def cut_along_edges(problem: Problem) -> Tiling | None:
-    """Return charts cut along the lines across the axes on which data jump or bend, if any are.
+def cut_along_edges(problem: Problem, tiling: Tiling) -> Tiling:
+    """Return a tiling with charts cut along the lines on which data jump or bend.
 
-    Where something else jumps along the axes, boxes are cut there, and such lines left to
-    splitting.
+    Boxes of space are cut along lines parallel to the axes later, and if something else jumps
+    there, lines across the axes are left to splitting.
     """
-    if problem.domain.dimension != 2:
-        return None
-    lines = slanted_lines(problem.equations, problem.coordinates, problem.domain.bounds)
-    if not lines or (problem.is_singular and any(len(x) for x in interface_lines(problem))):
-        return None
-    return cut_along(problem.domain, lines)
+    if problem.domain.dimension != 2 or tiling.blocks[0].region is not None:
+        return tiling
+    lines = straight_lines(problem.equations, problem.coordinates, problem.domain.bounds)
+    charted = tiling.blocks[0].chart is not None
+    if not charted and not any(line.is_slanted for line in lines):
+        return tiling
+    if problem.is_singular and any(len(x) for x in interface_lines(problem)):
+        return tiling
+    return cut_along(problem.domain, lines) or tiling
 
 
 def has_edges(problem: Problem) -> bool:

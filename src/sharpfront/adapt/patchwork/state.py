@@ -172,6 +172,13 @@ class PatchState:
         return None
 
     @property
+    def diagnostics(self) -> dict[str, float]:
+        """What is known of a solution that jumps: how far from there how large the error is."""
+        if not self.jumps.places or self.best is None:
+            return {}
+        return {"estimate_away": self.best.reached, "away": self.jumps.radius}
+
+    @property
     def corners(self) -> FloatArray:
         """Corners of the domain, and places on its sides at which the solution jumps, (k, d)."""
         known = self.tiling.corners
