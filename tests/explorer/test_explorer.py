@@ -12,10 +12,10 @@ import threading
 import time
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
-import uvicorn
 from typer.testing import CliRunner
 
 from sharpfront.cli import app as command_line
@@ -24,7 +24,7 @@ from sharpfront.explorer.app import explorer
 from sharpfront.explorer.messages import MOST_BYTES
 from sharpfront.explorer.pool import Pool
 from sharpfront.explorer.process import answered
-from sharpfront.explorer.serving import bound
+from sharpfront.explorer.serving import bound, server
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "report"))
 from chromium import Chromium, find_chromium
@@ -67,8 +67,7 @@ class Served:
         self.pool, self.listener = pool, bound(0)
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(explorer(pool, self.port), log_level="critical")
-        self.server = uvicorn.Server(config)
+        self.server = server(self.listener, pool)
         self.thread = threading.Thread(target=self.server.run, args=([self.listener],))
         self.thread.start()
         self.client = httpx.Client(base_url=self.url, timeout=120)
@@ -306,6 +305,26 @@ def test_no_exception_ends_a_worker(error, words):
             pass
 
     assert words in json.loads(answered(Failing(), {}, lambda _: None, 300))["error"]
+
+
+def test_a_worker_that_ended_while_idle_is_replaced_before_it_is_asked(monkeypatch):
+    class Hired:
+        def __init__(self, alive):
+            self.process, self.busy = SimpleNamespace(is_alive=lambda: alive), False
+
+        async def ready(self):
+            assert self.process.is_alive()
+
+        async def ask(self, job):
+            yield b"answered"
+
+    async def lines():
+        pool, hired = Pool(size=1), iter((Hired(False), Hired(True)))
+        monkeypatch.setattr(pool, "_hired", lambda: next(hired))
+        pool.start()
+        return [line async for line in pool.lines("a", {})]
+
+    assert asyncio.run(lines()) == [b"answered"]
 
 
 def test_a_port_in_use_is_said():

@@ -172,7 +172,7 @@ class Pool:
     async def _work(self, job: dict[str, Any], said: asyncio.Queue[bytes | None]) -> None:
         last = ""
         try:
-            worker = await self._idle.get()
+            worker = self._alive(await self._idle.get())
             try:
                 await worker.ready()
                 async with asyncio.timeout(self.seconds):
@@ -202,9 +202,14 @@ class Pool:
     async def _recovered(self, worker: Worker) -> None:
         if not await worker.cancel():
             worker.kill()
-            self.workers.discard(worker)
-            worker = self._hired()
-        self._idle.put_nowait(worker)
+        self._idle.put_nowait(self._alive(worker))
+
+    def _alive(self, worker: Worker) -> Worker:
+        """Return a worker, or another one in its place if its process has ended."""
+        if worker.process.is_alive():
+            return worker
+        self.workers.discard(worker)
+        return self._hired()
 
     def _too_long(self, last: str) -> bytes:
         reached = json.loads(last).get("progress", "") if last else ""

@@ -49,20 +49,25 @@ def serve_explorer(
     browser
         Whether to open the page in the browser.
     """
-    port = listener.getsockname()[1]
-    config = uvicorn.Config(
-        explorer(pool, port, start),
-        log_level="critical",
-        access_log=False,
-        # Streams that are open when it is interrupted.
-        timeout_graceful_shutdown=1,
-        server_header=False,
-    )
     if browser:
         threading.Timer(0.5, webbrowser.open, [address(listener)]).start()
     # The server ends in good order, and then raises what it was interrupted by.
     with contextlib.suppress(KeyboardInterrupt), listener:
-        uvicorn.Server(config).run(sockets=[listener])
+        server(listener, pool, start).run(sockets=[listener])
+
+
+def server(listener: socket.socket, pool: Pool, start: str | None = None) -> uvicorn.Server:
+    """Return the server of the page at a socket; see `serve_explorer`."""
+    config = uvicorn.Config(
+        explorer(pool, listener.getsockname()[1], start),
+        log_level="critical",
+        access_log=False,
+        ws="none",
+        # Streams that are open when it is interrupted.
+        timeout_graceful_shutdown=1,
+        server_header=False,
+    )
+    return uvicorn.Server(config)
 
 
 def address(listener: socket.socket) -> str:
