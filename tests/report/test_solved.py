@@ -165,6 +165,19 @@ def test_the_true_error_is_measured():
     assert "True error" not in solve_report(solution, title="t")
 
 
+@pytest.mark.parametrize("since", [0.1, 0.5])
+def test_the_true_error_is_measured_from_when_on_the_estimate_holds(since):
+    solution = solutions.line_in_time()
+
+    def exact(x, t):
+        # Wrong by much before, and by little from then on.
+        return solution(x, t) + np.where(t < since, 0.7, 1e-3)
+
+    late = replace(solution, estimate=replace(solution.estimate, since=since))
+    assert "<dt>True error</dt><dd>10<sup>−3</sup>" in solve_report(late, title="t", exact=exact)
+    assert "<dt>True error</dt><dd>0.41" in solve_report(solution, title="t", exact=exact)
+
+
 def test_the_true_error_of_several_unknowns():
     pair = solutions.pair()
     both = solve_report(pair, title="t", exact=lambda x, y: (0 * x, 0 * y))

@@ -108,7 +108,12 @@ def _log_error(
 def largest_error(
     solution: Any, exact: Exact | None, points: FloatArray
 ) -> tuple[float, int] | None:
-    """Return the largest error at points, relative to max(1, max|u|), and how many points."""
+    """Return the largest error at points, relative to max(1, max|u|), and how many points.
+
+    In time only from when on the estimate holds, with which it is compared.
+    """
+    if solution.error_estimate_since is not None:
+        points = points[points[:, -1] >= solution.error_estimate_since]
     sizes = []
     zero: Sequence[int] = (0,) * points.shape[1]
     for unknown, function in exact_functions(solution, exact).items():
