@@ -16,6 +16,7 @@ from sharpfront.geometry import (
     Cloud,
     Disk,
     Domain,
+    Ellipse,
     HalfSpace,
     Implicit,
     Polygon,
@@ -77,10 +78,19 @@ def _holed() -> Domain:
 SIDES = {"left": 1.0, "right": 1.0, "bottom": 1.0, "top": 1.0}
 FACES = {**SIDES, "back": 1.0, "front": 1.0}
 CIRCLE = 2 * math.pi
+# Of the ellipse with semi-axes 2 and 1, by the trapezium rule, which is exact to rounding.
+ELLIPSE = float(CIRCLE * np.mean(np.hypot(2 * ring(512)[:, 1], ring(512)[:, 0])))
 CASES = [
     Case("square", lambda: SQUARE, 1, SIDES, 4),
     Case("cube", lambda: CUBE, 1, FACES, 8),
     Case("disk", lambda: Disk((0.5, -2), 0.2), 0.04 * math.pi, {"surface": 0.2 * CIRCLE}),
+    Case(
+        "ellipse",
+        lambda: Ellipse((3, 1), (0.2, 0.1), 0.7),
+        0.02 * math.pi,
+        {"surface": ELLIPSE / 10},
+    ),
+    Case("tall ellipse", lambda: Ellipse((0, 0), (1, 2)), CIRCLE, {"surface": ELLIPSE}),
     Case("ball", lambda: Ball((1, 2, 3), 2), 32 * math.pi / 3, {"surface": 16 * math.pi}),
     Case("ball4", lambda: Ball((0, 0, 0, 1), 1), math.pi**2 / 2, {"surface": 2 * math.pi**2}),
     Case("L", lambda: Polygon(L_SHAPE), 3, {"surface": 8}, 6),

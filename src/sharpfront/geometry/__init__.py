@@ -5,6 +5,7 @@ from sharpfront.geometry.box import Box, Interval
 from sharpfront.geometry.cloud import Cloud
 from sharpfront.geometry.combine import Combination
 from sharpfront.geometry.domain import BoundaryPoints, Domain
+from sharpfront.geometry.ellipse import Ellipse
 from sharpfront.geometry.inside import inside
 from sharpfront.geometry.levelset import Implicit
 from sharpfront.geometry.polygon import Polygon
@@ -20,6 +21,7 @@ __all__ = [
     "Combination",
     "Disk",
     "Domain",
+    "Ellipse",
     "HalfSpace",
     "Implicit",
     "Interval",

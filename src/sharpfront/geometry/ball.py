@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from sharpfront.checks import explained, numbers_in, positive, refusal
+from sharpfront.checks import explained, positive
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Circle, Pieces, Segment
-from sharpfront.geometry.domain import Points, State
+from sharpfront.geometry.domain import Points
 from sharpfront.geometry.patches import Face, Sphere
-from sharpfront.geometry.shape import Shape
+from sharpfront.geometry.stated import StatedShape, squared_distance, sum_of, vector
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Ball(Shape):
+class Ball(StatedShape):
     """All points within `radius` of `centre`; its boundary is one part, ``surface``.
 
     Parameters
@@ -31,13 +32,16 @@ class Ball(Shape):
     centre: tuple[float, ...]
     radius: float
 
+    kind: ClassVar[str] = "ball"
+    example: ClassVar[dict[str, float | tuple[float, ...]]] = {
+        "centre": (0.0, 0.0, 0.0),
+        "radius": 1.0,
+    }
+
     @explained("sf.Ball((0, 0, 0), 1)")
     def __init__(self, centre: Sequence[float], radius: float) -> None:
-        object.__setattr__(self, "centre", _checked_vector(centre, "The centre"))
+        object.__setattr__(self, "centre", vector(centre, "The centre"))
         object.__setattr__(self, "radius", positive(radius, "The radius", error=DomainError))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({_words(self.centre)}, {self.radius:g})"
 
     @property
     def bounds(self) -> Points:
@@ -60,17 +64,16 @@ class Ball(Shape):
         kind = Circle if self.dimension == 2 else Sphere
         return {"surface": (kind(np.array(self.centre), self.radius),)}
 
-    def state(self) -> State:
-        """Return words and numbers from which `restore_domain` makes the ball again."""
-        return {
-            "kind": type(self).__name__.lower(),
-            "centre": list(self.centre),
-            "radius": self.radius,
-        }
+    def inequality(self, coordinates: Sequence[Any]) -> tuple[Any, Any]:
+        """Return the squared distance from the centre, and the squared radius."""
+        return squared_distance(coordinates, self.centre), self.radius**2
 
 
 class Disk(Ball):
     """A disk in the plane, ``Disk((0.5, 0.5), 0.2)``; its boundary is one part, ``surface``."""
+
+    kind: ClassVar[str] = "disk"
+    example: ClassVar[dict[str, float | tuple[float, ...]]] = {"centre": (0.0, 0.0), "radius": 1.0}
 
     @explained("sf.Disk((0, 0), 1)")
     def __init__(self, centre: Sequence[float], radius: float) -> None:
@@ -82,7 +85,7 @@ class Disk(Ball):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HalfSpace(Shape):
+class HalfSpace(StatedShape):
     """One side of a line or plane, for cutting other regions: the side its normal leads away from.
 
     ``Disk((0, 0), 1) & HalfSpace((0, 0), (0, 1))`` is the lower half of the disk. By itself it
@@ -99,9 +102,15 @@ class HalfSpace(Shape):
     point: tuple[float, ...]
     normal: tuple[float, ...]
 
+    kind: ClassVar[str] = "half-space"
+    example: ClassVar[dict[str, float | tuple[float, ...]]] = {
+        "point": (0.0, 0.0),
+        "normal": (0.0, 1.0),
+    }
+
     @explained("sf.HalfSpace((0, 0), (0, 1))")
     def __init__(self, point: Sequence[float], normal: Sequence[float]) -> None:
-        at, way = _checked_vector(point, "The point"), _checked_vector(normal, "The normal")
+        at, way = vector(point, "The point"), vector(normal, "The normal")
         length = math.hypot(*way)
         # A normal of length one stays as it is to the last digit, so that it can be restored.
         length = 1.0 if abs(length - 1) < 1e-14 else length
@@ -114,9 +123,6 @@ class HalfSpace(Shape):
             raise DomainError("The normal of a half-space must not be zero.")
         object.__setattr__(self, "point", at)
         object.__setattr__(self, "normal", tuple(c / length for c in way))
-
-    def __repr__(self) -> str:
-        return f"HalfSpace({_words(self.point)}, {_words(self.normal)})"
 
     @property
     def dimension(self) -> int:
@@ -156,19 +162,7 @@ class HalfSpace(Shape):
         across = np.linalg.svd(normal[:, None])[0][:, 1:].T * 2 * reach
         return {"surface": (Face(middle - across.sum(axis=0) / 2, across, normal),)}
 
-    def state(self) -> State:
-        """Return words and numbers from which `restore_domain` makes the half-space again."""
-        return {"kind": "halfspace", "point": list(self.point), "normal": list(self.normal)}
-
-
-def _checked_vector(vector: Sequence[float], what: str) -> tuple[float, ...]:
-    expected = "a row of two finite numbers or more, such as (0, 0)"
-    numbers = numbers_in(vector, what, expected, error=DomainError)
-    if len(numbers) < 2:
-        attempt = "sf.Interval in one dimension"
-        raise refusal(what, expected, vector, attempt, DomainError)
-    return numbers
-
-
-def _words(vector: tuple[float, ...]) -> str:
-    return f"({', '.join(f'{c:g}' for c in vector)})"
+    def inequality(self, coordinates: Sequence[Any]) -> tuple[Any, Any]:
+        """Return the way along the normal, and that of the point."""
+        along = [n * c for c, n in zip(coordinates, self.normal, strict=True)]
+        return sum_of(along), float(np.dot(self.normal, self.point))

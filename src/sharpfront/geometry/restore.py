@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from sharpfront.errors import DomainError
-from sharpfront.geometry.ball import Ball, Disk, HalfSpace
 from sharpfront.geometry.box import Box, Interval
 from sharpfront.geometry.cloud import Cloud
 from sharpfront.geometry.combine import Combination
 from sharpfront.geometry.domain import Domain, State
 from sharpfront.geometry.parts import Marked, Named, Nearest
 from sharpfront.geometry.polygon import Polygon
+from sharpfront.geometry.registry import SHAPES
 from sharpfront.geometry.shape import Shape
 from sharpfront.geometry.solid import Solid
 from sharpfront.geometry.spacetime import SpaceTime
@@ -32,9 +32,13 @@ def restore_domain(state: State) -> Domain:
 
 
 def _shape(state: State) -> Shape:
-    kind = state.get("kind")
+    # As saved by earlier versions.
+    kind = {"halfspace": "half-space"}.get(str(state.get("kind")), state.get("kind"))
+    if kind in SHAPES:
+        return SHAPES[kind](**{name: state[name] for name in SHAPES[kind].example})
     if kind not in _MAKERS:
-        raise DomainError(f"There is no domain of the kind {kind!r}; known: {', '.join(_MAKERS)}.")
+        known = ", ".join([*SHAPES, *_MAKERS])
+        raise DomainError(f"There is no domain of the kind {kind!r}; known: {known}.")
     return _MAKERS[kind](state)
 
 
@@ -60,9 +64,6 @@ _MAKERS: dict[str, Callable[[State], Shape]] = {
         *s["ends"], periodic=s["periodic"], coordinate=s.get("called", "x")
     ),
     "box": _box,
-    "ball": lambda s: Ball(s["centre"], s["radius"]),
-    "disk": lambda s: Disk(s["centre"], s["radius"]),
-    "halfspace": lambda s: HalfSpace(s["point"], s["normal"]),
     "polygon": lambda s: Polygon(s["rings"][0], s["rings"][1:]),
     "solid": lambda s: Solid.from_triangles(s["vertices"], s["faces"]),
     "cloud": lambda s: Cloud(s["points"], s["normals"]),

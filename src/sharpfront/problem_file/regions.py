@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sharpfront.errors import DomainError, MissingExtraError
-from sharpfront.geometry import Ball, Box, Disk, HalfSpace, Implicit, Interval, Polygon, Solid
+from sharpfront.geometry import Box, Implicit, Interval, Polygon, Solid
+from sharpfront.geometry.registry import SHAPES
 from sharpfront.geometry.shape import Shape
 from sharpfront.problem_file.lines import KeyPath
 from sharpfront.problem_file.names import Names
@@ -55,7 +56,7 @@ class _Maker:
 
     def made(self, words: Region, path: KeyPath) -> Shape:
         place = (*path, words.kind)
-        make = getattr(self, words.kind.replace("-", "_"), None)
+        make = self.stated if words.kind in SHAPES else getattr(self, words.kind, None)
         try:
             shape = self.joined(words, place) if make is None else make(words, place)
             shape = shape.named(words.name) if words.name else shape
@@ -116,20 +117,14 @@ class _Maker:
             raise DomainError(f"There are {count} sides and {len(names)} names of coordinates.")
         return names
 
-    def disk(self, words: Region, place: KeyPath) -> Shape:
-        assert words.disk is not None
-        centre = self.numbers(words.disk.centre, (*place, "centre"))
-        return Disk(centre, self.number(words.disk.radius, (*place, "radius")))
-
-    def ball(self, words: Region, place: KeyPath) -> Shape:
-        assert words.ball is not None
-        centre = self.numbers(words.ball.centre, (*place, "centre"))
-        return Ball(centre, self.number(words.ball.radius, (*place, "radius")))
-
-    def half_space(self, words: Region, place: KeyPath) -> Shape:
-        assert words.half_space is not None
-        point = self.numbers(words.half_space.point, (*place, "point"))
-        return HalfSpace(point, self.numbers(words.half_space.normal, (*place, "normal")))
+    def stated(self, words: Region, place: KeyPath) -> Shape:
+        """Return a shape that a few numbers state."""
+        table, shape = getattr(words, words.kind.replace("-", "_")), SHAPES[words.kind]
+        read = {
+            name: self.numbers if isinstance(value, tuple) else self.number
+            for name, value in shape.example.items()
+        }
+        return shape(**{k: take(getattr(table, k), (*place, k)) for k, take in read.items()})
 
     def polygon(self, words: Region, place: KeyPath) -> Shape:
         corners = self.pairs(words.polygon or (), place)

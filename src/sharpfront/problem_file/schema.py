@@ -5,10 +5,20 @@ Whether the words fit together (equations, parts of the boundary, names) is look
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    create_model,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
+
+from sharpfront.geometry.registry import SHAPES
 
 
 def _wrong(expected: str, got: object) -> PydanticCustomError:
@@ -87,30 +97,30 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Round(Section):
-    """A disk or a ball."""
+def _stated(kind: str) -> type[Section]:
+    """Return the table of a shape that a few numbers state."""
+    shape = SHAPES[kind]
+    fields: dict[str, Any] = {
+        name: (
+            Point if isinstance(value, tuple) else Number,
+            0.0 if name in shape.optional else ...,
+        )
+        for name, value in shape.example.items()
+    }
+    return create_model(shape.__name__, __base__=Section, **fields)
 
-    centre: Point
-    radius: Number
+
+STATED: dict[str, type[Section]] = {kind: _stated(kind) for kind in SHAPES}
 
 
-class HalfSpace(Section):
-    """The side of a line or plane that its normal leads away from."""
-
-    point: Point
-    normal: Point
-
-
-class Region(Section):
+class RegionWords(Section):
     """A domain: one kind, with its options."""
 
     KINDS: ClassVar[dict[str, tuple[str, ...]]] = {
         "interval": ("periodic", "coordinates"),
         "box": ("periodic", "coordinates"),
-        "disk": (),
-        "ball": (),
+        **dict.fromkeys(SHAPES, ()),
         "polygon": ("holes",),
-        "half-space": (),
         "solid": (),
         "implicit": ("bounds",),
         "union": (),
@@ -120,10 +130,7 @@ class Region(Section):
 
     interval: Pair | None = None
     box: list[Pair] | None = None
-    disk: Round | None = None
-    ball: Round | None = None
     polygon: list[Pair] | None = None
-    half_space: HalfSpace | None = Field(None, alias="half-space")
     solid: Text | None = None
     implicit: Text | None = None
     union: list[Region] | None = None
@@ -147,7 +154,7 @@ class Region(Section):
         return [k for k in self.KINDS if getattr(self, k.replace("-", "_")) is not None]
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Region:
+    def _one_kind(self) -> Self:
         kinds = self.kinds
         if len(kinds) != 1:
             got = " and ".join(kinds) or "none"
@@ -169,6 +176,16 @@ class Region(Section):
                 "bounds", "implicit needs bounds, a box around the region: [[0, 1], [0, 1]]."
             )
         return self
+
+
+if TYPE_CHECKING:
+    Region = RegionWords
+else:
+    _SHAPES = {
+        kind.replace("-", "_"): (table | None, Field(None, alias=kind))
+        for kind, table in STATED.items()
+    }
+    Region = create_model("Region", __base__=RegionWords, **_SHAPES)
 
 
 class AtPoint(Section):
@@ -269,8 +286,7 @@ class File(Section):
 SECTIONS: dict[str, type[Section]] = {
     "": File,
     **dict.fromkeys(("domain", "union", "difference", "intersection"), Region),
-    **dict.fromkeys(("disk", "ball"), Round),
-    "half-space": HalfSpace,
+    **STATED,
     "at": AtPoint,
     "integral": Integral,
     "solve": Settings,

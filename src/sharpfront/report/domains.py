@@ -8,11 +8,9 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import (
-    Ball,
     Box,
     Cloud,
     Domain,
-    HalfSpace,
     Implicit,
     Interval,
     Polygon,
@@ -20,6 +18,7 @@ from sharpfront.geometry import (
 )
 from sharpfront.geometry.combine import Combination
 from sharpfront.geometry.parts import Marked, Named
+from sharpfront.geometry.stated import StatedShape
 from sharpfront.report.code import Code
 from sharpfront.report.recorded import number
 
@@ -43,10 +42,10 @@ def domain_code(domain: Domain, code: Code) -> str:
         if domain.coordinates != Box(*domain.sides).coordinates:
             sides = [f"{c}={side}" for c, side in zip(domain.coordinates, sides, strict=True)]
         return f"sf.Box({', '.join(sides)}{loop})"
-    if isinstance(domain, Ball):
-        return f"sf.{type(domain).__name__}({_numbers(domain.centre)}, {number(domain.radius)})"
-    if isinstance(domain, HalfSpace):
-        return f"sf.HalfSpace({_numbers(domain.point)}, {_numbers(domain.normal)})"
+    if isinstance(domain, StatedShape):
+        values = [getattr(domain, name) for name in domain.example]
+        shown = [_numbers(v) if isinstance(v, tuple) else number(v) for v in values]
+        return f"sf.{type(domain).__name__}({', '.join(shown)})"
     if isinstance(domain, Combination):
         first, second = domain_code(domain.first, code), domain_code(domain.second, code)
         return f"({first} {_OPERATORS[domain.operation]} {second})"

@@ -6,22 +6,19 @@ import html
 import string
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.geometry import (
-    Ball,
     Box,
     Cloud,
     Domain,
-    HalfSpace,
     Implicit,
     Polygon,
     Solid,
 )
 from sharpfront.geometry.combine import Combination
 from sharpfront.geometry.parts import Marked, Named, Relabelled
+from sharpfront.geometry.stated import StatedShape
 from sharpfront.report.mathml import name_to_mathml, to_mathml
 from sharpfront.report.terms import traced
 
@@ -107,12 +104,9 @@ def _leaf(domain: Domain) -> tuple[list[str], str]:
         loops = [name for name, loop in pairs if loop]
         words = f"periodic in {', '.join(loops)}" if loops else ""
         return [between(name, low, high) for name, low, high in spans], words
-    if isinstance(domain, Ball):
-        squares = (_symbol(c, names) - at for c, at in zip(names, domain.centre, strict=True))
-        return [_below(_sum([s**2 for s in squares]), as_expression(domain.radius) ** 2)], ""
-    if isinstance(domain, HalfSpace):
-        parts = [n * _symbol(c, names) for c, n in zip(names, domain.normal, strict=True)]
-        return [_below(_sum(parts), as_expression(float(np.dot(domain.normal, domain.point))))], ""
+    if isinstance(domain, StatedShape):
+        left, right = domain.inequality([_symbol(name, names) for name in names])
+        return [_below(left, as_expression(right))], ""
     return _given(domain)
 
 
@@ -161,13 +155,6 @@ def _marked_rows(domain: Domain) -> Iterator[Row]:
 
 def _symbol(name: str, names: tuple[str, ...]) -> Expression:
     return Coordinate(name, names)
-
-
-def _sum(terms: Sequence[Expression]) -> Expression:
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
 
 
 def _below(left: Expression, right: Expression) -> str:
