@@ -7,7 +7,7 @@ from scipy import special
 import sharpfront as sf
 from sharpfront.errors import NonlinearError, ProblemError
 from sharpfront.spectrum.statement import spectral
-from sharpfront.spectrum.sturm import zeros_agree
+from sharpfront.spectrum.sturm import gaps_in
 
 # Estimates may be as small as this many times the error where both are rounding.
 ROUNDING = 1e-13
@@ -173,13 +173,40 @@ class TestWhatIsRefused:
             sf.solve(on(0, 1, lambda u, x: u.dxx + 1j * u, boundary=lambda u, x: u))
 
 
-def test_a_gap_in_a_spectrum_is_seen_by_its_zeros():
-    string = on(0, 1, lambda u, lam, x: u.dxx + lam * u, boundary=lambda u, x: u)
-    x = np.linspace(0, 1, 300)
+class TestCounting:
+    """Zeros of solutions tell how many eigenvalues lie between two numbers."""
 
-    def told(numbers):
-        modes = [((n * np.pi) ** 2 + 0j, np.sin(n * np.pi * x) + 0j) for n in numbers]
-        return zeros_agree(spectral(string), modes)
+    @pytest.mark.parametrize("free", [False, True])
+    @pytest.mark.parametrize("drift", [0.0, 30.0])
+    def test_a_gap_is_seen(self, free, drift):
+        # u = exp(drift x / 2) sin(n pi x) or its like: values (n pi)^2 + drift^2 / 4.
+        ends = (lambda u, x: u.dx - drift / 2 * u) if free else (lambda u, x: u)
+        problem = on(0, 1, lambda u, lam, x: u.dxx - drift * u.dx + lam * u, boundary=ends)
 
-    assert told([3, 4, 5]) == ""
-    assert "go from 3 to 5" in told([3, 4, 6])
+        def told(*n):
+            return gaps_in(
+                spectral(problem),
+                [(j * np.pi) ** 2 + drift**2 / 4 + 0j for j in n],
+                np.linspace(0, 1, 6),
+            )
+
+        assert told(3, 4, 5) == ""
+        assert "zeros of solutions count 1 more" in told(3, 4, 6)
+        assert "count 1 eigenvalue(s)" in told(3, 4, 4, 5)
+
+    @pytest.mark.parametrize(("eps", "apart"), [(1e-2, 0.0), (2e-4, 1.7)])
+    def test_two_wells_that_hardly_see_each_other(self, eps, apart):
+        depth = apart * eps
+        wells = on(
+            -1,
+            1.5,
+            lambda u, lam, x: (
+                -(eps**2) * u.dxx
+                + (np.minimum(4 * (x + 0.4) ** 2, (x - 0.71) ** 2 + depth) - lam) * u
+            ),
+            boundary=lambda u, x: u,
+        )
+        exact = np.sort(eps * np.array([2, 6, apart + 1, apart + 3, apart + 5]))[:4]
+        found = sf.eigs(wells, k=4)
+        assert found.converged
+        assert np.abs(found.values - exact).max() < 1e-6 * eps

@@ -24,7 +24,7 @@ from sharpfront.spectrum.modes import (
 )
 from sharpfront.spectrum.pencil import Found, nearest, polished
 from sharpfront.spectrum.statement import Complex, SpectralProblem
-from sharpfront.spectrum.sturm import zeros_agree
+from sharpfront.spectrum.sturm import gaps_in
 
 # Points of a piece at first and at most, and how many more those have that a solution is compared
 # with.
@@ -238,7 +238,7 @@ def _compared(
     statement = richer.statement
     problem = statement.problem
     found, doubt, more = compared(_shapes(pencil, rough), _shapes(richer, fine), None, k, near)
-    doubt = doubt or zeros_agree(statement, [(m.value, m.shape) for m in found])
+    doubt = doubt or gaps_in(statement, [m.value for m in found], richer.edges)
     bases = {name: richer.basis(u) for u, name in enumerate(problem.unknowns)}
     modes = [
         Mode(

@@ -74,8 +74,7 @@ class Candidate:
 class Match:
     """A mode on richer functions, and how far the one on poorer ones was from it.
 
-    `shape` has its values at places where they were compared, the largest one; before they were
-    divided by `scale` for that.
+    `scale` is its value of largest size.
     """
 
     value: complex
@@ -83,7 +82,6 @@ class Match:
     missed: float
     weights: Any
     scale: complex
-    shape: Complex
 
 
 def compared(
@@ -123,7 +121,7 @@ def compared(
         error = float(max(apart, own.rounding))
         value = own.value.real + 0j if abs(own.value.imag) <= error else own.value
         missed = _distance(shape / scale, same)
-        out.append(Match(value, error, missed, own.weights, scale, shape / scale))
+        out.append(Match(value, error, missed, own.weights, scale))
     counts = [_as_near([c.value for c, _ in found], out, near) for found in (rough, fine)]
     doubt = _missing(counts, out, near)
     ordered = sorted(out, key=lambda m: (m.value.real, m.value.imag))

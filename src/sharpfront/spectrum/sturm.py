@@ -1,54 +1,153 @@
-"""Zeros of modes of Sturm and Liouville's problems: from one eigenvalue to the next, one more."""
+"""How many eigenvalues of Sturm and Liouville's problems lie below a number, by counting zeros.
+
+Solutions that satisfy the condition at one end have one zero more with every eigenvalue that lam
+passes. Between two places the coefficients are taken as constant (Pruess), so that zeros are known
+exactly, however fast solutions grow or oscillate.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import is_zero
-from sharpfront.spectrum.statement import Complex, SpectralProblem
+from sharpfront.spectrum.statement import SpectralForm, SpectralProblem
 
-# Of values that are smaller than this share of the largest the sign may be rounding's.
-SEEN = 1e-6
-# Eigenvalues as close as that, relative to themselves, may share their modes.
-TWINS = 1e-9
-# Places at which coefficients are looked at.
-LOOKED = 401
+# Eigenvalues as close as that, relative to the largest, are counted together.
+TWINS = 1e-6
+# Numbers at which is counted lie this far from the values they are between, as a share of the gap.
+INSIDE = 0.05
+# Places at which signs of coefficients are looked at, and cells of every piece.
+LOOKED, CELLS = 401, 64
 
 
-def zeros_agree(statement: SpectralProblem, modes: Sequence[tuple[complex, Complex]]) -> str:
-    """Return words if the zeros of modes show that an eigenvalue between two is missing.
+def gaps_in(statement: SpectralProblem, values: Sequence[complex], edges: FloatArray) -> str:
+    """Return words if there are more or fewer eigenvalues between some than were found.
 
     Parameters
     ----------
     statement
         The problem; if it is none of Sturm and Liouville's nothing is said.
-    modes
-        Eigenvalues with values of their modes at increasing places.
+    values
+        What was found.
+    edges
+        The ends of pieces on which modes are resolved.
     """
-    if len(modes) < 2 or not _is_regular(statement):
+    if len(values) < 2 or not _is_regular(statement):
         return ""
-    order = np.argsort([value.real for value, _ in modes])
-    values = np.array([modes[i][0].real for i in order])
-    if np.any(np.diff(values) <= TWINS * np.abs(values).max()):
+    groups = _groups(sorted(v.real for v in values))
+    if len(groups) < 2:
         return ""
-    zeros = [_zeros(modes[i][1].real) for i in order]
-    steps = np.diff(zeros)
-    wrong = np.flatnonzero(np.abs(steps) != 1)
-    if not len(wrong) and len(set(steps.tolist())) <= 1:
-        return ""
-    i = int(wrong[0]) if len(wrong) else 0
-    return (
-        f"Between {values[i]:.8g} and {values[i + 1]:.8g} zeros of the modes go from {zeros[i]} to "
-        f"{zeros[i + 1]}: of such a problem every mode has one more than the one before."
-    )
+    counter, counts = _Counter(statement, edges), []
+    for before, after in itertools.pairwise(groups):
+        room = INSIDE * (after[0] - before[-1])
+        low, high = before[-1] + room, after[0] - room
+        counts.append((counter.below(low), counter.below(high)))
+        if counts[-1][0] != counts[-1][1]:
+            more = abs(counts[-1][1] - counts[-1][0])
+            return (
+                f"Between {before[-1]:.8g} and {after[0]:.8g} zeros of solutions count {more} more."
+            )
+    for group, (before_it, after_it) in zip(groups[1:-1], itertools.pairwise(counts), strict=True):
+        there = abs(after_it[0] - before_it[1])
+        if there != len(group):
+            return (
+                f"Zeros of solutions count {there} eigenvalue(s) about {group[0]:.8g}, and "
+                f"{len(group)} were found."
+            )
+    return ""
 
 
-def _zeros(shape: np.ndarray[Any, Any]) -> int:
-    seen = shape[np.abs(shape) > SEEN * np.abs(shape).max()]
-    return int(np.sum(np.sign(seen[1:]) != np.sign(seen[:-1])))
+def _groups(values: Sequence[float]) -> list[list[float]]:
+    close = TWINS * max(abs(v) for v in values)
+    out = [[values[0]]]
+    for value in values[1:]:
+        if value - out[-1][-1] <= close:
+            out[-1].append(value)
+        else:
+            out.append([value])
+    return out
+
+
+class _Counter:
+    """Counts eigenvalues below a number.
+
+    Parameters
+    ----------
+    statement
+        A regular problem.
+    edges
+        Of pieces; each is cut into equal cells.
+    """
+
+    def __init__(self, statement: SpectralProblem, edges: FloatArray) -> None:
+        share = np.arange(CELLS) / CELLS
+        fine = (edges[:-1, None] + np.diff(edges)[:, None] * share).ravel()
+        fine = np.append(fine, edges[-1])
+        (form,) = statement.equations
+        c = np.zeros((3, 2, len(fine) - 1))
+        middles = 0.5 * (fine[1:] + fine[:-1])
+        for term, values in zip(form.terms, form.values(middles[:, None]), strict=True):
+            c[term.order] += values[:2].real
+        self._half = -0.5 * c[1, 0] / c[2, 0]
+        self._without, self._with = (self._half**2 - c[0, 0] / c[2, 0], -c[0, 1] / c[2, 0])
+        self._lengths = np.diff(fine).tolist()
+        (_, (left,)), (_, (right,)) = _by_place(statement)
+        self._left, self._right = (_ends(statement, f, i) for i, f in enumerate((left, right)))
+
+    def below(self, lam: float) -> int:
+        """Return the number of eigenvalues below, or above, but for a constant."""
+        value, slope = self._left[1], -self._left[0]
+        zeros, rates = 0, (self._without + lam * self._with).tolist()
+        for rate, half, h in zip(rates, self._half.tolist(), self._lengths, strict=True):
+            value, slope, passed = _carried(value, slope - half * value, rate, h)
+            zeros += passed
+            slope += half * value
+            size = math.hypot(value, slope)
+            value, slope = value / size, slope / size
+        angle = math.atan2(abs(value), math.copysign(1.0, value) * slope if value else abs(slope))
+        target = math.atan2(self._right[1], -self._right[0]) % math.pi or math.pi
+        return zeros + (angle > target)
+
+
+def _carried(v: float, dv: float, rate: float, h: float) -> tuple[float, float, int]:
+    """Return v and v' after a length h of v'' = rate v, scaled by a positive number, and zeros."""
+    if rate < 0.0:
+        w = math.sqrt(-rate)
+        phase = math.atan2(w * v, dv)
+        size = math.hypot(w * v, dv)
+        zeros = math.floor((phase + w * h) / math.pi) - math.floor(phase / math.pi)
+        return size * math.sin(phase + w * h) / w, size * math.cos(phase + w * h), zeros
+    w = math.sqrt(rate)
+    # Without the growth: tanh stays where cosh would overflow.
+    t = math.tanh(w * h)
+    share = t / w if w * h > 1e-8 else h
+    new = v + dv * share
+    slope = dv + w * t * v
+    return new, slope, int(new * v < 0.0 or (new == 0.0 and v != 0.0))
+
+
+def _by_place(
+    statement: SpectralProblem,
+) -> list[tuple[float, tuple[SpectralForm, ...]]]:
+    """Return the places of conditions with these, from left to right."""
+    domain = statement.problem.domain
+    found = [(float(domain.boundary(p).points[0, 0]), own) for p, own in statement.conditions]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _ends(statement: SpectralProblem, form: SpectralForm, end: int) -> tuple[float, float]:
+    """Return a and b of a u + b u' = 0 at an end."""
+    place = statement.problem.domain.bounds[end]
+    normal = np.array([[-1.0 if end == 0 else 1.0]])
+    out = [0.0, 0.0]
+    for term, c in zip(form.terms, form.values(place[None], normal), strict=True):
+        out[term.order] += float(c[0, 0].real)
+    return out[0], out[1]
 
 
 def _is_regular(statement: SpectralProblem) -> bool:
