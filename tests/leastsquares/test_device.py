@@ -174,10 +174,10 @@ def test_a_device_is_asked_for_by_name(monkeypatch):
     solve = sys.modules["sharpfront.solve"]
     monkeypatch.setattr(solve, "device_named", lambda name: asked.append(name) or Host())
     adaptor = sf.Patches(leastsquares=Tree(large=1))
-    found = sf.solve(problem, adaptor=adaptor, device="cuda", tol=1e-4)
+    found = sf.solve(problem, adaptor=adaptor, device="cuda", tol=1e-2)
     assert asked == ["cuda"]
     assert found.converged
-    assert found(0.3, 0.6) == pytest.approx(sf.solve(problem, tol=1e-4)(0.3, 0.6), abs=1e-10)
+    assert found(0.3, 0.6) == pytest.approx(sf.solve(problem, tol=1e-2)(0.3, 0.6), abs=1e-10)
 
 
 def test_a_device_that_cannot_be_had_is_refused_in_words(monkeypatch):

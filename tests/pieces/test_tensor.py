@@ -74,12 +74,11 @@ def exact_axis(axis, x, order, functions):
             xi = (raw(s) - low) / (high - low)
             return [mp.exp(-(((xi - centre) * scale) ** 2) / 2) for centre in centres]
 
-        series = [
-            mp.diff(lambda s, j=j: gaussians(s)[j], mp.mpf(x), order) for j in range(len(centres))
-        ]
-        combine = axis.functions.combine
+        def combined(s, i):
+            return mp.fdot([mp.mpf(c) for c in axis.functions.combine[:, i]], gaussians(s))
+
         return [
-            float(mp.fsum(mp.mpf(combine[j, i]) * g for j, g in enumerate(series)))
+            float(mp.diff(lambda s, i=i: combined(s, i), mp.mpf(x), order))
             for i in range(functions)
         ]
 
