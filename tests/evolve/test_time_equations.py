@@ -151,10 +151,6 @@ def test_normal_derivative_points_outwards(side, sign):
             "left end 0 .*; got 1",
         ),
         (
-            lambda: system(lambda u, v, x, t: (u.dt - v, v - u.dx), initial=0.0),
-            "v with time derivatives up to order 0",
-        ),
-        (
             lambda: system(lambda u, v, x, t: (u.dt + v.dt - u.dx, u - v)),
             "one equation each that holds their time derivative",
         ),

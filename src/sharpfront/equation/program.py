@@ -48,13 +48,15 @@ class Program:
         return frozenset(key for _, key in self._leaves)
 
     def run(self, environment: Mapping[Key, Any], count: int) -> FloatArray:
-        """Return the values at `count` points, (expressions, count)."""
+        """Return the values at `count` points, (expressions, count).
+
+        What overflows or is no number is for the caller to ignore: `np.errstate` around all runs.
+        """
         values = list(self._constants)
         for slot, key in self._leaves:
             values[slot] = environment[key]
-        with np.errstate(all="ignore"):
-            for slot, function, arguments in self._calls:
-                values[slot] = function(*(values[i] for i in arguments))
+        for slot, function, arguments in self._calls:
+            values[slot] = function(*[values[i] for i in arguments])
         out = np.empty((len(self._outputs), count))
         for row, slot in zip(out, self._outputs, strict=True):
             row[:] = values[slot]

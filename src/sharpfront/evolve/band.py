@@ -59,8 +59,8 @@ class Layout:
         return np.zeros(self.high * self.size)
 
     def matrix(self, flat: FloatArray) -> FloatArray:
-        """Return a flat band as LAPACK wants it."""
-        return flat.reshape(self.size, self.high).T
+        """Return a flat band as LAPACK wants it; several, (n, size), one behind the other."""
+        return flat.reshape(-1, self.high).T
 
     def at_end(self, rows: Sequence[int], element: int) -> Index:
         """Return the flat positions of rows at an end in the columns of an element."""
@@ -82,7 +82,7 @@ class Layout:
 
     def factored(self, matrix: Any) -> tuple[Any, Any]:
         """Return the factor of a band matrix, real or complex."""
-        factor = lapack.dgbtrf if np.isrealobj(matrix) else lapack.zgbtrf
+        factor = lapack.dgbtrf if matrix.dtype == np.float64 else lapack.zgbtrf
         lu, pivots, info = factor(matrix, self.below, self.above)
         if info:
             raise np.linalg.LinAlgError("The matrix of a step is singular.")
@@ -91,7 +91,7 @@ class Layout:
     def solved(self, factor: tuple[Any, Any], right: Any) -> Any:
         """Return the solution for right-hand sides (size,) or (size, n)."""
         lu, pivots = factor
-        back = lapack.dgbtrs if np.isrealobj(lu) else lapack.zgbtrs
+        back = lapack.dgbtrs if lu.dtype == np.float64 else lapack.zgbtrs
         return back(lu, self.below, self.above, right, pivots)[0]
 
 

@@ -272,7 +272,7 @@ def _corrected(
 ) -> list[str]:
     """Bend the state at an end until it meets a condition there; return words if by a value."""
     terms = [t for t in condition.terms if not t.orders[1]]
-    if not terms or any(t.orders[1] for t in condition.terms):
+    if not terms or any(t.orders[1] or t.unknown in system.constrained for t in condition.terms):
         return []
     highest = max(terms, key=lambda t: t.orders[0])
     i, order = system.names.index(highest.unknown), highest.orders[0]

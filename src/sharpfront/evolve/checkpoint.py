@@ -13,8 +13,8 @@ from sharpfront.errors import Outcome, ProblemError
 from sharpfront.evolve.ending import Part, trusted
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.fingerprint import fingerprint, require_same
-from sharpfront.evolve.march import State, Taken
 from sharpfront.evolve.pair import Pair
+from sharpfront.evolve.run import State, Taken
 from sharpfront.evolve.trail import Mark
 from sharpfront.history import TimeStep
 from sharpfront.pieces.elements import reference
@@ -139,6 +139,7 @@ def _packed(state: State) -> dict[str, Any]:
         "scale": state.scale,
         "before": list(state.before) if state.before else [],
         "careful": state.careful,
+        "late": state.late,
         "unresolved": state.unresolved,
     }
 
@@ -156,6 +157,7 @@ def _unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:
         np.asarray(words["scale"]),
         (np.asarray(before[0]), float(before[1])) if before else None,
         int(words["careful"]),
+        float(words["late"]),
         str(words["unresolved"]),
     )
 

@@ -141,10 +141,11 @@ def formula(
     """
     low, high = problem.domain.bounds
     length = float(np.max(high - low))
-    inside = problem.domain.sample(65)
+    inside = problem.domain.sample(65, "grid" if len(low) == 1 else "quasi")
     assert problem.initial is not None
-    states = {n: float(np.median(problem.initial.values(n, inside))) for n in names}
-    numbers = {n: v if v else GENERIC for n, v in states.items()}
+    stated = problem.initial.states
+    states = {n: np.median(problem.initial.values(n, inside)) for n in names if n in stated}
+    numbers = {n: float(states.get(n, 0.0)) or GENERIC for n in names}
     space = problem.coordinates[:-1]
     bounds = [points.min(axis=0), points.max(axis=0)] if on_boundary else [low, high]
     held = _held(expression, numbers, length)

@@ -135,10 +135,18 @@ class TimeSystem:
         order = max(self.order, mixed)
         return order + order % 2
 
+    @property
+    def constrained(self) -> tuple[str, ...]:
+        """The unknowns without a rate: equations without one determine them at all times."""
+        assert self.problem.initial is not None
+        return tuple(n for n in self.names if n not in self.problem.initial.states)
+
     def initial(self, name: str) -> Callable[[FloatArray], FloatArray]:
-        """Return the initial state of an unknown as a function of x."""
+        """Return the initial state of an unknown as a function of x; zero where none is stated."""
         state = self.problem.initial
         assert state is not None
+        if name in self.constrained:
+            return lambda x: np.zeros(len(x))
         return lambda x: state.values(name, x[:, None])
 
 
@@ -147,10 +155,11 @@ def time_system(problem: Problem) -> TimeSystem:
     _require_line(problem)
     orders = {u: time_order(problem.equations, u, problem.coordinates) for u in problem.unknowns}
     for unknown, order in orders.items():
-        if order not in (1, 2):
+        if order > 2:
             raise ProblemError(
-                f"The equations have {unknown} with time derivatives up to order {order}; each "
-                "unknown needs one of order one or two, u.dt or u.dtt."
+                f"The equations have {unknown} with time derivatives up to order {order}; known "
+                "are one and two, u.dt and u.dtt, or none for an unknown that an equation without "
+                "time derivatives determines."
             )
     second = [u for u in problem.unknowns if orders[u] == 2]
     names = (*problem.unknowns, *(velocity_name(u) for u in second))
@@ -211,18 +220,27 @@ def _residual(expression: Expression, what: str, side: int = 0) -> Residual:
 
 
 def _matched(given: Sequence[Expression], names: Sequence[str]) -> list[int]:
-    """Return the equations' numbers in the order of the unknowns whose rates they hold."""
+    """Return the equations' numbers in the order of the unknowns that they determine.
+
+    They hold its rate; those of an unknown without one hold itself and no rate.
+    """
+    found = [[(d.unknown, d.orders[1] > 0) for d in derivatives_in(e)] for e in given]
+    timed = {n for own in found for n, rate in own if rate}
     held = np.array(
         [
-            [any(d.unknown == n and d.orders[1] for d in derivatives_in(e)) for n in names]
-            for e in given
+            [
+                (n, True) in own if n in timed else (n, False) in own and not any(r for _, r in own)
+                for n in names
+            ]
+            for own in found
         ]
     )
     rows, columns = linear_sum_assignment(~held)
     if not held[rows, columns].all():
         raise ProblemError(
-            "Every equation must determine the rate of change of one unknown: "
-            f"{', '.join(names)} need one equation each that holds their time derivative."
+            "Every equation must determine one unknown: "
+            f"{', '.join(names)} need one equation each that holds their time derivative, or, of "
+            "an unknown that has none anywhere, one without time derivatives that holds it."
         )
     return [int(i) for i in rows[np.argsort(columns)]]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.collocation import Discrete
+from sharpfront.evolve.discrete import Discrete
 from sharpfront.pieces.frame import Frame
 
 # Exponents beyond these under- and overflow.
@@ -27,7 +27,7 @@ def units(
     scale: FloatArray,
     times: tuple[float, float],
     moments: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray | None]:
     """Return in what unit errors on an element count, (N, K), and how long elements may be, (N,).
 
     Where errors grow they count by as much more, but no more than relative to the solution there:
@@ -45,22 +45,23 @@ def units(
     moments
         From the present on, at which the equations are looked at.
     """
+    if not discrete.reacts:
+        return np.tile(scale, (frame.elements, 1)), None
+    own = frame.local(values)
+    local = (own @ frame.tables.middle).T
     x = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
-    local = np.einsum("l,nlk->nk", frame.tables.table(np.array([0.5]), 0)[0], frame.local(values))
-    found = [_rates(discrete, x, local, float(t)) for t in moments]
-    each = np.stack([rate for rate, _ in found])
-    rate, diffusion = each.max(axis=0), np.min([d for _, d in found], axis=0)
+    each, diffusion = _rates(discrete, x, local, moments)
+    rate = each.max(axis=0)
     # As long as each moment stands for.
     ends = np.concatenate([times[:1], 0.5 * (moments[1:] + moments[:-1]), times[1:]])
     exponent = np.diff(ends) @ each
-    longest = np.full(len(x), np.inf)
     if not np.any(exponent > 0.1):
-        return np.broadcast_to(scale, local.shape).copy(), longest
+        return np.tile(scale, (frame.elements, 1)), None
+    longest = np.full(len(x), np.inf)
     grows = exponent > MUCH
     longest[grows] = LONGEST * np.sqrt(diffusion[grows] / rate[grows])
     longest = np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
-    inside = frame.tables.inside(0)[0]
-    size = np.abs(np.einsum("ql,nlk->nqk", inside, frame.local(values))).max(axis=1) / scale
+    size = np.abs(own @ frame.tables.turned(0)[0]).max(axis=2).T / scale
     grown = np.exp(-np.minimum(exponent, LARGE))[:, None]
     with np.errstate(divide="ignore"):
         size = _spread(np.log(size), 0.5 * np.sqrt(rate / diffusion), frame)
@@ -78,27 +79,30 @@ def _spread(logs: FloatArray, slope: FloatArray, frame: Frame) -> FloatArray:
 
 
 def _rates(
-    discrete: Discrete, x: FloatArray, values: FloatArray, t: float
+    discrete: Discrete, x: FloatArray, values: FloatArray, t: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return f' and D at positions, the largest and the smallest over the unknowns, (N,).
+    """Return f' at moments and positions, (M, N), and D, (N,): the largest and the smallest.
 
     The smaller f' of those about the state and about zero counts, so that only an unstable state of
     rest is told.
     """
-    k, rows = discrete.unknowns, discrete.equations
-    levels = np.zeros((discrete.levels + 1, k, len(x)))
-    rates = np.zeros((discrete.mixed + 1, k, len(x)))
-    reactions, diffusions = [], []
-    for about in (values.T, 0.0):
-        levels[0] = about
-        leaves = discrete.leaves(x, np.full(len(x), t), levels, rates)
-        own = np.zeros((4, k, len(x)))
-        for value, (i, j, space, time) in zip(
-            rows.tangents.run(leaves, len(x)), rows.terms, strict=True
-        ):
-            if i == j and (space == 0 or (space == 2 and not time)):
-                own[3 if time else space, i] += value
-        over = np.where(own[3] == 0, np.inf, own[3])
-        reactions.append(np.nan_to_num(-own[0] / over, posinf=0.0, neginf=0.0).max(axis=0))
-        diffusions.append(np.nan_to_num(-own[2] / over, posinf=0.0, neginf=0.0).min(axis=0))
-    return np.maximum(np.minimum(*reactions), 0.0), np.maximum(np.minimum(*diffusions), 1e-300)
+    k, shape = discrete.unknowns, (len(t), 2, len(x))
+    levels = np.zeros((discrete.levels + 1, k, *shape))
+    rates = np.zeros((discrete.mixed + 1, k, *shape))
+    levels[0, :, :, 0] = values.T[:, None]
+    here = discrete.coordinates(
+        np.broadcast_to(x, shape).ravel(), np.repeat(t, 2 * len(x)).astype(float)
+    )
+    leaves = discrete.leaves(
+        here, levels.reshape(*levels.shape[:2], -1), rates.reshape(*rates.shape[:2], -1)
+    )
+    # Factors of the unknown itself, of its second derivative and of its rate.
+    own = np.zeros((3, k, levels[0, 0].size))
+    found = discrete.own_tangents.run(leaves, own.shape[2])
+    for value, (i, _, space, time) in zip(found, discrete.own_terms, strict=True):
+        own[2 if time else space // 2, i] += value
+    over = np.where(own[2] == 0, np.inf, own[2])
+    reaction = np.nan_to_num(-own[0] / over, posinf=0.0, neginf=0.0).max(axis=0).reshape(shape)
+    diffusion = np.nan_to_num(-own[1] / over, posinf=0.0, neginf=0.0).min(axis=0).reshape(shape)
+    grows = np.maximum(reaction.min(axis=1), 0.0)
+    return grows, np.maximum(diffusion.min(axis=(0, 1)), 1e-300)

@@ -14,15 +14,16 @@ from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import TIME, Coordinate, ordered
 from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.evolve.begin import begun
 from sharpfront.evolve.checkpoint import Kept, Way, packed_way, resumed
-from sharpfront.evolve.collocation import Discrete
+from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
 from sharpfront.evolve.fronts import COMPONENTS, fronts_of
-from sharpfront.evolve.march import March, State, stage_rates
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.narrow import Watch
 from sharpfront.evolve.pair import STRICTER, STRIDE, Compared, Pair, compared
+from sharpfront.evolve.run import Run, State, stage_rates
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
@@ -72,7 +73,7 @@ class Course:
     pins: FloatArray
     looks: tuple[bool, bool]
 
-    def march(self, share: float, more: int, stride: float) -> March:
+    def run(self, share: float, more: int, stride: float) -> Run:
         """Return a run of a share of the tolerance with more Gauss points than the fewest."""
         settings, order = Settings(), self.system.continuity
         tables = reference(order, max(settings.points, order + 2) + more)
@@ -80,11 +81,11 @@ class Course:
         mesher = Mesher(tables, self.system.periodic, self.pins, most, settings)
         discrete = Discrete(self.system, tables)
         tol = max(share * self.tol, TIGHTEST)
-        return March(discrete, mesher, tol, self.agenda, self.watches, self.looks, stride)
+        return Run(discrete, mesher, tol, self.agenda, self.watches, self.looks, stride)
 
-    def marches(self, share: float) -> tuple[March, March]:
+    def runs(self, share: float) -> tuple[Run, Run]:
         """Return both runs of a pair."""
-        return self.march(share, 0, STRIDE), self.march(share * STRICTER, 1, 1.0)
+        return self.run(share, 0, STRIDE), self.run(share * STRICTER, 1, 1.0)
 
 
 def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
@@ -154,10 +155,10 @@ def evolve_line(
 
 def _begun(course: Course, share: float, number: int) -> Way:
     """Return both runs before their first step; the coarse one begins with a rounder state."""
-    coarse, fine = course.marches(share)
+    coarse, fine = course.runs(share)
     start, words = first_state(course.system, course.tol * share)
     t = fine.span[0]
-    pair = Pair(coarse.begun(start.blurred(), t), fine.begun(start, t))
+    pair = Pair(begun(coarse, start.blurred(), t), begun(fine, start, t))
     return Way(pair, pair, tuple(words), share, number)
 
 
@@ -185,7 +186,7 @@ def _merit(way: Way, tol: float) -> tuple[bool, float, float]:
 
 def _marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
     """Go on to the end of time, or as far as it goes."""
-    coarse, fine = course.marches(way.share)
+    coarse, fine = course.runs(way.share)
     stop = fine.span[1]
     try:
         for step in compared(coarse, fine, way.pair):

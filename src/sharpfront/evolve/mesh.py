@@ -96,7 +96,7 @@ class Mesher:
         share of tol is left alone: errors of waves stay and go about, and no mesh resolves them.
         """
         h, p, local = frame.lengths[0], self.tables.degree, frame.local(values)
-        top = np.einsum("l,nlk->nk", self.tables.highest, local) / h[:, None] ** p
+        top = (local @ self.tables.highest / h**p).T
         middles = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
         jumps = np.abs(np.diff(top, axis=0)) / np.diff(middles)[:, None]
         if len(self.pins):
@@ -106,7 +106,7 @@ class Mesher:
             first = last = np.abs(top[:1] - top[-1:]) / (0.5 * (h[0] + h[-1]))
         both = np.concatenate([first, jumps]), np.concatenate([jumps, last])
         rough = np.maximum(*both) / unit
-        size = np.abs(np.einsum("cl,nlk->cnk", self.tables.legendre[-4:], local)) / unit
+        size = np.abs((local @ self.tables.legendre[-4:].T).T) / unit
         last, before = size[2] + size[3], size[0] + size[1]
         rough[(last > FLAT * before) & (last < QUIET * tol)] = 0.0
         return np.asarray(rough.max(axis=1))
@@ -130,6 +130,16 @@ class Mesher:
         mean = float(density @ np.diff(nodes)) / (nodes[-1] - nodes[0])
         return np.asarray(density + EVEN * mean + 1e-300)
 
+    def wanted(self, nodes: FloatArray, rough: FloatArray, allowed: float) -> FloatArray:
+        """Return how many elements per length leave out no more than the aim, (N,)."""
+        power = 1.0 / (self.tables.degree + 1)
+        factor = (self.tables.leading / (self.settings.aim * allowed)) ** power
+        return np.asarray(self.density(nodes, rough) * factor)
+
+    def fewest(self, nodes: FloatArray, rough: FloatArray, allowed: float) -> float:
+        """Return how many nodes a new mesh has at least: what is graded has more."""
+        return float(self.wanted(nodes, rough, allowed) @ np.diff(nodes))
+
     def mesh(
         self, nodes: FloatArray, rough: FloatArray, allowed: float, least: int = 0, most: int = 0
     ) -> FloatArray:
@@ -145,8 +155,7 @@ class Mesher:
             Bounds of their number beside those of the march.
         """
         power = 1.0 / (self.tables.degree + 1)
-        density = self.density(nodes, rough)
-        density *= (self.tables.leading / (self.settings.aim * allowed)) ** power
+        density = self.wanted(nodes, rough, allowed)
         # What is rough by itself, beside what is smooth, is not smoothed away.
         longest = (ENOUGH * allowed / (self.tables.leading * rough + 1e-300)) ** power
         x, upto = graded(nodes, np.minimum(1.0 / density, longest))

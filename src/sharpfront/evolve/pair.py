@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
-from sharpfront.evolve.march import March, State, Taken
+from sharpfront.evolve.march import steps
+from sharpfront.evolve.run import Run, State, Taken
 
 # How much stricter the second run is.
 STRICTER = 0.1
 # The share of a step that the first run takes where it is not errors that hold steps short.
 STRIDE = 0.6
 # Places in an element and moments in a step at which the runs are compared.
-PLACES, MOMENTS = (0.0, 0.35, 0.7), (0.28, 0.62, 1.0)
+PLACES, MOMENTS = (0.0, 0.35, 0.7, 1.0), (0.28, 0.62, 1.0)
 # Further moments of a first step.
 SOON = (0.004, 0.02, 0.08)
 
@@ -68,7 +68,7 @@ class Compared:
     iterations: int
 
 
-def compared(coarse: March, fine: March, pair: Pair) -> Iterator[Compared]:
+def compared(coarse: Run, fine: Run, pair: Pair) -> Iterator[Compared]:
     """Yield the steps of the strict run with their errors.
 
     Parameters
@@ -78,45 +78,45 @@ def compared(coarse: March, fine: March, pair: Pair) -> Iterator[Compared]:
     pair
         Where both are.
     """
-    others, mine = coarse.steps(pair.coarse), fine.steps(pair.fine)
-    steps, state = list(pair.steps), pair.coarse
+    others, mine = steps(coarse, pair.coarse), steps(fine, pair.fine)
+    passed, state = list(pair.steps), pair.coarse
     while True:
         began = clock.perf_counter()
         taken = next(mine, None)
         if taken is None:
             return
         iterations = taken.iterations
-        while not steps or steps[-1].slab.stop < taken.slab.stop:
+        while not passed or passed[-1].slab.stop < taken.slab.stop:
             other = next(others)
-            steps.append(other)
+            passed.append(other)
             state = other.after
             iterations += other.iterations
         # Both may have taken the same steps, where it was not errors that held them short.
-        error = _difference(taken, steps, len(fine.system.problem.unknowns)) + taken.between
-        steps = [s for s in steps if s.slab.stop > taken.slab.stop]
-        after = Pair(state, taken.after, tuple(steps))
+        error = _difference(taken, passed, len(fine.system.problem.unknowns)) + taken.between
+        passed = [s for s in passed if s.slab.stop > taken.slab.stop]
+        after = Pair(state, taken.after, tuple(passed))
         yield Compared(taken, error, after, clock.perf_counter() - began, iterations)
 
 
 def _difference(taken: Taken, others: list[Taken], stated: int) -> float:
     """Return the largest difference of the stated unknowns during a step."""
-    slab, worst = taken.slab, 0.0
+    slab, frame = taken.slab, taken.slab.frame
     # Right after a start solutions change fastest.
     shares = (*SOON, *MOMENTS) if taken.first else MOMENTS
-    moments = slab.start + np.array(shares) * slab.dt
     # The ends of the other run's steps are where it is best and where its mesh changes.
     ends = [o.slab.stop for o in others if slab.start < o.slab.stop < slab.stop]
-    for t in sorted([*moments, *ends[-len(MOMENTS) :]]):
-        other = next(o for o in others if t <= o.slab.stop)
-        x = _places(slab.at(t).nodes)
-        if not slab.frame.ring:
-            x = np.clip(x, slab.frame.nodes[0], slab.frame.nodes[-1])
-        apart = np.abs(taken.at(x, t) - other.at(x, t)) / taken.after.scale
-        worst = max(worst, float(apart[:, :stated].max()))
+    t = np.sort([*(slab.start + s * slab.dt for s in shares), *ends[-len(MOMENTS) :]])
+    later = t - slab.start
+    nodes = frame.nodes + later[:, None] * frame.velocities
+    x = nodes[:, :-1, None] + np.diff(nodes)[:, :, None] * PLACES
+    if not frame.ring:
+        x = np.clip(x, frame.nodes[0], frame.nodes[-1])
+    own = frame.gathered(taken.coefficients(t)) * frame.scales_over(later)[0]
+    mine = own @ frame.tables.table(np.array(PLACES), 0).T
+    which = np.searchsorted([o.slab.stop for o in others], t)
+    unit, worst = taken.after.scale[:stated], 0.0
+    for i in np.unique(which):
+        here = which == i
+        apart = mine[:stated, here] - others[i].over(x[here], t[here])[:stated]
+        worst = max(worst, float((np.abs(apart).max(axis=(1, 2, 3)) / unit).max()))
     return worst
-
-
-def _places(nodes: FloatArray) -> FloatArray:
-    return np.concatenate(
-        [(nodes[:-1, None] + np.diff(nodes)[:, None] * PLACES).ravel(), nodes[-1:]]
-    )

@@ -38,7 +38,8 @@ class StageSystem:
         self.mass, band = [], self.wide.empty()
         for i in range(self.stages):
             here = Moments(discrete, frame, stages.t[i] - stages.later[i], stages.later[i : i + 1])
-            mass, stiff = here.tangents(levels[i : i + 1], rates[i : i + 1])
+            flat = here.tangents(levels[i : i + 1], rates[i : i + 1])
+            mass, stiff = (self.narrow.matrix(each) for each in flat)
             self.mass.append(mass)
             for j in range(self.stages):
                 block = mass * inverse[i, j] + (stiff if i == j else 0.0)

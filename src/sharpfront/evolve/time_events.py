@@ -101,7 +101,7 @@ class Agenda:
 def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
     """Return the equations and the conditions of a problem on an interval as formulas."""
     problem = system.problem
-    inside = problem.domain.sample(SPREAD)
+    inside = _spread(system.low, system.high)
     equations = [formula(e.expression, problem, inside, system.names) for e in system.equations]
     conditions = []
     for condition in system.conditions:
@@ -110,6 +110,14 @@ def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
         at = np.array([[end]])
         conditions.append(formula(stated, problem, at, system.names, on_boundary=True))
     return equations, conditions
+
+
+def _spread(low: float, high: float) -> FloatArray:
+    """Return places spread over an interval, the first few of them too: bits turned around."""
+    turned = np.zeros(SPREAD, dtype=int)
+    for bit in range(SPREAD.bit_length() - 1):
+        turned = 2 * turned + (np.arange(SPREAD) >> bit) % 2
+    return np.asarray(low + (high - low) * (turned[:, None] + 0.5) / SPREAD)
 
 
 def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:

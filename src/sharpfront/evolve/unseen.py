@@ -9,6 +9,7 @@ Put into the error equation by itself it says how far off the step may be.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +69,7 @@ def unseen(
     step: Step,
     start: FloatArray,
     levels: FloatArray,
-    factors: list[Any] | None,
+    factor: Any,
     unit: FloatArray,
     span: tuple[float, float],
     inside: bool = True,
@@ -82,8 +83,8 @@ def unseen(
     ----------
     start, levels
         Coefficients at the beginning and at the stages, (n, K) and (STAGES, n, K).
-    factors
-        Of the step's systems, the real one first.
+    factor
+        Of the step's real system.
     unit
         Of errors at the nodes, (nodes, K).
     span
@@ -91,7 +92,6 @@ def unseen(
     inside
         Whether anything may hide in the equations, not only in the conditions.
     """
-    assert factors is not None
     s = between(step.t, step.t + step.dt, span)
     if not len(s):
         # A step so short that no float lies between its stages.
@@ -109,7 +109,7 @@ def unseen(
     # The real factor is that of an implicit step that is shorter by gamma.
     within = np.where(ends, 0.0, rest * shares(s)[:, None] / diagonal().gamma)
     forcing = np.concatenate([within, np.where(ends, rest, 0.0)])
-    found = lay.taken(lay.solved(factors[0], lay.placed(forcing).T).T)
+    found = lay.taken(lay.solved(factor, lay.placed(forcing).T).T)
     found = np.abs(found.reshape(len(forcing), *start.shape))
     at = found[:, :: step.frame.tables.points][:, : len(unit)] / unit
     count = len(s)
@@ -122,16 +122,14 @@ def left_over(s: FloatArray, values: FloatArray) -> FloatArray:
     (moments, n) from (stages + moments, n).
     """
     between = s[STAGES:]
-    nodes = stage_nodes()
-    gaps = nodes[:, None] - nodes + np.eye(STAGES)
-    lagrange = np.stack(
-        [
-            np.prod(np.delete(between[:, None] - nodes, j, axis=1), axis=1) / np.prod(gaps[j])
-            for j in range(STAGES)
-        ],
-        axis=1,
-    )
+    lagrange = np.vander(between, STAGES, increasing=True) @ _from_stages()
     rest = values[STAGES:] - lagrange @ values[:STAGES]
-    product = np.prod(between[:, None] - nodes, axis=1)
+    product = np.prod(between[:, None] - stage_nodes(), axis=1)
     own = product[:, None] * np.stack([np.ones_like(between), between], axis=1)
     return np.asarray(rest - own @ np.linalg.lstsq(own, rest, rcond=None)[0])
+
+
+@cache
+def _from_stages() -> FloatArray:
+    """Return the matrix from values at the stages to coefficients of powers."""
+    return np.asarray(np.linalg.inv(np.vander(stage_nodes(), STAGES, increasing=True)), dtype=float)

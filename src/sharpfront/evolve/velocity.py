@@ -11,6 +11,8 @@ from sharpfront.pieces.frame import Frame
 
 # Weight of v_x^2 against (u_t + v u_x)^2, in units of the range of u.
 STIFF = 1e-3
+# The square of a difference: both its ends, and their product.
+_APART = np.array([1.0, -1.0, 1.0])
 
 
 def velocities(
@@ -30,22 +32,23 @@ def velocities(
         Of each unknown, (K,).
     """
     tables, h = mesher.tables, frame.lengths[0]
-    local = frame.local(values)
-    moved = rates[frame.numbers] * frame.scales[0][..., None]
-    moved += values[frame.numbers] * frame.scales[1][..., None]
-    inside = tables.inside(1)
-    slope = np.einsum("ql,nlk->nkq", inside[1], local) / h[:, None, None] / scale[:, None]
-    rate = np.einsum("ql,nlk->nkq", inside[0], moved) / scale[:, None]
-    rate -= frame.positions[1][:, None] * slope
-    value = np.einsum("ql,nlk->nkq", inside[0], local) / scale[:, None]
-    spread = float(np.ptp(value, axis=(0, 2)).max())
-    weight = ((h.min() / h) ** 2 * h)[:, None, None] * tables.weights
-    a, b = (weight * slope**2).sum(axis=1), -(weight * slope * rate).sum(axis=1)
-    v = _solved(mesher, frame, a, b, STIFF * spread**2 / h)
-    s = tables.gauss
-    at = v[:-1, None] * (1 - s) + v[1:, None] * s
-    left = float((weight * (rate + at[:, None] * slope) ** 2).sum())
-    whole = float((weight * rate**2).sum())
+    turned, unit = tables.turned(1), (1.0 / scale)[:, None, None]
+    scales, own = frame.scales, frame.gathered(values[None])[:, 0]
+    local = own * scales[0] * unit
+    moved = (frame.gathered(rates[None])[:, 0] * scales[0] + own * scales[1]) * unit
+    value, slope = local @ turned[:, None]
+    slope /= h[:, None]
+    rate = moved @ turned[0] - frame.positions[1] * slope
+    weight = ((h.min() / h) ** 2 * h)[:, None] * tables.weights
+    a, b = weight * (slope * slope).sum(axis=0), weight * (slope * rate).sum(axis=0)
+    spread = float((value.max(axis=(1, 2)) - value.min(axis=(1, 2))).max())
+    if not spread:
+        return np.zeros_like(frame.nodes)
+    v = _solved(mesher, frame, a, -b, STIFF * spread**2 / h)
+    at = v[:-1, None] + (v[1:] - v[:-1])[:, None] * tables.gauss
+    # The square of rate + v slope, summed.
+    whole = float((weight * (rate * rate)).sum())
+    left = whole + float((at * (2.0 * b + at * a)).sum())
     explains = whole > 0 and 1.0 - left / whole >= mesher.settings.gain
     return v if explains else np.zeros_like(frame.nodes)
 
@@ -56,19 +59,21 @@ def _solved(
     """Return the piecewise linear velocity of least squares with elements' parts a, b, (N, q)."""
     s, n = mesher.tables.gauss, len(frame.nodes)
     main, right = np.zeros(n), np.zeros(n)
-    off = (a * s * (1 - s)).sum(axis=1) - stiff
-    main[:-1] += (a * (1 - s) ** 2).sum(axis=1) + stiff
-    main[1:] += (a * s**2).sum(axis=1) + stiff
-    right[:-1] += (b * (1 - s)).sum(axis=1)
-    right[1:] += (b * s).sum(axis=1)
+    hats = np.stack([1 - s, s], axis=1)
+    # A row of each element: with itself, with its neighbour, the neighbour's.
+    own = a @ (hats[:, [0, 0, 1]] * hats[:, [0, 1, 1]]) + stiff[:, None] * _APART
+    load = b @ hats
+    main[:-1] += own[:, 0]
+    main[1:] += own[:, 2]
+    off = own[:, 1].copy()
+    right[:-1] += load[:, 0]
+    right[1:] += load[:, 1]
     if mesher.ring:
         return _on_ring(main, off, right)
     if len(mesher.pins):
         fixed = np.isin(frame.nodes, mesher.pins)
         main[fixed], right[fixed] = 1.0, 0.0
         off[fixed[:-1] | fixed[1:]] = 0.0
-    if not float(stiff.max()):
-        return np.zeros(n)
     _, _, inner, info = lapack.dptsv(main[1:-1], off[1:-1], right[1:-1])
     return np.zeros(n) if info else np.concatenate([[0.0], inner, [0.0]])
 

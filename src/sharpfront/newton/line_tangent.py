@@ -140,7 +140,8 @@ class LineTangent:
         for j in range(self.order + 1):
             factor = stiffness if j == self.order else 1.0
             leaves["derivative", self.name, (j,)] = factor * put[j] if j in put else 0.0
-        values = self._program.run(leaves, len(x))
+        with np.errstate(all="ignore"):
+            values = self._program.run(leaves, len(x))
         if not np.isfinite(values).all():
             raise EquationError(_not_finite(values, x))
         out = np.zeros((self.order + 2, len(x)))

@@ -61,9 +61,16 @@ class Reference:
 
     def table(self, s: FloatArray, derivative: int) -> FloatArray:
         """Return d^k/ds^k of the functions at positions, (len(s), size)."""
-        coefficients = polynomial.polyder(self.coefficients.T, derivative)
-        found = np.atleast_2d(polynomial.polyval(s, coefficients)).T
-        return np.asarray(found.reshape(len(s), self.size), dtype=float)
+        coefficients = self._derived(derivative)
+        powers = np.empty((len(s), len(coefficients)))
+        powers[:, 0] = 1.0
+        powers[:, 1:] = s[:, None]
+        return np.asarray(np.multiply.accumulate(powers, axis=1, out=powers) @ coefficients)
+
+    @lru_cache(maxsize=16)  # noqa: B019 - references are made once and kept
+    def _derived(self, derivative: int) -> FloatArray:
+        """Return d^k/ds^k of the functions in powers of s, (powers, size)."""
+        return np.atleast_2d(polynomial.polyder(self.coefficients.T, derivative))
 
     @lru_cache(maxsize=8)  # noqa: B019 - references are made once and kept
     def inside(self, orders: int) -> FloatArray:
@@ -71,10 +78,20 @@ class Reference:
         return np.stack([self.table(self.gauss, k) for k in range(orders + 1)])
 
     @lru_cache(maxsize=8)  # noqa: B019 - references are made once and kept
+    def turned(self, orders: int) -> FloatArray:
+        """Return the same with its last axes turned, (orders + 1, size, q)."""
+        return np.ascontiguousarray(self.inside(orders).transpose(0, 2, 1))
+
+    @lru_cache(maxsize=8)  # noqa: B019 - references are made once and kept
     def ends(self, orders: int) -> FloatArray:
         """Return derivatives up to an order at both ends, (orders + 1, 2, size)."""
         both = np.array([0.0, 1.0])
         return np.stack([self.table(both, k) for k in range(orders + 1)])
+
+    @cached_property
+    def middle(self) -> FloatArray:
+        """The functions in the middle of the element, (size,)."""
+        return np.asarray(self.table(np.array([0.5]), 0)[0])
 
     @cached_property
     def highest(self) -> FloatArray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,27 +59,46 @@ class Frame:
     @cached_property
     def scales(self) -> FloatArray:
         """What the functions of each element are multiplied by, with two rates, (3, N, size)."""
-        return self.scales_at(np.arange(self.elements), np.zeros(self.elements))
+        return self._scaled(slice(None), 0.0, slice(None, -1), slice(1, None))
 
     def scales_at(self, e: Index, later: FloatArray) -> FloatArray:
         """Return the same for elements some time later, (3, len(e), size)."""
+        return self._scaled(e, later, e, e + 1)
+
+    def scales_over(self, later: FloatArray) -> FloatArray:
+        """Return the same, with one rate, for all elements at moments, (2, S, N, size)."""
+        every = slice(None)
+        return self._scaled(every, later[:, None], slice(None, -1), slice(1, None), rates=1)
+
+    def _scaled(
+        self, e: Any, later: Any, first_node: Any, last_node: Any, rates: int = 2
+    ) -> FloatArray:
+        """Return scales of elements some time later, by their nodes, with so many rates."""
         h, rate = self.lengths
-        means, slopes = self.between(h), self.between(rate)
-        length = h[e] + later * rate[e]
-        out = np.zeros((3, len(e), self.tables.size))
+        means, slopes = self._means
+        stretch = rate[e]
+        length = h[e] + later * stretch
+        out = np.zeros((rates + 1, *length.shape, self.tables.size))
         out[0] = 1.0
-        for side, node in ((0, e), (self.tables.points, e + 1)):
-            mean = means[node] + later * slopes[node]
+        for side, node in ((0, first_node), (self.tables.points, last_node)):
+            slope = slopes[node]
+            mean = means[node] + later * slope
             ratio = length / mean
-            first = (rate[e] - ratio * slopes[node]) / mean
-            second = -2.0 * first * slopes[node] / mean
+            first = (stretch - ratio * slope) / mean
             for j in range(1, self.tables.order):
-                out[0, :, side + j] = ratio**j
-                out[1, :, side + j] = j * ratio ** (j - 1) * first
-                out[2, :, side + j] = j * ratio ** (j - 1) * second
-                if j > 1:
-                    out[2, :, side + j] += j * (j - 1) * ratio ** (j - 2) * first**2
+                out[0, ..., side + j] = ratio**j if j > 1 else ratio
+                out[1, ..., side + j] = j * ratio ** (j - 1) * first if j > 1 else first
+                if rates > 1:
+                    out[2, ..., side + j] = -2.0 * j * ratio ** (j - 1) * first * slope / mean
+                if rates > 1 and j > 1:
+                    out[2, ..., side + j] += j * (j - 1) * ratio ** (j - 2) * first**2
         return out
+
+    @cached_property
+    def _means(self) -> tuple[FloatArray, FloatArray]:
+        """The mean lengths of the elements beside each node, and their rates."""
+        h, rate = self.lengths
+        return self.between(h), self.between(rate)
 
     def between(self, of: FloatArray) -> FloatArray:
         """Return the means at the nodes of what elements have, (N + 1,)."""
@@ -98,9 +118,22 @@ class Frame:
         """Which of all coefficients each element has, (N, size)."""
         return numbering(self.elements, self.tables, self.ring)
 
+    def gathered(self, values: FloatArray) -> FloatArray:
+        """Return coefficients (S, n, K) by element, (K, S, N, size); a view unless on a ring."""
+        if self.ring:
+            return np.moveaxis(values[:, self.numbers], 3, 0)
+        values = np.ascontiguousarray(values)
+        s, _, k = values.shape
+        step = values.itemsize * k
+        return np.ndarray(
+            (k, s, self.elements, self.tables.size),
+            buffer=values.data,
+            strides=(values.itemsize, step * values.shape[1], step * self.tables.points, step),
+        )
+
     def local(self, values: FloatArray) -> FloatArray:
-        """Return coefficients (n, K) by element, times their scales, (N, size, K)."""
-        return np.asarray(values[self.numbers] * self.scales[0][..., None])
+        """Return coefficients (n, K) by element, times their scales, (K, N, size)."""
+        return np.asarray(self.gathered(values[None])[:, 0] * self.scales[0])
 
     def inside(self, x: FloatArray) -> FloatArray:
         """Return positions, on a ring turned back into it."""
@@ -115,10 +148,11 @@ class Frame:
         e = np.clip(np.searchsorted(self.nodes, x, "right") - 1, 0, self.elements - 1)
         h = self.lengths[0][e]
         table = self.tables.table((x - self.nodes[e]) / h, derivative)
-        found = np.einsum("xl,xlk->xk", table, self.local(values)[e])
+        found = (table * self.local(values)[:, e]).sum(axis=2).T
         return np.asarray(found / h[:, None] ** derivative if derivative else found)
 
 
+@lru_cache(maxsize=256)
 def numbering(elements: int, tables: Reference, ring: bool = False) -> Index:
     """Return which of all coefficients each element has, (N, size)."""
     numbers = np.arange(elements)[:, None] * tables.points + np.arange(tables.size)

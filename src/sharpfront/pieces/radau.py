@@ -85,8 +85,8 @@ def left_out(values: FloatArray) -> float:
     It is the sum of the Legendre coefficients that are not there. They fall like powers; how fast
     is seen in the last two that are there.
     """
-    last = np.tensordot(legendre()[-2:], values, axes=1)
-    fourth, fifth = (float(np.abs(part).max(initial=0.0)) for part in last)
+    last = np.abs(legendre()[-2:] @ values.reshape(len(values), -1))
+    fourth, fifth = (float(part) for part in last.max(axis=1, initial=0.0))
     fall = min(max(fifth / max(fourth, 1e-300), LEAST_FALL), MOST_FALL)
     return fifth * fall / (1.0 - fall)
 

@@ -19,7 +19,8 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.equation.linearise import substitute
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.evolve.collocation import Discrete, Moments, Rows
+from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.discrete import Discrete, Rows
 from sharpfront.evolve.equations import Residual, TimeSystem, outward, time_system
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.settings import Settings
@@ -108,7 +109,7 @@ def _at_stages(slab: Slab, values: FloatArray) -> FloatArray:
     found = []
     for moment, level in zip((0.0, *stage_nodes()), values, strict=True):
         local = other.at(moment * slab.dt).local(level)
-        found.append(np.einsum("ql,nlk->nqk", other.tables.table(s, 0), local))
+        found.append(np.einsum("ql,knl->nqk", other.tables.table(s, 0), local))
     return np.stack(found)
 
 
@@ -146,7 +147,7 @@ def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[Flo
     ends = np.cumsum([0, *(slab.size for slab in slabs)])
     stacked = np.stack([solution.approximation.weights[u] for u in solution.unknowns])
     found: list[FloatArray] = []
-    with blas_threads(1):
+    with blas_threads(1), np.errstate(all="ignore"):
         for i, slab in enumerate(slabs):
             rows = stacked[:, ends[i] : ends[i + 1]].reshape(len(stacked), STAGES + 1, -1)
             levels = _embedded(slab.frame, tables, np.moveaxis(rows, 0, 2))

@@ -1,0 +1,82 @@
+"""How a run begins: its first mesh, rates and step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.meshing import measured, seeing, too_few
+from sharpfront.evolve.rates import consistent, first_rates
+from sharpfront.evolve.run import Run, State
+from sharpfront.evolve.start import Start
+from sharpfront.pieces.frame import Frame
+
+# The first step: a share of the span, and of the time in which the solution changes by itself.
+FIRST, CHANGE = 0.02, 0.05
+# How many tolerances a value held at an end may go in the first step, away from a state at rest.
+SUDDEN = 30.0
+# Meshes for the first state, and by how much more elements each has: what is not resolved yet looks
+# rougher than it is.
+FIRST_MESHES, SWELL = 24, 1.4
+
+
+def begun(run: Run, start: Start, t: float, scale: FloatArray | None = None) -> State:
+    """Return the run at a moment at which the unknowns are given functions."""
+    of, nodes, words = start.values, run.mesher.pinned(start.nodes), ""
+    scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
+    nodes = nodes if len(nodes) <= run.mesher.most else start.evenly(run.mesher.most)
+    for _ in range(FIRST_MESHES):
+        frame = run.mesher.frame(nodes)
+        values = consistent(run.discrete, frame, run.mesher.interpolant(nodes, of), t)
+        scale = np.maximum(scale, np.abs(values[run.at_nodes]).max(axis=0))
+        rough = measured(run, frame, values, scale, t, quiet=False)[1]
+        new = run.mesher.mesh(nodes, rough, run.in_space, most=int(SWELL * len(nodes)))
+        worst = float(run.mesher.left_out(nodes, rough).max())
+        if worst < run.in_space and len(new) > 0.7 * len(nodes):
+            break
+        if len(new) - 1 > run.mesher.most:
+            words = too_few(run, nodes)
+            break
+        nodes = new
+    nodes = seeing(run, nodes, t, run.span[1] - t)
+    values = run.mesher.interpolant(nodes, of)
+    values = consistent(run.discrete, run.mesher.frame(nodes), values, t)
+    state = _from_values(run, nodes, values, t, scale)
+    return replace(state, unresolved=words)
+
+
+def _from_values(
+    run: Run, nodes: FloatArray, values: FloatArray, t: float, scale: FloatArray
+) -> State:
+    """Return a run that begins with coefficients."""
+    frame = run.mesher.frame(nodes)
+    rates = first_rates(run.discrete, frame, values, t)
+    fast = float(np.abs(rates[run.at_nodes] / scale).max())
+    dt = min(FIRST * (run.span[1] - run.span[0]), CHANGE / max(fast, 1e-300))
+    dt = run.stride * min(dt, SUDDEN * run.tol / max(_sudden(run, frame, values, t), 1e-300))
+    return State(t, frame, values, rates, dt, scale)
+
+
+def _sudden(run: Run, frame: Frame, values: FloatArray, t: float) -> float:
+    """Return how fast values held at the ends leave a state that has no rate there.
+
+    They make a layer that is thinner than any element at first.
+    """
+    soon = 1e-6 * (run.span[1] - run.span[0])
+    here = Moments(run.discrete, frame, t, np.array([0.0, soon]))
+    both, still = np.stack([values, values]), np.zeros((2, *values.shape))
+    fastest = 0.0
+    for side, own in enumerate(run.discrete.sides):
+        held = [i for i in range(len(own)) if own.holds_a_value(i)]
+        if not held:
+            continue
+        leaves = here.at_end(side, both, still)
+        change = np.abs(np.diff(own.values.run(leaves, 2), axis=1))[:, 0]
+        slopes = np.abs(own.tangents.run(leaves, 2))[:, 0]
+        for i in held:
+            each = [s for s, term in zip(slopes, own.terms, strict=True) if term[0] == i]
+            fastest = max(fastest, float(change[i]) / max(*each, 1e-300) / soon)
+    return fastest

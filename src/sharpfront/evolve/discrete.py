@@ -1,0 +1,163 @@
+"""Equations and conditions as programs, whatever the mesh."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import Constant, Derivative, Expression, Key, Leaf
+from sharpfront.equation.linearise import substitute
+from sharpfront.equation.program import Program
+from sharpfront.evolve.band import Layout, layout_of
+from sharpfront.evolve.equations import MOST_MIXED, Residual, TimeSystem
+from sharpfront.pieces.elements import Reference
+from sharpfront.pieces.frame import Frame
+
+Leaves = dict[Key, FloatArray]
+
+
+# Derivatives along x that a rate may have.
+_K = range(MOST_MIXED + 1)
+
+
+class Rows:
+    """Residuals that hold at the same places, and their tangents, as programs.
+
+    Parameters
+    ----------
+    residuals
+        One row for each.
+    names
+        The unknowns.
+    """
+
+    def __init__(self, residuals: list[Residual], names: tuple[str, ...]) -> None:
+        self.residuals = residuals
+        self.values = Program([r.expression for r in residuals])
+        self.terms = [
+            (i, names.index(t.unknown), *t.orders) for i, r in enumerate(residuals) for t in r.terms
+        ]
+        self.tangents = Program([t.coefficient for r in residuals for t in r.terms])
+        # Whether rows hold rates, and their factors of the unknowns if those are always the same.
+        self.timed = any(("derivative", n, (k, 1)) in self.values.leaves for n in names for k in _K)
+        factors = [t.coefficient for r in residuals for t in r.terms]
+        numbers = [f.value for f in factors if isinstance(f, Constant)]
+        self.fixed = numbers if len(numbers) == len(factors) and not self.timed else None
+
+    def __len__(self) -> int:
+        return len(self.residuals)
+
+    def without_rate(self) -> list[bool]:
+        """Tell of each row whether it holds no rate."""
+        timed = {i for i, _, _, time in self.terms if time}
+        return [i not in timed for i in range(len(self))]
+
+    def holds_a_value(self, row: int) -> bool:
+        """Tell whether a row holds values of unknowns and no derivative of them."""
+        own = [(space, time) for i, _, space, time in self.terms if i == row]
+        return bool(own) and all(orders == (0, 0) for orders in own)
+
+
+class Discrete:
+    """What is collocated on any mesh.
+
+    Parameters
+    ----------
+    system
+        Equations and conditions.
+    tables
+        The functions of an element.
+    """
+
+    def __init__(self, system: TimeSystem, tables: Reference) -> None:
+        self.system, self.tables, self.names = system, tables, system.names
+        self.coordinate = system.problem.coordinates[0]
+        self.equations = Rows(list(system.equations), self.names)
+        self.sides = [Rows(own, self.names) for own in self._at_ends()]
+        # Which derivatives along x of a rate occur, and what those need of the state.
+        held = [term for rows in (self.equations, *self.sides) for term in rows.terms]
+        self.mixed = max((k for _, _, k, time in held if time), default=0)
+        self.levels = max(tables.order, self.mixed + 1 if self.mixed else 0)
+        self.full = any(k >= tables.order for rows in self.sides for _, _, k, _ in rows.terms)
+        # An unknown's own part in its equation: itself, its second derivative and its rate.
+        terms = self.equations.terms
+        own = [
+            n
+            for n, (i, j, k, time) in enumerate(terms)
+            if i == j and (k == 0 or (k == 2 and not time))
+        ]
+        every = [t.coefficient for e in system.equations for t in e.terms]
+        self.own_terms = [terms[n] for n in own]
+        self.own_tangents = Program([every[n] for n in own])
+        # About a state without derivatives: errors of advection alone do not grow.
+        self.reacts = any(
+            not k and not time and not _vanishes(every[n])
+            for n, (_, _, k, time) in zip(own, self.own_terms, strict=True)
+        )
+
+    def _at_ends(self) -> list[list[Residual]]:
+        """Return what holds at the ends: conditions, and equations for what has too few of them.
+
+        Nodes at the ends do not move, so that nothing is carried across there.
+        """
+        system = self.system
+        sides = [[c for c in system.conditions if c.side == side] for side in (0, 1)]
+        if system.periodic:
+            return sides
+        missing = self.tables.order * len(self.names) - sum(map(len, sides))
+        for i, name in enumerate(self.names):
+            order = max(e.order(name) for e in system.equations)
+            for _ in range(min(self.tables.order - order, missing)):
+                held = [sum(any(t.unknown == name for t in c.terms) for c in own) for own in sides]
+                sides[int(held[1] < held[0])].append(system.equations[i])
+                missing -= 1
+        return sides
+
+    @property
+    def unknowns(self) -> int:
+        """K."""
+        return len(self.names)
+
+    def layout(self, frame: Frame) -> Layout:
+        """Return the band of a mesh."""
+        left = len(self.sides[0])
+        return layout_of(
+            self.tables, frame.elements, self.unknowns, left, frame.ring, full=self.full
+        )
+
+    def coordinates(self, x: FloatArray, t: FloatArray) -> Leaves:
+        """Return place and time as leaves, flat; nodes of a ring go round."""
+        system = self.system
+        if system.periodic:
+            x = system.low + np.mod(x - system.low, system.high - system.low)
+        return {("coordinate", self.coordinate): x, ("coordinate", "t"): t}
+
+    def leaves(self, coordinates: Leaves, levels: FloatArray, rates: FloatArray) -> Leaves:
+        """Return all leaves, flat.
+
+        Parameters
+        ----------
+        coordinates
+            Place and time.
+        levels
+            Derivatives along x, (orders, unknowns, points).
+        rates
+            Derivatives along x of those along t, (orders, unknowns, points).
+        """
+        found = dict(coordinates)
+        for i, name in enumerate(self.names):
+            for k in range(len(levels)):
+                found["derivative", name, (k, 0)] = levels[k, i]
+            for k in range(len(rates)):
+                found["derivative", name, (k, 1)] = rates[k, i]
+        return found
+
+
+def _vanishes(coefficient: Expression) -> bool:
+    """Tell whether a formula is zero where all derivatives are."""
+
+    def level(leaf: Leaf) -> Expression:
+        return Constant(0.0) if isinstance(leaf, Derivative) and any(leaf.orders) else leaf
+
+    found = substitute(coefficient, level)
+    return isinstance(found, Constant) and found.value == 0.0

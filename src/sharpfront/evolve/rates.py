@@ -1,0 +1,79 @@
+"""What a state begins with: values that constraints leave open, and rates from the equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.discrete import Discrete
+from sharpfront.pieces.frame import Frame
+
+# Newton's iterations for what constraints determine, and where they end, relative to the values.
+ITERATIONS, ENOUGH = 20, 1e-11
+# Share of the span over which rates of what is given are taken.
+SOON = 1e-7
+
+
+def first_rates(discrete: Discrete, frame: Frame, values: FloatArray, t: float) -> FloatArray:
+    """Return the rates of coefficients from the equations, by one linear solve.
+
+    A row without a rate holds at all times, so that its own rate is zero.
+    """
+    span = discrete.system.problem.time
+    assert span is not None
+    soon = SOON * (span[1] - span[0])
+    here = Moments(discrete, frame, t, np.array([0.0, soon]))
+    zero = np.zeros_like(values)[None]
+    now, then = here.residual(np.repeat(values[None], 2, axis=0), np.repeat(zero, 2, axis=0))
+    held = _held(discrete, here)
+    right = -np.where(held, (then - now) / soon, now)
+    found = _solved(here.part(slice(0, 1)), values, held, right)
+    return np.zeros_like(values) if found is None else found
+
+
+def consistent(discrete: Discrete, frame: Frame, values: FloatArray, t: float) -> FloatArray:
+    """Return coefficients of which those of unknowns without a rate meet their equations."""
+    if not discrete.system.constrained:
+        return values
+    here = Moments(discrete, frame, t, np.zeros(1))
+    held = _held(discrete, here)
+    for _ in range(ITERATIONS):
+        residual = here.residual(values[None], np.zeros_like(values)[None])[0]
+        change = _solved(here, values, held, np.where(held, -residual, 0.0))
+        if change is None or not np.isfinite(change).all():
+            break
+        values = values + change
+        if np.abs(change).max() <= ENOUGH * max(1.0, float(np.abs(values).max())):
+            break
+    return values
+
+
+def _held(discrete: Discrete, here: Moments) -> NDArray[np.bool_]:
+    """Tell which rows hold no rate."""
+    lay, ends = here.layout, [rows.without_rate() for rows in discrete.sides]
+    inner = np.array(discrete.equations.without_rate())
+    points = lay.elements * discrete.tables.points
+    return np.concatenate(
+        [np.array(ends[0], bool), np.tile(inner, points), np.array(ends[1], bool)]
+    )
+
+
+def _solved(
+    here: Moments, values: FloatArray, held: NDArray[np.bool_], right: FloatArray
+) -> FloatArray | None:
+    """Return what solves rows of rates and, where there are none, of the unknowns themselves."""
+    lay = here.layout
+    bands = here.tangents(values[None], np.zeros_like(values)[None])
+    mass, stiff = (lay.matrix(band) for band in bands)
+    k = np.arange(lay.high)[:, None]
+    row: Any = np.clip(k - lay.below - lay.above + np.arange(lay.size), 0, lay.size - 1)
+    chosen = np.where(lay.placed(held.astype(float))[row] > 0, stiff, mass)
+    try:
+        found = lay.solved(lay.factored(np.asfortranarray(chosen)), lay.placed(right))
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(lay.taken(found).reshape(values.shape))

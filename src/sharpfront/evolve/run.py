@@ -1,0 +1,187 @@
+"""A run on a line: what holds for all its steps, its state between two, and a step taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.evolve.discrete import Discrete
+from sharpfront.evolve.equations import TimeSystem
+from sharpfront.evolve.mesh import Mesher
+from sharpfront.evolve.narrow import Watch
+from sharpfront.evolve.settings import Settings
+from sharpfront.evolve.time_events import Agenda
+from sharpfront.pieces.frame import Frame
+from sharpfront.pieces.radau import STAGES, diagonal, interpolation
+from sharpfront.pieces.slabs import Slab
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A run between two steps: everything that the next step depends on.
+
+    Parameters
+    ----------
+    t
+        When.
+    frame
+        The mesh, with the velocities to which the rates belong.
+    values, rates
+        Coefficients and their rates, (n, K).
+    dt
+        The step to try next.
+    scale
+        max(1, max|u|) so far, of each unknown, (K,).
+    before
+        Coefficients at the beginning and the stages of the last step on this mesh,
+        (STAGES + 1, n, K), and its length; None at a start.
+    careful
+        Steps that must not grow.
+    late
+        What the last step left in time, as a share of what it might; zero at a start.
+    unresolved
+        What is missed of a first state that cannot be resolved, in words.
+    unit
+        In what unit errors count on each element, (N, K); None if it is not known yet.
+    """
+
+    t: float
+    frame: Frame
+    values: FloatArray
+    rates: FloatArray
+    dt: float
+    scale: FloatArray
+    before: tuple[FloatArray, float] | None = None
+    careful: int = 0
+    late: float = 0.0
+    unresolved: str = ""
+    unit: FloatArray | None = None
+
+    def at(self, x: FloatArray) -> FloatArray:
+        """Return the unknowns at positions, (n, K)."""
+        return self.frame.evaluate(self.values, x)
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A step that was taken.
+
+    Parameters
+    ----------
+    slab, values
+        Its mesh, and coefficients at its beginning and stages, (STAGES + 1, n, K).
+    after
+        The run after it.
+    iterations
+        Newton's, those of failed attempts included.
+    words
+        What was done to the state before it, in words.
+    between
+        What its polynomials in time leave out, in units of max(1, max|u|).
+    first
+        Whether it is the first one after a start, or after a moment at which data jump.
+    """
+
+    slab: Slab
+    values: FloatArray
+    after: State
+    iterations: int = 0
+    words: tuple[str, ...] = ()
+    between: float = 0.0
+    first: bool = False
+
+    def coefficients(self, t: FloatArray) -> FloatArray:
+        """Return the coefficients at moments of it, (len(t), n, K)."""
+        return combined(interpolation((t - self.slab.start) / self.slab.dt), self.values)
+
+    def over(self, x: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the unknowns at positions (S, ...) of moments (S,), (K, S, ...)."""
+        frame, later = self.slab.frame, t - self.slab.start
+        nodes = frame.nodes + later[:, None] * frame.velocities
+        places = x.reshape(len(t), -1)
+        if frame.ring:
+            places = nodes[:, :1] + np.mod(places - nodes[:, :1], frame.nodes[-1] - frame.nodes[0])
+        found = [np.searchsorted(n[1:-1], p, "right") for n, p in zip(nodes, places, strict=True)]
+        e, row = np.stack(found), np.arange(len(t))[:, None]
+        s = (places - nodes[row, e]) / (nodes[row, e + 1] - nodes[row, e])
+        local = frame.gathered(self.coefficients(t)) * frame.scales_over(later)[0]
+        table = frame.tables.table(s.ravel(), 0).reshape(*s.shape, -1)
+        found = np.einsum("spl,kspl->ksp", table, local[:, row, e])
+        return np.asarray(found.reshape(-1, *x.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What holds for all steps of one run.
+
+    Parameters
+    ----------
+    discrete
+        Equations and conditions.
+    mesher
+        Functions on meshes.
+    tol
+        Of the steps, relative to max(1, max|u|).
+    agenda
+        What happens when.
+    watches
+        Equations whose data may be narrow.
+    looks
+        Whether data may hide between the stages of a step: in equations, in conditions.
+    stride
+        Share of a step to be taken where it is not errors that hold it short: two runs with the
+        same steps would be wrong in the same way.
+    """
+
+    discrete: Discrete
+    mesher: Mesher
+    tol: float
+    agenda: Agenda
+    watches: tuple[Watch, ...]
+    looks: tuple[bool, bool]
+    stride: float = 1.0
+
+    @property
+    def system(self) -> TimeSystem:
+        """What is marched."""
+        return self.discrete.system
+
+    @property
+    def settings(self) -> Settings:
+        """The tuned numbers."""
+        return self.mesher.settings
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and stop."""
+        span = self.system.problem.time
+        assert span is not None
+        return span
+
+    @property
+    def in_space(self) -> float:
+        """What an element may leave out."""
+        return self.settings.space * self.tol
+
+    @property
+    def in_time(self) -> float:
+        """What the embedded formula of a step may leave."""
+        return self.settings.time * float(self.tol ** ((STAGES + 1) / (2 * STAGES)))
+
+    @property
+    def at_nodes(self) -> slice:
+        """The numbers of the values at the nodes."""
+        return slice(None, None, self.mesher.tables.points)
+
+
+def stage_rates(values: FloatArray, dt: float) -> FloatArray:
+    """Return the rates at the stages from coefficients at beginning and stages."""
+    return combined(diagonal().inverse / dt, values[1:] - values[0])
+
+
+def combined(shares: FloatArray, values: FloatArray) -> FloatArray:
+    """Return sums over the first axis with shares (m, S), one for each of m."""
+    flat = shares @ values.reshape(len(values), -1)
+    return np.asarray(flat.reshape(-1, *values.shape[1:]))
