@@ -82,6 +82,9 @@ def _step(run: Run, state: State) -> Taken:
         worst = float(run.mesher.left_out(end.frame.nodes, rough).max())
         if worst > run.in_space and meshes < MESHES:
             meshes += 1
+            # Elements that stretch during a step are made shorter before it.
+            longer = np.maximum(end.frame.lengths[0] / state.frame.lengths[0], 1.0)
+            rough *= longer ** (run.mesher.tables.degree + 1)
             state = refined(run, state, rough, dt)
             continue
         if worst > run.in_space:
