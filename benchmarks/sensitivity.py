@@ -24,7 +24,7 @@ import sharpfront as sf
 
 ROOM = "sharpfront.adapt.patchwork."
 CONSTANTS = {
-    "tails": ("ANALYTIC", "AT_CORNER", "SUM", "FLAT", "NOISE", "QUIET", "SHORTER"),
+    "tails": ("ANALYTIC", "AT_CORNER", "SUM", "FLAT", "NOISE", "SHORTER"),
     "cuts": ("GRADING", "LOOK_AHEAD", "FIRST", "AHEAD", "ENOUGH", "ROUND", "RING", "BESIDES"),
     "refine": ("BALANCE", "PASSING", "BULK", "SHARE", "SPARED", "MISSED", "HALF", "STRIP", "ALONG"),
     "adaptor": ("LOWERED", "LEAST_LOWERED", "KEEPING", "MANY"),

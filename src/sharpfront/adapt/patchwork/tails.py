@@ -31,9 +31,6 @@ SUM = 1.5
 # e^-0.2), they are what the fit leaves of an error elsewhere: noise, that adds up with the root of
 # its count.
 FLAT, NOISE = 0.1, 0.5
-# Weights that fall slowly on one patch may be what the fit leaves of an error on another, if they
-# are below its last ones, or below this share of the last ones of a patch with a singularity.
-QUIET = 0.1
 # Functions are asked for that would bring a tail to this share of what is aimed at: weights do not
 # fall evenly, and one turn more costs more than one function.
 SHORTER = 0.3
@@ -141,9 +138,13 @@ def tails_of(
 
 
 def loudest(tails: Tails, aim: float) -> Tails:
-    """Return tails; those that may be others' doing wait while others are too long."""
+    """Return tails; those that may be others' doing wait while others are too long.
+
+    Weights that fall slowly on one patch may be what the fit leaves of an error on another, if they
+    are below the last ones where weights fall geometrically.
+    """
     clear = float(tails.last[tails.analytic].max(initial=0.0))
-    quiet = ~tails.analytic & (tails.last < max(clear, QUIET * float(tails.last.max())))
+    quiet = ~tails.analytic & (tails.last < clear)
     loud = replace(tails, tail=np.where(quiet, np.minimum(tails.tail, aim), tails.tail))
     return loud if np.any(loud.tail > aim) else tails
 
