@@ -3,6 +3,7 @@
 Run by hand, in an environment with the extra ``bench``:
 ``python benchmarks/arena.py results --seconds 0.5 --seeds 2 [NAME ...]`` writes one JSON file for
 each problem into the folder, leaves out those that are there, and prints the table of all of them.
+``--pictures docs/images/arena burgers outflow`` draws races that are there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from typing import Any
 import sharpfront as sf
 from sharpfront.cli.results import as_json
 from sharpfront.problem_file.listing import listing
+from sharpfront.rivals.apart import Run
+from sharpfront.rivals.comparison import Comparison
+from sharpfront.rivals.racing import Lane, Mark
 from sharpfront.rivals.table import RIVALS
 
 # The table's errors: for each problem the smallest that ours reached.
@@ -90,6 +94,34 @@ def losses(folder: Path) -> str:
     return "\n".join(lines)
 
 
+def drawn(facts: Mapping[str, Any], folder: Path) -> None:
+    """Draw a race from its file."""
+
+    def runs(found: list[dict[str, Any]]) -> tuple[Run, ...]:
+        return tuple(Run(**(r | {"error": number(r["error"])})) for r in found)
+
+    lanes = tuple(
+        Lane(
+            lane["name"],
+            lane["title"],
+            lane["citation"],
+            marks=tuple(Mark(m["setting"], runs(m["runs"])) for m in lane["marks"]),
+        )
+        for name in RIVALS
+        for lane in facts["methods"]
+        if lane["name"] == name
+    )
+    found = Comparison(facts["problem"], facts["title"], "", "", lanes, facts["seconds"], ())
+    folder.mkdir(parents=True, exist_ok=True)
+    figure: Any = found.plot().figure
+    figure.savefig(folder / f"{facts['problem']}.png", dpi=110, bbox_inches="tight")
+
+
+def number(value: float | None) -> float:
+    """Return a number of a file, in which infinity is null."""
+    return math.inf if value is None else value
+
+
 def main() -> None:
     """Race what is missing, print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -97,7 +129,12 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--pictures", type=Path)
     options = parser.parse_intermixed_args()
+    if options.pictures:
+        for name in options.names:
+            drawn(json.loads((options.folder / f"{name}.json").read_text()), options.pictures)
+        return
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.names or listing():
         if not (options.folder / f"{name}.json").is_file():

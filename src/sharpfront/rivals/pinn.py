@@ -148,8 +148,9 @@ class _Training:
             optimiser.zero_grad()
             value = self.loss()
             value.backward()
-            if float(value) < lowest:
-                lowest = float(value)
+            size = float(value.detach())
+            if size < lowest:
+                lowest = size
                 best = {k: v.clone() for k, v in self.network.state_dict().items()}
             return value
 

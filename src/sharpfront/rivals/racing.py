@@ -6,8 +6,9 @@ import importlib
 import importlib.util
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sharpfront.rivals.apart import Apart, Judge, Run
 from sharpfront.rivals.contract import Rival, Setting, Subject
@@ -116,10 +117,13 @@ def race(
     runner = _Runner(rival, Apart(rival, subject, judge), seconds, seeds, say)
     try:
         tried = runner.search(rival.settings(subject()))
-        marks = [runner.again(setting, run) for setting, run in frontier(tried)]
+        good = frontier(tried, lambda each: each[1])
+        marks = [runner.again(setting, run) for setting, run in good]
     finally:
         runner.apart.close()
-    return Lane(*words, marks=_decreasing(marks), tried=tuple(run for _, run in tried))
+    # By their medians some may no longer be as good.
+    kept = tuple(frontier(marks, lambda mark: mark))
+    return Lane(*words, marks=kept, tried=tuple(run for _, run in tried))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,19 +166,13 @@ class _Runner:
         return self.apart.run(setting, seed, limit)
 
 
-def frontier(tried: Sequence[tuple[Setting, Run]]) -> list[tuple[Setting, Run]]:
-    """Return the runs that no faster one was as good as, the fastest first."""
-    best: list[tuple[Setting, Run]] = []
-    for setting, run in sorted(tried, key=lambda each: each[1].seconds):
-        if run.error < (best[-1][1].error if best else math.inf):
-            best.append((setting, run))
+T = TypeVar("T")
+
+
+def frontier(items: Iterable[T], measured: Callable[[T], Run | Mark]) -> list[T]:
+    """Return the items that no faster one is as good as, the fastest first."""
+    best: list[T] = []
+    for item in sorted(items, key=lambda each: measured(each).seconds):
+        if measured(item).error < (measured(best[-1]).error if best else math.inf):
+            best.append(item)
     return best
-
-
-def _decreasing(marks: Sequence[Mark]) -> tuple[Mark, ...]:
-    """Return the marks that are still on the frontier by their medians."""
-    kept: list[Mark] = []
-    for mark in sorted(marks, key=lambda m: m.seconds):
-        if mark.error < (kept[-1].error if kept else math.inf):
-            kept.append(mark)
-    return tuple(kept)
