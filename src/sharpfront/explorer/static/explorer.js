@@ -344,7 +344,11 @@
     const [start, catalog] = await Promise.all([fetch("/api/start").then((r) => r.json()), ask("catalog", "catalog", {})]);
     if (catalog.error) return complain(byId("mistakes"), catalog);
     fill(catalog.answer.problems);
-    byId("choose").addEventListener("change", () => (byId("choose").value ? chooseEntry(byId("choose").value) : byId("text").focus(byId("editor").open = true)));
+    byId("choose").addEventListener("change", () => {
+      if (byId("choose").value) return chooseEntry(byId("choose").value);
+      byId("editor").open = true;
+      byId("text").focus();
+    });
     byId("use-text").addEventListener("click", useText);
     byId("text").addEventListener("keydown", (e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) useText(); });
     if (start.text !== null) {
