@@ -67,7 +67,8 @@ def test_the_readme_has_exactly_two_commands_and_ci_runs_the_second():
 
 def test_versions_agree():
     metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert metadata["project"]["version"] == sharpfront.__version__
+    place = ROOT / metadata["tool"]["hatch"]["version"]["path"]
+    assert place.samefile(sharpfront.__file__)
     assert f"version: {sharpfront.__version__}" in (ROOT / "CITATION.cff").read_text()
     assert f"## {sharpfront.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 

@@ -169,14 +169,10 @@ def test_low_discrepancy_draws_share_points_out_to_within_one(count):
 
 
 def test_low_discrepancy_draws_are_finite_where_the_sequence_is_zero(monkeypatch):
-    class Zeros:
-        def __init__(self, dimension, **options):
-            self.dimension = dimension
+    def zeros(power, dimension, rng):
+        return np.zeros((2**power, dimension))
 
-        def random_base2(self, power):
-            return np.zeros((2**power, self.dimension))
-
-    monkeypatch.setattr("scipy.stats.qmc.Sobol", Zeros)
+    monkeypatch.setattr("sharpfront.mixture.model.sobol", zeros)
     np.testing.assert_allclose(
         Mixture([1.0], [0.0], [1.0]).draw_quasi(4), stats.norm.ppf(2.0**-31), rtol=1e-12
     )

@@ -1,34 +1,44 @@
-"""Stiff differential equations without a mesh, by adaptive-kernel least squares."""
+"""Stiff differential equations without a mesh, by adaptive-kernel least squares.
 
-from sharpfront.adapt import Paper, Patches, Resolve, Uniform
-from sharpfront.equation import delta, div, from_sympy, function, grad, laplacian
-from sharpfront.errors import Outcome, SharpfrontError
-from sharpfront.export import export
-from sharpfront.fit.data import Data
-from sharpfront.fit.fitting import fit
-from sharpfront.fit.free import Free, Prior
-from sharpfront.fit.functions import FreeFunction
-from sharpfront.fit.sweep import sweep
-from sharpfront.geometry import (
-    Ball,
-    Box,
-    Cloud,
-    Disk,
-    Ellipse,
-    HalfSpace,
-    Implicit,
-    Interval,
-    Polygon,
-    Solid,
-    inside,
-)
-from sharpfront.plot import animate
-from sharpfront.problem import Problem, at, integral, jump
-from sharpfront.rivals import compare
-from sharpfront.solution import Solution, load
-from sharpfront.solve import solve
-from sharpfront.spectrum import Spectrum, eigs
-from sharpfront.symbolic import to_sympy
+Names are fetched when they are first asked for, so that a program loads what it uses only.
+"""
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sharpfront.loading import fetcher
+
+if TYPE_CHECKING:
+    from sharpfront.adapt import Paper, Patches, Resolve, Uniform
+    from sharpfront.equation import delta, div, from_sympy, function, grad, laplacian
+    from sharpfront.errors import Outcome, SharpfrontError
+    from sharpfront.export import export
+    from sharpfront.fit.data import Data
+    from sharpfront.fit.fitting import fit
+    from sharpfront.fit.free import Free, Prior
+    from sharpfront.fit.functions import FreeFunction
+    from sharpfront.fit.sweep import sweep
+    from sharpfront.geometry import (
+        Ball,
+        Box,
+        Cloud,
+        Disk,
+        Ellipse,
+        HalfSpace,
+        Implicit,
+        Interval,
+        Polygon,
+        Solid,
+        inside,
+    )
+    from sharpfront.plot import animate
+    from sharpfront.problem import Problem, at, integral, jump
+    from sharpfront.rivals import compare
+    from sharpfront.solution import Solution, load
+    from sharpfront.solve import solve
+    from sharpfront.spectrum import Spectrum, eigs
+    from sharpfront.symbolic import to_sympy
 
 __version__ = "0.1.0"
 
@@ -77,3 +87,40 @@ __all__ = [
     "sweep",
     "to_sympy",
 ]
+
+# Where each name lives, as the type checker is told above.
+_ROOMS = {
+    "adapt": "Paper Patches Resolve Uniform",
+    "equation": "delta div from_sympy function grad laplacian",
+    "errors": "Outcome SharpfrontError",
+    "export": "export",
+    "fit.data": "Data",
+    "fit.fitting": "fit",
+    "fit.free": "Free Prior",
+    "fit.functions": "FreeFunction",
+    "fit.sweep": "sweep",
+    "geometry": "Ball Box Cloud Disk Ellipse HalfSpace Implicit Interval Polygon Solid inside",
+    "plot": "animate",
+    "problem": "Problem at integral jump",
+    "rivals": "compare",
+    "solution": "Solution load",
+    "solve": "solve",
+    "spectrum": "Spectrum eigs",
+    "symbolic": "to_sympy",
+}
+__getattr__ = fetcher(__name__, _ROOMS)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """The module itself: a function keeps its name when a room of the same name is loaded."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in __all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

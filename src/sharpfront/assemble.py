@@ -146,7 +146,8 @@ def _unit_rows(block: Block, negligible: float) -> Block:
         largest = xp.max(norms)
         noise = (norms > 0) & (norms < negligible * largest)
         norms = xp.where(noise, xp.ones_like(norms) * largest, norms)
-    norms = xp.where(norms > 0, norms, xp.ones_like(norms))
+    if not xp.all(norms > 0):
+        norms = xp.where(norms > 0, norms, xp.ones_like(norms))
     return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms, norms=norms)
 
 

@@ -144,6 +144,9 @@ def _misfit(
 
 def is_number(value: object) -> bool:
     """Tell whether a value is one real number, which neither a bool nor a text is."""
+    if type(value) is float or type(value) is int:
+        # Asking the classes of numbers takes longer than a small solve can spare.
+        return True
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_ | str | np.ndarray):
@@ -209,6 +212,8 @@ def whole(
     error: type[SharpfrontError] = ProblemError,
 ) -> int:
     """Return a whole number of at least so much; 300.0 is none, and the message says 300."""
+    if type(value) is int and value >= least:
+        return value
     is_whole = isinstance(value, numbers.Integral | np.integer) and is_number(value)
     if is_whole and int(value) >= least:
         return int(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from sharpfront.checks import explained, finite, listed, numbers_in
@@ -25,11 +25,7 @@ class Stated:
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:
         """The linear forms of the residuals."""
-        return tuple(_form(r) for r in self.residuals)
-
-
-# Conditions on several parts may have the same residuals.
-_form = lru_cache(maxsize=64)(linear_form)
+        return tuple(linear_form(r) for r in self.residuals)
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,6 +71,10 @@ class DeviceMemoryError(DeviceError, MemoryError):
         )
 
 
+class ClusterError(SharpfrontError, RuntimeError):
+    """A cluster whose workers are gone, or end with what they are given."""
+
+
 class OutcomeKind(StrEnum):
     """How a solve ended."""
 

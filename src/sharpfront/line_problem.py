@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Constant, Expression
 from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.program import Program
 from sharpfront.equation.values import at_points, environment
 from sharpfront.errors import ProblemError
 from sharpfront.problem import IntegralCondition, Problem
@@ -81,8 +83,35 @@ class LineProblem:
         """Return c_0(x), ..., c_m(x), f(x) at points (n,), as (m + 2, n)."""
         out = np.empty((self.order + 2, len(x)))
         for row, function in zip(out, self.functions, strict=True):
-            row[:] = value(function, x)
+            if not callable(function):
+                row[:] = function
+        return self._joint(x, out) if self._varying else out
+
+    def _joint(self, x: FloatArray, out: FloatArray) -> FloatArray:
+        """Fill in the rows of functions that vary: formulas share what they have in common."""
+        if self._program is not None:
+            (name,) = {f.coordinate for _, f in self._varying if isinstance(f, Evaluated)}
+            found = self._program.run({("coordinate", name): x}, len(x))
+            if np.isfinite(found).all():
+                for (i, f), row in zip(self._varying, found, strict=True):
+                    out[i] = -row if isinstance(f, Evaluated) and f.sign < 0 else row
+                return out
+        for i, f in self._varying:
+            out[i] = f(x)
         return out
+
+    @cached_property
+    def _varying(self) -> list[tuple[int, Callable[[FloatArray], FloatArray]]]:
+        return [(i, f) for i, f in enumerate(self.functions) if callable(f)]
+
+    @cached_property
+    def _program(self) -> Program | None:
+        """All functions that vary as one list of calls, where they are formulas."""
+        formulas = [f for _, f in self._varying if isinstance(f, Evaluated)]
+        same = len({f.coordinate for f in formulas}) == 1
+        if len(formulas) < len(self._varying) or not same:
+            return None
+        return Program([f.expression for f in formulas])
 
 
 def value(function: Function, x: FloatArray) -> FloatArray | float:
@@ -102,7 +131,8 @@ class Evaluated:
     def __call__(self, x: FloatArray) -> FloatArray:
         """Return the values at positions, (n,)."""
         leaves = environment((self.coordinate,), x[:, None])
-        return self.sign * at_points(self.expression, leaves, len(x), self.what)
+        values = at_points(self.expression, leaves, len(x), self.what)
+        return values if self.sign == 1.0 else self.sign * values
 
 
 def ordinary(problem: Problem) -> LineProblem:

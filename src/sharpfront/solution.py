@@ -13,7 +13,6 @@ import numpy as np
 from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis, states_of_parts
-from sharpfront.bases.patchwork import restore_patchwork
 from sharpfront.basis import Basis, restore
 from sharpfront.checks import explained, file_path, one_of, whole
 from sharpfront.equation.expression import Derivative
@@ -23,11 +22,6 @@ from sharpfront.files import flattened, replacing, unflattened
 from sharpfront.functionals import Asked, Known
 from sharpfront.geometry import Domain, restore_domain
 from sharpfront.history import TimeStep, packed_record, unpacked_record
-from sharpfront.pieces import restore_pieces
-from sharpfront.pieces.embedded import restore_embedded
-from sharpfront.pieces.plane import restore_plane_in_time
-from sharpfront.pieces.slabs import restore_slabs
-from sharpfront.pieces.tensor import restore_tensor
 from sharpfront.problem import Problem
 
 if TYPE_CHECKING:
@@ -433,20 +427,29 @@ def _unpacked(arrays: dict[str, FloatArray], meta: dict[str, Any]) -> Solution:
     )
 
 
-_RESTORERS: dict[str, Callable[[dict[str, Any]], Basis]] = {
-    "pieces": restore_pieces,
-    "patchwork": restore_patchwork,
-    "tensor": restore_tensor,
-    "embedded": restore_embedded,
-    "slabs": restore_slabs,
-    "plane in time": restore_plane_in_time,
-}
-
-
 def _restored(state: dict[str, Any]) -> Basis:
     if state["type"] == "joined":
         return JoinedBasis(tuple(_restored(part) for part in states_of_parts(state)))
-    return _RESTORERS.get(state["type"], restore)(state)
+    return _restorers().get(state["type"], restore)(state)
+
+
+def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
+    """Return who reads each kind of basis, loaded when a file is read."""
+    from sharpfront.bases.patchwork import restore_patchwork
+    from sharpfront.pieces import restore_pieces
+    from sharpfront.pieces.embedded import restore_embedded
+    from sharpfront.pieces.plane import restore_plane_in_time
+    from sharpfront.pieces.slabs import restore_slabs
+    from sharpfront.pieces.tensor import restore_tensor
+
+    return {
+        "pieces": restore_pieces,
+        "patchwork": restore_patchwork,
+        "tensor": restore_tensor,
+        "embedded": restore_embedded,
+        "slabs": restore_slabs,
+        "plane in time": restore_plane_in_time,
+    }
 
 
 def _read(path: Path) -> tuple[dict[str, FloatArray], dict[str, Any]]:

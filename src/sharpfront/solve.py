@@ -1,4 +1,7 @@
-"""The loop: place, assemble, solve, assess, adapt, stop."""
+"""The loop: place, assemble, solve, assess, adapt, stop.
+
+Patches, Newton's method and time are loaded when a problem needs them.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +10,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sharpfront.adapt import Adaptor, Patches, Resolve, ResolveSpace
-from sharpfront.adapt.contract import State
-from sharpfront.adapt.patchwork import needs_patches, suits
+from sharpfront.adapt.contract import Adaptor, State
+from sharpfront.adapt.resolve import Resolve
 from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
 from sharpfront.checks import did_you_mean, explained, flag, function, numbers_in, refusal
+from sharpfront.cluster import connected
 from sharpfront.device import device_named
-from sharpfront.equation.expression import IMAGINARY, SPECTRAL
+from sharpfront.equation.expression import IMAGINARY, SPECTRAL, derivatives_in
 from sharpfront.errors import ArgumentError, OutcomeKind, ProblemError
-from sharpfront.evolve import evolve
 from sharpfront.family import Family
 from sharpfront.history import Record
-from sharpfront.newton import Start, newton_adaptor, values_on_the_way
 from sharpfront.problem import Problem
 from sharpfront.progress import told
-from sharpfront.sensitivity import Kept, Member
 from sharpfront.solution import Solution
 
 # Tolerance of the solves on the way of a continuation.
 ON_THE_WAY = 1e-3
 
+
+# The last adaptor and its state.
+_Left = tuple[Any, Any]
 
 # What is asked for if nothing is said, in one dimension and beyond.
 TOLERANCE, SPACE_TOLERANCE = 1e-8, 1e-6
@@ -49,6 +52,7 @@ def solve(
     progress: bool = False,
     resume: Solution | None = None,
     device: str | None = None,
+    cluster: Any = None,
     **parameters: Any,
 ) -> Solution:
     """Solve a problem.
@@ -90,6 +94,9 @@ def solve(
         Where large systems on patches are solved: ``"cuda"`` for a card, through torch
         (``pip install 'sharpfront[gpu]'``). By default what the variable SHARPFRONT_DEVICE names,
         and otherwise the processor.
+    cluster
+        A ``dask.distributed.Client``, or the address of a scheduler: its workers solve large
+        systems on patches (``pip install 'sharpfront[distributed]'``).
     **parameters
         Values of the parameters of a family.
 
@@ -114,8 +121,9 @@ def solve(
             on_step=on_step,
             progress=progress,
             device=device,
+            cluster=cluster,
         )
-    how = _How(budget, guess, adaptor, on_step, progress, resume, device)
+    how = _How(budget, guess, adaptor, on_step, progress, resume, device, cluster)
     if _is_family(problem, parameters):
         return _member(Family.of(problem), parameters, how)
     stated, tol = _check(problem, budget)
@@ -133,10 +141,13 @@ class _How:
     progress: bool
     resume: Solution | None
     device: str | None
+    cluster: Any
 
 
 def _member(family: Family, parameters: Mapping[str, Any], how: _How) -> Solution:
     """Return the solution of a member of a family, which knows its parameters."""
+    from sharpfront.sensitivity import Kept, Member
+
     values = family.values(parameters)
     stated, tol = _check(family(**values), how.budget)
     solution, kept = _solved(stated, tol, how)
@@ -146,7 +157,8 @@ def _member(family: Family, parameters: Mapping[str, Any], how: _How) -> Solutio
         quiet = replace(how, guess=start, on_step=None, progress=False, resume=None)
         return _member(family, values, replace(quiet, budget=replace(how.budget, tol=tol)))
 
-    return replace(solution, member=Member(family, values, kept, other))
+    held = None if kept is None else Kept(*kept)
+    return replace(solution, member=Member(family, values, held, other))
 
 
 def _is_family(problem: object, parameters: Mapping[str, Any]) -> bool:
@@ -164,19 +176,28 @@ def _is_family(problem: object, parameters: Mapping[str, Any]) -> bool:
     return False
 
 
-def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, Kept | None]:
+def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
     """Return the solution, and what a stationary problem leaves for others on its kernels."""
     adaptor, budget, resume = how.adaptor, how.budget, how.resume
     _refuse_singular(stated, adaptor)
     if stated.time is not None:
-        _refuse("for a problem in time", guess=how.guess, adaptor=adaptor, device=how.device)
+        from sharpfront.evolve import evolve
+
+        given = {"guess": how.guess, "adaptor": adaptor}
+        _refuse("for a problem in time", **given, device=how.device, cluster=how.cluster)
         with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
             return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
-    other = None if adaptor is not None else replace(ResolveSpace(), **_given(budget))
-    adaptor = _with_device(_chosen(stated, adaptor, budget), how.device)
+    other = None
+    if adaptor is None and not _is_line(stated):
+        from sharpfront.adapt.space import ResolveSpace
+
+        other = ResolveSpace(**_given(budget))
+    adaptor = _with_device(_chosen(stated, adaptor, budget), how)
     if not stated.is_linear:
+        from sharpfront.newton import Start, newton_adaptor
+
         adaptor = newton_adaptor(adaptor, Start(how.guess))
     with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
         return _solve(stated, tol, budget, adaptor, tell, other)
@@ -202,7 +223,11 @@ def _refuse(where: str, **options: object) -> None:
 
 def _refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
     """Refuse fluxes that jump, loads and stated jumps where no patches can hold them."""
-    if not problem.is_singular or (suits(problem) and isinstance(adaptor, Patches | None)):
+    if not problem.is_singular:
+        return
+    from sharpfront.adapt.patchwork import Patches, suits
+
+    if suits(problem) and isinstance(adaptor, Patches | None):
         return
     what = "The problem has a derivative across a coefficient that jumps, sf.delta or sf.jump"
     if suits(problem):
@@ -222,7 +247,7 @@ def _solve(
     adaptor: Adaptor,
     tell: Callable[[Record], None],
     other: Adaptor | None,
-) -> tuple[Solution, Kept]:
+) -> tuple[Solution, _Left]:
     with blas_threads(1):
         state: State = adaptor.start(problem, tol, budget.seed)
         steps: list[Step] = []
@@ -232,7 +257,7 @@ def _solve(
             step, state = turn(problem, adaptor, state, len(steps))
             steps.append(step)
             tell(step.record)
-    inner = Kept(getattr(adaptor, "inner", adaptor), getattr(state, "inner", state))
+    inner = getattr(adaptor, "inner", adaptor), getattr(state, "inner", state)
     return _solution(problem, tol, steps, state), inner
 
 
@@ -249,6 +274,8 @@ def _continued(
     family: object, values: Sequence[float], guess: Any, tol: float | None, **options: Any
 ) -> Solution:
     """Solve for one value of a parameter after the other."""
+    from sharpfront.newton import values_on_the_way
+
     if isinstance(family, Problem) or not callable(family):
         raise ProblemError(
             "continuation= needs a function of the parameter that returns a Problem: "
@@ -316,21 +343,41 @@ def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adapto
                 f"{' and '.join(given)} cannot be combined with an adaptor: set it there."
             )
         return adaptor
+    if _is_line(problem):
+        return Resolve(**given)
+    from sharpfront.adapt import Patches, ResolveSpace
+    from sharpfront.adapt.patchwork import needs_patches
+
     if needs_patches(problem):
         given.pop("components", None)
-        return replace(Patches(), **given)
+        return Patches(**given)
     if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
-        return replace(Resolve(), **given)
-    return replace(ResolveSpace(), **given)
+        return Resolve(**given)
+    return ResolveSpace(**given)
 
 
-def _with_device(adaptor: Adaptor, name: str | None) -> Adaptor:
-    """Return the adaptor with the device that was asked for, by name or by the environment."""
-    if isinstance(adaptor, Patches):
-        device = device_named(name)
-        tree = replace(adaptor.leastsquares, device=device)
-        return adaptor if device is None else replace(adaptor, leastsquares=tree)
-    _refuse("for a problem that is not solved on patches", device=name)
+def _is_line(problem: Problem) -> bool:
+    """Tell whether one equation on a line is plainly none for patches: order two or less."""
+    if problem.domain.dimension > 1 or len(problem.unknowns) > 1 or problem.is_singular:
+        return False
+    return all(sum(leaf.orders) <= 2 for e in problem.equations for leaf in derivatives_in(e))
+
+
+def _with_device(adaptor: Adaptor, how: _How) -> Adaptor:
+    """Return the adaptor with the cluster or device that was asked for."""
+    if not isinstance(adaptor, Resolve):
+        from sharpfront.adapt import Patches
+
+        if isinstance(adaptor, Patches):
+            tree = adaptor.leastsquares
+            if how.cluster is not None:
+                _refuse("together with cluster=", device=how.device)
+                tree = replace(tree, cluster=connected(how.cluster, "cluster"))
+            elif (device := device_named(how.device)) is not None:
+                tree = replace(tree, device=device)
+            return adaptor if tree is adaptor.leastsquares else replace(adaptor, leastsquares=tree)
+    away = {"device": how.device, "cluster": how.cluster}
+    _refuse("for a problem that is not solved on patches", **away)
     return adaptor
 
 

@@ -1,5 +1,6 @@
 """Elimination in batches gives what the processor gives, on NumPy and, where it is, on torch."""
 
+import importlib
 import itertools
 import sys
 from contextlib import contextmanager
@@ -171,7 +172,7 @@ def test_few_moments_stay_on_the_processor():
 def test_a_device_is_asked_for_by_name(monkeypatch):
     problem = of_order_two(0.4, 2.0, 1.0)
     asked = []
-    solve = sys.modules["sharpfront.solve"]
+    solve = importlib.import_module("sharpfront.solve")
     monkeypatch.setattr(solve, "device_named", lambda name: asked.append(name) or Host())
     adaptor = sf.Patches(leastsquares=Tree(large=1))
     found = sf.solve(problem, adaptor=adaptor, device="cuda", tol=1e-2)

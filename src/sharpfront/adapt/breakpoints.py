@@ -94,6 +94,9 @@ def survey(problem: LineProblem, samples: int = SURVEY) -> Survey:
     low, high = problem.interval
     x = np.asarray(low + (np.arange(samples) + 0.5) * ((high - low) / samples), dtype=float)
     functions = (*problem.functions, *problem.weights)
+    if not any(map(callable, functions)):
+        nothing = (None,) * len(functions)
+        return Survey(x, nothing, nothing, np.arange(samples), ())
     looks = [_Even(x, f(x), f) if callable(f) else None for f in functions]
     cuts = [c for f in functions for c in _read(f, low, high)]
     fronts: list[list[float]] = []
@@ -102,7 +105,11 @@ def survey(problem: LineProblem, samples: int = SURVEY) -> Survey:
         fronts.append(found)
     merged = _merged(cuts, low, high)
     parts = [_dense(e, p, merged, low, high) for e, p in zip(looks, fronts, strict=True) if e]
-    dense = np.setdiff1d(np.concatenate([x[:0], *parts]), x)
+    dense = np.concatenate([x[:0], *parts])
+    if not len(dense):
+        rows = tuple(e.y if e and _bends(e.y) else None for e in looks)
+        return Survey(x, rows, (None,) * len(rows), np.arange(samples), merged)
+    dense = np.setdiff1d(dense, x)
     at, even = np.searchsorted(x, dense), np.arange(samples) + np.searchsorted(dense, x)
     rows, narrow = zip(*(_rows(look, dense, at) for look in looks), strict=True)
     return Survey(np.insert(x, at, dense), rows, narrow, even, merged)
@@ -190,9 +197,13 @@ def _dense(
 
 def _bends(y: FloatArray) -> bool:
     """Tell whether even samples differ from those of a linear function by more than noise."""
-    least = NEGLIGIBLE * float(np.abs(y).max())
+    low, high = float(y.min()), float(y.max())
+    least = NEGLIGIBLE * max(-low, high)
+    if not high - low > least:
+        return False
     # The steps of a smooth curve differ by the square of the distance of the samples.
-    return bool(np.ptp(y) > least and np.ptp(np.diff(y)) > 1e-4 * least)
+    step = y[1:] - y[:-1]
+    return bool(step.max() - step.min() > 1e-4 * least)
 
 
 def _sudden(look: _Even, known: Sequence[Cut]) -> tuple[list[Cut], list[float]]:

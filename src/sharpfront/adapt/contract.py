@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sharpfront.approximation import Approximation
 from sharpfront.assemble import LinearSystem, RowSet, assemble
@@ -12,9 +12,11 @@ from sharpfront.basis import Basis
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.leastsquares import LeastSquares
-from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
+
+if TYPE_CHECKING:
+    from sharpfront.leastsquares.traces import TraceSystem
 
 
 @dataclass(frozen=True, eq=False)

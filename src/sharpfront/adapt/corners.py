@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from sharpfront.adapt.space_state import SpaceState
 from sharpfront.arrays import FloatArray
@@ -59,6 +58,8 @@ def _values(elements: Elements, index: int, fixed: Fixed) -> FloatArray:
 
 def _at_corners(domain: Domain, points: FloatArray) -> FloatArray:
     """Tell which nodes lie where parts meet by the geometry: on a box all that they share."""
+    from scipy.spatial import cKDTree
+
     if isinstance(domain, Box):
         return np.ones(len(points), dtype=bool)
     corners = domain.corners.reshape(-1, domain.dimension)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,8 +91,7 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
         data = problem.sample(points.middles)
         system = CellSystem(points, data[:-1], problem.conditions)
         u = system.solve(data[-1], problem.values)
-        watched = [*data, *(weight(points.middles) for weight in problem.weights)]
-        change = _variations(points, watched, u, cuts)
+        change = _variations(points, _watched(problem, points, data), u, cuts)
         if turn == 0 or dense:
             # What is narrower than the cells is lost between their middles.
             told = _surveyed(points, seen.x, seen.rows, cuts)
@@ -100,7 +100,8 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
             seldom = zip(seen.narrow, told.max(axis=1), strict=True)
             small = [off for off, most in seldom if off is not None and most <= limit]
         # And what is small beside the rest of its function.
-        change = np.concatenate([change, _surveyed(points, seen.x, small, cuts)])
+        if small:
+            change = np.concatenate([change, _surveyed(points, seen.x, small, cuts)])
         jumping = change.max(axis=1) > limit
         followed = jumping if turn == 0 else followed | jumping
         if not followed.any():
@@ -115,10 +116,16 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
     return Discovery(system, u, data[-1], monitor)
 
 
+def _watched(problem: LineProblem, points: Grid, data: FloatArray) -> list[FloatArray | None]:
+    """Return coefficients, source and weights at the middles; None for what is constant."""
+    own = (q if callable(f) else None for q, f in zip(data, problem.functions, strict=True))
+    return [*own, *(weight(points.middles) for weight in problem.weights)]
+
+
 def _monitor(change: FloatArray, followed: FloatArray, derivatives: int) -> FloatArray:
     """Return the mass per cell: shares of variation, each derivative weighing half the last."""
     functions = len(change) - derivatives
-    weights = np.concatenate([0.5 ** np.arange(derivatives), np.ones(functions)])[followed]
+    weights = np.array([0.5**j for j in range(derivatives)] + [1.0] * functions)[followed]
     masses = change[followed]
     # What was seen in the survey may lie between the middles of a grid.
     total = np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
@@ -126,7 +133,7 @@ def _monitor(change: FloatArray, followed: FloatArray, derivatives: int) -> Floa
 
 
 def _variations(
-    points: Grid, data: Sequence[FloatArray], u: FloatArray, cuts: FloatArray
+    points: Grid, data: Sequence[FloatArray | None], u: FloatArray, cuts: FloatArray
 ) -> FloatArray:
     """Return |change| over each cell over the quantity's range, (quantities, n).
 
@@ -134,17 +141,21 @@ def _variations(
     first.
     """
     length, size = points.nodes[-1] - points.nodes[0], np.abs(u[0]).max()
-    rows = []
-    for j, q in enumerate(u):
-        spread = np.ptp(q)
-        varies = spread > NEGLIGIBLE * size / length**j
-        change = np.abs(np.diff(q)) / spread * 0.5**j if varies else np.zeros(len(points.steps))
-        rows.append(change)
-    breaks = np.searchsorted(points.nodes, cuts)
-    if len(breaks):
+    out = np.zeros((len(u) + len(data), len(points.steps)))
+    step = np.abs(u[:, 1:] - u[:, :-1])
+    spread = u.max(axis=1) - u.min(axis=1)
+    for j in range(len(u)):
+        if spread[j] > NEGLIGIBLE * size / length**j:
+            out[j] = step[j] / spread[j] * 0.5**j
+    breaks = np.searchsorted(points.nodes, cuts) if len(cuts) else None
+    if breaks is not None:
         # The highest derivative jumps where the data do: that is no feature to resolve.
-        rows[-1][np.concatenate([breaks - 1, np.minimum(breaks, len(rows[-1]) - 1)])] = 0.0
-    return np.array([*rows, *(changes_between(q, breaks) for q in data)])
+        last = out[len(u) - 1]
+        last[np.concatenate([breaks - 1, np.minimum(breaks, len(last) - 1)])] = 0.0
+    for row, q in zip(out[len(u) :], data, strict=True):
+        if q is not None:
+            row[:] = changes_between(q, breaks)
+    return out
 
 
 def changes_between(q: FloatArray, breaks: NDArray[np.int64] | None = None) -> FloatArray:
@@ -152,11 +163,11 @@ def changes_between(q: FloatArray, breaks: NDArray[np.int64] | None = None) -> F
 
     A jump at a break is not a feature to resolve.
     """
-    spread = np.ptp(q)
+    spread = q.max() - q.min()
     out = np.zeros(len(q))
     if spread <= NEGLIGIBLE * np.abs(q).max():
         return out
-    step = 0.5 * np.abs(np.diff(q)) / spread
+    step = 0.5 * np.abs(q[1:] - q[:-1]) / spread
     if breaks is not None:
         step[breaks - 1] = 0.0
     out[1:] += step
@@ -176,18 +187,31 @@ def _surveyed(
         return out
     for row, y in zip(out, rows, strict=True):
         if y is not None:
-            step = np.abs(np.diff(y)) / np.ptp(y)
+            step = np.abs(y[1:] - y[:-1]) / (y.max() - y.min())
             if len(cuts):
                 step[np.clip(np.searchsorted(x, cuts), 1, len(step)) - 1] = 0.0
             # A step between two places is shared by the cells that lie between them.
-            row[:] = np.diff(np.interp(points.nodes, x, np.append(0.0, np.cumsum(step))))
+            row[:] = np.diff(np.interp(points.nodes, x, _summed(step)))
     return out
 
 
 def smeared(mass: FloatArray, cells: int) -> FloatArray:
     """Return the mass smoothed over cells."""
+    return np.convolve(mass, _hat(cells), mode="same")
+
+
+@lru_cache(maxsize=8)
+def _hat(cells: int) -> FloatArray:
     kernel = np.bartlett(2 * cells + 1)[1:-1]
-    return np.convolve(mass, kernel / kernel.sum(), mode="same")
+    return np.asarray(kernel / kernel.sum())
+
+
+def _summed(content: FloatArray) -> FloatArray:
+    """Return the sums of the contents of cells from the first on, zero before it, (n + 1,)."""
+    out = np.empty(len(content) + 1)
+    out[0] = 0.0
+    content.cumsum(out=out[1:])
+    return out
 
 
 def concentrated(points: Grid, monitor: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -197,9 +221,11 @@ def concentrated(points: Grid, monitor: FloatArray) -> tuple[FloatArray, FloatAr
     its last wide cell as evenly filled would invent a wide feature.
     """
     h = points.steps
-    left, right = np.append(np.inf, h[:-1]), np.append(h[1:], np.inf)
+    beyond = np.empty(len(h) + 2)
+    beyond[0], beyond[1:-1], beyond[-1] = np.inf, h, np.inf
+    left, right = beyond[:-2], beyond[2:]
     width = GRADING * np.minimum(left, right)
-    wide = np.flatnonzero(width < 0.8 * h)
+    wide = (width < 0.8 * h).nonzero()[0]
     if wide.size == 0:
         return points.nodes, monitor
     to_left = left[wide] < right[wide]
@@ -221,15 +247,14 @@ def _equidistributed(points: Grid, monitor: FloatArray, cells: int, fixed: Float
 def equal_shares(points: Grid, monitor: FloatArray, cells: int, smear: int) -> FloatArray:
     """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h, d the smeared monitor."""
     edges, monitor = concentrated(points, monitor)
-    h = np.diff(edges) / (edges[-1] - edges[0])
+    h = (edges[1:] - edges[:-1]) / (edges[-1] - edges[0])
     d = smeared(monitor, smear)
     d = d / d.sum()
     mixed = np.sqrt(d * h)
-    density = 0.42 * d + 0.28 * mixed / mixed.sum() + 0.3 * h
-    share = np.concatenate([[0.0], np.cumsum(density)])
+    share = _summed(0.42 * d + 0.28 * mixed / mixed.sum() + 0.3 * h)
     nodes = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
     nodes[0], nodes[-1] = points.nodes[0], points.nodes[-1]
-    return np.unique(nodes)
+    return nodes if (nodes[1:] > nodes[:-1]).all() else np.unique(nodes)
 
 
 def _with_fixed(nodes: FloatArray, fixed: FloatArray) -> Grid:

@@ -20,7 +20,7 @@ from sharpfront.adapt.discover import Discovery
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid
+from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid, irregular_signs
 from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.line_problem import LinearCondition, LineProblem, Term
 
@@ -168,8 +168,10 @@ def amplification(problem: LineProblem, found: Discovery) -> float:
     """
     low, high = problem.interval
     system = found.system
-    terms = np.sum([np.abs(c) / (high - low) ** j for j, c in enumerate(system.coefficients)], 0)
-    probe = terms * np.sign(np.sin(1.0 + np.arange(len(terms)) ** 2.0))
+    terms = np.zeros(len(system.grid.steps))
+    for j, c in enumerate(system.coefficients):
+        terms += np.abs(c) / (high - low) ** j
+    probe = terms * irregular_signs(len(terms))
     answer = system.solve_u(probe, np.ones(len(problem.conditions)))
     nothing = np.zeros(len(problem.conditions))
     worst = 0.0

@@ -194,29 +194,37 @@ class Resolve:
         _check_order(plain)
         plain, implied = without_implied(plain)
         refusal = miscounted(plain)
-        blind = even_plan(plain.interval, plain.order, self.max_kernels)
         if refusal:
-            return ResolveState(name, plain, tol, None, blind, refusal)
+            return self._blind(name, plain, tol, refusal)
         seen = survey(plain)
         cuts = seen.cuts
         try:
             found, amplified = _discovered(plain, cuts, seen)
         except SingularCellsError:
-            refusal = vanished(plain, seen, cuts) or near_singular(np.inf)
-            return ResolveState(name, plain, tol, None, blind, refusal)
+            return self._blind(
+                name, plain, tol, vanished(plain, seen, cuts) or near_singular(np.inf)
+            )
         stretches = between_cuts(plain.interval, cuts, found)
         plan = first_plan(stretches, tol, self.components, plain.order)
         plan = within(plan, self.max_kernels)
         refusal = near_singular(amplified)
         if plan.kernels > self.max_kernels:
             # What one even piece can do is still assessed.
-            plan, refusal = blind, refusal or crowded(plan)
+            refusal = refusal or crowded(plan)
+            plan = even_plan(plain.interval, plain.order, self.max_kernels)
         return ResolveState(
             *(name, plain, tol, found, plan, refusal, amplified),
             seen=seen,
             cuts=cuts,
             implied=implied,
         )
+
+    def _blind(
+        self, name: str, plain: LineProblem, tol: float, refusal: Outcome | None
+    ) -> ResolveState:
+        """Return the state of a problem of which nothing is known, on one even piece."""
+        plan = even_plan(plain.interval, plain.order, self.max_kernels)
+        return ResolveState(name, plain, tol, None, plan, refusal)
 
     def propose(self, state: ResolveState) -> Proposal:
         """Return the pieces of the plan and their rows."""

@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.focus import axis_places
@@ -141,6 +140,8 @@ def _data(problem: Problem, points: FloatArray) -> tuple[FloatArray, ...]:
 
 def _groups(points: FloatArray, reach: float) -> list[Indices]:
     """Return the indices of points that hang together, the largest groups first."""
+    from scipy.spatial import cKDTree
+
     if not len(points):
         return []
     pairs = cKDTree(points).query_pairs(reach, output_type="ndarray")

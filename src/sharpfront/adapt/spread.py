@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import DomainError
@@ -100,6 +99,8 @@ def _samples(
     embedding: Embedding, domain: Domain, count: int, rng: np.random.Generator
 ) -> tuple[_Boxes, _Boxes]:
     """Return boxes in the domain, and those beyond its boundary that are for ghosts."""
+    from scipy.spatial import cKDTree
+
     low, high = domain.bounds
     first = _divided(embedding, low, high)
     area = float(first.areas[domain.contains(first.points)].sum())
@@ -153,6 +154,8 @@ def _relaxed(
     embedding: Embedding, boxes: _Boxes, count: int, rng: np.random.Generator, rounds: int
 ) -> FloatArray:
     """Move `count` of the boxes' points to the centroids of their cells, some times over."""
+    from scipy.spatial import cKDTree
+
     order = np.argsort(_along_curve(boxes.points), kind="stable")
     centres = boxes.points[order[_systematic(boxes.areas[order], count, rng.random())]]
     lifted = embedding(boxes.points)

@@ -10,17 +10,20 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lstsq, qr
-from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, legendre_table, norms
 from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.panels import Panels, Stretch
 from sharpfront.maps import Strip
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 Interval = tuple[float, float]
 # A side is looked at so far to both its sides, in units of the box: one that lies on the boundary
@@ -224,6 +227,8 @@ class Region:
     @cached_property
     def _inner(self) -> tuple[cKDTree, FloatArray]:
         """Points on the inner sides of the strips, and normals that lead into these."""
+        from scipy.spatial import cKDTree
+
         t = np.linspace(-1.0, 1.0, DENSE)
         panel = np.repeat(list(self.strips), DENSE)
         found, _ = self.panels.boundary(panel, np.tile(t, len(self.strips)))

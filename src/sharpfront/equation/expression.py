@@ -295,9 +295,9 @@ def _neutral(ufunc: np.ufunc, nodes: tuple[Expression, ...]) -> Expression | Non
 
 def ordered(
     expression: Expression,
-    arguments: Callable[[Apply], Sequence[Expression]] = lambda node: node.arguments,
+    arguments: Callable[[Apply], Sequence[Expression]] | None = None,
 ) -> Iterator[Expression]:
-    """Yield every node once, arguments before the nodes that use them (no recursion limit).
+    """Yield every node once, arguments before the nodes that use them.
 
     Parameters
     ----------
@@ -306,6 +306,21 @@ def ordered(
     arguments
         Which arguments of a node belong to it; all by default.
     """
+    if arguments is not None:
+        return _walked(expression, arguments)
+    return iter(_sequence(expression) if isinstance(expression, Apply) else (expression,))
+
+
+@functools.lru_cache(maxsize=512)
+def _sequence(expression: Expression) -> tuple[Expression, ...]:
+    """Return all nodes in order: a graph is walked once, and read and evaluated often."""
+    return tuple(_walked(expression, lambda node: node.arguments))
+
+
+def _walked(
+    expression: Expression, arguments: Callable[[Apply], Sequence[Expression]]
+) -> Iterator[Expression]:
+    """Yield the nodes in order, without a limit on how deep they are."""
     seen: set[int] = set()
     stack: list[tuple[Expression, bool]] = [(expression, False)]
     while stack:
@@ -374,15 +389,9 @@ def evaluate(expression: Expression, environment: Mapping[Key, Values]) -> Value
 def evaluate_nodes(expression: Expression, environment: Mapping[Key, Values]) -> dict[int, Values]:
     """Return the values of every node of the graph, by the node's id."""
     values: dict[int, Values] = {}
-    for node in _sequence(expression):
+    for node in ordered(expression):
         values[id(node)] = _value(node, values, environment)
     return values
-
-
-@functools.lru_cache(maxsize=512)
-def _sequence(expression: Expression) -> tuple[Expression, ...]:
-    """Return `ordered` as a tuple: a graph is walked once and evaluated often."""
-    return tuple(ordered(expression))
 
 
 def _value(

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from sharpfront.equation.edges import jumps_along, named_in
 from sharpfront.equation.expression import (
@@ -291,6 +290,8 @@ def _require_count(
     axis: int,
 ) -> None:
     """Refuse equations that ask for more or less across a line than their order allows."""
+    from scipy.optimize import linear_sum_assignment
+
     orders = np.full((len(forms), len(unknowns)), -1e3)
     for i, form in enumerate(forms):
         for t in form.terms:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -58,6 +59,7 @@ class LinearForm:
         return evaluate(self.source, environment)
 
 
+@functools.lru_cache(maxsize=64)
 def tangent_terms(expression: Expression) -> tuple[Term, ...]:
     """Return one term per derivative; its coefficient is d(expression)/d(derivative).
 
@@ -88,20 +90,26 @@ def linear_form(expression: Expression) -> LinearForm:
     NonlinearError
         If a coefficient depends on an unknown.
     """
+    found = _form_or_why_not(expression)
+    if isinstance(found, str):
+        raise NonlinearError(f"The equation is not linear: {found}.")
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def _form_or_why_not(expression: Expression) -> LinearForm | str:
     quick = _affine(expression)
     if quick is not None:
         return quick
     jump = _jump(expression)
     if jump is not None:
-        raise NonlinearError(f"The equation is not linear: an unknown stands inside {jump}(...).")
+        return f"an unknown stands inside {jump}(...)"
     terms = tangent_terms(expression)
     for term in terms:
         inside = derivatives_in(term.coefficient)
         if inside:
-            raise NonlinearError(
-                f"The equation is not linear: what multiplies {_name(term)} depends on "
-                f"{', '.join(_name(leaf) for leaf in inside)}."
-            )
+            names = ", ".join(_name(leaf) for leaf in inside)
+            return f"what multiplies {_name(term)} depends on {names}"
     return LinearForm(terms, _without_unknowns(expression))
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ class Grid:
 
 def grid(nodes: FloatArray) -> Grid:
     """Return the grid with these nodes."""
-    return Grid(nodes, np.diff(nodes), 0.5 * (nodes[1:] + nodes[:-1]))
+    left, right = nodes[:-1], nodes[1:]
+    return Grid(nodes, right - left, 0.5 * (right + left))
 
 
 @dataclass
@@ -128,7 +130,7 @@ class CellSystem:
             return Slopes(*[np.zeros(0)] * 6)
         rows = [*(self.coefficients[self.order - j] for j in range(3)), self.grid.steps]
         # The steps are asked first: they differ on all grids but the first.
-        if all(np.ptp(row) <= 1e-13 * abs(row[0]) for row in reversed(rows)):
+        if all(row.max() - row.min() <= 1e-13 * abs(row[0]) for row in reversed(rows)):
             # All cells are alike, as on the first grid of an equation with constant coefficients.
             one = slopes(*(row[:1] for row in rows))
             count = len(self.grid.steps)
@@ -151,8 +153,9 @@ class CellSystem:
 
     def _add_term(self, row: _Row, term: Term) -> None:
         nodes, k = self.grid.nodes, self.levels
-        i = min(max(int(np.searchsorted(nodes, term.x)) - 1, 0), len(nodes) - 2)
-        t = min(max(float((term.x - nodes[i]) / (nodes[i + 1] - nodes[i])), 0.0), 1.0)
+        i = min(max(int(nodes.searchsorted(term.x)) - 1, 0), len(nodes) - 2)
+        left, right = float(nodes[i]), float(nodes[i + 1])
+        t = min(max((term.x - left) / (right - left), 0.0), 1.0)
         left, right = (1.0 - t) * term.weight, t * term.weight
         if term.order < k:
             row.columns += [k * i + term.order, k * (i + 1) + term.order]
@@ -213,8 +216,9 @@ class CellSystem:
             off[where] = sum(row.weights) - near
 
         def solve(interior: FloatArray, values: FloatArray) -> FloatArray:
-            rhs = np.concatenate([values[first : first + 1], interior, values[last : last + 1]])
-            *_, x, info = dgtsv(lower, diagonal, upper, rhs)
+            rhs = np.empty(n + 1)
+            rhs[0], rhs[1:-1], rhs[-1] = values[first], interior, values[last]
+            *_, x, info = dgtsv(lower, diagonal, upper, rhs, overwrite_b=True)
             return _finite(x, info)
 
         return solve
@@ -276,9 +280,17 @@ class CellSystem:
         rest = source.copy()
         for j in range(self.levels - 1):
             rest -= 0.5 * self.coefficients[j] * (u[j][1:] + u[j][:-1])
-        left = s.ll * w[:-1] + s.lr * w[1:] + s.lf * rest
-        last = s.rl[-1] * w[-2] + s.rr[-1] * w[-1] + s.rf[-1] * rest[-1]
-        return np.vstack([u, np.append(left, last)])
+        out = np.empty((len(u) + 1, len(w)))
+        out[:-1] = u
+        out[-1, :-1] = s.ll * w[:-1] + s.lr * w[1:] + s.lf * rest
+        out[-1, -1] = s.rl[-1] * w[-2] + s.rr[-1] * w[-1] + s.rf[-1] * rest[-1]
+        return out
+
+
+@lru_cache(maxsize=32)
+def irregular_signs(count: int) -> FloatArray:
+    """Return signs without a period, (count,): a source that agrees with nothing."""
+    return np.asarray(np.sign(np.sin(1.0 + np.arange(count) ** 2.0)))
 
 
 def _too_high(order: int, derivative: int) -> ProblemError:

@@ -47,16 +47,23 @@ def slopes(a: FloatArray, b: FloatArray, c: FloatArray, h: FloatArray) -> Slopes
     d = 0.5 * b * h / a
     g = c * h * h / a
     q, coth, cosech = _hyperbolic(d * d - g)
-    up = cosech * np.exp(np.clip(d - q, -_EXPONENT, _EXPONENT))
-    down = cosech * np.exp(np.clip(-d - q, -_EXPONENT, _EXPONENT))
+    up = cosech * np.exp(_bounded(d - q))
+    down = cosech * np.exp(_bounded(-d - q))
     ll, rr = -(d + coth), coth - d
     flat = np.abs(g) < 1e-6 * (1.0 + np.abs(d))
-    safe = np.where(flat, 1.0, g)
-    lf, rf = -(ll + up) / safe, -(rr - down) / safe
-    if flat.any():
-        lf[flat], rf[flat] = _source_slopes(d[flat])
+    if flat.all():
+        lf, rf = _source_slopes(d)
+    else:
+        safe = np.where(flat, 1.0, g)
+        lf, rf = -(ll + up) / safe, -(rr - down) / safe
+        if flat.any():
+            lf[flat], rf[flat] = _source_slopes(d[flat])
     scale = h / a
     return Slopes(ll / h, up / h, lf * scale, -down / h, rr / h, rf * scale)
+
+
+def _bounded(exponent: FloatArray) -> FloatArray:
+    return np.asarray(np.minimum(np.maximum(exponent, -_EXPONENT), _EXPONENT))
 
 
 def _hyperbolic(square: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.assemble import Block
-from sharpfront.estimate.cells import CellSystem, Grid
+from sharpfront.estimate.cells import CellSystem, Grid, irregular_signs
 from sharpfront.line_problem import IntegralTerm, LineProblem, integrate, value
 from sharpfront.pieces import Piece, PiecewiseBasis, Points, tables
 from sharpfront.pieces.piece import (
@@ -83,7 +83,10 @@ def check_pieces(
     points = _joined(
         [p.places.nodes for p in basis.pieces], [p.places.middles for p in basis.pieces]
     )
-    values, residual, data = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+    values, residual, data = (
+        part[0] if len(part) == 1 else np.concatenate(part, axis=-1)
+        for part in zip(*parts, strict=True)
+    )
     system = CellSystem(points, data[:-1], problem.conditions)
     misses = np.array(
         [float((c.rhs - c.matrix @ weights[c.start : c.stop])[0]) for c in conditions]
@@ -92,9 +95,10 @@ def check_pieces(
     misses += np.abs(values).max() * _quadrature_gaps(problem, basis)
     e = system.solve_u(residual[0], misses, residual[1] if len(residual) > 1 else None)
     direct = system.solve_u(data[-1], problem.values)
-    nothing = np.zeros(len(misses))
-    floor = float(np.abs(system.solve_u(_rounding(points, data[-1]), nothing)).max())
-    floor += _misplaced(basis, points, values)
+    unsure = _rounding(points, data[-1])
+    # The scheme is linear: of nothing it makes nothing.
+    blurred = system.solve_u(unsure, np.zeros(len(misses))) if unsure.any() else unsure
+    floor = float(np.abs(blurred).max()) + _misplaced(basis, points, values)
     # The size of the solution, not of a bad approximation to it.
     size = float(np.abs(values + 0.5 * (e[1:] + e[:-1])).max())
     apart = float(np.abs(0.5 * (direct[1:] + direct[:-1]) - values).max()) / max(size, 1.0)
@@ -158,7 +162,9 @@ def _looked_at(
 
 def _joined(nodes: list[Points], middles: list[Points]) -> Grid:
     """Return one grid; lengths are exact, offsets being subtracted within an anchor first."""
-    lengths = [np.diff(n.anchor) + np.diff(n.offset) for n in nodes]
+    lengths = [(n.anchor[1:] - n.anchor[:-1]) + (n.offset[1:] - n.offset[:-1]) for n in nodes]
+    if len(nodes) == 1:
+        return Grid(nodes[0].x, lengths[0], middles[0].x)
     positions = [nodes[0].x, *(n.x[1:] for n in nodes[1:])]
     return Grid(
         np.concatenate(positions),
@@ -173,10 +179,13 @@ def _rounding(points: Grid, source: FloatArray) -> FloatArray:
     f is called with rounded x, so a source that changes over 1e-6 at x = 1 is known to ten digits
     only.
     """
+    if not source.any():
+        return np.zeros(len(source))
     x = points.middles
-    slope = np.abs(np.diff(source)) / np.maximum(np.diff(x), 1e-300)
-    slope = np.maximum(np.append(slope, 0.0), np.append(0.0, slope))
-    signs = np.sign(np.sin(1.0 + np.arange(len(x)) ** 2.0))
+    slope = np.zeros(len(x) + 1)
+    slope[1:-1] = np.abs(source[1:] - source[:-1]) / np.maximum(x[1:] - x[:-1], 1e-300)
+    slope = np.maximum(slope[1:], slope[:-1])
+    signs = irregular_signs(len(x))
     unsure = 0.5 * np.finfo(float).eps * (np.abs(source) + np.abs(x) * slope)
     return np.asarray(signs * np.minimum(unsure, np.abs(source)))
 
@@ -186,10 +195,10 @@ def _misplaced(basis: PiecewiseBasis, points: Grid, values: FloatArray) -> float
     ends = [p.coordinate.high for p in basis.pieces]
     edges = np.array([basis.pieces[0].coordinate.low, *ends])
     x = points.middles
-    i = np.clip(np.searchsorted(edges, x), 1, len(edges) - 1)
+    i = np.minimum(np.maximum(edges.searchsorted(x), 1), len(edges) - 1)
     offset = np.minimum(x - edges[i - 1], edges[i] - x)[1:]
     apart = 0.5 * (points.steps[1:] + points.steps[:-1])
-    slope = np.abs(np.diff(values)) / np.maximum(apart, 1e-300)
+    slope = np.abs(values[1:] - values[:-1]) / np.maximum(apart, 1e-300)
     return float(np.finfo(float).eps * np.max(slope * offset))
 
 

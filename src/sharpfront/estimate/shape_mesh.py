@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import Delaunay, cKDTree
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import DomainError
@@ -62,6 +61,8 @@ def shape_mesh(
     seed
         Of the slight irregularity that keeps points off common circles.
     """
+    from scipy.spatial import Delaunay
+
     if domain.dimension not in (2, 3) or not spacing > 0:
         raise DomainError(
             "A mesh has a positive spacing and two or three dimensions; got a spacing of "
@@ -89,6 +90,8 @@ def shape_mesh(
 
 def _joined(domain: Domain, parts: list[FloatArray]) -> FloatArray:
     """Return the points of the boundary, corners first, none of them twice."""
+    from scipy.spatial import cKDTree
+
     points = np.concatenate([domain.corners.reshape(-1, domain.dimension), *parts])
     smallest = 1e-9 * float(np.ptp(domain.bounds, axis=0).max())
     twice = cKDTree(points).query_pairs(smallest, output_type="ndarray")
@@ -99,6 +102,8 @@ def _refined(
     domain: Domain, inside: FloatArray, edge: FloatArray, sizing: Sizing, chart: Chart, seed: int
 ) -> FloatArray:
     """Return the points inside with closer ones in place of those beside what is small."""
+    from scipy.spatial import cKDTree
+
     if sizing.even and chart == Chart():
         return inside
     coarse, tree = chart.forward(inside), cKDTree(chart.forward(edge))
@@ -174,6 +179,8 @@ def _kept(
 
 def _nearest_parts(samples: list[FloatArray], centres: FloatArray) -> Indices:
     """Return the part that each facet's centre is nearest to, by samples of each part."""
+    from scipy.spatial import cKDTree
+
     owners = np.repeat(np.arange(len(samples)), [len(s) for s in samples])
     _, nearest = cKDTree(np.concatenate(samples)).query(centres)
     return np.asarray(owners[nearest])

@@ -11,13 +11,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.curves import Piece
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 # The spacing grows by this share of the distance from what is small: triangles stay good, and a
 # hole of a ten-thousandth of the domain costs about a thousand nodes in the plane.
@@ -86,6 +89,8 @@ class Sizing:
     @cached_property
     def _classes(self) -> Sequence[tuple[float, cKDTree]]:
         """Trees of the places of about the same size."""
+        from scipy.spatial import cKDTree
+
         levels = np.floor(np.log2(self.sizes)).astype(int)
         found = []
         for level in np.unique(levels):
@@ -164,6 +169,8 @@ def _bends(seen: BoundaryPoints) -> FloatArray:
 
     Of the neighbours those count that have turned less: beside an edge some are on the same side.
     """
+    from scipy.spatial import cKDTree
+
     count = 2 if seen.points.shape[1] == 2 else 6
     if len(seen.points) <= count:
         return np.full(len(seen.points), np.inf)
@@ -190,6 +197,8 @@ def rim_points(
     domain: Domain, sizing: Sizing, chart: Chart
 ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Return for each part its nodes, and denser points that tell where it is, (n, d) each."""
+    from scipy.spatial import cKDTree
+
     nodes, dense = {}, {}
     corners = chart.forward(domain.corners.reshape(-1, domain.dimension))
     for part in domain.parts:
@@ -225,6 +234,8 @@ def _candidates(piece: Piece, dimension: int, sizing: Sizing, chart: Chart) -> F
 
 def _thinned(points: FloatArray, sizes: FloatArray) -> list[int]:
     """Return indices of points no two of which are closer than their spacing, in their order."""
+    from scipy.spatial import cKDTree
+
     if not len(points):
         return []
     tree = cKDTree(points)

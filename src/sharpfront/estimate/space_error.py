@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
@@ -122,6 +121,8 @@ def true_places(problem: Problem, elements: Elements) -> tuple[BoundaryPoints, .
 
     The middle of a facet lies beside a curved boundary, and its normal is not the boundary's.
     """
+    from scipy.spatial import cKDTree
+
     domain = problem.domain
     if isinstance(domain, Box):
         return elements.places

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import (
@@ -224,6 +223,8 @@ def _matched(given: Sequence[Expression], names: Sequence[str]) -> list[int]:
 
     They hold its rate; those of an unknown without one hold itself and no rate.
     """
+    from scipy.optimize import linear_sum_assignment
+
     found = [[(d.unknown, d.orders[1] > 0) for d in derivatives_in(e)] for e in given]
     timed = {n for own in found for n, rate in own if rate}
     held = np.array(

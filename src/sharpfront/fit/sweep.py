@@ -8,7 +8,6 @@ first, as long as these will do.
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 import multiprocessing
 import sys
@@ -25,7 +24,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import explained, file_path, flag, function, refusal, whole
-from sharpfront.errors import MissingExtraError, ProblemError
+from sharpfront.cluster import connected
+from sharpfront.errors import ProblemError
 from sharpfront.family import Family
 from sharpfront.fit.table import Row, Table, append_row, points_of, resumed_rows
 from sharpfront.problem import Problem
@@ -111,7 +111,7 @@ def sweep(
     flag(resume, "resume")
     if keep not in (None, "solutions") or (keep and into is None):
         raise refusal("keep", '"solutions", together with into="folder"', keep)
-    dask = None if client is None else _connected(client)
+    dask = None if client is None else connected(client, "client")
     folder = None if into is None else file_path(into, "into")
     seen = function(observe or _estimate, "observe", "observe=lambda s: s(0.5)")
     work = _Work(read.factory, fixed, seen, dict(options or {}), folder, keep is not None)
@@ -229,19 +229,6 @@ def _pool(
     away = replace(work, here=False)
     threads = max(1, sum(client.nthreads().values()))
     return client.get_executor(pure=False), functools.partial(_list, away), threads
-
-
-def _connected(client: Any) -> Any:
-    """Return a client of dask, made from an address if it is one."""
-    try:
-        kind: Any = importlib.import_module("distributed").Client
-    except ImportError:
-        raise MissingExtraError("distributed", "distributed") from None
-    if isinstance(client, str):
-        return kind(client)
-    if not isinstance(client, kind):
-        raise refusal("client", "a dask.distributed.Client or the address of a scheduler", client)
-    return client
 
 
 _WORK: list[_Work] = []

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sharpfront.checks import whole
 from sharpfront.errors import DomainError
 from sharpfront.geometry.domain import Points, Sampling
+from sharpfront.sobol import sobol
 
 # Beyond this many points the cost of thinning, count times candidates, is felt.
 _MOST_THINNED = 2000
@@ -27,10 +28,8 @@ def unit_sample(count: int, dimension: int, how: Sampling, seed: int) -> Points:
             -1, dimension
         )
     if how == "quasi":
-        from scipy.stats import qmc
-
         power = max(0, math.ceil(math.log2(max(count, 1))))
-        return np.asarray(qmc.Sobol(dimension, rng=seed).random_base2(power)[:count])
+        return sobol(power, dimension, np.random.default_rng(seed))[:count]
     raise DomainError(f"Sampling must be 'random', 'quasi' or 'grid', got {how!r}.")
 
 

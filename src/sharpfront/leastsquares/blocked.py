@@ -27,11 +27,15 @@ _SINGULAR = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows over some columns; `places` are their entries in the right-hand side, -1 for zero."""
+    """Rows over some columns; `places` are their entries in the right-hand side, -1 for zero.
+
+    `held` says that there is no -1 among them.
+    """
 
     matrix: FloatArray
     places: NDArray[np.int64]
     weights: FloatArray
+    held: bool = False
 
     def scatter(self, values: FloatArray, out: FloatArray) -> None:
         """Add the transposed of `values`, of (m or more, 1), to (rows, 1)."""
@@ -41,7 +45,8 @@ class _Rows:
 
     def values(self, rhs: FloatArray) -> FloatArray:
         """Return the weighted right-hand sides of the rows, (m, k) of (rows, k)."""
-        return np.where(self.places[:, None] < 0, 0.0, self.weights[:, None] * rhs[self.places])
+        own = self.weights[:, None] * rhs[self.places]
+        return own if self.held else np.where(self.places[:, None] < 0, 0.0, own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +67,7 @@ class _State:
     sizes: tuple[int, ...]
     sums: int
     stages: tuple[_Stage, ...]
-    scale: FloatArray
+    scale: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +98,15 @@ class Blocked:
     def factor(self, system: LinearSystem) -> _State:
         """Return the reductions of all groups."""
         edges = system.partition or (0, system.columns)
-        scale = _column_scale(system) if self.equilibrate else np.ones(system.columns)
+        scale = _column_scale(system) if self.equilibrate else None
         sizes = tuple(b - a for a, b in itertools.pairwise(edges))
         own, ties, sums = _sorted(system, edges, scale)
         stages: list[_Stage] = []
         carry = np.zeros((0, sizes[0] + sums))
         for i, size in enumerate(sizes):
-            first = Reflection(np.concatenate([own[i].matrix, carry]))
+            rows = own[i].matrix
+            full = np.concatenate([rows, carry]) if len(carry) else rows
+            first = Reflection(full, overwrite=True)
             if i == len(sizes) - 1:
                 stages.append(_Stage(own[i], first, None, None))
                 break
@@ -123,21 +130,23 @@ class Blocked:
         _check_rhs(state.system, rhs)
         rotated, carry = [], np.zeros((0, rhs.shape[1]))
         for stage, size in zip(state.stages, state.sizes, strict=True):
-            top = _rotated(stage.first, np.concatenate([stage.own.values(rhs), carry]))
+            own = stage.own.values(rhs)
+            top = _rotated(stage.first, np.concatenate([own, carry]) if len(carry) else own)
             if stage.ties is None or stage.second is None:
                 rotated.append(top)
             else:
                 both = _rotated(stage.second, np.concatenate([stage.ties.values(rhs), top]))
                 rotated.append(both[: size + state.sums])
                 carry = both[size + state.sums :]
-        return state.scale[:, None] * _substituted(state, rotated)
+        found = _substituted(state, rotated)
+        return found if state.scale is None else state.scale[:, None] * found
 
     def transposed(self, state: _State, values: FloatArray) -> FloatArray:
         """Return l (rows,) with l . rhs = values . weights for every right-hand side.
 
         The steps of `columns` backwards, each transposed.
         """
-        pulled = _pulled(state, state.scale * values)
+        pulled = _pulled(state, values if state.scale is None else state.scale * values)
         out = np.zeros((sum(block.rows for block in state.system.blocks), 1))
         carry = np.zeros((0, 1))
         for stage, top in zip(state.stages[::-1], pulled[::-1], strict=True):
@@ -200,7 +209,7 @@ def _check_rhs(system: LinearSystem, rhs: FloatArray) -> None:
 
 
 def _sorted(
-    system: LinearSystem, edges: tuple[int, ...], scale: FloatArray
+    system: LinearSystem, edges: tuple[int, ...], scale: FloatArray | None
 ) -> tuple[list[_Rows], list[_Rows], int]:
     """Return the rows of each group, the ties after each, and the number of running sums."""
     groups = len(edges) - 1
@@ -210,8 +219,9 @@ def _sorted(
     place = 0
     for block in system.blocks:
         _check(block)
-        scaled = to_host(block.matrix) * scale[block.start : block.stop]
-        block = replace(block, matrix=scaled)
+        if scale is not None:
+            scaled = to_host(block.matrix) * scale[block.start : block.stop]
+            block = replace(block, matrix=scaled)
         first, last = edges.index(block.start), edges.index(block.stop) - 1
         if last > first + 1:
             long += _long_rows(block, place, edges)
@@ -219,14 +229,11 @@ def _sorted(
             (own if last == first else ties)[first].append((block, place))
         place += block.rows
     sizes = [b - a for a, b in itertools.pairwise(edges)]
-    rows = [
-        _joined(_ends(long, edges, i), _stacked(own[i], [sizes[i]], len(long)))
-        for i in range(groups)
-    ]
-    tied = [
-        _joined(_links(long, edges, i), _stacked(ties[i], sizes[i : i + 2], len(long)))
-        for i in range(groups - 1)
-    ]
+    rows = [_stacked(own[i], [sizes[i]], len(long)) for i in range(groups)]
+    tied = [_stacked(ties[i], sizes[i : i + 2], len(long)) for i in range(groups - 1)]
+    if long:
+        rows = [_joined(_ends(long, edges, i), part) for i, part in enumerate(rows)]
+        tied = [_joined(_links(long, edges, i), part) for i, part in enumerate(tied)]
     return rows, tied, len(long)
 
 
@@ -240,19 +247,23 @@ def _check(block: Block) -> None:
 def _stacked(blocks: list[tuple[Block, int]], sizes: list[int], sums: int) -> _Rows:
     """Return blocks over groups of those sizes; heavy rows first keep Householder's QR accurate."""
     blocks = sorted(blocks, key=lambda item: -item[0].weight)
-    width = sum(sizes) + sums * len(sizes)
-    matrices = [np.zeros((0, width))]
-    places, weights = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    width, count = sum(sizes) + sums * len(sizes), sum(block.rows for block, _ in blocks)
+    # In LAPACK's order, which then needs no copy.
+    matrix = np.zeros((count, width), order="F")
+    places, weights = np.empty(count, dtype=np.int64), np.empty(count)
+    first = 0
     for block, place in blocks:
-        rows, start = np.zeros((block.rows, width)), 0
+        own, start = slice(first, first + block.rows), 0
+        host = to_host(block.matrix)
         for i, size in enumerate(sizes):
-            part = block.weight * to_host(block.matrix)[:, start : start + size]
-            rows[:, start + i * sums : start + i * sums + size] = part
+            part = host[:, start : start + size]
+            at = start + i * sums
+            np.multiply(part, block.weight, out=matrix[own, at : at + size])
             start += size
-        matrices.append(rows)
-        places.append(place + np.arange(block.rows))
-        weights.append(np.full(block.rows, block.weight))
-    return _Rows(np.concatenate(matrices), np.concatenate(places), np.concatenate(weights))
+        places[own] = np.arange(place, place + block.rows)
+        weights[own] = block.weight
+        first += block.rows
+    return _Rows(matrix, places, weights, held=True)
 
 
 def _long_rows(block: Block, place: int, edges: tuple[int, ...]) -> list[_Long]:
@@ -317,7 +328,7 @@ def _substituted(state: _State, rotated: list[FloatArray]) -> FloatArray:
         known = upper[:, count:] @ tail if len(tail) else 0.0
         tail = _back(upper[:, :count], right - known, count)
         found.append(tail[:size])
-    return np.concatenate(found[::-1])
+    return np.concatenate(found[::-1]) if len(found) > 1 else found[0]
 
 
 def _back(

@@ -64,7 +64,7 @@ def united(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Front:
+class Front:
     """A set of merged leaves: open moments, a triangle over them, its right-hand side."""
 
     index: Ints
@@ -73,7 +73,7 @@ class _Front:
 
 
 @dataclass(frozen=True, eq=False)
-class _Elimination:
+class Elimination:
     """What is needed to go down again: R11 g_shared = r1 - R12 g_open."""
 
     shared: Ints
@@ -81,6 +81,23 @@ class _Elimination:
     upper: FloatArray
     coupling: FloatArray
     rhs: FloatArray
+
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The smallest and the largest diagonal entry of the triangle."""
+        diagonal = np.abs(np.diagonal(self.upper))
+        return float(diagonal.min()), float(diagonal.max())
+
+    @property
+    def width(self) -> int:
+        """The columns of the merge."""
+        return len(self.upper) + int(self.coupling.shape[1])
+
+
+def substituted(step: Elimination, open_: FloatArray) -> FloatArray:
+    """Return the moments that a merge eliminated, from those it left open, (shared, k)."""
+    found, _ = dtrtrs(step.upper, step.rhs - step.coupling @ open_)
+    return np.asarray(found)
 
 
 def orthogonal_traces(
@@ -98,26 +115,25 @@ def orthogonal_traces(
         The number of all moments.
     """
     fronts = {
-        i: _Front(own, leaf.triangle, leaf.rhs)
+        i: Front(own, leaf.triangle, leaf.rhs)
         for i, (leaf, own) in enumerate(zip(leaves, index, strict=True))
     }
-    steps: list[_Elimination] = []
+    steps: list[Elimination] = []
     rest = 0.0
     for i, node in enumerate(nodes, len(leaves)):
-        fronts[i], step, lost = _merged(fronts.pop(node.first), fronts.pop(node.second), node)
+        fronts[i], step, lost = merged(fronts.pop(node.first), fronts.pop(node.second), node)
         rest += lost
         if step is not None:
             steps.append(step)
     out = np.zeros((moments, leaves[0].rhs.shape[1]))
     for step in reversed(steps):
-        out[step.shared], _ = dtrtrs(step.upper, step.rhs - step.coupling @ out[step.open])
-    diagonals = [np.abs(np.diagonal(step.upper)) for step in steps]
-    extremes = [(float(d.min()), float(d.max())) for d in diagonals]
-    largest = max((len(s.upper) + s.coupling.shape[1] for s in steps), default=0)
-    return Found(out, rest, extremes, largest)
+        out[step.shared] = substituted(step, out[step.open])
+    largest = max((step.width for step in steps), default=0)
+    return Found(out, rest, [step.extremes for step in steps], largest)
 
 
-def _merged(a: _Front, b: _Front, node: Node) -> tuple[_Front, _Elimination | None, float]:
+def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, float]:
+    """Return two fronts as one, what eliminates the moments they share, and the squares lost."""
     ns = node.shared
     index, at_a, at_b = united(a.index[ns:], b.index[ns:])
     no, k = len(index), a.rhs.shape[1]
@@ -126,16 +142,16 @@ def _merged(a: _Front, b: _Front, node: Node) -> tuple[_Front, _Elimination | No
     triangle[np.ix_(at_b, at_b)] = b.triangle[ns:, ns:]
     rhs[at_a], rhs[at_b] = a.rhs[ns:], b.rhs[ns:]
     if not ns:
-        return _Front(index, triangle, rhs), None, 0.0
+        return Front(index, triangle, rhs), None, 0.0
     top, bottom = np.zeros((ns, no + k), order="F"), np.zeros((ns, no + k), order="F")
     top[:, at_a], top[:, no:] = a.triangle[:ns, ns:], a.rhs[:ns]
     bottom[:, at_b], bottom[:, no:] = b.triangle[:ns, ns:], b.rhs[:ns]
     upper, v, t, _ = dtpqrt(ns, min(BLOCK, ns), a.triangle[:ns, :ns], b.triangle[:ns, :ns])
     top, bottom, _ = dtpmqrt(ns, v, t, top, bottom, trans=b"T", overwrite_a=1, overwrite_b=1)
-    step = _Elimination(a.index[:ns], index, np.triu(upper), top[:, :no], top[:, no:])
+    step = Elimination(a.index[:ns], index, np.triu(upper), top[:, :no], top[:, no:])
     lost = bottom[:, no:].copy(order="F")
     if no:
         triangle, v, t, _ = dtpqrt(0, min(BLOCK, no), triangle, bottom[:, :no], overwrite_a=1)
         rhs, lost, _ = dtpmqrt(0, v, t, rhs, lost, trans=b"T", overwrite_a=1, overwrite_b=1)
         triangle = np.triu(triangle)
-    return _Front(index, triangle, rhs), step, float(np.sum(lost[:, 0] ** 2))
+    return Front(index, triangle, rhs), step, float(np.sum(lost[:, 0] ** 2))

@@ -33,10 +33,10 @@ def reflected(matrix: FloatArray, *, overwrite: bool = False) -> tuple[FloatArra
 class Reflection:
     """A QR factorisation whose Q is never formed: cheap to make and to apply."""
 
-    def __init__(self, matrix: FloatArray) -> None:
+    def __init__(self, matrix: FloatArray, *, overwrite: bool = False) -> None:
         # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
         matrix = matrix if len(matrix) else np.zeros((1, matrix.shape[1]))
-        self._raw, self._tau = reflected(matrix)
+        self._raw, self._tau = reflected(matrix, overwrite=overwrite)
         self.upper = np.triu(self._raw[: min(matrix.shape)])
 
     def rotated(self, values: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from sharpfront.leastsquares.batched_leaves import Stack, stacked
 from sharpfront.leastsquares.batched_tree import solved_on_device
 from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
+from sharpfront.leastsquares.distributed_tree import solved_on_cluster
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
@@ -88,10 +90,13 @@ class Tree:
         Where large systems are eliminated, by Gram matrices; None for the processor alone.
     large
         Systems with so many moments are large.
+    cluster
+        A client of dask, whose workers eliminate large systems; None for this machine alone.
     """
 
     device: Device | None = None
     large: int = LARGE
+    cluster: Any = None
     _known: dict[Hashable, LeafFactor] = field(default_factory=dict, repr=False)
     _last: list[tuple[TraceSystem, TreeSolution]] = field(default_factory=list, repr=False)
 
@@ -107,7 +112,10 @@ class Tree:
 
     def _eliminated(self, system: TraceSystem) -> TreeSolution:
         elimination = self.elimination(system)
-        if self.device is not None and elimination.moments >= max(1, self.large):
+        large = elimination.moments >= max(1, self.large)
+        if self.cluster is not None and large:
+            return solved_on_cluster(self.cluster, system, elimination)
+        if self.device is not None and large:
             stacks = partial(self.stacks, system, elimination)
             found = solved_on_device(self.device, elimination, stacks)
             if found is not None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray
 from sharpfront.maps.chain import Orders, Taylor
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 Corner = tuple[float, float]
 # Places along the strip from which points are looked for, and steps of Newton's method.
@@ -80,6 +83,8 @@ class Strip:
 
     @cached_property
     def _places(self) -> tuple[FloatArray, cKDTree]:
+        from scipy.spatial import cKDTree
+
         s = np.linspace(0.0, self.length, PLACES)
         middle = np.stack([s, np.full(PLACES, 0.5 * self.depth)], axis=1)
         return s, cKDTree(self.points(middle))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from sharpfront.errors import MixtureError
+from sharpfront.sobol import sobol
 
 FloatArray: TypeAlias = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
@@ -104,12 +105,9 @@ class Mixture:
         one of pi_k count; the other coordinates go through the inverse normal distribution.
         """
         rng = np.random.default_rng(whole(seed, "seed"))
-        from scipy.stats import qmc
-
-        sobol = qmc.Sobol(self.dimension + 1, bits=30, rng=rng)
         # Half a bit up: the sequence may contain 0, whose normal quantile is infinite.
         power = max(whole(count, "count") - 1, 0).bit_length()
-        unit = sobol.random_base2(power)[:count] + 2.0**-31
+        unit = sobol(power, self.dimension + 1, rng)[:count] + 2.0**-31
         level = (unit[:, 0].argsort().argsort() + 0.5) / max(count, 1)
         live = np.flatnonzero(self.weights)
         chosen = live[np.searchsorted(self.weights[live].cumsum()[:-1], level)]
@@ -270,6 +268,8 @@ def _check_parameters(weights: FloatArray, means: FloatArray, covariances: Float
 
 def _are_positive_definite(matrices: FloatArray) -> bool:
     """Whether matrices (K, d, d) are finite, symmetric up to 1e-8 and positive definite."""
+    if matrices.shape[1] == 1:
+        return bool(np.isfinite(matrices).all() and (matrices > 0).all())
     diagonal = np.diagonal(matrices, axis1=1, axis2=2)
     if not np.isfinite(matrices).all() or not np.all(diagonal > 0):
         return False

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import RegularGridInterpolator
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
@@ -114,6 +113,8 @@ class _Placed:
 
 def _on_grid(domain: Domain, name: str, array: FloatArray) -> Callable[..., Any]:
     """Return values on an even grid as a function."""
+    from scipy.interpolate import RegularGridInterpolator
+
     if not np.isfinite(array).all():
         raise ProblemError(f"The guess for {name} holds values that are not finite.")
     d = domain.dimension

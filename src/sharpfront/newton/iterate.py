@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
@@ -24,6 +23,9 @@ from sharpfront.maps import chain
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.piece import Piece
 from sharpfront.pieces.tables import even_kernels
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 # Steps of differences, as part of the domain's size: the best ones for first derivatives and
 # nearly so for second ones.
@@ -157,6 +159,8 @@ class Interpolated:
     @classmethod
     def of(cls, iterate: Iterate, name: str, orders: int, x: FloatArray) -> Interpolated:
         """Return splines through the derivatives of order 0 to `orders` at positions x."""
+        from scipy.interpolate import CubicSpline
+
         rows = [iterate.values(name, x[:, None], (j,)) for j in range(orders + 1)]
         return cls(tuple(CubicSpline(x, row) for row in rows))
 

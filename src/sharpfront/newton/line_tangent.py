@@ -118,9 +118,8 @@ class LineTangent:
             factor = stiffness if j == self.order else 1.0
             known = self._constant.get(j)
             coefficients[j] = _Row(sampled, j) if known is None else factor * known
-        return LineProblem(
-            self.interval, tuple(coefficients), _Row(sampled, self.order + 1), conditions
-        )
+        source = _Row(sampled, self.order + 1)
+        return LineProblem(self.interval, tuple(coefficients), source, conditions)
 
     def frozen(self, values: FloatArray) -> LineProblem:
         """Return the linear problem about numbers in the place of u, u', ..., everywhere.

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator, RegularGridInterpolator
 
 from sharpfront.arrays import FloatArray
 from sharpfront.estimate.mesh import Mesh
@@ -49,6 +48,12 @@ class MeshTable:
 
 def _interpolant(mesh: Mesh, values: FloatArray) -> Any:
     """Return a linear interpolant: on the grid of a box by its axes, else by triangles."""
+    from scipy.interpolate import (
+        LinearNDInterpolator,
+        NearestNDInterpolator,
+        RegularGridInterpolator,
+    )
+
     if mesh.axes:
         grid = values.reshape([len(axis) for axis in mesh.axes])
         return RegularGridInterpolator(mesh.axes, grid, bounds_error=False, fill_value=None)

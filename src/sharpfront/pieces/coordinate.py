@@ -13,6 +13,7 @@ anchor first, so that positions beside an end keep all their digits.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -46,8 +47,9 @@ class Points:
 
     def split(self, ends: FloatArray) -> list[Points]:
         """Return consecutive parts, cut before the indices `ends`."""
-        parts = zip(np.split(self.anchor, ends), np.split(self.offset, ends), strict=True)
-        return [Points(anchor, offset) for anchor, offset in parts]
+        cuts = [0, *ends, len(self.anchor)]
+        parts = [slice(a, b) for a, b in itertools.pairwise(cuts)]
+        return [Points(self.anchor[part], self.offset[part]) for part in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +150,9 @@ class Coordinate:
         centres = self.anchor + self.offset
         graded = (centres[:, None] + self.scale[:, None] * step).ravel()
         table = np.concatenate([graded, np.linspace(self.low, self.high, 33)])
-        table = np.unique(np.clip(table, self.low, self.high))
+        table = np.minimum(np.maximum(table, self.low), self.high)
+        table.sort()
+        table = table[np.append(True, table[1:] != table[:-1])]
         return table, self._raw(self.nearest(table))
 
     def _z(self, points: Points) -> FloatArray:

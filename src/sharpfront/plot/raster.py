@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
@@ -147,6 +146,8 @@ def _rim(domain: Domain, where: Section, outline: Path | None, resolution: int) 
 
 def with_extremes(values: FloatArray, at: NDArray[np.int64], beyond: FloatArray) -> FloatArray:
     """Return cells with the values at places in them that no neighbouring cell foretells."""
+    from scipy import ndimage
+
     columns, rows = at.T
     least, most = np.full(values.shape, np.inf), np.full(values.shape, -np.inf)
     np.minimum.at(least, (rows, columns), beyond)
@@ -168,6 +169,8 @@ def with_extremes(values: FloatArray, at: NDArray[np.int64], beyond: FloatArray)
 
 def _with_margin(values: FloatArray) -> FloatArray:
     """Return cells with those next to the domain filled in; the outline cuts them off."""
+    from scipy import ndimage
+
     missing = np.isnan(values)
     if missing.all() or not missing.any():
         return values

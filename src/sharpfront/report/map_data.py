@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import ndimage
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
@@ -102,6 +101,8 @@ def _values(
 
 def _with_margin(values: FloatArray) -> FloatArray:
     """Return values with the nodes beside the domain filled in; the outline cuts them off."""
+    from scipy import ndimage
+
     missing = np.isnan(values)
     if missing.all() or not missing.any():
         return values

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.look import FIRST_CELLS, Layout, State, even_layout, look
@@ -97,6 +96,8 @@ def place(
 
 def _polished(state: State, layout: Layout, check: _Check) -> Layout:
     """Return the layout with its components moved for the least misfit."""
+    from scipy.optimize import minimize
+
     product = Product((TRIAL, TRIAL))
     has = [m.moving.count > 0 for m in layout.maps]
     free = np.flatnonzero([*has, *has, layout.maps[0].oblique])

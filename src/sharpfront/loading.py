@@ -1,0 +1,45 @@
+"""Names of a package that are fetched when they are first asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+
+def fetcher(package: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return what a package has as ``__getattr__``: its names, and its modules.
+
+    Parameters
+    ----------
+    package
+        Its name.
+    rooms
+        Modules of it, and the names that are fetched from each, separated by blanks.
+    """
+    home = {name: f"{package}.{room}" for room, names in rooms.items() for name in names.split()}
+
+    def fetch(name: str) -> Any:
+        if name in home:
+            found = getattr(importlib.import_module(home[name]), name)
+        else:
+            found = _room(package, name)
+        vars(sys.modules[package])[name] = found
+        return found
+
+    return fetch
+
+
+def _room(package: str, name: str) -> ModuleType:
+    """Return a module of a package."""
+    missing = AttributeError(f"module {package!r} has no attribute {name!r}")
+    if name.startswith("_"):
+        raise missing
+    try:
+        return importlib.import_module(f"{package}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{package}.{name}":
+            raise
+        raise missing from None
