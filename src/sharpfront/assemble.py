@@ -136,10 +136,11 @@ class LinearSystem:
         Rows that are negligible beside the largest of their block are divided by its norm: where
         coefficients vanish but for rounding, what they say is noise.
         """
-        return replace(self, blocks=tuple(_unit_rows(block, negligible) for block in self.blocks))
+        return replace(self, blocks=tuple(unit_rows(block, negligible) for block in self.blocks))
 
 
-def _unit_rows(block: Block, negligible: float) -> Block:
+def unit_rows(block: Block, negligible: float = 0.0) -> Block:
+    """Return rows divided by their norms; see `LinearSystem.with_unit_rows`."""
     xp = namespace(block.matrix)
     norms = xp.sqrt(xp.sum(block.matrix * block.matrix, axis=1))
     if negligible and block.rows:

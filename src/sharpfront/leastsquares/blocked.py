@@ -32,7 +32,6 @@ class _Rows:
     `held` says that there is no -1 among them.
     """
 
-    matrix: FloatArray
     places: NDArray[np.int64]
     weights: FloatArray
     held: bool = False
@@ -57,6 +56,10 @@ class _Stage:
     first: Reflection
     ties: _Rows | None
     second: Reflection | None
+
+    def rows_of(self, count: int) -> FloatArray:
+        """Return the rows of R that give the group's own weights, reflectors below its diagonal."""
+        return self.first.packed if self.second is None else self.second.packed[:count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,18 +103,20 @@ class Blocked:
         edges = system.partition or (0, system.columns)
         scale = _column_scale(system) if self.equilibrate else None
         sizes = tuple(b - a for a, b in itertools.pairwise(edges))
-        own, ties, sums = _sorted(system, edges, scale)
+        rows = _Sorted(system, edges, scale)
+        sums = len(rows.long)
         stages: list[_Stage] = []
         carry = np.zeros((0, sizes[0] + sums))
         for i, size in enumerate(sizes):
-            rows = own[i].matrix
-            full = np.concatenate([rows, carry]) if len(carry) else rows
+            matrix, own = rows.own(i)
+            full = np.concatenate([matrix, carry]) if len(carry) else matrix
             first = Reflection(full, overwrite=True)
             if i == len(sizes) - 1:
-                stages.append(_Stage(own[i], first, None, None))
+                stages.append(_Stage(own, first, None, None))
                 break
-            second = Reflection(_tied(ties[i].matrix, first.upper))
-            stages.append(_Stage(own[i], first, ties[i], second))
+            matrix, ties = rows.ties(i)
+            second = Reflection(_tied(matrix, first.upper))
+            stages.append(_Stage(own, first, ties, second))
             carry = second.upper[size + sums :, size + sums :]
         return _State(system, sizes, sums, tuple(stages), scale)
 
@@ -153,7 +158,7 @@ class Blocked:
             if stage.ties is not None and stage.second is not None:
                 both = stage.second.unrotated(np.concatenate([top, carry]))
                 stage.ties.scatter(both, out)
-                top = both[len(stage.ties.places) :][: len(stage.first.upper)]
+                top = both[len(stage.ties.places) :][: len(stage.first.packed)]
             found = stage.first.unrotated(top)
             stage.own.scatter(found, out)
             carry = found[len(stage.own.places) :]
@@ -166,7 +171,7 @@ def _pulled(state: _State, values: FloatArray) -> list[FloatArray]:
     start, known = 0, np.zeros((state.sizes[0] + state.sums, 1))
     for stage, size in zip(state.stages, state.sizes, strict=True):
         count = size + state.sums
-        upper = stage.first.upper if stage.second is None else stage.second.upper[:count]
+        upper = stage.rows_of(count)
         right = -known
         right[:size, 0] += values[start : start + size]
         start += size
@@ -178,7 +183,7 @@ def _pulled(state: _State, values: FloatArray) -> list[FloatArray]:
 
 def _rotated(reflection: Reflection, values: FloatArray) -> FloatArray:
     """Return the entries of Q^T values that belong to rows of R."""
-    return reflection.rotated(values)[: len(reflection.upper)]
+    return reflection.rotated(values)[: len(reflection.packed)]
 
 
 def _tied(ties: FloatArray, upper: FloatArray) -> FloatArray:
@@ -208,33 +213,56 @@ def _check_rhs(system: LinearSystem, rhs: FloatArray) -> None:
         raise LinearSystemError("The right-hand side holds NaN or infinity. Check the sources.")
 
 
-def _sorted(
-    system: LinearSystem, edges: tuple[int, ...], scale: FloatArray | None
-) -> tuple[list[_Rows], list[_Rows], int]:
-    """Return the rows of each group, the ties after each, and the number of running sums."""
-    groups = len(edges) - 1
-    own: list[list[tuple[Block, int]]] = [[] for _ in range(groups)]
-    ties: list[list[tuple[Block, int]]] = [[] for _ in range(groups)]
-    long: list[_Long] = []
-    place = 0
-    for block in system.blocks:
-        _check(block)
-        if scale is not None:
-            scaled = to_host(block.matrix) * scale[block.start : block.stop]
-            block = replace(block, matrix=scaled)
-        first, last = edges.index(block.start), edges.index(block.stop) - 1
-        if last > first + 1:
-            long += _long_rows(block, place, edges)
-        else:
-            (own if last == first else ties)[first].append((block, place))
-        place += block.rows
-    sizes = [b - a for a, b in itertools.pairwise(edges)]
-    rows = [_stacked(own[i], [sizes[i]], len(long)) for i in range(groups)]
-    tied = [_stacked(ties[i], sizes[i : i + 2], len(long)) for i in range(groups - 1)]
-    if long:
-        rows = [_joined(_ends(long, edges, i), part) for i, part in enumerate(rows)]
-        tied = [_joined(_links(long, edges, i), part) for i, part in enumerate(tied)]
-    return rows, tied, len(long)
+class _Sorted:
+    """The rows of each group, and the ties after each: stacked when they are wanted.
+
+    Parameters
+    ----------
+    system, edges
+        The rows, and the columns at which groups begin.
+    scale
+        Factors of the columns; None for ones.
+    """
+
+    def __init__(
+        self, system: LinearSystem, edges: tuple[int, ...], scale: FloatArray | None
+    ) -> None:
+        groups, place = len(edges) - 1, 0
+        self._own: list[list[tuple[Block, int]]] = [[] for _ in range(groups)]
+        self._ties: list[list[tuple[Block, int]]] = [[] for _ in range(groups)]
+        self._edges, self._scale = edges, scale
+        self.long: list[_Long] = []
+        at = {edge: i for i, edge in enumerate(edges)}
+        for block in system.blocks:
+            _check(block)
+            first, last = at[block.start], at[block.stop] - 1
+            if last > first + 1:
+                self.long += _long_rows(self._scaled(block), place, edges)
+            else:
+                (self._own if last == first else self._ties)[first].append((block, place))
+            place += block.rows
+
+    def own(self, group: int) -> tuple[FloatArray, _Rows]:
+        """Return the rows of one group alone."""
+        found = self._stacked(self._own[group], group, 1)
+        return _joined(_ends(self.long, self._edges, group), found) if self.long else found
+
+    def ties(self, group: int) -> tuple[FloatArray, _Rows]:
+        """Return the rows that tie a group to the next one."""
+        found = self._stacked(self._ties[group], group, 2)
+        return _joined(_links(self.long, self._edges, group), found) if self.long else found
+
+    def _stacked(
+        self, blocks: list[tuple[Block, int]], group: int, count: int
+    ) -> tuple[FloatArray, _Rows]:
+        edges = self._edges[group : group + count + 1]
+        sizes = [b - a for a, b in itertools.pairwise(edges)]
+        return _stacked([(self._scaled(b), p) for b, p in blocks], sizes, len(self.long))
+
+    def _scaled(self, block: Block) -> Block:
+        if self._scale is None:
+            return block
+        return replace(block, matrix=to_host(block.matrix) * self._scale[block.start : block.stop])
 
 
 def _check(block: Block) -> None:
@@ -244,7 +272,9 @@ def _check(block: Block) -> None:
         )
 
 
-def _stacked(blocks: list[tuple[Block, int]], sizes: list[int], sums: int) -> _Rows:
+def _stacked(
+    blocks: list[tuple[Block, int]], sizes: list[int], sums: int
+) -> tuple[FloatArray, _Rows]:
     """Return blocks over groups of those sizes; heavy rows first keep Householder's QR accurate."""
     blocks = sorted(blocks, key=lambda item: -item[0].weight)
     width, count = sum(sizes) + sums * len(sizes), sum(block.rows for block, _ in blocks)
@@ -263,7 +293,7 @@ def _stacked(blocks: list[tuple[Block, int]], sizes: list[int], sums: int) -> _R
         places[own] = np.arange(place, place + block.rows)
         weights[own] = block.weight
         first += block.rows
-    return _Rows(matrix, places, weights, held=True)
+    return matrix, _Rows(places, weights, held=True)
 
 
 def _long_rows(block: Block, place: int, edges: tuple[int, ...]) -> list[_Long]:
@@ -280,7 +310,7 @@ def _long_rows(block: Block, place: int, edges: tuple[int, ...]) -> list[_Long]:
     return out
 
 
-def _ends(long: list[_Long], edges: tuple[int, ...], group: int) -> _Rows:
+def _ends(long: list[_Long], edges: tuple[int, ...], group: int) -> tuple[FloatArray, _Rows]:
     """Return the rows that start the running sums at zero, or close them in the last group."""
     size, count = edges[group + 1] - edges[group], len(long)
     matrix = np.zeros((0, size + count))
@@ -295,27 +325,28 @@ def _ends(long: list[_Long], edges: tuple[int, ...], group: int) -> _Rows:
             matrix[r, size + r] = link.weight
         places = np.array([link.place for link in long], dtype=np.int64)
         weights = np.array([link.weight / link.norm for link in long])
-    return _Rows(matrix.reshape(-1, size + count), places, weights)
+    return matrix.reshape(-1, size + count), _Rows(places, weights)
 
 
-def _links(long: list[_Long], edges: tuple[int, ...], group: int) -> _Rows:
+def _links(long: list[_Long], edges: tuple[int, ...], group: int) -> tuple[FloatArray, _Rows]:
     """Return the ties: sum before the next group = sum before this one + the terms of this one."""
     size, following, count = *np.diff(edges[group : group + 3]), len(long)
     matrix = np.zeros((count, size + following + 2 * count))
     for r, link in enumerate(long):
         matrix[r, :size] = link.weight * link.row[edges[group] : edges[group + 1]]
         matrix[r, size + r], matrix[r, size + count + following + r] = link.weight, -link.weight
-    return _Rows(matrix, np.full(count, -1), np.zeros(count))
+    return matrix, _Rows(np.full(count, -1), np.zeros(count))
 
 
-def _joined(head: _Rows, rows: _Rows) -> _Rows:
+def _joined(
+    head: tuple[FloatArray, _Rows], rows: tuple[FloatArray, _Rows]
+) -> tuple[FloatArray, _Rows]:
     """Return rows with others on top."""
-    if not len(head.places):
+    if not len(head[1].places):
         return rows
-    return _Rows(
-        np.concatenate([head.matrix, rows.matrix]),
-        np.concatenate([head.places, rows.places]),
-        np.concatenate([head.weights, rows.weights]),
+    return np.concatenate([head[0], rows[0]]), _Rows(
+        np.concatenate([head[1].places, rows[1].places]),
+        np.concatenate([head[1].weights, rows[1].weights]),
     )
 
 
@@ -324,7 +355,7 @@ def _substituted(state: _State, rotated: list[FloatArray]) -> FloatArray:
     tail, found = np.zeros((0, rotated[0].shape[1])), []
     for stage, size, right in list(zip(state.stages, state.sizes, rotated, strict=True))[::-1]:
         count = size + state.sums
-        upper = stage.first.upper if stage.second is None else stage.second.upper[:count]
+        upper = stage.rows_of(count)
         known = upper[:, count:] @ tail if len(tail) else 0.0
         tail = _back(upper[:, :count], right - known, count)
         found.append(tail[:size])
@@ -356,9 +387,9 @@ def _back(
 def _facts(state: _State, weights: FloatArray, rhs: FloatArray) -> Facts:
     diagonals = []
     for stage, size in zip(state.stages, state.sizes, strict=True):
-        upper = stage.first.upper if stage.second is None else stage.second.upper
+        last = stage.first if stage.second is None else stage.second
         diagonal = np.zeros(size + state.sums)
-        found = np.abs(np.diagonal(upper))[: len(diagonal)]
+        found = np.abs(np.diagonal(last.packed))[: len(diagonal)]
         diagonal[: len(found)] = found
         diagonals.append(diagonal)
     # Running sums are pivots too: a zero among them is a direction that no row determines.

@@ -37,7 +37,13 @@ class Reflection:
         # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
         matrix = matrix if len(matrix) else np.zeros((1, matrix.shape[1]))
         self._raw, self._tau = reflected(matrix, overwrite=overwrite)
-        self.upper = np.triu(self._raw[: min(matrix.shape)])
+        # R, with reflectors where it is zero: what reads an upper triangle alone needs no copy.
+        self.packed = self._raw[: min(matrix.shape)]
+
+    @property
+    def upper(self) -> FloatArray:
+        """R, (min(m, n), n)."""
+        return np.triu(self.packed)
 
     def rotated(self, values: FloatArray) -> FloatArray:
         """Return Q^T values, (m, k)."""

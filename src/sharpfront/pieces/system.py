@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import Block, LinearSystem
+from sharpfront.assemble import Block, LinearSystem, unit_rows
 from sharpfront.errors import ProblemError
 from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem
 from sharpfront.pieces import tables
@@ -40,15 +40,17 @@ def piece_system(
         What `condition_blocks` made for the basis.
     """
     edges = basis.edges
-    blocks = list(conditions)
+    # Each is divided by its norms at once: what it was before would be as much again.
+    blocks = [unit_rows(block) for block in conditions]
     for i, (left, right) in enumerate(itertools.pairwise(basis.pieces)):
-        blocks.append(_tie(left, right, problem.order, edges[i]))
+        blocks.append(unit_rows(_tie(left, right, problem.order, edges[i])))
     for piece, points, start in zip(basis.pieces, rows, edges, strict=False):
         table = tables.fitting_table(piece.kernels, piece.tabulated)
         matrix, source, _ = operator_rows(problem, piece, table, points)
         x = np.tile(np.clip(points.x, *piece.inside), piece.fields)
-        blocks.append(Block("equation", matrix, source, start=start, points=x[:, None]))
-    return LinearSystem(tuple(blocks), edges).with_unit_rows()
+        block = Block("equation", matrix, source, start=start, points=x[:, None])
+        blocks.append(unit_rows(block))
+    return LinearSystem(tuple(blocks), edges)
 
 
 def condition_blocks(problem: LineProblem, basis: PiecewiseBasis) -> list[Block]:
