@@ -343,9 +343,9 @@ def counted(monkeypatch, system):
     shapes = []
     plain = blocked.Reflection
 
-    def recorded(matrix):
+    def recorded(matrix, **options):
         shapes.append(matrix.shape)
-        return plain(matrix)
+        return plain(matrix, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(blocked, "Reflection", recorded)
