@@ -21,6 +21,7 @@ from sharpfront.adapt.patchwork.certify import (
     MEANING,
     Certifier,
 )
+from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.collars import collared
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.data import are_smooth
@@ -48,23 +49,14 @@ from sharpfront.adapt.patchwork.tails import SoftMode, Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.approximation import Approximation
-from sharpfront.arrays import FloatArray
-from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
-from sharpfront.equation.expression import Expression
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.geometry import BoundaryPoints
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 
-# Positions on each axis of a patch at which the residual is looked at.
-_CHECKED = np.array([-0.9, -0.4, 0.3, 0.8])
-# Points on each part of the boundary at which conditions are looked at.
-LOOKED = 256
-POINTS = ("points", "normals")
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
 # 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
 AMPLIFIED = 1e9
@@ -88,6 +80,8 @@ LOOSEST = 0.1
 # Patches of systems and beyond order two keep all but so many of the functions they begin with:
 # with six of them the fit of a beam is off by as much as the beam is bent.
 KEEPING = 2
+# Where cells for the softest mode are too many, its weights are left so many times longer.
+LOOSER = (1.0, 10.0, 100.0)
 _UNBALANCED = (
     "No function satisfies the equations and all conditions: more functions leave as much of them, "
     "{:.1e}."
@@ -181,15 +175,18 @@ class Patches:
             certificate = certifier.certificate(
                 state.cells, approximation, scales, tails, state.tol
             )
+            # Of a mode that is still held back nobody knows how far it goes.
+            held = 1.0 if state.soft and mode is not None and mode.grows else 0.0
+            certificate = replace(certificate, held=held)
             value = max(certificate.value, certificate.beside)
-        points, volumes = _checked([c.patch for c in state.cells])
+        points, volumes = checked_points([c.patch for c in state.cells])
         residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)
         return PatchAssessment(
             approximation,
             points,
             volumes,
             residual,
-            _mismatch(state.problem, approximation) if certificate else math.nan,
+            mismatch_of(state.problem, approximation) if certificate else math.nan,
             Estimate(value, MEANING),
             tails,
             certificate,
@@ -204,7 +201,7 @@ class Patches:
         tol = tolerance_of(state, assessment.approximation)
         state = replace(state, aim=min(state.aim, tol))
         if assessment.mode is not None:
-            state = replace(state, softness=assessment.mode.size)
+            state = replace(state, softness=assessment.mode.size, growing=assessment.mode.grows)
         if state.soft:
             state = replace(state, before=assessment.approximation)
         if assessment.certificate is None:
@@ -284,11 +281,20 @@ class Patches:
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)
             tails = tails_in(approximation, state, scales_of(approximation, state), aim)
-        tails = _counted(state, tails, assessment.mode, aim)
-        cells, changed = self._cells(state, tails, aim)
-        if not changed:
-            cells = richer(cells)
+        cells = self._cells_for(state, tails, assessment.mode, aim)
         return self._within(state, cells, aim, assessment.certificate is not None)
+
+    def _cells_for(
+        self, state: PatchState, tails: Tails, mode: SoftMode | None, aim: float
+    ) -> list[Cell]:
+        """Return finer or richer cells, for less of the softest mode if else they are too many."""
+        cells: list[Cell] = []
+        for looser in LOOSER if state.soft and mode else (1.0,):
+            cells, changed = self._cells(state, _counted(state, tails, mode, aim / looser), aim)
+            cells = cells if changed else richer(cells)
+            if not self._too_many(state, cells):
+                break
+        return cells
 
     def _within(
         self, state: PatchState, cells: Sequence[Cell], aim: float, certified: bool
@@ -339,16 +345,6 @@ def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float)
     return mode.added(tails, aim) if state.soft and mode is not None and mode.grows else tails
 
 
-def _checked(patches: Sequence[Patch]) -> tuple[FloatArray, FloatArray]:
-    """Return points of patches at which the residual is looked at, and their shares of volume."""
-    points, volumes = [], []
-    for patch in patches:
-        points.append(patch.spread(_CHECKED))
-        size = patch.cut.area if patch.cut else float(np.prod(patch.sides))
-        volumes.append(np.full(len(points[-1]), size / len(points[-1])))
-    return np.concatenate(points), np.concatenate(volumes)
-
-
 def _poorer(settings: PatchSettings, tol: float) -> Iterator[tuple[PatchSettings, float]]:
     """Yield settings with ever fewer functions to begin with, then ever looser tolerances."""
     while settings.functions(tol) > FEWEST:
@@ -357,16 +353,3 @@ def _poorer(settings: PatchSettings, tol: float) -> Iterator[tuple[PatchSettings
     while tol < LOOSEST:
         tol = 10.0 * tol
         yield replace(settings, base=settings.base + FEWEST - settings.functions(tol)), tol
-
-
-def _mismatch(problem: Problem, approximation: Approximation) -> float:
-    """Return the largest miss of a condition on the boundary."""
-    parts: dict[tuple[Expression, ...], list[BoundaryPoints]] = {}
-    for c in problem.conditions:
-        parts.setdefault(c.residuals, []).append(problem.domain.boundary(c.part, LOOKED))
-    misses = []
-    for residuals, own in parts.items():
-        points, normals = (np.concatenate([getattr(b, k) for b in own]) for k in POINTS)
-        found = approximation.mismatch(residuals, BoundaryPoints(points, normals))
-        misses.append(float(np.abs(found).max()))
-    return max(misses, default=0.0)

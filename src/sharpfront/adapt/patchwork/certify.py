@@ -95,6 +95,8 @@ class Certificate:
         Which of this is at corners of the domain only.
     moved
         The error as a solution with more functions shows it, if that is larger.
+    held
+        One if the softest mode is still held back, and the solution with it.
     """
 
     change: float
@@ -106,6 +108,7 @@ class Certificate:
     beside: float = 0.0
     corners: CornerChanges | None = None
     moved: float = 0.0
+    held: float = 0.0
 
     @property
     def value(self) -> float:
@@ -117,7 +120,7 @@ class Certificate:
         """
         left = max(self.norm, self.vertices, self.singular)
         whole = self.change + (left if self.singular else self.vertices)
-        return max(whole, left, self.contradiction)
+        return max(whole, left, self.contradiction, self.held)
 
 
 @dataclass(frozen=True, eq=False)

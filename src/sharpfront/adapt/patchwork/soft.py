@@ -69,5 +69,7 @@ def soft_mode(
     every = [np.ones(len(patches))] * len(rows.unknowns)
     tails = tails_of(load, scales, aim, every, corner_flags(state))
     aim = max(SMALLEST, aim, AT_ONCE * float(tails.tail.max()))
+    # The last cells are assessed again, and by themselves do not grow.
     grows = moving or abs(size - state.softness) > MOVING * share * size
+    grows = grows or (state.final and state.growing)
     return SoftMode(tails_of(load, scales, aim, every, corner_flags(state)), aim, size, grows)

@@ -122,6 +122,8 @@ class PatchState:
         The solution before, where they do.
     softness
         The size of the softest mode in it.
+    growing
+        Whether that was larger than before.
     moves
         Solutions in a row that were far from the one before.
     """
@@ -147,6 +149,7 @@ class PatchState:
     soft: bool = False
     before: Approximation | None = None
     softness: float = 0.0
+    growing: bool = False
     moves: int = 0
 
     def about(self, problem: Problem) -> PatchState:
@@ -308,9 +311,10 @@ def words_of(assessment: PatchAssessment) -> str:
     found = assessment.certificate
     assert found is not None
     closer = f", patches closer to the ends of interfaces by {found.vertices:.1e}"
+    held = "; its softest motion is still held back" if found.held else ""
     moved = f"; by one with more functions it is off by {found.moved:.1e}" if found.moved else ""
     return (
         f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches}: two "
         f"more along every axis change it by {found.change:.1e}, other weights of the rows by "
-        f"{found.norm:.1e}{closer if found.vertices else ''}{moved}."
+        f"{found.norm:.1e}{closer if found.vertices else ''}{moved}{held}."
     )
