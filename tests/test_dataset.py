@@ -137,6 +137,12 @@ def test_netcdf_files_come_back(layer, wave, tmp_path):
         sf.export(wave, tmp_path / "wave.vtu")
 
 
+def test_a_data_frame_needs_pandas(layer, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match="pandas"):
+        layer.to_dataframe()
+
+
 def test_slips_are_named(layer, monkeypatch):
     with pytest.raises(ProblemError, match="y is not a coordinate of this solution; they are x"):
         layer.to_xarray(y=[0.5])

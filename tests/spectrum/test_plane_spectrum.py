@@ -27,7 +27,7 @@ def rectangle(a, b, first, count):
 
 
 class TestMembranes:
-    @pytest.mark.parametrize(("a", "b"), [(np.pi, np.pi), (1.0, 1.7)])
+    @pytest.mark.parametrize(("a", "b"), [(1.0, 1.7)])
     def test_a_rectangle_held_and_free(self, a, b):
         box = sf.Box((0, a), (0, b))
         assert trusted(sf.eigs(membrane(box), k=4), rectangle(a, b, 1, 4))

@@ -119,13 +119,19 @@ def compared(
         close = max(ALIKE * abs(own.value), 4.0 * apart)
         same = [s for c, s in rough if abs(c.value - own.value) <= close]
         error = float(max(apart, own.rounding))
-        value = own.value.real + 0j if abs(own.value.imag) <= error else own.value
+        value = _cleaned(own.value, error)
         missed = _distance(shape / scale, same)
         out.append(Match(value, error, missed, own.weights, scale))
     counts = [_as_near([c.value for c, _ in found], out, near) for found in (rough, fine)]
     doubt = _missing(counts, out, near)
     ordered = sorted(out, key=lambda m: (m.value.real, m.value.imag))
     return ordered, doubt, max(0, counts[1] - len(out))
+
+
+def _cleaned(value: complex, error: float) -> complex:
+    """Return a value without a part that is no larger than its error."""
+    real, imaginary = (0.0 if abs(part) <= error else part for part in (value.real, value.imag))
+    return complex(real, imaginary)
 
 
 def _distance(shape: Complex, same: Sequence[Complex]) -> float:
