@@ -9,7 +9,7 @@ below n go on from piece to piece, and the conditions make the system square.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -86,7 +86,6 @@ class LinePencil:
     statement: SpectralProblem
     edges: FloatArray
     points: tuple[int, ...]
-    _blocks: list[tuple[int, int, Complex]] = field(default_factory=list, repr=False)
 
     @cached_property
     def orders(self) -> tuple[int, ...]:
@@ -164,11 +163,11 @@ class LinePencil:
 
     def _continuity_rows(self, rows: list[tuple[int, int, Complex]], count: int) -> int:
         pieces = range(len(self.points) - 1)
-        pairs = [(i, i + 1, 0.0) for i in pieces]
+        pairs = [(i, i + 1) for i in pieces]
         if self.statement.problem.domain.periodic_axes[0]:
-            pairs.append((len(self.points) - 1, 0, 0.0))
+            pairs.append((len(self.points) - 1, 0))
         nothing = np.zeros((2, 1, 1))
-        for left, right, _ in pairs:
+        for left, right in pairs:
             for u, n in enumerate(self.orders):
                 for k in range(n):
                     one = self.table(left, u, np.ones(1), k)

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as ss
 import scipy.sparse.linalg as ssl
-from numpy.typing import NDArray
 
 from sharpfront.spectrum.statement import Complex
 
@@ -114,15 +113,3 @@ def _slope(matrices: Sequence[Any], value: complex) -> Any:
         (j * value ** (j - 1) * m for j, m in enumerate(matrices[2:], 2)),
         start=matrices[1] * (1 + 0j),
     )
-
-
-def distinct(values: Sequence[complex], close: float) -> NDArray[np.int64]:
-    """Return numbers of groups of values that are as close as that, in their order."""
-    groups: list[complex] = []
-    out = []
-    for value in values:
-        near = [i for i, other in enumerate(groups) if abs(other - value) <= close]
-        if not near:
-            groups.append(value)
-        out.append(near[0] if near else len(groups) - 1)
-    return np.array(out, dtype=np.int64)

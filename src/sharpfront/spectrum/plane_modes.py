@@ -14,6 +14,7 @@ from sharpfront.adapt.patchwork.state import PatchState, tails_in
 from sharpfront.adapt.patchwork.tails import WORST, Tails
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.equation.expression import is_zero
 from sharpfront.errors import ProblemError
 from sharpfront.rows.pencil_rows import PencilRows
@@ -209,7 +210,7 @@ class _Search:
         basis = basis_of(level.pencil.patches)
         names, found = self.statement.problem.unknowns, []
         for candidate in level.candidates[: self.k]:
-            scale = _largest(basis.on_patches, candidate.weights)
+            scale = _largest(basis, candidate.weights)
             for part in (np.real, np.imag):
                 own = {
                     u: np.ascontiguousarray(part(w / scale)) for u, w in candidate.weights.items()
@@ -234,10 +235,10 @@ class _Search:
         points = points[self.statement.problem.domain.contains(points)]
         zero = (0, 0)
 
-        def values(own: object, weights: dict[str, Complex]) -> Complex:
+        def values(own: PatchworkBasis, weights: dict[str, Complex]) -> Complex:
             return np.concatenate(
                 [
-                    own.values(w.real, points, zero) + 1j * own.values(w.imag, points, zero)  # type: ignore[attr-defined]
+                    own.values(w.real, points, zero) + 1j * own.values(w.imag, points, zero)
                     for w in weights.values()
                 ]
             )
@@ -265,11 +266,11 @@ class _Search:
         return Modes(tuple(modes), doubt, more=more)
 
     def _approximation(
-        self, basis: object, weights: dict[str, Complex], scale: complex, missed: float
+        self, basis: PatchworkBasis, weights: dict[str, Complex], scale: complex, missed: float
     ) -> Approximation:
         problem = self.statement.problem
         bases = dict.fromkeys(problem.unknowns, basis)
-        return approximation_of(problem, bases, weights, scale, missed)  # type: ignore[arg-type]
+        return approximation_of(problem, bases, weights, scale, missed)
 
 
 def _size(statement: SpectralProblem) -> float:
@@ -284,9 +285,11 @@ def _size(statement: SpectralProblem) -> float:
     return float(sizes[0] / max(sizes[1], 1e-300))
 
 
-def _largest(on_patches: object, weights: dict[str, Complex]) -> complex:
+def _largest(basis: PatchworkBasis, weights: dict[str, Complex]) -> complex:
     """Return the value of largest size of a mode on its patches."""
     z = tuple(np.linspace(-1.0, 1.0, 7).tolist())
-    values = [on_patches(w.real, z) + 1j * on_patches(w.imag, z) for w in weights.values()]  # type: ignore[operator]
+    values = [
+        basis.on_patches(w.real, z) + 1j * basis.on_patches(w.imag, z) for w in weights.values()
+    ]
     every = np.concatenate(values)
     return complex(every[int(np.argmax(np.abs(every)))])
