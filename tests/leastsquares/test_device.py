@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import os
 import sys
 from contextlib import contextmanager
 
@@ -24,12 +25,13 @@ from sharpfront.maps import AxisMap
 from sharpfront.rows.patch_rows import PatchRows
 
 
-def torch_on_the_processor():
+def through_torch():
+    """Torch on the processor, or on a card if one is named."""
     pytest.importorskip("torch")
-    return Card("cpu")
+    return Card(os.environ.get("SHARPFRONT_TEST_DEVICE", "cpu"))
 
 
-DEVICES = pytest.mark.parametrize("device", [Host, torch_on_the_processor])
+DEVICES = pytest.mark.parametrize("device", [Host, through_torch])
 
 
 def solved(problem, lines, functions, tree, heavier=1.0):
