@@ -76,7 +76,9 @@ class _Mixer:
     """
 
     def __init__(self, levels: FloatArray, unit: FloatArray) -> None:
-        self.weight = np.broadcast_to(unit, levels.shape).ravel()
+        # One unknown needs no weights: only how changes compare counts.
+        many = len(unit) > 1
+        self.weight = np.broadcast_to(unit, levels.shape).ravel() if many else np.ones(1)
         self.levels: list[FloatArray] = []
         self.changes: list[FloatArray] = []
 
@@ -86,15 +88,16 @@ class _Mixer:
         x, c = levels.ravel(), change.ravel()
         if self.levels:
             differences = c - np.array(self.changes)
-            weighted = differences * self.weight
+            weighted = differences * self.weight if len(self.weight) > 1 else differences
             gram = weighted @ weighted.T
             # What hardly differs from the others has no weight of its own.
-            gram[np.diag_indices_from(gram)] *= 1.0 + 1e-13
+            gram.flat[:: len(gram) + 1] *= 1.0 + 1e-13
             try:
                 fit = np.linalg.solve(gram, weighted @ (c * self.weight))
             except np.linalg.LinAlgError:
                 fit = np.zeros(len(gram))
-            new -= (fit @ (x - np.array(self.levels) + differences)).reshape(new.shape)
+            differences += x - np.array(self.levels)
+            new -= (fit @ differences).reshape(new.shape)
         self.levels, self.changes = [*self.levels[1 - MIXED :], x], [*self.changes[1 - MIXED :], c]
         return np.asarray(new)
 
