@@ -32,29 +32,60 @@ def sampled(
         x = with_hints(x, np.asarray(hints))
     u = functions(x)
     most = min(MOST, MOST_VALUES // max(len(u), 1))
+    ranges = _Ranges(u)
+    # Cells that are new, with those beside them: of the others nothing has changed.
+    cells = np.arange(len(x) - 1)
     for _ in range(HALVINGS):
-        wide = _changes(x, u) & (np.diff(x) > 1e-13 * (high - low))
-        if not wide.any() or len(x) > most:
+        wide = cells[ranges.changes(x, u, cells)]
+        wide = wide[np.diff(x)[wide] > 1e-13 * (high - low)]
+        if not len(wide) or len(x) > most:
             break
         middle = 0.5 * (x[1:] + x[:-1])[wide]
-        at = np.flatnonzero(wide) + 1
-        x, u = np.insert(x, at, middle), np.insert(u, at, functions(middle), axis=1)
+        values = functions(middle)
+        x, u = np.insert(x, wide + 1, middle), np.insert(u, wide + 1, values, axis=1)
+        ranges.widen(values)
+        first = wide + np.arange(len(wide))
+        near = np.unique(first[:, None] + np.arange(-1, 3))
+        cells = near[(near >= 0) & (near < len(x) - 1)]
     return x, u
 
 
-def _changes(x: FloatArray, u: FloatArray) -> NDArray[np.bool_]:
-    """Tell over which cells a function or its slope changes by too much of its range."""
-    steps = np.diff(x)
-    slope = np.diff(u, axis=1) / steps
-    spread = np.maximum(np.ptp(u, axis=1), 1e-300)[:, None]
-    steep = np.maximum(np.ptp(slope, axis=1), 1e-6 * spread[:, 0] / (x[-1] - x[0]))[:, None]
-    jump = np.abs(np.diff(u, axis=1)) > JUMP * spread
-    turn = np.abs(np.diff(slope, axis=1)) > 2.0 * JUMP * steep
-    # Below this a slope is rounding.
-    turn &= np.minimum(steps[1:], steps[:-1]) > 1e-14 * np.abs(u).max() / (JUMP * steep)
-    jump[:, 1:] |= turn
-    jump[:, :-1] |= turn
-    return np.asarray(jump.any(axis=0))
+class _Ranges:
+    """The ranges of functions and of their slopes, as far as they have been seen.
+
+    Parameters
+    ----------
+    u
+        Values, (m, n).
+    """
+
+    def __init__(self, u: FloatArray) -> None:
+        self.low, self.high = u.min(axis=1), u.max(axis=1)
+        self.flat, self.steep = np.full((2, len(u)), np.inf) * np.array([[1.0], [-1.0]])
+
+    def widen(self, u: FloatArray) -> None:
+        """Take further values into account."""
+        self.low = np.minimum(self.low, u.min(axis=1))
+        self.high = np.maximum(self.high, u.max(axis=1))
+
+    def changes(self, x: FloatArray, u: FloatArray, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell over which of some cells a function or its slope changes by too much."""
+        steps, rise = x[cells + 1] - x[cells], u[:, cells + 1] - u[:, cells]
+        slope = rise / steps
+        self.flat = np.minimum(self.flat, slope.min(axis=1))
+        self.steep = np.maximum(self.steep, slope.max(axis=1))
+        spread = np.maximum(self.high - self.low, 1e-300)
+        least = 1e-6 * spread / (x[-1] - x[0])
+        steep = np.maximum(self.steep - self.flat, least)[:, None]
+        jump = np.abs(rise) > JUMP * spread[:, None]
+        turn = np.abs(np.diff(slope, axis=1)) > 2.0 * JUMP * steep
+        # Below this a slope is rounding.
+        size = max(float(-self.low.min()), float(self.high.max()))
+        turn &= np.minimum(steps[1:], steps[:-1]) > 1e-14 * size / (JUMP * steep)
+        turn &= np.diff(cells) == 1
+        jump[:, 1:] |= turn
+        jump[:, :-1] |= turn
+        return np.asarray(jump.any(axis=0))
 
 
 def with_hints(x: FloatArray, hints: FloatArray) -> FloatArray:

@@ -113,11 +113,15 @@ def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
 
 
 def _spread(low: float, high: float) -> FloatArray:
-    """Return places spread over an interval, the first few of them too: bits turned around."""
-    turned = np.zeros(SPREAD, dtype=int)
-    for bit in range(SPREAD.bit_length() - 1):
-        turned = 2 * turned + (np.arange(SPREAD) >> bit) % 2
-    return np.asarray(low + (high - low) * (turned[:, None] + 0.5) / SPREAD)
+    """Return places spread over an interval, the first few of them too.
+
+    They are not evenly apart: the largest value at even places of something that travels goes up
+    and down as often as it passes one, and by the same amount each time.
+    """
+    rng = np.random.default_rng(0)
+    counts = (BROKEN, PLACES - BROKEN, SPREAD - PLACES)
+    parts = [(rng.permutation(n) + rng.random(n)) / n for n in counts]
+    return np.asarray(low + (high - low) * np.concatenate(parts)[:, None])
 
 
 def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:
