@@ -103,3 +103,21 @@ def test_a_source_beside_a_held_end_needs_no_stricter_runs(source, diffusion):
     assert found.converged and error.max() < found.error_estimate
     # One pair of runs sufficed.
     assert found.diagnostics["step_tolerance"] == pytest.approx(1e-7)
+
+
+@pytest.mark.parametrize("begin", [0.31])
+def test_an_end_that_is_heated_hard_for_a_moment_is_no_end_of_the_run(begin):
+    """After such a jump the state is rounded, and no first step sees all of the layer."""
+    problem = sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - 0.006 * u.dxx,
+        left=lambda u, x, t: (
+            u.dn + np.where((t > begin) & (t < begin + 1e-4), 3000.0, 0.6) * (u - 1)
+        ),
+        right=lambda u, x, t: u,
+        initial=0.0,
+        time=(0, begin + 0.05),
+    )
+    found = sf.solve(problem, tol=1e-5)
+    assert found.domain.time[1] == begin + 0.05
+    assert found.converged

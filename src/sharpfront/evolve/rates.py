@@ -26,11 +26,13 @@ def first_rates(discrete: Discrete, frame: Frame, values: FloatArray, t: float) 
     span = discrete.system.problem.time
     assert span is not None
     soon = SOON * (span[1] - span[0])
-    here = Moments(discrete, frame, t, np.array([0.0, soon]))
-    zero = np.zeros_like(values)[None]
-    now, then = here.residual(np.repeat(values[None], 2, axis=0), np.repeat(zero, 2, axis=0))
+    # What is given may jump at this very moment: its rate is that from right after it on.
+    here = Moments(discrete, frame, t, soon * np.arange(3.0))
+    now, first, second = here.residual(
+        np.repeat(values[None], 3, axis=0), np.zeros((3, *values.shape))
+    )
     held = _held(discrete, here)
-    right = -np.where(held, (then - now) / soon, now)
+    right = -np.where(held, (second - first) / soon, now)
     found = _solved(here.part(slice(0, 1)), values, held, right)
     return np.zeros_like(values) if found is None else found
 

@@ -17,6 +17,8 @@ ITERATIONS, MIXED = 10, 3
 # What a first step may leave out inside it, of what others may: where rates jump at the start its
 # coefficients in time fall slowly, and more than is seen is left out.
 EARLY = 0.1
+# What changes within this share of the span after a start was rounded, and fades.
+SOONEST = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,14 +107,15 @@ class _Mixer:
 def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArray) -> float:
     """Return what a step leaves in time, as a share of what it may, to the power s + 1."""
     # After a start rates may jump, and the step is of no higher order than the formula.
-    most = min(run.in_time, run.tol) if state.before is None else run.in_time
+    early = state.before is None and step.dt > SOONEST * (run.span[1] - run.span[0])
+    most = min(run.in_time, run.tol) if early else run.in_time
     late = _embedded(run, step, state, solved, unit) / most
     if late > 1.0:
         return late
     nodes, during = run.at_nodes, run.settings.during * run.tol
     values = np.concatenate([state.values[None], solved.levels])
     late = max(late, left_out(values[:, nodes] / unit) / during)
-    if state.before is None:
+    if early:
         # Layers at the ends are thinner than elements then: nodes do not see them.
         own = step.frame.gathered(values) * step.all.d @ step.frame.tables.turned(0)[0]
         missed = max(left_out(u) / size for u, size in zip(own, state.scale, strict=True))
