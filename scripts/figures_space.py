@@ -61,39 +61,18 @@ def corner() -> plt.Figure:
 
 
 def front() -> plt.Figure:
-    """Draw kernels along a circular front, and the surface on which they are round."""
-    w = 1e-2
-    solution = sf.solve(catalog.CIRCULAR_FRONT.problem(w), tol=1e-4, adaptor=ResolveSpace())
-    basis = solution.approximation.bases["u"]
-    figure, (shown, flat, spare) = plt.subplots(1, 3, figsize=(11.4, 3.6), layout="constrained")
+    """Draw a circular front, its patches, and a part of them magnified."""
+    w = 1e-3
+    solution = sf.solve(catalog.CIRCULAR_FRONT.problem(w), tol=1e-4)
+    figure, (shown, flat, close) = plt.subplots(1, 3, figsize=(11.4, 3.8), layout="constrained")
     solution.plot("solution", axes=shown)
     shown.set_title(
         f"A circular front of width {w:g}:\nestimated error {solution.error_estimate:.0e}"
     )
-    _ellipses(flat, basis.centres, basis.covariances)
-    flat.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="x", ylabel="y")
-    flat.set_title(f"{solution.kernels} kernels, drawn at a quarter of\ntheir standard deviation")
-    spare.set_axis_off()
-    spare.set_title("The same kernels on the surface\n(x, y, s), its front half cut away")
-    lifted = figure.add_axes((0.69, -0.1, 0.3, 1.05), projection="3d", computed_zorder=False)
-    _surface(lifted, basis)
+    solution.plot("kernels", axes=flat)
+    solution.plot("kernels", axes=close, x=(0.66, 0.72), y=(0.64, 0.7))
+    close.set_title("The same, 17 times larger")
     return figure
-
-
-def _surface(axes: Any, basis: Any) -> None:
-    """Draw half of the embedded surface with its kernels, as wide as high."""
-    (level,) = basis.embedding.fronts
-    side = np.linspace(0, 1, 161)
-    x, y = np.meshgrid(side, 0.5 + side / 2)
-    height = level.coordinate(np.stack([x.ravel(), y.ravel()], axis=1)).reshape(x.shape)
-    axes.plot_surface(x, y, height, color="#cfe0f2", rcount=80, ccount=160, lw=0)
-    inside = np.all((basis.centres >= 0) & (basis.centres <= 1), axis=1)
-    far = basis.centres[inside & (basis.centres[:, 1] > 0.5)]
-    axes.scatter(*far.T, level.coordinate(far), s=4, color=BLUE, depthshade=False)
-    axes.view_init(elev=20, azim=-90)
-    axes.set_box_aspect((1, 0.5, float(np.ptp(height))), zoom=1.1)
-    axes.set_axis_off()
-    axes.patch.set_alpha(0)
 
 
 def grid() -> plt.Figure:

@@ -251,7 +251,8 @@ class Solution(Asked):
         what
             ``"solution"``; ``"close-up"``, the same with up to three places that are too narrow to
             be seen there magnified, on the line and in the plane; ``"kernels"``, as ellipses of one
-            standard deviation with the last mixture's components; ``"residual"``, log10 of its
+            standard deviation with the last mixture's components, or the patches in the plane;
+            ``"residual"``, log10 of its
             size; ``"estimate"``, how estimate and residual fell over the kernels; ``"all"``, these
             four without the close-up; in space ``"surface"``, on the boundary, and ``"viewer"``,
             the same in a PyVista plotter (extra ``plot3d``). In time ``"kernels"`` are paths on the
@@ -437,7 +438,6 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
     """Return who reads each kind of basis, loaded when a file is read."""
     from sharpfront.bases.patchwork import restore_patchwork
     from sharpfront.pieces import restore_pieces
-    from sharpfront.pieces.embedded import restore_embedded
     from sharpfront.pieces.plane import restore_plane_in_time
     from sharpfront.pieces.slabs import restore_slabs
     from sharpfront.pieces.tensor import restore_tensor
@@ -446,7 +446,6 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
         "pieces": restore_pieces,
         "patchwork": restore_patchwork,
         "tensor": restore_tensor,
-        "embedded": restore_embedded,
         "slabs": restore_slabs,
         "plane in time": restore_plane_in_time,
     }

@@ -252,22 +252,13 @@ def _solve(
         state: State = adaptor.start(problem, tol, budget.seed)
         steps: list[Step] = []
         while state.finished is None:
-            if other is not None and _left_to_kernels(state, budget):
+            if other is not None and getattr(state, "outgrown", False):
                 adaptor, state = other, other.start(problem, tol, budget.seed)
             step, state = turn(problem, adaptor, state, len(steps))
             steps.append(step)
             tell(step.record)
     inner = getattr(adaptor, "inner", adaptor), getattr(state, "inner", state)
     return _solution(problem, tol, steps, state), inner
-
-
-def _left_to_kernels(state: State, budget: Budget) -> bool:
-    """Tell whether patches leave a problem to kernels: narrow fronts, and crowds in space.
-
-    A limit that was given is one of patches where fronts are narrow.
-    """
-    narrow = budget.max_kernels is None and getattr(state, "narrow", False)
-    return narrow or getattr(state, "outgrown", False)
 
 
 def _continued(

@@ -543,25 +543,6 @@ def test_an_estimate_below_the_tolerance_at_once_is_still_confirmed():
     assert len(solution.history) > 1
 
 
-# --- fronts across the axes ----------------------------------------------------------------------
-
-
-def test_a_circular_front_gets_kernels_along_it():
-    from sharpfront.catalog import CIRCULAR_FRONT, max_error
-    from sharpfront.pieces.embedded import EmbeddedBasis
-
-    solution = sf.solve(CIRCULAR_FRONT.problem(5e-3), tol=1e-4, adaptor=ResolveSpace())
-    basis = solution.approximation.bases["u"]
-    assert solution.converged
-    assert isinstance(basis, EmbeddedBasis)
-    assert basis.size <= 1500
-    error = max_error(solution, CIRCULAR_FRONT.exact(5e-3), CIRCULAR_FRONT.points(5e-3, 60))
-    assert error < 1e-4
-    assert error / 5 < solution.error_estimate < 20 * error
-    axes = np.sqrt(np.linalg.eigvalsh(basis.covariances))
-    assert (axes[:, 1] / axes[:, 0]).max() > 10
-
-
 def test_a_spike_between_the_nodes_is_seen():
     def source(x, y):
         r2 = ((x - 0.3137) ** 2 + (y - 0.7241) ** 2) / 9e-6

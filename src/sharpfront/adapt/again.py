@@ -57,7 +57,6 @@ def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) ->
             trial=trial,
             pending=(),
             tuned=True,
-            looked=True,
             best=None,
             last=None,
             idle=0,

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.adapt.embedded import FrontTrial
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
@@ -77,14 +76,11 @@ def profiles(approximation: Approximation) -> list[FloatArray]:
     return [np.max(np.stack(same), axis=0) for same in zip(*parts, strict=True)]
 
 
-def smaller(trial: Trial | FrontTrial) -> Trial:
+def smaller(trial: Trial) -> Trial:
     """Return a cheaper trial, to see whether the estimate of a first solve tells the truth."""
-    assert isinstance(trial, Trial)
     return replace(trial, functions=tuple(max(4, round(0.75 * k)) for k in trial.functions))
 
 
-def work(trial: Trial | FrontTrial) -> int:
-    """Return a number that grows with the size of a trial, larger for fronts than for products."""
-    if isinstance(trial, FrontTrial):
-        return 10**12 + trial.count
+def work(trial: Trial) -> int:
+    """Return a number that grows with the size of a trial."""
     return math.prod(trial.functions)

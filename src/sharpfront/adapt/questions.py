@@ -9,7 +9,6 @@ from dataclasses import fields, replace
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.embedded import even_mesh
 from sharpfront.adapt.reweighed import SecondLook
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
 from sharpfront.approximation import Approximation, split_weights
@@ -20,6 +19,7 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.elements import can_be_built
+from sharpfront.estimate.shape_mesh import even_mesh
 from sharpfront.estimate.space_error import change, fall
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.problem import Condition, Problem

@@ -19,17 +19,8 @@ from sharpfront.adapt.axis_features import discover
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.corners import at_a_corner, contradiction
 from sharpfront.adapt.doubt import near_singular
-from sharpfront.adapt.embedded import (
-    FIRST,
-    GROWTH,
-    FrontTrial,
-    embedded_proposal,
-    front_elements,
-    fronts_allowed,
-    look_for_fronts,
-)
 from sharpfront.adapt.freedom import left_free
-from sharpfront.adapt.growth import LAST, grown, largest, profiles, smaller, wanted, work
+from sharpfront.adapt.growth import LAST, grown, largest, profiles, smaller, work
 from sharpfront.adapt.product_rows import product_system
 from sharpfront.adapt.questions import (
     amplification,
@@ -62,11 +53,6 @@ START = {1: (24, 40), 2: (14, 20), 3: (8, 12)}
 MANY = (5, 5)
 # The least along an axis.
 FEWEST = 4
-# Fronts are followed while their estimate is below this many times that of products.
-WORTH = 3.0
-# Where elements jump by less than this from node to node, layers lie along the axes: try widths
-# before looking for fronts.
-RESOLVED = 0.15
 # Factors on the deviations of the mixtures that are tried, once the first growth is done.
 SCALES = (0.6, 1.6)
 # If so many growths in a row do not bring the estimate below this share of the best, while it is
@@ -130,9 +116,6 @@ class ResolveSpace:
 
     def propose(self, state: SpaceState) -> Proposal:
         """Return kernels and rows of the state's trial."""
-        if isinstance(state.trial, FrontTrial):
-            assert state.fronts is not None
-            return embedded_proposal(state.problem, state.fronts, state.trial.count, state.seed)
         basis = basis_of(state)
         bases = dict.fromkeys(state.problem.unknowns, basis)
         return Proposal(bases, *product_system(state.problem, bases, basis, state.seed))
@@ -156,13 +139,9 @@ class ResolveSpace:
                 earlier = state.last.look if state.last else None
                 return self.looked_at(problem, found, state.seed, earlier)
             return found
-        along = state.trial if isinstance(state.trial, FrontTrial) else None
-        if along is not None:
-            elements = front_elements(problem, along.count)
-        else:
-            elements = Elements.build(problem, check_mesh(problem.domain, basis_of(state)))
+        elements = Elements.build(problem, check_mesh(problem.domain, basis_of(state)))
         seen = check_by_elements(problem, approximation, elements)
-        if along is not None or seen.estimate.value <= state.tol:
+        if seen.estimate.value <= state.tol:
             # A mesh like the kernels may miss what they have missed, and discovery has found.
             graded = Elements.build(problem, state.found.elements.mesh)
             other = check_by_elements(problem, approximation, graded)
@@ -233,40 +212,16 @@ class ResolveSpace:
     def _next(self, state: SpaceState) -> SpaceState | None:
         """Return the state with the next trial; None if more kernels are not allowed."""
         assert state.best is not None
-        trial, (best, found) = state.trial, state.best
-        if isinstance(trial, FrontTrial):
-            if (
-                isinstance(best, FrontTrial)
-                or state.tried[-1].estimate < WORTH * found.estimate.value
-            ):
-                count = min(math.ceil(GROWTH * trial.count), self.max_kernels)
-                return None if count == trial.count else replace(state, trial=FrontTrial(count))
-            # The fronts were none: back to where products had come.
-            trial, state = best, replace(state, trial=best, last=found)
-        assert isinstance(best, Trial)
-        tunable = len(state.tried) > 1 and not state.tuned and state.mixture is not None
-        if tunable and (state.found is None or state.found.jump < RESOLVED):
+        best = state.best[0]
+        if len(state.tried) > 1 and not state.tuned and state.mixture is not None:
             return _tuning(state, best)
-        if len(state.tried) > 1 and not state.looked and self._beyond(state):
-            fronts = look_for_fronts(state.problem, state.seed)
-            state = replace(state, looked=True, fronts=fronts)
-            if fronts is not None:
-                return replace(state, trial=FrontTrial(min(FIRST, self.max_kernels)))
-        if tunable:
-            return _tuning(state, best)
-        pairs = zip(trial.functions, best.functions, strict=True)
+        pairs = zip(state.trial.functions, best.functions, strict=True)
         larger = self._within(state.problem, grown(state), tuple(max(pair) for pair in pairs))
         if larger is None:
             return None
         # Compared is with what it grew from, not with the last of other widths.
         last = state.last if state.found else largest(state)[1]
         return replace(state, trial=larger, last=last)
-
-    def _beyond(self, state: SpaceState) -> bool:
-        """Tell whether products would need more functions than allowed to reach the tolerance."""
-        if state.found is None or state.found.spikes or not fronts_allowed(state.problem):
-            return False
-        return product_count(wanted(state)) > self.max_kernels
 
     def _within(self, problem: Problem, trial: Trial, least: tuple[int, ...]) -> Trial | None:
         """Return the trial cut down to the most kernels; None if no more than `least` are left."""
@@ -320,8 +275,6 @@ def _settled(state: SpaceState, assessment: SpaceAssessment) -> bool:
 def _reached(state: SpaceState) -> str:
     assert state.best is not None
     value, trial = state.answer.estimate.value, state.best[0]
-    if isinstance(trial, FrontTrial):
-        return f"Estimate {value:.1e} with {trial.count} kernels along fronts across the axes."
     counts = " x ".join(str(k) for k in trial.functions)
     reached = f"Estimate {value:.1e} with {counts} functions along the axes."
     return " ".join([reached, *_grounds(state.answer)])

@@ -9,8 +9,6 @@ import numpy as np
 
 from sharpfront.adapt.advice import Solved
 from sharpfront.adapt.axis_features import Marginals
-from sharpfront.adapt.embedded import FrontTrial
-from sharpfront.adapt.fronts import Found
 from sharpfront.adapt.reweighed import SecondLook
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome
@@ -85,8 +83,6 @@ class SpaceState:
         Whether the mixtures' widths have been tried.
     missing
         What the problem lacks, if that is plain from its statement.
-    looked, fronts
-        Whether fronts across the axes have been looked for, and what was found.
     best
         The trial and assessment with the smallest estimate.
     last
@@ -105,13 +101,11 @@ class SpaceState:
     found: Marginals | None
     mixtures: tuple[Mixture | None, ...]
     suspect: bool
-    trial: Trial | FrontTrial
+    trial: Trial
     pending: tuple[Trial, ...] = ()
     tuned: bool = False
     missing: Outcome | None = None
-    looked: bool = False
-    fronts: Found | None = None
-    best: tuple[Trial | FrontTrial, SpaceAssessment] | None = None
+    best: tuple[Trial, SpaceAssessment] | None = None
     last: SpaceAssessment | None = None
     idle: int = 0
     tried: tuple[Solved, ...] = ()
@@ -119,9 +113,7 @@ class SpaceState:
 
     @property
     def mixture(self) -> Mixture | None:
-        """The mixture of the fronts, or the axes' mixtures as one in space."""
-        if isinstance(self.trial, FrontTrial):
-            return self.fronts.mixture if self.fronts else None
+        """The axes' mixtures as one in space."""
         return in_space(self.mixtures, self.problem.domain.bounds, self.trial.scale)
 
     @property

@@ -86,6 +86,10 @@ class Cut:
             found.append(points)
         return np.concatenate(found)
 
+    def inside_of(self, axis: int, end: int) -> list[Interval]:
+        """Return what of a side has the domain inside, as intervals along the other axis."""
+        return [(low, high) for a, e, low, high in self.rim if (a, e) == (axis, end)]
+
     @property
     def area(self) -> float:
         """About how much lies inside."""
@@ -205,11 +209,15 @@ class Region:
     panels
         The pieces of its boundary that cut boxes; others lie on sides of boxes.
     strips
-        Strips along the boundary that boxes leave out, by the panels of their inner sides.
+        Strips that boxes leave out, by the panels of their sides: the inner one (1) of those along
+        the boundary, either one of those along curves inside.
     """
 
     def __init__(
-        self, domain: Domain, panels: Panels, strips: Mapping[int, Strip] | None = None
+        self,
+        domain: Domain,
+        panels: Panels,
+        strips: Mapping[int, tuple[Strip, int]] | None = None,
     ) -> None:
         self.domain, self.panels, self.strips = domain, panels, strips or {}
         self._known: dict[bytes, Cut | bool] = {}
@@ -219,14 +227,14 @@ class Region:
         inside = self.domain.contains(points)
         if not self.strips:
             return inside
-        tree, normals = self._inner
+        tree, normals = self.edges
         nearest = tree.query(points)[1]
         beyond = np.sum((points - tree.data[nearest]) * normals[nearest], axis=1)
         return np.asarray(inside & (beyond <= 0.0))
 
     @cached_property
-    def _inner(self) -> tuple[cKDTree, FloatArray]:
-        """Points on the inner sides of the strips, and normals that lead into these."""
+    def edges(self) -> tuple[cKDTree, FloatArray]:
+        """Points on the sides of the strips, and normals that lead into these."""
         from scipy.spatial import cKDTree
 
         t = np.linspace(-1.0, 1.0, DENSE)

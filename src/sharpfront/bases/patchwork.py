@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import legendre_table, table_at
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.sides import Sides
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
 from sharpfront.maps import AxisMap, Chart, Quadrilateral, Strip, pulled_back
@@ -38,10 +39,18 @@ class PatchworkBasis:
         Boxes that do not overlap.
     outside
         Which of them lie partly outside the domain, where that is known of patches without it.
+    beside
+        On which side of curves inside they lie, the same.
     """
 
     patches: tuple[Patch, ...]
     outside: tuple[bool, ...] | None = None
+    beside: Sides | None = None
+
+    @cached_property
+    def sides(self) -> Sides:
+        """On which side of curves inside the domain patches lie."""
+        return self.beside or Sides.of(self.patches)
 
     @property
     def dimension(self) -> int:
@@ -89,11 +98,10 @@ class PatchworkBasis:
 
     @cached_property
     def _lattices(self) -> list[_Lattice]:
-        """Of the patches of each chart, in the order in which charts come up."""
-        charts = dict.fromkeys(p.chart for p in self.patches)
-        members = {
-            chart: [i for i, p in enumerate(self.patches) if p.chart == chart] for chart in charts
-        }
+        """Of the patches of each chart and region, in the order in which these come up."""
+        members: dict[tuple[Chart | None, int], list[int]] = {}
+        for i, (patch, region) in enumerate(zip(self.patches, self.sides.regions, strict=True)):
+            members.setdefault((patch.chart, region), []).append(i)
         cut = self.outside or tuple(p.cut is not None for p in self.patches)
         return [_Lattice(self.patches, np.array(own), np.array(cut)) for own in members.values()]
 
@@ -108,9 +116,11 @@ class PatchworkBasis:
         least = np.full(len(points), np.inf)
         for lattice in self._lattices:
             found, gap = lattice.owner(points)
-            if self.patches[int(lattice.members[0])].chart is None:
+            first = int(lattice.members[0])
+            if self.patches[first].chart is None:
                 # Boxes of space have what no strip along a curve has.
                 gap = gap + NEAR * lattice.extent
+                gap = np.where(self.sides.elsewhere(points, first), np.inf, gap)
             out = np.where(gap < least, found, out)
             least = np.minimum(gap, least)
         return out
@@ -272,6 +282,8 @@ class PatchworkBasis:
             "outside": np.array([p.cut is not None for p in self.patches]),
             **({"charts": np.array(charts)} if charts else {}),
             **({"strips": np.array(along), "on_strips": np.array(whose)} if strips else {}),
+            "regions": np.array(self.sides.regions),
+            "edges": self.sides.edges,
         }
 
 
@@ -413,4 +425,7 @@ def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:
         maps = tuple(AxisMap(*map(float, m)) for m in zip(low, high, strength, strict=True))
         patches.append(Patch(maps, tuple(int(k) for k in functions), chart))
     outside = tuple(bool(k) for k in state.get("outside", ())) or None
-    return PatchworkBasis(tuple(patches), outside)
+    beside = None
+    if "regions" in state:
+        beside = Sides(tuple(int(k) for k in state["regions"]), np.asarray(state["edges"]))
+    return PatchworkBasis(tuple(patches), outside, beside)

@@ -18,7 +18,7 @@ from sharpfront.equation.expression import Apply, Expression, Values, ordered
 from sharpfront.equation.inverse import Along, places, turns
 
 # Functions that change by their range, or by e, while their argument changes by about one.
-_BY_DIFFERENCE = frozenset(
+BY_DIFFERENCE = frozenset(
     (
         np.exp,
         np.exp2,
@@ -37,7 +37,7 @@ _BY_DIFFERENCE = frozenset(
     )
 )
 # Functions that change by as much where their argument changes by as much as it is.
-_BY_RATIO = frozenset((np.reciprocal, np.log, np.log2, np.log10, np.arctan2, np.hypot, np.sqrt))
+BY_RATIO = frozenset((np.reciprocal, np.log, np.log2, np.log10, np.arctan2, np.hypot, np.sqrt))
 # Functions of one argument that carry its zeros on, or are as narrow as it is.
 _BROAD = frozenset((np.negative, np.positive, np.add, np.subtract, np.deg2rad, np.radians))
 # The change between neighbouring samples up to which a function is resolved by them.
@@ -95,10 +95,10 @@ def _unresolved(node: Expression, along: Along) -> Iterator[Expression]:
     if not isinstance(node, Apply) or not along.varies(node):
         return
     ufunc = node.function.evaluate
-    by_ratio = ufunc in _BY_RATIO or (ufunc in (np.power, np.float_power))
+    by_ratio = ufunc in BY_RATIO or (ufunc in (np.power, np.float_power))
     if ufunc is np.true_divide:
         watched, by_ratio = node.arguments[1:], True
-    elif by_ratio or ufunc in _BY_DIFFERENCE:
+    elif by_ratio or ufunc in BY_DIFFERENCE:
         watched = node.arguments
     else:
         return

@@ -130,6 +130,74 @@ def interface_conditions(
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class CurvedConditions:
+    """What holds across curves on which coefficients jump, for equations up to order two.
+
+    Parameters
+    ----------
+    continuous
+        The unknowns that go on.
+    fluxes
+        Forms along each coordinate whose sum, times the normal's components, goes on.
+    """
+
+    continuous: tuple[str, ...]
+    fluxes: tuple[tuple[LinearForm, ...], ...]
+
+
+def curved_conditions(
+    equations: Sequence[Expression], unknowns: Sequence[str], coordinates: Sequence[str]
+) -> CurvedConditions:
+    """Return what holds across curves, whatever their direction.
+
+    Parameters
+    ----------
+    equations
+        Linear ones, one for each unknown.
+    unknowns, coordinates
+        Their names.
+    """
+    forms = [linear_form(e) for e in equations]
+    orders = {u: max(t.order for f in forms for t in f.terms if t.unknown == u) for u in unknowns}
+    continuous = tuple(u for u in unknowns if orders[u] > 1)
+    fluxes = []
+    for equation in equations:
+        along = []
+        for name in coordinates:
+            reader = _Reader(name)
+            left = reader.left_by(equation)
+            slopes = any(t.order for e in reader.vanishing for t in linear_form(e).terms)
+            # What is differentiated twice and jumps takes u with it.
+            twice = linear_form(left.jumps.get(1, Constant(0.0))).source
+            torn = any(jumps_along(twice, c) for c in coordinates)
+            if left.loads or left.highest > 1 or slopes or torn or max(orders.values()) > 2:
+                raise EquationError(
+                    "Coefficients that jump on a slanted or curved line are understood inside one "
+                    "derivative, as in sf.div(k * sf.grad(u)), in equations up to order two; not "
+                    "before one, as in k * u.dxx, nor inside two, as in "
+                    "sf.laplacian(u - np.where(...)), nor with sf.delta."
+                )
+            along.append(linear_form(left.jumps.get(0, Constant(0.0))))
+        if any(t.order or t.unknown not in continuous for form in along for t in form.terms):
+            fluxes.append(tuple(along))
+    found = CurvedConditions(continuous, tuple(fluxes))
+    table = np.array(
+        [
+            [max((t.order for t in f.terms if t.unknown == u), default=-1000) for u in unknowns]
+            for f in forms
+        ],
+        dtype=float,
+    )
+    allowed = int(table[linear_sum_assignment(table, maximize=True)].sum())
+    if len(continuous) + len(fluxes) != allowed:
+        raise EquationError(
+            f"Where coefficients jump on a curve {len(continuous)} unknowns and {len(fluxes)} "
+            f"fluxes go on, but the equations' order allows {allowed} conditions."
+        )
+    return found
+
+
 class _Reader:
     """Goes through an equation's graph and notes what must not jump."""
 

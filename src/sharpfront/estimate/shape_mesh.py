@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import DomainError
-from sharpfront.estimate.mesh import Indices, Mesh, boundary_facets
+from sharpfront.estimate.mesh import Indices, Mesh, boundary_facets, box_mesh, off_even
 from sharpfront.estimate.sizing import Chart, Sizing, rim_points, sizing_of
-from sharpfront.geometry import Domain
+from sharpfront.geometry import Box, Domain
 
 # Points closer to the boundary than this part of the spacing would make flat cells there.
 _MARGIN = 0.4
@@ -22,6 +22,18 @@ _JITTER = 0.02
 _FINE = 0.8
 # Volume by the cube of the longest edge; 0.118 for a regular tetrahedron, 0.433 for a triangle.
 _FLAT = {2: 1e-3, 3: 5e-3}
+
+
+def even_mesh(domain: Domain, count: int) -> Mesh:
+    """Return a mesh of about that many nodes, evenly spread."""
+    if not isinstance(domain, Box):
+        return shape_mesh(domain, spacing_for(domain, count))
+    low, high = domain.bounds
+    spacing = (domain.measure / count) ** (1 / domain.dimension)
+    axes = []
+    for a, b in zip(low, high, strict=True):
+        axes.append(a + (b - a) * off_even(max(8, round((b - a) / spacing))))
+    return box_mesh(axes, domain.parts, domain.periodic_axes)
 
 
 def spacing_for(domain: Domain, count: int) -> float:

@@ -215,6 +215,20 @@ class LevelCurve(Curve):
         return self.region.onto(points)
 
 
+@dataclass(frozen=True, eq=False)
+class OpenLevelCurve(LevelCurve):
+    """A curve from the first to the last point of a fine line (m, 2), on the zero of a set."""
+
+    closed = False
+
+    @cached_property
+    def _nodes(self) -> tuple[Points, Points]:
+        nodes = np.concatenate([self.line[:1], self.region.onto(self.line[1:-1]).points])
+        nodes = np.concatenate([nodes, self.line[-1:]])
+        chords = np.linalg.norm(np.diff(nodes, axis=0), axis=1)
+        return nodes, np.concatenate([[0.0], np.cumsum(chords)])
+
+
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Implicit(LevelSet):
     """The region where a function is negative: ``Implicit(lambda x, y: x**2 + y**2 - 1, ...)``.

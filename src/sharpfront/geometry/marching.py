@@ -59,12 +59,16 @@ def enclosing(function: Function, frame: Points) -> Points:
 
 def polylines(function: Function, frame: Points) -> list[Points]:
     """Return closed polygons (m, 2), first point repeated, along the zero in the plane."""
+    return [line for line in all_polylines(function, frame) if np.array_equal(line[0], line[-1])]
+
+
+def all_polylines(function: Function, frame: Points) -> list[Points]:
+    """Return the same with those that end at a frame (2, 2), or a little beyond it."""
     import contourpy
 
     axes, values = _grid(function, _wider(frame))
     lines = contourpy.contour_generator(axes[0], axes[1], values.T).lines(0.0)
-    closed = [np.asarray(line) for line in lines]
-    return [line for line in closed if len(line) > 3 and np.array_equal(line[0], line[-1])]
+    return [np.asarray(line) for line in lines if len(line) > 3]
 
 
 def triangles(function: Function, frame: Points) -> Points:

@@ -7,7 +7,7 @@ and is halved until its polynomial is exact to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -110,14 +110,42 @@ class Panels:
         values = found.normals.reshape(-1, NODES, 2)
         return np.asarray(np.einsum("kj,njd->nkd", _TO_WEIGHTS, values))
 
-    def moved(self, depths: Points) -> Panels:
-        """Return panels moved inwards by depths, (n,); those that are moved are of no part."""
+    def moved(self, depths: Points, along: Points | None = None) -> Panels:
+        """Return panels moved inwards by depths, (n,); those that are moved are of no part.
+
+        Along their normals, or along other directions outwards as weights, (n, NODES, 2).
+        """
+        outwards = self.normals if along is None else along
+        parts = ["" if d else part for part, d in zip(self.parts, depths, strict=True)]
+        return self._with(self.weights - depths[:, None, None] * outwards, self._turns, parts)
+
+    def turned(self) -> Panels:
+        """Return panels with what was inside of them outside."""
+        return self._with(self.weights, -self._turns, self.parts)
+
+    def chosen(self, which: Ints) -> Panels:
+        """Return some of the panels, in their order."""
+        out = self._with(self.weights[which], self._turns[which], [self.parts[i] for i in which])
+        out._rough = [self._rough[i] for i in which]
+        new = {k: i for i, k in enumerate(which.tolist())}
+        whole = [ends for ends in self.closed if all(k in new for k in range(*ends))]
+        out.closed = [(new[first], new[last - 1] + 1) for first, last in whole]
+        return out
+
+    def beside(self, others: Panels) -> Panels:
+        """Return these panels, and others after them of which no curve is closed."""
+        weights = np.concatenate([self.weights, others.weights])
+        turns = np.concatenate([self._turns, others._turns])
+        out = self._with(weights, turns, [*self.parts, *others.parts])
+        out._rough, out.closed = [*self._rough, *others._rough], list(self.closed)
+        return out
+
+    def _with(self, weights: Points, turns: Points, parts: Sequence[str]) -> Panels:
+        """Return panels with other weights, sides and parts."""
         out = Panels([])
-        out.weights = self.weights - depths[:, None, None] * self.normals
-        out._slopes = chebyshev.chebder(out.weights, axis=1)
-        out._turns = self._turns
+        out.weights, out._turns, out.parts = weights, turns, list(parts)
+        out._slopes = chebyshev.chebder(weights, axis=1)
         out._rough = self._rough
-        out.parts = ["" if d else part for part, d in zip(self.parts, depths, strict=True)]
         return out
 
     @cached_property

@@ -33,11 +33,14 @@ class Strip:
     Parameters
     ----------
     curve, normals
-        Points and outward unit normals as Chebyshev weights in 2 s / length - 1, (n, 2) each.
+        Points and outward normals as Chebyshev weights in 2 s / length - 1, (n, 2) each. Where the
+        curve ends on a wall these lead along the wall, and are longer than one.
     length, depth
-        The sides of the rectangle; d is the distance from the curve.
+        The sides of the rectangle; d is the distance from the curve, where normals are ones.
     ends
         Of the sides across the strip, the same numbers as its neighbours have.
+    front
+        Where given, the d of a curve inside on which data jump.
     """
 
     curve: FloatArray
@@ -45,6 +48,7 @@ class Strip:
     length: float
     depth: float
     ends: tuple[tuple[Corner, Corner], tuple[Corner, Corner]] | None = None
+    front: float | None = None
 
     @property
     def size(self) -> FloatArray:
@@ -89,13 +93,19 @@ class Strip:
         middle = np.stack([s, np.full(PLACES, 0.5 * self.depth)], axis=1)
         return s, cKDTree(self.points(middle))
 
+    @cached_property
+    def _longest(self) -> float:
+        """The length of the longest normal."""
+        normals = self._along(np.linspace(0.0, self.length, PLACES), 0)[0][1]
+        return float(np.linalg.norm(normals, axis=1).max())
+
     def inverse(self, points: FloatArray) -> FloatArray:
         """Return the positions (s, d) of points, (m, 2); far outside the rectangle if they are."""
         s, tree = self._places
         gap, nearest = tree.query(points)
         out = np.stack([s[nearest], np.full(len(points), 0.5 * self.depth)], axis=1)
         spacing = self.length / PLACES
-        far = gap > (0.5 + ROOM) * self.depth + 2.0 * spacing
+        far = gap > (0.5 + ROOM) * self.depth * self._longest + 2.0 * spacing
         out[far] = -1.0 - self.size
         here = np.flatnonzero(~far)
         most = np.array([0.1 * self.length, self.depth])
@@ -122,13 +132,18 @@ class Strip:
                 out[order, 1] = -normals
         return out
 
-    def normals_inside(self, s: FloatArray) -> FloatArray:
-        """Return unit normals of the inner side that lead away from the strip, (m, 2)."""
+    def place(self, end: int) -> float:
+        """Return d on a long side: 0 for the outer one, 1 for the inner one."""
+        return self.depth if end else 0.0
+
+    def normals_at(self, s: FloatArray, d: float, end: int) -> FloatArray:
+        """Return unit normals of a line with one d, inwards (end 1) or outwards (0), (m, 2)."""
         (_, normals), (slopes, turns) = self._along(s, 1)
-        along = slopes - self.depth * turns
+        along = slopes - d * turns
         across = np.stack([along[:, 1], -along[:, 0]], axis=1)
         across /= np.linalg.norm(across, axis=1)[:, None]
-        return np.asarray(across * -np.sign(np.sum(across * normals, axis=1))[:, None])
+        turn = -1.0 if end else 1.0
+        return np.asarray(turn * across * np.sign(np.sum(across * normals, axis=1))[:, None])
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:

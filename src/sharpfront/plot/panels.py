@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
 from sharpfront.plot import line
 from sharpfront.plot.convergence import draw_convergence
-from sharpfront.plot.plane import draw_ellipses, draw_map, ellipses_title, map_title
+from sharpfront.plot.plane import (
+    draw_ellipses,
+    draw_map,
+    draw_patches,
+    ellipses_title,
+    map_title,
+    patches_title,
+)
 from sharpfront.plot.quantity import Quantity, residual_of, summary, unknown_of
 from sharpfront.plot.raster import Raster, raster
 from sharpfront.plot.section import Kernels, Section, kernels_of, mixture_of, section
@@ -224,7 +232,7 @@ def raster_on(wish: Wish, quantity: Quantity, kernels: Kernels, where: Section) 
 
 
 def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Panel]:
-    """Return the kernels on planes as ellipses over a faint map of the unknown."""
+    """Return kernels on planes as ellipses, patches by their sides, over a faint map."""
     solution, quantity = wish.solution, unknown_of(wish.solution, unknown)
     kernels = kernels_of(solution.approximation.bases[unknown])
     brief = wish.brief or len(sections) > 1
@@ -232,8 +240,13 @@ def _ellipses(wish: Wish, unknown: str, sections: Sequence[Section]) -> list[Pan
     def draw(axes: Axes, where: Section) -> None:
         picture = raster_on(wish, quantity, kernels, where)
         draw_map(axes, quantity, picture, bar=False, faint=True)
-        seen = _draw_ellipses(axes, solution, unknown, picture)
-        title = ellipses_title(picture, kernels, seen, brief)
+        basis = solution.approximation.bases[unknown]
+        if isinstance(basis, PatchworkBasis) and basis.dimension == 2:
+            draw_patches(axes, basis, picture)
+            title = patches_title(basis, brief)
+        else:
+            seen = _draw_ellipses(axes, solution, unknown, picture)
+            title = ellipses_title(picture, kernels, seen, brief)
         if len(wish.unknowns) > 1:
             title = f"{unknown}: {title}"
         axes.set_title(_noted(wish, title), fontsize=10)

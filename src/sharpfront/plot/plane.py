@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Domain
+from sharpfront.maps import Strip
 from sharpfront.plot.colours import BLUE, ORANGE
 from sharpfront.plot.narrow import label_narrow
 from sharpfront.plot.quantity import Quantity, summary
@@ -24,6 +26,8 @@ _NARROW = ", narrower than a dot of the picture"
 _TOO_THIN = "it has parts narrower than a dot"
 # Patches beside each other are up to 2.5 times as long as another, and as wide; layers are longer.
 _LONG = 4.0
+# Points along the sides of patches in charts.
+_PLACES = 17
 # No colour of the maps, so that the outline is not taken for a layer.
 _EDGE = "0.6"
 
@@ -155,6 +159,33 @@ def draw_ellipses(
         _add_ellipses(axes, mixture, picture.outline, colour=ORANGE, width=1.0, label="mixture")
 
 
+def draw_patches(axes: Axes, basis: PatchworkBasis, picture: Raster) -> None:
+    """Draw the sides of patches in the plane; strips along curves are drawn thinner."""
+    from matplotlib.collections import LineCollection
+
+    if picture.outline is None:
+        return
+    for charted, width in ((False, 0.6), (True, 0.35)):
+        own = [p for p in basis.patches if (p.chart is not None) == charted]
+        sides = [side for patch in own for side in _sides(patch)]
+        lines = LineCollection(sides, colors=BLUE, linewidths=width, alpha=0.8, zorder=2)
+        axes.add_collection(lines, autolim=False)
+        lines.set_clip_path(picture.outline, axes.transData)
+
+
+def _sides(patch: Patch) -> list[FloatArray]:
+    """Return the sides of a patch as lines, what of them lies inside where it is cut."""
+    ends = [(a, e) for a in range(2) for e in range(2)]
+    whole = [(a, e, float(patch.low[1 - a]), float(patch.high[1 - a])) for a, e in ends]
+    out = []
+    for axis, end, low, high in whole if patch.cut is None else patch.cut.rim:
+        at = np.empty((_PLACES if patch.chart else 2, 2))
+        at[:, axis] = (patch.high if end else patch.low)[axis]
+        at[:, 1 - axis] = np.linspace(low, high, len(at))
+        out.append(patch.in_space(at))
+    return out
+
+
 def thinned(kernels: Kernels, most: int) -> tuple[Kernels, int]:
     """Return kernels that differ, at most so many of them, and how many were left out."""
     both = np.concatenate(
@@ -222,6 +253,13 @@ def _telling(solution: Any, kernels: Kernels) -> Kernels:
     spread = np.linalg.eigvalsh(kernels.covariances)
     long = spread[:, -1] > _LONG**2 * spread[:, 0]
     return Kernels(kernels.centres[long], kernels.covariances[long])
+
+
+def patches_title(basis: PatchworkBasis, brief: bool) -> str:
+    """Return how many patches there are, and what strips are."""
+    strips = sum(isinstance(patch.chart, Strip) for patch in basis.patches)
+    said = f"{len(basis.patches)} patches with {basis.size} functions"
+    return said if brief or not strips else f"{said};\n{strips} of them in strips along curves"
 
 
 def ellipses_title(picture: Raster, kernels: Kernels, mixture: Kernels | None, brief: bool) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
+from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import PointCondition
 from sharpfront.rows.faces import Side
 from sharpfront.rows.measure import TINY, Measure
@@ -28,6 +31,8 @@ from sharpfront.rows.values import FormValues, form_at, is_constant, taylor_of_a
 Rows = tuple[FloatArray, FloatArray]
 # Rows are kept of so many times the sides at hand: they are wanted again in another norm.
 KEPT = 4
+# Points on what lies inside of a side, for each function along it.
+ALONG = 2
 
 
 class ConditionRows:
@@ -53,6 +58,9 @@ class ConditionRows:
         stated: dict[tuple[tuple[LinearForm, ...], bool], list[Side]] = {}
         for side, part in sides.items():
             if part in self._stated and side.patch in out:
+                if pieces := _pieces(patches[side.patch], side):
+                    out[side.patch] += self._on_pieces(patches[side.patch], side, part, pieces)
+                    continue
                 kind = self._stated[part].forms, patches[side.patch].chart is None
                 stated.setdefault(kind, []).append(side)
         known: dict[Hashable, list[Rows]] = {}
@@ -102,15 +110,34 @@ class ConditionRows:
 
     def _along_curves(self, patch: Patch) -> list[Rows]:
         assert patch.cut is not None
-        measure, rows = self.measure, []
-        for part, (found, weights) in patch.cut.boundary(max(patch.functions)).items():
-            for form in self._stated[part].forms if part in self._stated else ():
-                values = form_at(form, measure.problem.coordinates, found.points, found.normals)
-                size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
-                scale = measure.vote(patch.longest) / size * np.sqrt(weights)
-                matrix = scattered_matrix(values, scale, patch, found.points, measure.unknowns)
-                rows.append((matrix, measure.probed(values.rhs * scale)))
-        return rows
+        found = patch.cut.boundary(max(patch.functions)).items()
+        return [rows for part, own in found for rows in self._scattered(patch, part, *own)]
+
+    def _on_pieces(
+        self, patch: Patch, side: Side, part: str, pieces: Sequence[tuple[float, float]]
+    ) -> list[Rows]:
+        """Return the rows on what lies inside of a side, where that is not all of it."""
+        z, w = gauss(ALONG * patch.functions[1 - side.axis])
+        along = np.concatenate([0.5 * (a * (1 - z) + b * (1 + z)) for a, b in pieces])
+        weights = np.concatenate([w * (b - a) for a, b in pieces])
+        points, normals = np.empty((len(along), 2)), np.zeros((len(along), 2))
+        points[:, side.axis] = (patch.high if side.end else patch.low)[side.axis]
+        points[:, 1 - side.axis] = along
+        normals[:, side.axis] = 1.0 if side.end else -1.0
+        found = BoundaryPoints(points, normals)
+        return list(self._scattered(patch, part, found, weights / weights.sum()))
+
+    def _scattered(
+        self, patch: Patch, part: str, found: BoundaryPoints, weights: FloatArray
+    ) -> Iterator[Rows]:
+        """Yield the rows of conditions on a part at points of it with weights that sum to one."""
+        measure = self.measure
+        for form in self._stated[part].forms if part in self._stated else ():
+            values = form_at(form, measure.problem.coordinates, found.points, found.normals)
+            size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
+            scale = measure.vote(patch.longest) / size * np.sqrt(weights)
+            matrix = scattered_matrix(values, scale, patch, found.points, measure.unknowns)
+            yield matrix, measure.probed(values.rhs * scale)
 
     def _on_side(
         self,
@@ -163,3 +190,14 @@ class ConditionRows:
         tables = [patch.axis_table(a, at[:, a], form.order) for a in range(patch.dimension)]
         rows = form_matrix(found, scale, tables, self.measure.unknowns)
         return rows, self.measure.probed(found.rhs * scale)
+
+
+def _pieces(patch: Patch, side: Side) -> list[tuple[float, float]]:
+    """Return what lies inside of a side that is cut; nothing where that is all of it."""
+    if patch.cut is None:
+        return []
+    found = patch.cut.inside_of(side.axis, side.end)
+    ends = patch.low[1 - side.axis], patch.high[1 - side.axis]
+    whole = found and (found[0][0], found[-1][1]) == ends
+    gaps = [b[0] - a[1] for a, b in itertools.pairwise(found)]
+    return [] if whole and not any(gaps) else found

@@ -10,12 +10,16 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import SHORTEST
+from sharpfront.bases.cut import SHORTEST, Region
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import Chart, Strip
 
 # Patches of two charts that touch along less than this share of the shorter side do so by rounding.
 TOUCH = 1e-3
+
+# Patches may touch that have their chart and their region in common.
+_Place = tuple[Chart | None, Region | None]
+_Groups = dict[_Place, list[int]]
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ class Face:
     normal
         In space, where two charts meet; None inside one, whose axes both patches have.
     strip
-        Where given, the inner side of a strip meets boxes that it cuts: `below` has the stretch
-        along the strip, `above` about where it lies in the box.
+        Where given, a long side of a strip meets boxes that it cuts: `below` has the stretch along
+        the strip, `above` about where it lies in the box.
     """
 
     below: Contact
@@ -97,9 +101,9 @@ def faces_of(
     low = np.stack([p.low for p in patches])
     high = np.stack([p.high for p in patches])
     cut = any(p.cut for p in patches)
-    groups: dict[Chart | None, list[int]] = defaultdict(list)
+    groups: _Groups = defaultdict(list)
     for i, patch in enumerate(patches):
-        groups[patch.chart].append(i)
+        groups[patch.chart, patch.region].append(i)
     faces: list[Face] = []
     for members in groups.values():
         faces += _in_one_chart(members, low, high, joined)
@@ -169,32 +173,31 @@ def _inside(face: Face, patches: Sequence[Patch]) -> list[Face]:
     ]
 
 
-def _along_strips(
-    patches: Sequence[Patch], groups: Mapping[Chart | None, Sequence[int]]
-) -> list[Face]:
-    """Return the faces between the inner sides of strips and the boxes that these cut."""
+def _along_strips(patches: Sequence[Patch], groups: Mapping[_Place, Sequence[int]]) -> list[Face]:
+    """Return the faces between long sides of strips and the boxes that these cut."""
     faces: list[Face] = []
-    for i in groups.get(None, ()):
-        cut = patches[i].cut
+    for i, patch in enumerate(patches):
+        cut = patch.cut
         for stretch in cut.stretches if cut is not None else ():
             assert cut is not None
-            strip = cut.region.strips.get(stretch.panel)
-            if strip is None:
+            if stretch.panel not in cut.region.strips:
                 continue
+            strip, end = cut.region.strips[stretch.panel]
             start, stop = (0.5 * (t + 1.0) * strip.length for t in (stretch.start, stretch.stop))
-            for j in groups.get(strip, ()):
+            for j in groups.get((strip, None), ()):
                 low, high = max(start, patches[j].low[0]), min(stop, patches[j].high[0])
-                if patches[j].high[1] == strip.depth and high - low > SHORTEST * strip.length:
-                    below = Contact(j, 1, 1, (float(low),), (float(high),))
-                    faces.append(Face(below, _in_box(i, strip, low, high), strip=strip))
+                place = (patches[j].high if end else patches[j].low)[1]
+                if place == strip.place(end) and high - low > SHORTEST * strip.length:
+                    below = Contact(j, 1, end, (float(low),), (float(high),))
+                    faces.append(Face(below, _in_box(i, strip, end, low, high), strip=strip))
     return faces
 
 
-def _in_box(patch: int, strip: Strip, low: float, high: float) -> Contact:
-    """Return about where a stretch of a strip's inner side lies in a box."""
-    s = np.array([low, 0.5 * (low + high), high])
-    points = strip.points(np.stack([s, np.full(3, strip.depth)], axis=1))
-    normal = strip.normals_inside(s[1:2])[0]
+def _in_box(patch: int, strip: Strip, end: int, low: float, high: float) -> Contact:
+    """Return about where a stretch of a strip's long side lies in a box."""
+    s, d = np.array([low, 0.5 * (low + high), high]), strip.place(end)
+    points = strip.points(np.stack([s, np.full(3, d)], axis=1))
+    normal = strip.normals_at(s[1:2], d, end)[0]
     axis = int(np.argmax(np.abs(normal)))
     along = np.sort(points[[0, -1], 1 - axis])
     return Contact(patch, axis, int(normal[axis] < 0), (float(along[0]),), (float(along[1]),))
@@ -225,11 +228,11 @@ class _Edge:
 
 
 def _across_charts(
-    groups: dict[Chart | None, list[int]], low: FloatArray, high: FloatArray
+    groups: Mapping[_Place, Sequence[int]], low: FloatArray, high: FloatArray
 ) -> list[Face]:
     """Return the faces between patches of charts that share a side."""
     edges: dict[frozenset[tuple[float, float]], list[_Edge]] = defaultdict(list)
-    for chart, members in groups.items():
+    for (chart, _), members in groups.items():
         if chart is None:
             continue
         for axis in range(2):

@@ -17,13 +17,11 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_points
-from sharpfront.equation.edges import jumps_along, parallel_parts, places_along
-from sharpfront.equation.expression import Apply, Constant, Expression, derivatives_in, ordered
+from sharpfront.equation.edges import places_along
+from sharpfront.equation.expression import Constant
 from sharpfront.equation.interfaces import Flux, interface_conditions
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
-from sharpfront.equation.slanted import goes_on, straight_lines
 from sharpfront.equation.values import environment, inside_values
-from sharpfront.equation.weak import is_weak
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.problem import JumpCondition, Problem
 from sharpfront.rows.faces import Face
@@ -82,7 +80,6 @@ class Interfaces:
 
     def _lines(self, axis: int) -> FloatArray:
         name, low, high = self._axis(axis)
-        _refuse_slanted(self.problem)
         found = [places_along(e, name, low, high) for e in self.problem.equations]
         loads = [q.place for q in self._loads(axis)]
         stated = [j.place for j in self.problem.jumps if j.coordinate == name]
@@ -245,38 +242,6 @@ class _Sided:
             for a in range(self.patch.dimension)
         ]
         return np.asarray(self.projection @ form_matrix(form, 1.0, tables, unknowns))
-
-
-def _refuse_slanted(problem: Problem) -> None:
-    """Refuse fluxes that jump along anything but lines parallel to an axis."""
-    names = problem.coordinates
-    for equation in problem.equations:
-        for node in ordered(equation):
-            if not is_weak(node) or not derivatives_in(node):
-                continue
-            switches = {id(s): s for name in names for s in jumps_along(node, name)}
-            for switch in switches.values():
-                if parallel_parts(switch) is None and not _is_smooth(problem, node):
-                    raise ProblemError(
-                        "A coefficient inside a derivative jumps where "
-                        f"{switch.argument!r} = {switch.first:g}. Flux conditions are known on "
-                        "lines parallel to the axes only, as np.where(x < 0.5, ...) has them; "
-                        "materials with slanted or curved edges are not solved yet."
-                    )
-
-
-def _is_smooth(problem: Problem, node: Expression) -> bool:
-    """Tell whether what is differentiated goes on across straight lines across the axes.
-
-    As u - np.where(x + y > 1, (x + y - 1)**1.5, 0) does: then there is nothing to ask for on them.
-    """
-    assert isinstance(node, Apply)
-    form, names, bounds = linear_form(node.arguments[1]), problem.coordinates, problem.domain.bounds
-    if len(names) != 2 or any(jumps_along(t.coefficient, n) for t in form.terms for n in names):
-        return False
-    every = straight_lines([form.source], names, bounds)
-    lines = [line for line in every if line.is_slanted]
-    return bool(lines) and all(goes_on(form.source, line, names, bounds) for line in lines)
 
 
 def _replace(data: list[Datum], stated: JumpCondition, axis: int) -> None:

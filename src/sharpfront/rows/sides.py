@@ -18,6 +18,9 @@ from sharpfront.rows.values import FormValues, taylor_of
 
 # Points of a face beyond those that are exact for polynomials: a map is none.
 MAPPED = 12
+# A point in a box that is cut, but not in what lies inside of it, is as far from it as this share
+# of the box: what another patch has to rounding is that one's.
+OUTSIDE = 1e-6
 # Shares of a side are told apart to this, far below what matters and above rounding.
 STEPS = 2.0**44
 
@@ -61,7 +64,8 @@ def nearest_patch(patches: Sequence[Patch], point: FloatArray) -> int:
     for patch in patches:
         at = patch.in_chart(point[None])
         near = patch.in_space(np.clip(at, patch.low, patch.high))
-        gaps.append(float(np.linalg.norm(near - point)))
+        elsewhere = patch.cut is not None and not patch.has(point[None])[0]
+        gaps.append(float(np.linalg.norm(near - point)) + OUTSIDE * patch.longest * elsewhere)
     return int(np.argmin(gaps))
 
 

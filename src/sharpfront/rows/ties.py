@@ -12,7 +12,8 @@ from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_matrix, to_rounding
 from sharpfront.leastsquares.leaves import Tie
 from sharpfront.rows.faces import Contact, Face
-from sharpfront.rows.interfaces import FaceSizes, Interfaces
+from sharpfront.rows.fronts import Fronts
+from sharpfront.rows.interfaces import Datum, FaceSizes, Interfaces
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.sides import (
     MAPPED,
@@ -56,6 +57,7 @@ class TraceTies:
 
     def __init__(self, measure: Measure, interfaces: Interfaces) -> None:
         self.measure, self.interfaces = measure, interfaces
+        self.fronts = Fronts(measure.problem, measure.rough)
         d = measure.problem.domain.dimension
         self.along = {u: self._orders(u, d) for u in measure.unknowns}
         self.total = {u: self._total(u) for u in measure.unknowns}
@@ -82,9 +84,15 @@ class TraceTies:
     def trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
         """Return the number of moments of a face's traces."""
         patch, axis = patches[face.below.patch], face.below.axis
-        special = self.interfaces.data(face, patch.maps[axis].high)
-        data = len(special) or sum(self._data(patch, axis).values())
+        special = self.fronts.data(face, patch) or len(self._special(face, patch))
+        data = special or sum(self._data(patch, axis).values())
         return data * len(moments_of(_moments(face, patches), patch.dimension))
+
+    def _special(self, face: Face, below: Patch) -> tuple[Datum, ...]:
+        """Return what two boxes of space share where something jumps."""
+        if below.chart is not None:
+            return ()
+        return self.interfaces.data(face, below.maps[face.below.axis].high)
 
     def of_patches(
         self, faces: Sequence[Face], patches: Sequence[Patch], which: Collection[int]
@@ -115,10 +123,13 @@ class TraceTies:
         a, b = (patches[c.patch] for c in face.contacts)
         if face.strip is not None:
             return Tie(number, sizes.vote * self._along_strip(patch, face, sizes))
-        special = self.interfaces.data(face, a.maps[face.below.axis].high)
+        lengths = np.minimum(a.sides, b.sides)
+        lengths[here.axis] = sizes.depth
+        if self.fronts.data(face, a):
+            rows, rhs = self.fronts.moments(face, (a, b), here, sizes.counts[0], lengths)
+            return Tie(number, sizes.vote * rows, sizes.vote * rhs)
+        special = self._special(face, a)
         if special:
-            lengths = np.minimum(a.sides, b.sides)
-            lengths[here.axis] = sizes.depth
             own = FaceSizes(lengths, sizes.vote)
             found = self.interfaces.moments(special, face, (a, b), here.end, sizes.counts, own)
             return Tie(number, *found)
@@ -159,15 +170,16 @@ class TraceTies:
         return np.concatenate(rows)
 
     def _along_strip(self, patch: Patch, face: Face, sizes: _Sizes) -> FloatArray:
-        """Return the same where boxes meet the inner side of a strip."""
+        """Return the same where boxes meet a long side of a strip."""
         strip, (low,), (high,) = face.strip, face.below.low, face.below.high
         assert strip is not None
+        d, end = strip.place(face.below.end), face.below.end
         z, w = gauss(2 * sizes.counts[0] + MAPPED)
         s = 0.5 * (low * (1 - z) + high * (1 + z))
-        on_strip = np.stack([s, np.full(len(s), strip.depth)], axis=1)
+        on_strip = np.stack([s, np.full(len(s), d)], axis=1)
         at = on_strip if patch.chart is strip else strip.points(on_strip)
         mean = (legendre_table(z, sizes.counts[0])[0] * w[:, None]).T
-        taylor, normals = taylor_of(patch, at), strip.normals_inside(s).T
+        taylor, normals = taylor_of(patch, at), strip.normals_at(s, d, end).T
         rows = [np.zeros((0, len(self.measure.unknowns) * patch.size))]
         for unknown in self.measure.unknowns:
             for k in range(self.total[unknown]):

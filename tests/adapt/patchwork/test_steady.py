@@ -167,45 +167,6 @@ def test_short_tails_wait_only_while_many_patches_have_long_ones(fall):
     assert sum(a.patch != b.patch for a, b in zip(row, new, strict=True)) == count // 2
 
 
-def circle(width, jumps):
-    """A source along a circle: a front of some width, or a jump."""
-
-    def level(x, y):
-        return ((x - 0.47) ** 2 + (y - 0.55) ** 2 - 0.09) / (0.6 * width)
-
-    def source(x, y):
-        z = level(x, y)
-        return np.where(z < 0, -1.0, 1.0) if jumps else np.tanh(z)
-
-    return sf.Problem(
-        SQUARE,
-        lambda u, x, y: -0.1 * sf.laplacian(u) + u - source(x, y),
-        boundary=lambda u, x, y: u,
-    )
-
-
-@pytest.mark.parametrize(
-    ("width", "jumps", "narrow"), [(2e-2, False, True), (2e-2, True, False), (1.0, False, False)]
-)
-def test_smooth_sources_that_take_all_functions_are_told(width, jumps, narrow):
-    state = sf.Patches(max_kernels=3000).start(circle(width, jumps), 1e-4, 0)
-    assert state.narrow is narrow
-
-
-def test_fronts_too_narrow_for_patches_are_left_to_kernels_along_them(monkeypatch):
-    from sharpfront.adapt.patchwork import adaptor
-    from sharpfront.bases.patchwork import PatchworkBasis
-
-    def on_patches(**options):
-        solution = sf.solve(circle(1.0, False), tol=1e-3, **options)
-        return isinstance(solution.approximation.bases["u"], PatchworkBasis)
-
-    assert on_patches()
-    monkeypatch.setattr(adaptor, "MANY", 0.0)
-    assert not on_patches()
-    assert on_patches(max_kernels=5000) and on_patches(adaptor=sf.Patches())
-
-
 @pytest.mark.parametrize(("modes", "sides"), [((6, 3), (1.3, 0.7)), ((4, 5), (1.0, 0.8))])
 def test_small_patches_hold_the_modes_of_a_resonance_too(modes, sides):
     k = np.pi * np.hypot(modes[0] / sides[0], modes[1] / sides[1])

@@ -17,6 +17,7 @@ import numpy as np
 
 from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels, unlowered
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.patchwork.bands import banded
 from sharpfront.adapt.patchwork.certify import (
     MEANING,
     Certifier,
@@ -24,7 +25,6 @@ from sharpfront.adapt.patchwork.certify import (
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.collars import collared
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
-from sharpfront.adapt.patchwork.data import are_smooth
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.poles import with_poles
 from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
@@ -43,7 +43,7 @@ from sharpfront.adapt.patchwork.state import (
     tolerance_of,
     words_of,
 )
-from sharpfront.adapt.patchwork.suitable import follows_fronts, lacking, suits
+from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import SoftMode, Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
@@ -72,10 +72,8 @@ FLOOR = 1e-9
 SMALLEST = 1e-14
 # Functions along an axis with which a patch can still be judged by its weights.
 FEWEST = 6
-# Where sources alone take this share of the functions allowed, the solution will take all: circular
-# fronts took 2.4 times what their sources did.
-MANY = 1 / 3
-# Where even these are too many, first patches are those of a looser tolerance, down to this one.
+# Where sources alone take more functions than allowed, first patches are those of a looser
+# tolerance, down to this one.
 LOOSEST = 0.1
 # Patches of systems and beyond order two keep all but so many of the functions they begin with:
 # with six of them the fit of a beam is off by as much as the beam is bent.
@@ -116,9 +114,12 @@ class Patches:
                 "sf.Patches solves linear problems on boxes and on regions of the plane. "
                 "Leave adaptor= out."
             )
-        tiling = cut_along_edges(problem, tiling)
-        tiling = collared(problem, with_poles(problem, tiling), self.settings, tol)
+        plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
+        tiling = banded(problem, plain, self.settings, tol, most)
+        if tiling is plain:
+            tiling = with_poles(problem, cut_along_edges(problem, tiling))
+        tiling = collared(problem, tiling, self.settings, tol)
         waves = Waves.of(problem, tiling)
         cells = first_cells(problem, tiling, self.settings, tol, most // 2, waves)
         for settings, asked in _poorer(self.settings, tol):
@@ -132,12 +133,6 @@ class Patches:
         jumps = Jumps.of(problem, tiling, tol)
         missing = lacking(problem, tol)
         depths = layers_along_walls(problem, tiling, self.settings, tol)
-        narrow = (
-            functions_of(cells) > MANY * most
-            and follows_fronts(problem)
-            and not tiling.marked
-            and are_smooth(problem, cells, tol)
-        )
         return PatchState(
             problem,
             tol,
@@ -150,7 +145,6 @@ class Patches:
             jumps,
             depths,
             missing,
-            narrow=narrow,
         )
 
     def propose(self, state: PatchState) -> Proposal:

@@ -22,8 +22,6 @@ from sharpfront.rows.faces import Side
 # Places that differ by less than this share of the domain are one: ends of cut curves are found by
 # bisection.
 ROUNDING = 1e-8
-# Which side of a wall the domain is on is looked at this close to it, in units of a box.
-BESIDE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +82,10 @@ class Block:
         middle = 0.5 * (patch.low + patch.high)
         if patch.cut is not None:
             # A wall has the domain on one side only, and boxes that are cut may lie on the other.
-            inside = middle.copy()
-            inside[side.axis] = place + BESIDE * (middle - place)[side.axis]
-            if not patch.has(inside[None])[0]:
+            inside = patch.cut.inside_of(side.axis, side.end)
+            if not inside:
                 return ""
+            middle[1 - side.axis] = 0.5 * sum(inside[0])
         rest = [a for a in range(patch.dimension) if a != side.axis]
         for axis, where, low, high, part in self.walls:
             if axis == side.axis and where == place:

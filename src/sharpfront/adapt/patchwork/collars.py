@@ -7,13 +7,21 @@ Boxes go on where strips end, and are cut there.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 
 from sharpfront.adapt.patchwork.blocks import Block, Tiling
 from sharpfront.adapt.patchwork.layers import decay_rates
+from sharpfront.adapt.patchwork.ribbons import (
+    DEEPEST,
+    LOOKED,
+    WIDE,
+    Ribbon,
+    distances,
+    evened,
+    rooms_along,
+)
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
@@ -21,14 +29,6 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.problem import Problem
 
-# Places on a panel, as shares of it, at which the operator and the domain are looked at.
-LOOKED = np.array([0.02, 0.25, 0.5, 0.75, 0.98])
-# A strip is no deeper than this share of how far normals do not meet, themselves or others.
-DEEPEST = 0.6
-# Layers that are deeper than so many times that are left to boxes: they are no narrower than these.
-WIDE = 2.0
-# Half the gap to other boundary is found on so many depths, each this factor of the one before.
-DEPTHS, FACTOR = 60, 0.85
 # Normals turn by less than this between the panels of a smooth curve.
 SMOOTH = 1e-6
 
@@ -45,25 +45,35 @@ def collared(problem: Problem, tiling: Tiling, settings: PatchSettings, tol: flo
     tol
         The tolerance.
     """
-    block = tiling.blocks[0]
+    blocks = [_collared(problem, block, settings.layer(tol)) for block in tiling.blocks]
+    return replace(tiling, blocks=tuple(one for own in blocks for one in own))
+
+
+def _collared(problem: Problem, block: Block, widths: float) -> list[Block]:
+    """Return a block with strips along its boundary that are so many widths of layers deep."""
     if block.region is None or not block.region.panels.closed:
-        return tiling
+        return [block]
     panels = block.region.panels
-    depths = np.zeros(len(panels.parts))
+    depths, outwards = np.zeros(len(panels.parts)), panels.normals.copy()
+    strips: dict[int, Strip] = {}
     for ends in panels.closed:
-        if _is_smooth(panels, ends):
-            depths[slice(*ends)] = _depth(problem, block, ends, settings.layer(tol))
-    if not depths.any():
-        return tiling
-    strips = {
-        k: strip
-        for first, last in panels.closed
-        if depths[first]
-        for k, strip in _strips(panels, first, last, float(depths[first])).items()
-    }
-    inner = Region(block.domain, panels.moved(depths), strips)
-    blocks = [_block(block, strip, panels.parts[k]) for k, strip in strips.items()]
-    return replace(tiling, blocks=(replace(block, region=inner), *blocks))
+        if not _is_smooth(panels, ends):
+            continue
+        at = np.arange(*ends)
+        found = _deep(problem, block, Ribbon(panels.chosen(at), panels.normals[at]), widths)
+        if found is not None:
+            ribbon, depth = found
+            depths[at], outwards[at] = depth, ribbon.outwards
+            strips |= dict(zip(at.tolist(), ribbon.strips(depth), strict=True))
+    if not strips:
+        return [block]
+    inner = {k: (strip, 1) for k, strip in strips.items()}
+    moved = panels.moved(depths, outwards)
+    region = Region(block.domain, moved, {**block.region.strips, **inner})
+    return [
+        replace(block, region=region),
+        *(_block(block, strip, panels.parts[k]) for k, strip in strips.items()),
+    ]
 
 
 def _is_smooth(panels: Panels, ends: tuple[int, int]) -> bool:
@@ -80,57 +90,50 @@ def _block(block: Block, strip: Strip, part: str) -> Block:
     return Block(block.domain, lines, (wall,), strip)
 
 
-def _strips(panels: Panels, first: int, last: int, depth: float) -> dict[int, Strip]:
-    """Return the strips along a closed curve, each with the ends of its neighbours."""
-    count = last - first
-    at = np.arange(first, last)
-    outer = panels.at(at, np.full(count, -1.0))
-    inner = panels.moved(np.full(len(panels.parts), depth)).at(at, np.full(count, -1.0))
-    joints = [
-        ((float(a[0]), float(a[1])), (float(b[0]), float(b[1])))
-        for a, b in zip(outer, inner, strict=True)
-    ]
-    return {
-        k: replace(_strip(panels, k, depth), ends=(joint, following))
-        for k, (joint, following) in zip(
-            at.tolist(), itertools.pairwise([*joints, joints[0]]), strict=True
-        )
-    }
+def _deep(
+    problem: Problem, block: Block, ribbon: Ribbon, widths: float
+) -> tuple[Ribbon, float] | None:
+    """Return a closed curve with directions as long as there is room, and how deep its strips are.
+
+    As deep as layers where there is room for that everywhere, or for most of them. Elsewhere they
+    are deeper where there is more room: petals took twice the time with that. None where no
+    layer is thin beside the room.
+    """
+    rooms = _rooms(block, ribbon)
+    deep = _layers(problem, ribbon.strips(DEEPEST * float(rooms.max())), widths)
+    every, least = np.concatenate(deep), float(rooms.min())
+    if np.any(every < WIDE * least):
+        return ribbon, min(float(every[every < WIDE * least].max()), DEEPEST * least)
+    room = np.minimum(rooms[:-1], rooms[1:])
+    thin = [own[own < WIDE * r] for own, r in zip(deep, room.tolist(), strict=True)]
+    every = np.concatenate(thin)
+    if not len(every) or least <= 0.0:
+        return None
+    depth = min(float(every.max()), DEEPEST * float(rooms.max()))
+    depths = evened(np.minimum(depth, DEEPEST * rooms), ribbon.lengths, closed=True)
+    return ribbon.scaled(depths / depth), depth
 
 
-def _strip(panels: Panels, panel: int, depth: float) -> Strip:
-    z, w = np.polynomial.legendre.leggauss(12)
-    _, speeds = panels.boundary(np.full(len(z), panel), z)
-    return Strip(panels.weights[panel], panels.normals[panel], float(w @ speeds), depth)
-
-
-def _depth(problem: Problem, block: Block, ends: tuple[int, int], widths: float) -> float:
-    """Return how deep strips along a closed curve are, so many widths of its layers; 0 for none."""
-    assert block.region is not None
-    panels = block.region.panels
-    room = _room(block, panels, ends)
-    deep: list[FloatArray] = []
-    for panel in range(*ends):
-        strip = _strip(panels, panel, room)
-        places = np.stack([LOOKED * strip.length, np.full(len(LOOKED), 1e-6 * room)], axis=1)
+def _layers(problem: Problem, strips: list[Strip], widths: float) -> list[FloatArray]:
+    """Return how deep layers beside strips are, so many widths, for each strip."""
+    out = []
+    for strip in strips:
+        near = np.full(len(LOOKED), 1e-6 * strip.depth)
+        places = np.stack([0.5 * (LOOKED + 1.0) * strip.length, near], axis=1)
         rates = decay_rates(problem, places, 1, 0, chart=strip)
-        deep += [widths / own for own in rates]
-    found = np.concatenate(deep)
-    thin = found[found < WIDE * room]
-    return float(min(thin.max(), DEEPEST * room)) if len(thin) else 0.0
+        out.append(np.concatenate([widths / own for own in rates]))
+    return out
 
 
-def _room(block: Block, panels: Panels, ends: tuple[int, int]) -> float:
-    """Return how far from a closed curve normals meet neither each other nor other boundary."""
-    panel = np.repeat(np.arange(*ends), len(LOOKED))
-    found, _ = panels.boundary(panel, np.tile(2.0 * LOOKED - 1.0, ends[1] - ends[0]))
-    places, bends = panels.curvatures
-    own = np.repeat(np.arange(len(panels.parts)), len(places) // len(panels.parts))
-    convex = -bends[(own >= ends[0]) & (own < ends[1])].min()
-    size = float(np.ptp(block.domain.bounds, axis=0).max())
-    room = min(size, 1.0 / max(float(convex), 1e-300))
-    for depth in room * FACTOR ** np.arange(DEPTHS):
-        inside = found.points - depth * found.normals
-        if np.all(block.domain.distance(inside) >= 0.99 * depth):
-            return float(depth)
-    return 0.0
+def _rooms(block: Block, ribbon: Ribbon) -> FloatArray:
+    """Return how far from the ends of panels normals meet neither each other nor anything else."""
+    region, domain = block.region, block.domain
+    assert region is not None
+
+    def clearance(points: FloatArray, _: float) -> FloatArray:
+        own = domain.distance(points)
+        if region.strips:
+            own = np.minimum(own, distances(region.edges[0], points))
+        return np.asarray(own)
+
+    return rooms_along(ribbon, float(np.ptp(domain.bounds, axis=0).max()), clearance)

@@ -32,9 +32,6 @@ from sharpfront.rows.values import form_at, taylor_of
 SOURCE, COEFFICIENT = 30.0, 1e-2
 # Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
 HALVINGS = 24
-# Data of which a patch leaves more than this share after so many halvings jump: then it is a tenth,
-# however small the patch is.
-SMOOTH, DEEP = 0.02, 12
 # Data are also looked at on the way to the sides of a patch, at these shares of them, and into its
 # corners, four times closer each time.
 CLOSER = 0.25 ** np.arange(1, 13)
@@ -75,30 +72,6 @@ def with_resolved_data(
         cells = new
     # How data fell with each cut says nothing of how the solution will.
     return [Cell(c.patch) for c in cells]
-
-
-def are_smooth(problem: Problem, cells: Sequence[Cell], tol: float) -> bool:
-    """Tell whether data jump nowhere: halved again and again, their roughest cell resolves them."""
-    looks, parts, least = _Looks(problem, (), tol), [c.patch for c in cells], 1.0
-    for _ in range(DEEP):
-        rough = [_roughness(looks, patch, least) for patch in parts]
-        if max(rough) < SMOOTH:
-            return True
-        worst, least = parts[int(np.argmax(rough))], 0.0
-        middles = [float(m.points(np.zeros(1))[0]) for m in worst.maps]
-        sides = zip(worst.maps, middles, strict=True)
-        halves = [(AxisMap(m.low, c), AxisMap(c, m.high)) for m, c in sides]
-        parts = [replace(worst, maps=maps) for maps in itertools.product(*halves)]
-    return False
-
-
-def _roughness(looks: _Looks, patch: Patch, least: float) -> float:
-    """Return the largest share of data of some size that a patch cannot hold."""
-    nowhere = np.empty((0, patch.dimension))
-    blocks = [b for f in looks.problem.forms for b, _, _ in _blocks(looks, f, patch, nowhere)]
-    sizes = [float(np.abs(b).max()) for b in blocks]
-    tails = [float(_tails_beyond(b, patch.functions).max()) for b in blocks]
-    return max((t / s for t, s in zip(tails, sizes, strict=True) if s > least), default=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +144,25 @@ class _Looks:
                 seen.append((np.where(missed > 1.0, missed, 0.0), own.wanted[0]))
                 gaps.append(gap[n:])
         return _Look(places, (0, 0), seen, gaps)
+
+
+class Holding:
+    """Tells which patches hold the data of a problem along their second axis.
+
+    Parameters
+    ----------
+    problem, tol
+        What is solved, and how well.
+    """
+
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self._looks = _Looks(problem, (), tol)
+
+    def __call__(self, patch: Patch) -> bool:
+        """Tell whether a patch's functions hold them."""
+        nowhere, forms = np.empty((0, patch.dimension)), self._looks.problem.forms
+        blocks = [b for f in forms for b, _, _ in _blocks(self._looks, f, patch, nowhere)]
+        return all(_tails_beyond(b, patch.functions)[1] <= 1.0 for b in blocks)
 
 
 @lru_cache(maxsize=2)
@@ -286,26 +278,28 @@ def _blocks(
     the places; data that do not vary are left out.
     """
     counts = tuple(2 * p + 1 for p in patch.functions)
-    points, _ = patch.gauss_points(counts)
-    n = len(points)
-    data = _data(looks, form, patch, np.concatenate([points, places]))
+    at = patch.positions([gauss(n)[0] for n in counts])
+    n, points = len(at), patch.in_space(at)
+    at = np.concatenate([at, patch.in_chart(places)])
+    data = _data(looks, form, patch, np.concatenate([points, places]), at)
     return [(projected(v[:n], counts), v[n:], felt[n:]) for v, felt in data]
 
 
 def _data(
-    looks: _Looks, form: LinearForm, patch: Patch, points: FloatArray
+    looks: _Looks, form: LinearForm, patch: Patch, points: FloatArray, at: FloatArray | None = None
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Return a form's data that vary at points, and by how much more they are felt there.
 
     In units of what is allowed to be missed with terms of the mean size: of the size at every point
     they would have bends where coefficients change sign. At a pole as much less as the part of the
-    patch is smaller that is as far from it: there it is the solution that tells.
+    patch is smaller that is as far from it: there it is the solution that tells. `at` is where
+    points are in the patch's chart, where that is known.
     """
     problem = looks.problem
     found = form_at(form, problem.coordinates, points)
     rough = dict.fromkeys(problem.unknowns, 0)
     extent = float(np.ptp(problem.domain.bounds, axis=0).max())
-    mapped = found.in_chart(taylor_of(patch, patch.in_chart(points)))
+    mapped = found.in_chart(taylor_of(patch, patch.in_chart(points) if at is None else at))
     size = np.maximum(felt_size(mapped, patch.sides, rough, extent)[0], 1e-300)
     mean = float(np.mean(size))
     closer = _from_poles(looks.poles, patch, points)

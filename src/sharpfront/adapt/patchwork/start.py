@@ -66,7 +66,8 @@ def first_cells(
     cells = []
     for block in tiling.blocks:
         lines, strips = _lines(problem, block, settings, tol)
-        if isinstance(block.chart, Strip) and not strips[1]:
+        along_wall = any(axis == 1 for axis, *_ in block.walls)
+        if isinstance(block.chart, Strip) and along_wall and not strips[1]:
             strips[1] = _strips((0.0, block.chart.depth), 0, settings, tol, False)
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
@@ -95,6 +96,8 @@ def _lines(
             _apart(_edges(problem, name, float(x[0]), float(x[-1])), x)
             for x, name in zip(block.lines, problem.domain.coordinates, strict=True)
         ]
+    elif isinstance(block.chart, Strip) and block.chart.front is not None:
+        edges[1] = np.array([block.chart.front])
     lines = [np.union1d(x, e) for x, e in zip(block.lines, edges, strict=True)]
     strips: list[Strips] = [{} for _ in lines]
     for beside in _sources_of_layers(problem, block, edges, lines):

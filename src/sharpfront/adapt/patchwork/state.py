@@ -114,8 +114,6 @@ class PatchState:
         Whether what the problem is linearised about still changes too much for a certificate.
     finished
         Why it ended.
-    narrow
-        Whether sources are smooth, but narrow along so much that functions will run out.
     soft
         Whether a certificate was too large where soft modes hold solutions back.
     before
@@ -145,7 +143,6 @@ class PatchState:
     tried: tuple[Solved, ...] = ()
     unsettled: bool = False
     finished: Outcome | None = None
-    narrow: bool = False
     soft: bool = False
     before: Approximation | None = None
     softness: float = 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sharpfront.adapt.corners import contradiction
-from sharpfront.adapt.embedded import even_mesh, fronts_allowed
 from sharpfront.adapt.freedom import left_free
 from sharpfront.adapt.patchwork.start import has_edges
 from sharpfront.adapt.patchwork.tiling import tiling_of
@@ -11,8 +10,9 @@ from sharpfront.adapt.questions import left_open
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.errors import LinearSystemError, Outcome
 from sharpfront.estimate.elements import Elements
+from sharpfront.estimate.shape_mesh import even_mesh
 from sharpfront.estimate.weak import UnsuitableError
-from sharpfront.geometry import Box, Interval
+from sharpfront.geometry import Interval
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import interface_lines
 
@@ -34,6 +34,8 @@ def suits(problem: Problem) -> bool:
 def _tiled(problem: Problem) -> bool:
     """Tell whether the domain can be tiled, and by boxes without charts where something jumps.
 
+    Beside curved boundaries something may jump on curves only, not along the axes.
+
     In space something may jump across one axis only: where such planes cross, solutions may be as
     singular as they like, and exponents are known in the plane.
     """
@@ -41,8 +43,9 @@ def _tiled(problem: Problem) -> bool:
     if tiling is None or not problem.is_singular:
         return tiling is not None
     across = sum(len(x) > 0 for x in interface_lines(problem))
-    plain = tiling.blocks[0].chart is None and tiling.blocks[0].region is None
-    return plain and (problem.domain.dimension < 3 or across < 2)
+    if across and tiling.blocks[0].region is not None:
+        return False
+    return tiling.blocks[0].chart is None and (problem.domain.dimension < 3 or across < 2)
 
 
 def needs_patches(problem: Problem) -> bool:
@@ -58,12 +61,6 @@ def needs_patches(problem: Problem) -> bool:
     if problem.domain.dimension == 3:
         return problem.is_linear and _order(problem) <= 2 and suits(problem)
     return suits(problem)
-
-
-def follows_fronts(problem: Problem) -> bool:
-    """Tell whether kernels along fronts across the axes are the other way to solve a problem."""
-    single = len(problem.unknowns) == 1 and _order(problem) <= 2
-    return single and isinstance(problem.domain, Box) and fronts_allowed(problem)
 
 
 def _order(problem: Problem) -> int:

@@ -14,6 +14,7 @@ from sharpfront.adapt.patchwork.cuts import Cell, Flags
 from sharpfront.adapt.patchwork.layers import wave_numbers
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch, product_points
+from sharpfront.geometry import Box
 from sharpfront.maps import AxisMap, Chart
 from sharpfront.problem import Problem
 from sharpfront.rows.values import is_constant
@@ -52,7 +53,7 @@ class Waves:
         for block in tiling.blocks:
             ends = [(x[0], x[-1]) for x in block.lines]
             points = product_points([a + (b - a) * LOOKED for a, b in ends])
-            if block.region is not None:
+            if block.region is not None and not isinstance(block.domain, Box):
                 points = block.domain.sample(len(points))
             # Where data are not finite nothing is known of waves.
             points = points[block.inside(points) & ~_are(block.in_space(points), tiling.marked)]

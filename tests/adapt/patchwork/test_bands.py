@@ -1,0 +1,119 @@
+"""Fronts and edges of materials along curves inside the domain, on strips on both their sides."""
+
+import math
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.maps import Strip
+
+SQUARE = sf.Box((0, 1), (0, 1))
+
+
+def around(distances, centre, radius, count=400):
+    """Return points at distances from a circle, those of them that lie in the square."""
+    rng = np.random.default_rng(3)
+    r = radius + np.resize(distances, count * len(distances))
+    angle = rng.uniform(0, 2 * math.pi, len(r))
+    x, y = centre[0] + r * np.cos(angle), centre[1] + r * np.sin(angle)
+    inside = (x >= 0) & (x <= 1) & (y >= 0) & (y <= 1)
+    return x[inside], y[inside]
+
+
+def error_of(solution, exact, x, y):
+    """Return the largest error at points and on an even grid, relative to the solution."""
+    grid = np.meshgrid(np.linspace(0, 1, 23), np.linspace(0, 1, 23))
+    x, y = (np.concatenate([a, b.ravel()]) for a, b in zip((x, y), grid, strict=True))
+    truth = exact(x, y)
+    return np.abs(solution(x, y) - truth).max() / max(1.0, np.abs(truth).max())
+
+
+@pytest.mark.parametrize(
+    ("centre", "radius", "width"),
+    [((0.6, 0.45), 0.22, 1e-4), ((-0.1, 0.2), 0.6, 1e-3)],
+)
+def test_circular_fronts_of_any_width(centre, radius, width):
+    def distance(x, y):
+        return np.sqrt((x - centre[0]) ** 2 + (y - centre[1]) ** 2)
+
+    def exact(x, y):
+        return np.tanh((radius - distance(x, y)) / width) * (1 + x / 2)
+
+    def equation(u, x, y):
+        r = distance(x, y)
+        t = np.tanh((radius - r) / width)
+        s = (1 - t * t) / width
+        own = (-2 * t * s / width - s / r) * (1 + x / 2) - s * (x - centre[0]) / r
+        return sf.laplacian(u) - own
+
+    problem = sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u - exact(x, y))
+    solution = sf.solve(problem, tol=1e-3)
+    x, y = around(width * np.array([-20, -5, -2, -1, 0, 1, 3, 8]), centre, radius)
+    assert solution.converged
+    assert error_of(solution, exact, x, y) < 1e-3
+    # Boxes alone would take 15 000 at a width of 1e-2, and ten times as many at 1e-3.
+    assert solution.kernels < 12_000
+
+
+@pytest.mark.parametrize("ratio", [30.0, 1e-5])
+def test_a_round_inclusion(ratio, tmp_path):
+    centre, radius = (0.45, 0.56), 0.27
+    q = (1 - ratio) / (1 + ratio)
+
+    def exact(x, y):
+        a, b = x - centre[0], y - centre[1]
+        square = np.maximum(a * a + b * b, 1e-9)
+        outside = 1 + q * (radius**2 / square) ** 2
+        return (a * a - b * b) * np.where(square < radius**2, 1 + q, outside)
+
+    def equation(u, x, y):
+        inside = (x - centre[0]) ** 2 + (y - centre[1]) ** 2 < radius**2
+        return -sf.div(np.where(inside, ratio, 1.0) * sf.grad(u))
+
+    problem = sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u - exact(x, y))
+    solution = sf.solve(problem, tol=1e-3)
+    x, y = around(np.array([-0.1, -1e-3, -1e-6, 1e-6, 1e-3, 0.1]), centre, radius)
+    assert solution.converged
+    assert error_of(solution, exact, x, y) < 1e-3
+    solution.save(tmp_path / "inclusion.npz")
+    again = sf.load(tmp_path / "inclusion.npz")
+    np.testing.assert_allclose(again(x, y), solution(x, y), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("angle", "ratio"), [(0.35, 50.0), (2.0, 1e-3)])
+def test_materials_with_a_slanted_edge(angle, ratio):
+    normal = np.array([math.cos(angle), math.sin(angle)])
+    offset = normal @ [0.52, 0.47]
+
+    def across(x, y):
+        return normal[0] * x + normal[1] * y - offset
+
+    def exact(x, y):
+        s = across(x, y)
+        return np.where(s < 0, s / ratio, s) * min(1.0, ratio) + normal[0] * y - normal[1] * x
+
+    def equation(u, x, y):
+        return sf.div(np.where(across(x, y) < 0, ratio, 1.0) * sf.grad(u))
+
+    problem = sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u - exact(x, y))
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged
+    assert error_of(solution, exact, np.empty(0), np.empty(0)) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("width", "jumps", "strips"), [(2e-2, False, True), (1.0, True, True), (1.0, False, False)]
+)
+def test_strips_are_where_sources_are_narrow_or_jump(width, jumps, strips):
+    def source(x, y):
+        z = ((x - 0.47) ** 2 + (y - 0.55) ** 2 - 0.09) / (0.6 * width)
+        return np.where(z < 0, -1.0, 1.0) if jumps else np.tanh(z)
+
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y: -0.1 * sf.laplacian(u) + u - source(x, y),
+        boundary=lambda u, x, y: u,
+    )
+    state = sf.Patches().start(problem, 1e-4, 0)
+    assert any(isinstance(c.patch.chart, Strip) for c in state.cells) is strips
