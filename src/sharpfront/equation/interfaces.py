@@ -26,7 +26,7 @@ from sharpfront.equation.expression import (
     is_zero,
     ordered,
 )
-from sharpfront.equation.linearise import LinearForm, linear_form
+from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.equation.weak import WeakDerivative, is_delta, is_weak
 from sharpfront.errors import EquationError
 
@@ -182,14 +182,7 @@ def curved_conditions(
         if any(t.order or t.unknown not in continuous for form in along for t in form.terms):
             fluxes.append(tuple(along))
     found = CurvedConditions(continuous, tuple(fluxes))
-    table = np.array(
-        [
-            [max((t.order for t in f.terms if t.unknown == u), default=-1000) for u in unknowns]
-            for f in forms
-        ],
-        dtype=float,
-    )
-    allowed = int(table[linear_sum_assignment(table, maximize=True)].sum())
+    allowed = _allowed(forms, unknowns, lambda term: term.order)
     if len(continuous) + len(fluxes) != allowed:
         raise EquationError(
             f"Where coefficients jump on a curve {len(continuous)} unknowns and {len(fluxes)} "
@@ -358,14 +351,7 @@ def _require_count(
     axis: int,
 ) -> None:
     """Refuse equations that ask for more or less across a line than their order allows."""
-    from scipy.optimize import linear_sum_assignment
-
-    orders = np.full((len(forms), len(unknowns)), -1e3)
-    for i, form in enumerate(forms):
-        for t in form.terms:
-            j = unknowns.index(t.unknown)
-            orders[i, j] = max(orders[i, j], t.orders[axis])
-    allowed = int(orders[linear_sum_assignment(orders, maximize=True)].sum())
+    allowed = _allowed(forms, unknowns, lambda term: term.orders[axis])
     count = sum(found.continuous.values()) + len(found.fluxes)
     if count != allowed:
         raise EquationError(
@@ -374,3 +360,17 @@ def _require_count(
             "inside a derivative, as in (k * u.dx).dx, and another one before it, as in "
             "k * u.dxx. Write all terms of highest order in one of the two ways."
         )
+
+
+def _allowed(
+    forms: Sequence[LinearForm], unknowns: Sequence[str], order: Callable[[Term], int]
+) -> int:
+    """Return how many conditions equations allow: their order, one unknown for each equation."""
+    from scipy.optimize import linear_sum_assignment
+
+    orders = np.full((len(forms), len(unknowns)), -1e3)
+    for i, form in enumerate(forms):
+        for t in form.terms:
+            j = unknowns.index(t.unknown)
+            orders[i, j] = max(orders[i, j], order(t))
+    return int(orders[linear_sum_assignment(orders, maximize=True)].sum())

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 SHALLOW = 0.4
 # A curve that meets a wall at a smaller angle than this, as its sine, gets no band.
 STEEP = 0.4
+# Nor does one with less room than this share of the domain somewhere: boxes would be as small.
+NARROWEST = 1e-3
 # At a wall a band takes no more than this share of the way to its end.
 ASIDE = 0.4
 # Patches across a front are as deep as so many functions more than they begin with can hold.
@@ -81,9 +83,9 @@ SAME = 1e-6
 
 _CROSSING = (
     "A coefficient inside a derivative jumps where {}. Flux conditions are known on lines parallel "
-    "to the axes, and in the plane on smooth curves that are closed or end on the sides of a box, "
-    "and neither cross nor touch others. Let edges of materials keep apart, or write them along "
-    "axes."
+    "to the axes, and in the plane on smooth lines, slanted or curved, that are closed or end on "
+    "the sides of a box, and neither cross nor touch others. Let edges of materials keep apart, or "
+    "write them along axes."
 )
 
 Function = Callable[..., FloatArray]
@@ -232,7 +234,7 @@ def _curves(
         for curve in found or ():
             panels = Panels([("", curve)])
             straight = np.abs(panels.curvatures[1]).max() < STRAIGHT / size
-            if straight and level.jumps and level.told not in materials:
+            if straight and (level.jumps or level.bends) and level.told not in materials:
                 # Charts are cut along it.
                 continue
             places = samples(panels)[0]
@@ -322,7 +324,7 @@ def _band(
     for k, _, room in ends:
         rooms[k] = min(rooms[k], room)
     rooms = evened(rooms, ribbon.lengths, closed=ribbon.is_closed)
-    if rooms.min() <= 0.0:
+    if rooms.min() <= NARROWEST * looks.size:
         return None
     room = float(rooms.max())
     scaled = [side.scaled(rooms / room) for side in sides]
@@ -472,16 +474,7 @@ def _with_bands(tiling: Tiling, bands: Sequence[_Band], levels: Sequence[Functio
         blocks.append(replace(block, region=Region(block.domain, panels, strips)))
     for band in bands:
         blocks += _strip_blocks(band, block)
-    return replace(tiling, blocks=tuple(blocks), ends=(*tiling.ends, *_corners(bands)))
-
-
-def _corners(bands: Sequence[_Band]) -> Iterator[tuple[float, float]]:
-    """Yield where curves on which data jump end on walls: solutions are singular there."""
-    for band in bands:
-        if not band.ribbon.is_closed and band.strips[0].front is not None:
-            at = np.array([0, len(band.strips) - 1])
-            ends = band.ribbon.panels.at(at, np.array([-1.0, 1.0]))
-            yield from ((float(x), float(y)) for x, y in ends)
+    return replace(tiling, blocks=tuple(blocks))
 
 
 def _whose(outer: Panels, signs: Callable[[FloatArray], NDArray[np.bool_]]) -> list[bytes] | None:
