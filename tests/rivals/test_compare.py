@@ -68,15 +68,6 @@ def test_marks_are_settings_that_no_faster_one_is_as_good_as():
     assert lane.seconds_to(1e-2) == lane.best.seconds and math.isinf(lane.seconds_to(1e-4))
 
 
-def test_short_runs_are_told_apart():
-    class Short(Fake):
-        plan = ((1e-1, 3e-4),) * 12
-
-    # Ticks of the system's clock are some milliseconds: all runs would take none or one of them.
-    tried = raced(Short("short", "Short", "nobody")).tried
-    assert all(run.seconds > 0 for run in tried)
-
-
 def test_seeds_are_the_runs_of_what_draws():
     lane = raced(Fake("fake", "Fake", "nobody", drawn=True), seeds=(5, 6))
     assert all([r.seed for r in m.runs] == [5, 6] for m in lane.marks)
@@ -138,7 +129,7 @@ def test_losses_stand_first():
 @pytest.fixture(scope="module")
 def own():
     methods = ["chebyshev", "solve_bvp", "lines", "rbf-pielm"]
-    return sf.compare(layer(), exact=layer_exact, methods=methods, seconds=0.15, seeds=2)
+    return sf.compare(layer(), exact=layer_exact, methods=methods, seconds=0.1, seeds=2)
 
 
 def test_a_problem_of_ones_own(own):
