@@ -9,6 +9,7 @@ import pytest
 from sharpfront import errors
 from sharpfront.errors import (
     ArgumentError,
+    ClusterError,
     DeviceError,
     DeviceMemoryError,
     MissingExtraError,
@@ -36,6 +37,7 @@ def test_every_exception_is_also_one_of_pythons(kind):
         MissingExtraError: ImportError,
         ArgumentError: TypeError,
         DeviceError: RuntimeError,
+        ClusterError: RuntimeError,
         DeviceMemoryError: MemoryError,
     }
     assert issubclass(kind, others.get(kind, ValueError))

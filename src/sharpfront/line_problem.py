@@ -91,7 +91,8 @@ class LineProblem:
         """Fill in the rows of functions that vary: formulas share what they have in common."""
         if self._program is not None:
             (name,) = {f.coordinate for _, f in self._varying if isinstance(f, Evaluated)}
-            found = self._program.run({("coordinate", name): x}, len(x))
+            with np.errstate(all="ignore"):
+                found = self._program.run({("coordinate", name): x}, len(x))
             if np.isfinite(found).all():
                 for (i, f), row in zip(self._varying, found, strict=True):
                     out[i] = -row if isinstance(f, Evaluated) and f.sign < 0 else row

@@ -47,7 +47,7 @@ east = "u = 1"
 tol = 1e-9
 """
 LONG_IN_TIME = """\
-equation = "u_t + u*u_x - 1e-3*u_xx = 0"
+equation = "u_t + u*u_x - 1e-3*u_xx = sin(7*t)*sin(pi*x)"
 time = [0, 100]
 [domain]
 interval = [-1, 1]

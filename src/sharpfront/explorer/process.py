@@ -110,7 +110,10 @@ def answered(answers: Any, job: dict[str, Any], tell: Callable[[str], None], lim
         return to_json({"error": "\n".join(error.paragraphs()), "mistakes": mistakes})
     except SharpfrontError as error:
         return to_json({"error": str(error)})
-    except MemoryError:
+    except (MemoryError, ImportError) as error:
+        # Libraries are loaded when they are first needed, and may find no room any more.
+        if isinstance(error, ImportError) and "map segment" not in str(error):
+            return to_json({"error": str(error)})
         answers.forget()
         words = (
             f"The solve wanted more memory than the {limit} MB it is allowed. Ask for a larger "
