@@ -58,9 +58,7 @@ _FIGURES: dict[str, tuple[Published, ...]] = {
         Published("BACOLI", "nu = 1e-4: 1e-4, 1e-6, 1e-8 in 0.020, 0.040, 0.112 s", _BACOLI),
     ),
     "allen-cahn-in-time": (Published("PirateNet", "relative L2 2.2e-5", "as collected"),),
-    "fast-advection": (
-        Published("frozen PINN", "relative L2 8.4e-9 in 0.7 s", "as collected"),
-    ),
+    "fast-advection": (Published("frozen PINN", "relative L2 8.4e-9 in 0.7 s", "as collected"),),
     "korteweg-de-vries": (
         Published("PINN variants", "relative L2 4.3e-4, 2.2e-6", "as collected"),
     ),
