@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
-from sharpfront.rows.norm import THIN, felt_size, roughness
+from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
 from sharpfront.rows.values import FormValues, constants_of, form_at, is_constant, taylor_of
 
 # Numbers that the probe repeats; a prime, so that no pattern of rows meets the same ones.
@@ -25,6 +26,8 @@ NOISE = 9973
 # order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
 LIGHTER = 1.5
 TINY = 1e-300
+# Points at which the operator is looked at for what a load may do.
+LOOKED = 64
 
 
 class Measure:
@@ -60,6 +63,17 @@ class Measure:
         # Constraints such as u_x + v_y = 0 may not hold with anything else on the right.
         highest = np.array([form.order == self.order for form in self.problem.forms])
         return np.asarray(load * highest[:, None])
+
+    @cached_property
+    def load_effect(self) -> float:
+        """What the smooth probe does to u where nothing is soft: over all the domain's extent."""
+        points = self.problem.domain.sample(LOOKED)
+        sides = np.full(points.shape[1], self.extent)
+        effects = []
+        for form, load in zip(self.problem.forms, self.load(points), strict=True):
+            found = form_at(form, self.problem.coordinates, points)
+            effects.append(np.abs(load) / np.maximum(size_of_terms(found, sides, self.rough), TINY))
+        return float(np.max(effects))
 
     def vote(self, length: float) -> float:
         """Return the vote of patches as long as that."""

@@ -21,8 +21,6 @@ from sharpfront.approximation import Approximation, split_weights
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
 
-# Where noise of size one grows to less there is no soft mode.
-SOFT = 10.0
 # Weights of a mode are asked to be smaller by this factor at once: they grow as it is set free.
 AT_ONCE = 0.01
 # No weights of a mode smaller than this share of it are asked for: they are rounding.
@@ -60,7 +58,8 @@ def soft_mode(
     # What counts like a slope, such as a pressure, has another unit.
     smooth = np.array([rows.rough[u] == 0 for u in rows.unknowns])
     size = float(sizes[smooth].max())
-    if not grown > SOFT or not np.isfinite(size) or size == 0.0:
+    # A Poisson problem bends by an eighth of what its load does over all its extent at most.
+    if not size > rows.measure.load_effect or not np.isfinite(size * grown):
         return None
     tol = tolerance_of(state, approximation)
     share = tol / max(state.tol, float(np.abs(compared_values(approximation)).max()))
