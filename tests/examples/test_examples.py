@@ -60,7 +60,8 @@ def test_shape():
 
 def test_front(tmp_path):
     picture = tmp_path / "front.png"
-    error, longer = run("front", picture)
+    error, functions = run("front", picture)
     assert error < 1e-4
-    assert longer > 10
+    # A front takes strips along it, not boxes: these are 37 000.
+    assert functions < 8000
     assert picture.stat().st_size > 10_000

@@ -117,3 +117,23 @@ def test_strips_are_where_sources_are_narrow_or_jump(width, jumps, strips):
     )
     state = sf.Patches().start(problem, 1e-4, 0)
     assert any(isinstance(c.patch.chart, Strip) for c in state.cells) is strips
+
+
+@pytest.mark.parametrize("least", [1e-6, 1e-8])
+def test_a_curve_too_small_for_strips_takes_no_room_from_others(least):
+    """As one where a radius is kept from zero, in the middle of a circular front."""
+
+    def deepest(kept):
+        def source(x, y):
+            r = kept(np.sqrt((x - 0.5) ** 2 + (y - 0.5) ** 2))
+            return np.tanh((r - 0.25) / 1e-2)
+
+        problem = sf.Problem(
+            SQUARE,
+            lambda u, x, y: -1e-4 * sf.laplacian(u) + u - source(x, y),
+            boundary=lambda u, x, y: u,
+        )
+        cells = sf.Patches().start(problem, 1e-3, 0).cells
+        return max(c.patch.chart.depth for c in cells if isinstance(c.patch.chart, Strip))
+
+    assert deepest(lambda r: np.maximum(r, least)) == pytest.approx(deepest(lambda r: r), rel=1e-6)

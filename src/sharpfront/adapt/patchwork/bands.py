@@ -144,7 +144,8 @@ def banded(
     if problem.domain.dimension != 2 or len(tiling.blocks) > 1 or block.chart is not None:
         _require_bands(problem, {}, ())
         return tiling
-    curves, told = _curves(problem)
+    every, told = _curves(problem)
+    curves = [found for found in every if _is_wide(found[0], block)]
     if not curves:
         _require_bands(problem, told, ())
         return tiling
@@ -162,6 +163,12 @@ def banded(
     out = _with_bands(tiling, bands, [f for _, _, f in curves]) if bands else tiling
     _require_bands(problem, told, bands if out is not tiling else ())
     return out
+
+
+def _is_wide(panels: Panels, block: Block) -> bool:
+    """Tell whether a curve is large enough for strips: else it takes no room from others either."""
+    least = NARROWEST * float(np.ptp(block.domain.bounds, axis=0).max())
+    return bool(np.ptp(samples(panels)[0], axis=0).max() > least)
 
 
 def _require_bands(
@@ -287,7 +294,8 @@ class _Surroundings:
     def rooms(self, ribbon: Ribbon, which: int) -> FloatArray:
         """Return how far below a curve strips may go, at the ends of its panels.
 
-        Half the way to other curves, and to walls that it does not end on.
+        Half the way to other curves, which may have strips as well, and two thirds of that to
+        walls that it does not end on.
         """
         others = [tree for i, tree in enumerate(self.trees) if i != which]
         spacing = _spacing(self.trees[which])
@@ -297,7 +305,7 @@ class _Surroundings:
             own = np.where(depth < spacing, depth, distances(self.trees[which], points))
             gaps = [own, *(distances(tree, points) for tree in others)]
             if ribbon.is_closed:
-                gaps.append(self.block.domain.distance(points))
+                gaps.append(2.0 * self.block.domain.distance(points))
             else:
                 gaps.append(np.where(self.block.domain.contains(points), depth, 0.0))
             return np.asarray(np.min(gaps, axis=0))
