@@ -20,6 +20,10 @@ _STEPS, _ARRIVED = 12, 1e-12
 _CLOSE = 0.5
 # A curve lies inside if the domain is on both sides of it, this far away as a share of its size.
 _BESIDE = 1e-3
+# Signs are looked at as close as this to it: others may be near.
+_SIDES = 1e-6
+# Places along a curve, as shares of its length.
+_LOOKED = np.linspace(0.05, 0.95, 41)
 
 
 class _Level(Implicit):
@@ -48,14 +52,22 @@ def curves_inside(f: Callable[..., ArrayLike], domain: Domain) -> list[LevelCurv
         if pieces is None:
             return None
         out += pieces
-    return [curve for curve in out if _lies_inside(curve, domain)]
+    return [c for c in out if _lies_inside(c, domain) and _changes_sign(c, level)]
 
 
 def _lies_inside(curve: LevelCurve, domain: Domain) -> bool:
     """Tell whether a domain is on both sides of a curve, but for its ends."""
-    found = curve.at(np.linspace(0.05, 0.95, 41) * curve.measure)
+    found = curve.at(_LOOKED * curve.measure)
     away = _BESIDE * float(np.ptp(domain.bounds, axis=0).max()) * found.normals
     return bool(domain.contains(np.concatenate([found.points + away, found.points - away])).all())
+
+
+def _changes_sign(curve: LevelCurve, level: _Level) -> bool:
+    """Tell whether a function has another sign on either side; r - a at a = 0 has none."""
+    found = curve.at(_LOOKED * curve.measure)
+    away = _SIDES * float(np.ptp(level.frame, axis=0).max()) * found.normals
+    before, after = (level.value(found.points + s * away) for s in (-1.0, 1.0))
+    return bool(np.all(before < 0.0) and np.all(after > 0.0))
 
 
 def _from_wall_to_wall(level: _Level, line: Points, box: Box) -> list[OpenLevelCurve] | None:

@@ -132,3 +132,19 @@ def test_a_solution_on_strips_is_saved_and_loaded(tmp_path):
     x, y = graded(solution.domain, 1e-3)
     np.testing.assert_allclose(again(x, y), solution(x, y), atol=1e-12)
     np.testing.assert_allclose(again.d("x")(x, y), solution.d("x")(x, y), atol=1e-8)
+
+
+@pytest.mark.parametrize(("lobes", "depth", "scale"), [(5, 0.1, 1.0), (4, 0.12, 1e-3)])
+def test_no_layers_where_only_the_boundary_bends(lobes, depth, scale):
+    """In a strip's coordinates bends are like convection: notches got strips for it."""
+
+    def level(x, y):
+        return np.hypot(x, y) / scale - 0.33 - depth * np.cos(lobes * np.arctan2(y, x))
+
+    problem = sf.Problem(
+        sf.Implicit(level, ((-0.5 * scale, 0.5 * scale),) * 2),
+        lambda u, x, y: sf.laplacian(sf.laplacian(u)) - 1,
+        boundary=lambda u, x, y: (u, u.dn),
+    )
+    found = collared(problem, tiling_of(problem.domain), PatchSettings(), 5e-5)
+    assert len(found.blocks) == 1

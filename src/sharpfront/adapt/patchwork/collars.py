@@ -96,15 +96,18 @@ def _deep(
     """Return a closed curve with directions as long as there is room, and how deep its strips are.
 
     As deep as layers where there is room for that everywhere, or for most of them. Elsewhere they
-    are deeper where there is more room: petals took twice the time with that. None where no
-    layer is thin beside the room.
+    are deeper where there is more room: petals took twice the time with that, so there only layers
+    of the equation count, not what its solutions do about a bend. None where no layer is thin
+    beside the room.
     """
     rooms = _rooms(block, ribbon)
-    deep = _layers(problem, ribbon.strips(DEEPEST * float(rooms.max())), widths)
+    strips = ribbon.strips(DEEPEST * float(rooms.max()))
+    deep = _layers(problem, strips, widths, bends=True)
     every, least = np.concatenate(deep), float(rooms.min())
     if np.any(every < WIDE * least):
         return ribbon, min(float(every[every < WIDE * least].max()), DEEPEST * least)
     room = np.minimum(rooms[:-1], rooms[1:])
+    deep = _layers(problem, strips, widths, bends=False)
     thin = [own[own < WIDE * r] for own, r in zip(deep, room.tolist(), strict=True)]
     every = np.concatenate(thin)
     if not len(every) or least <= 0.0:
@@ -114,13 +117,15 @@ def _deep(
     return ribbon.scaled(depths / depth), depth
 
 
-def _layers(problem: Problem, strips: list[Strip], widths: float) -> list[FloatArray]:
+def _layers(
+    problem: Problem, strips: list[Strip], widths: float, *, bends: bool
+) -> list[FloatArray]:
     """Return how deep layers beside strips are, so many widths, for each strip."""
     out = []
     for strip in strips:
         near = np.full(len(LOOKED), 1e-6 * strip.depth)
         places = np.stack([0.5 * (LOOKED + 1.0) * strip.length, near], axis=1)
-        rates = decay_rates(problem, places, 1, 0, chart=strip)
+        rates = decay_rates(problem, places, 1, 0, chart=strip, bends=bends)
         out.append(np.concatenate([widths / own for own in rates]))
     return out
 

@@ -29,6 +29,8 @@ def decay_rates(
     end: int,
     wave: float = 0.0,
     chart: Chart | None = None,
+    *,
+    bends: bool = True,
 ) -> list[FloatArray]:
     """Return the rates at which solutions can decay away from a wall, for each point, ascending.
 
@@ -44,8 +46,11 @@ def decay_rates(
         The wave number k along the wall.
     chart
         Where given, places, wall and rates are in its coordinates.
+    bends
+        Whether these are, or only their tangents: where a chart bends, equations in its coordinates
+        have terms like convection, as log r about a hole, but no layers for them.
     """
-    roots, same = _distinct_roots(_symbols(problem, points, axis, wave, chart))
+    roots, same = _distinct_roots(_symbols(problem, points, axis, wave, chart, bends))
     inward = [r.real if end else -r.real for r in roots]
     rates = [np.sort(r[r > 0]) for r in inward]
     return [rates[i] for i in same] if len(same) > 1 else rates * len(points)
@@ -64,7 +69,12 @@ def wave_numbers(
 
 
 def _symbols(
-    problem: Problem, positions: FloatArray, axis: int, wave: float, chart: Chart | None
+    problem: Problem,
+    positions: FloatArray,
+    axis: int,
+    wave: float,
+    chart: Chart | None,
+    bends: bool = True,
 ) -> Complex:
     """Return the matrices A_k of P(lambda) = sum_k A_k lambda^k at points, (m, order + 1, n, n).
 
@@ -75,6 +85,8 @@ def _symbols(
     positions = positions[:1] if same else positions
     points = positions if chart is None else chart.points(positions)
     taylor = None if chart is None else chart.taylor(positions)
+    if taylor is not None and not bends:
+        taylor = {a: x for a, x in taylor.items() if sum(a) == 1}
     order = max(form.order for form in problem.forms)
     n = len(problem.unknowns)
     out = np.zeros((len(points), order + 1, n, n), dtype=complex)
