@@ -349,7 +349,7 @@ class _Lattice:
         done = (out >= 0) & self._has(at, out)
         for signs in itertools.product((1.0, -1.0), repeat=at.shape[1]):
             other = self._found(at + NEAR * self.extent * np.array(signs))
-            better = ~done & (other >= 0)
+            better = ~done & (other >= 0) & (other != owner)
             better[better] = self._has(at[better], other[better])
             out, done = np.where(better, other, out), done | better
         return out
