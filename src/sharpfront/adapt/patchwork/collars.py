@@ -12,14 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.adapt.patchwork.blocks import Block, Tiling
-from sharpfront.adapt.patchwork.layers import decay_rates
 from sharpfront.adapt.patchwork.ribbons import (
     DEEPEST,
-    LOOKED,
     WIDE,
     Ribbon,
     distances,
     evened,
+    layers_beside,
     rooms_along,
 )
 from sharpfront.adapt.patchwork.settings import PatchSettings
@@ -102,12 +101,12 @@ def _deep(
     """
     rooms = _rooms(block, ribbon)
     strips = ribbon.strips(DEEPEST * float(rooms.max()))
-    deep = _layers(problem, strips, widths, bends=True)
+    deep = layers_beside(problem, strips, widths)
     every, least = np.concatenate(deep), float(rooms.min())
     if np.any(every < WIDE * least):
         return ribbon, min(float(every[every < WIDE * least].max()), DEEPEST * least)
     room = np.minimum(rooms[:-1], rooms[1:])
-    deep = _layers(problem, strips, widths, bends=False)
+    deep = layers_beside(problem, strips, widths, bends=False)
     thin = [own[own < WIDE * r] for own, r in zip(deep, room.tolist(), strict=True)]
     every = np.concatenate(thin)
     if not len(every) or least <= 0.0:
@@ -115,19 +114,6 @@ def _deep(
     depth = min(float(every.max()), DEEPEST * float(rooms.max()))
     depths = evened(np.minimum(depth, DEEPEST * rooms), ribbon.lengths, closed=True)
     return ribbon.scaled(depths / depth), depth
-
-
-def _layers(
-    problem: Problem, strips: list[Strip], widths: float, *, bends: bool
-) -> list[FloatArray]:
-    """Return how deep layers beside strips are, so many widths, for each strip."""
-    out = []
-    for strip in strips:
-        near = np.full(len(LOOKED), 1e-6 * strip.depth)
-        places = np.stack([0.5 * (LOOKED + 1.0) * strip.length, near], axis=1)
-        rates = decay_rates(problem, places, 1, 0, chart=strip, bends=bends)
-        out.append(np.concatenate([widths / own for own in rates]))
-    return out
 
 
 def _rooms(block: Block, ribbon: Ribbon) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from sharpfront.adapt.patchwork.layers import decay_rates
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
+from sharpfront.problem import Problem
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -129,6 +131,27 @@ def tree_of(points: FloatArray) -> cKDTree:
 def distances(tree: cKDTree, points: FloatArray) -> FloatArray:
     """Return how far points are from the nearest of a tree, (m,)."""
     return np.asarray(tree.query(points)[0])
+
+
+def spacing(tree: cKDTree) -> float:
+    """Return how far points of a tree are apart at the most, about."""
+    return float(np.max(np.asarray(tree.query(tree.data, 2)[0])[:, 1]))
+
+
+def layers_beside(
+    problem: Problem, strips: Sequence[Strip], widths: float, *, bends: bool = True
+) -> list[FloatArray]:
+    """Return how deep layers beside the outer sides of strips are, so many widths, for each strip.
+
+    With the layers of bends, or without them.
+    """
+    out = []
+    for strip in strips:
+        near = np.full(len(LOOKED), 1e-6 * strip.depth)
+        places = np.stack([0.5 * (LOOKED + 1.0) * strip.length, near], axis=1)
+        rates = decay_rates(problem, places, 1, 0, chart=strip, bends=bends)
+        out.append(np.concatenate([widths / own for own in rates]))
+    return out
 
 
 def rooms_along(ribbon: Ribbon, most: float, clearance: Clearance) -> FloatArray:
