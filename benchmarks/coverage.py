@@ -7,21 +7,24 @@
     python benchmarks/coverage.py peers --draws 20
 
 Each draw is the same truth with fresh noise. The standard deviation of a coverage from 200 draws is
-1.5 %. CPU seconds of one core.
+1.5 %. CPU seconds of one core. With --into ROWS a study goes on where it was stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.optimize import curve_fit
 from scipy.sparse import diags_array
+from scipy.stats import binomtest
 
 import sharpfront as sf
 
@@ -142,41 +145,73 @@ CASES = {
 }
 
 
-def coverage(name: str, draws: int, known: bool, limit: float) -> None:
-    """Print how many intervals hold the truth, over draws until the CPU time is up."""
-    case = CASES[name]
-    exact = sf.solve(case.family, tol=1e-7 if name != "burgers" else 1e-6, **case.truth)
-    held = dict.fromkeys(case.truth, 0)
-    z: dict[str, list[float]] = {n: [] for n in case.truth}
-    solves, failed, unbounded, done, started = 0, 0, 0, 0, time.process_time()
-    for draw in range(draws):
-        if time.process_time() - started > limit:
-            break
-        done += 1
-        rng = np.random.default_rng(draw)
+@dataclass(frozen=True)
+class Drawn:
+    """What one draw of the noise gave: a row of the file that a study is kept in."""
+
+    draw: int
+    solves: int
+    failed: bool
+    seconds: float
+    held: tuple[bool, ...]
+    z: tuple[float, ...]
+    unbounded: int
+
+    @classmethod
+    def of(cls, case: Case, exact: sf.Solution, draw: int, known: bool) -> Drawn:
+        """Return the draw with a number."""
+        started, rng = time.process_time(), np.random.default_rng(draw)
         where = case.points(rng)
         values = exact(*where.values())
         noisy = values + case.sigma * rng.standard_normal(len(values))
         data = sf.Data(u=noisy, sigma=case.sigma if known else None, **where)
         result = sf.fit(case.family, data=data, curvature=False, **case.free)
-        solves += result.solves
-        failed += not result.converged
-        for parameter, truth in case.truth.items():
-            low, high = result.interval(parameter)
-            if case.profile:
-                low, high = result.profile(parameter)
-                unbounded += low == 0.0
-            held[parameter] += low <= truth <= high
-            z[parameter].append((result.values[parameter] - truth) / result.stderr[parameter])
-    draws = max(done, 1)
-    seconds = (time.process_time() - started) / draws
-    told = "sigma known" if known else "sigma estimated"
-    for parameter in case.truth:
-        share, rms = 100 * held[parameter] / draws, np.sqrt(np.mean(np.square(z[parameter])))
-        print(f"{name:8} {told:16} {parameter:3} covered {share:5.1f} %   z rms {rms:.2f}")
-    print(f"{name:8} {draws} draws, {failed} failed, {solves / draws:.1f} solves, {seconds:.3f} s")
-    if case.profile:
-        print(f"{name:8} profiles; {unbounded} without a lower bound")
+        ends = [(result.profile if case.profile else result.interval)(n) for n in case.truth]
+        bounds = [tuple(pair) for pair in ends]
+        return cls(
+            draw,
+            result.solves,
+            not result.converged,
+            time.process_time() - started,
+            tuple(
+                low <= t <= high for (low, high), t in zip(bounds, case.truth.values(), strict=True)
+            ),
+            tuple((result.values[n] - t) / result.stderr[n] for n, t in case.truth.items()),
+            sum(low == 0.0 for low, _ in bounds),
+        )
+
+
+def coverage(name: str, draws: int, known: bool, limit: float, into: Path | None) -> None:
+    """Print how many intervals hold the truth, over draws until the CPU time is up."""
+    case = CASES[name]
+    rows = [] if into is None or not into.exists() else into.read_text().splitlines()
+    done = [Drawn(**json.loads(row)) for row in rows]
+    exact = sf.solve(case.family, tol=1e-7 if name != "burgers" else 1e-6, **case.truth)
+    for draw in sorted(set(range(draws)) - {d.draw for d in done}):
+        if time.process_time() > limit:
+            break
+        done.append(Drawn.of(case, exact, draw, known))
+        if into is not None:
+            with into.open("a") as file:
+                print(json.dumps(asdict(done[-1])), file=file)
+    told(name, done, "sigma known" if known else "sigma estimated")
+
+
+def told(name: str, done: list[Drawn], what: str) -> None:
+    """Print coverages with their 95 % intervals (Clopper and Pearson)."""
+    n = len(done)
+    for i, parameter in enumerate(CASES[name].truth):
+        k, rms = sum(d.held[i] for d in done), np.sqrt(np.mean([d.z[i] ** 2 for d in done]))
+        low, high = binomtest(k, n).proportion_ci()
+        print(
+            f"{name:8} {what:16} {parameter:3} covered {k / n:6.1%} ({low:.1%} to {high:.1%})   "
+            f"z rms {rms:.2f}"
+        )
+    solves, seconds = (np.mean([getattr(d, w) for d in done]) for w in ("solves", "seconds"))
+    failed = sum(d.failed for d in done)
+    print(f"{name:8} {n} draws, {failed} failed, {solves:.1f} solves, {seconds:.3f} s")
+    if CASES[name].profile:
+        print(f"{name:8} profiles; {sum(d.unbounded for d in done)} without a lower bound")
 
 
 def _bvp(nu: float, x: np.ndarray, tol: float) -> np.ndarray:
@@ -271,13 +306,14 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=np.inf, help="of CPU for the draws")
     parser.add_argument("--unknown", action="store_true", help="estimate the noise")
+    parser.add_argument("--into", type=Path, help="file of rows, one for each draw")
     chosen = parser.parse_args()
     if chosen.case == "peers":
         peers(chosen.draws)
     elif chosen.case == "peers-in-time":
         peers_in_time(chosen.draws)
     else:
-        coverage(chosen.case, chosen.draws, not chosen.unknown, chosen.seconds)
+        coverage(chosen.case, chosen.draws, not chosen.unknown, chosen.seconds, chosen.into)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ goes on like a geometric series.
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -53,12 +54,15 @@ def resolved_sources(
     source
         Its values at points of space.
     """
-    out = []
-    for patch, own in zip(patches, values, strict=True):
+    out, unclear = list(values), defaultdict(list)
+    for i, patch in enumerate(patches):
         counts = tuple(p + 1 for p in patch.functions)
-        even = not any(m.strength for m in patch.maps)
-        means = _means(patch, counts, source) if even and _is_rough(own, counts) else None
-        out.append(own if means is None else _at_gauss_points(means))
+        if not any(m.strength for m in patch.maps) and _is_rough(values[i], counts):
+            unclear[counts].append(i)
+    for counts, which in unclear.items():
+        found = _means([patches[i] for i in which], counts, source)
+        for i, means in zip(which, found, strict=True):
+            out[i] = out[i] if means is None else _at_gauss_points(means)
     return out
 
 
@@ -66,12 +70,14 @@ def _is_rough(values: FloatArray, counts: tuple[int, ...]) -> bool:
     if not np.ptp(values):
         return False
     block = np.abs(projected(values, counts))
-    return max(_ends(block)) > ROUGH * float(block.max())
+    return float(_ends(block[None]).max()) > ROUGH * float(block.max())
 
 
-def _ends(block: FloatArray) -> list[float]:
-    """Return the largest of the last two weights along each axis."""
-    return [float(np.moveaxis(block, a, 0)[-2:].max()) for a in range(block.ndim)]
+def _ends(blocks: FloatArray) -> FloatArray:
+    """Return the largest of the last two weights of each block along each axis, (b, d)."""
+    d = blocks.ndim - 1
+    axes = [tuple(k for k in range(1, d + 1) if k != a + 1) for a in range(d)]
+    return np.stack([blocks.max(axis=own)[:, -2:].max(axis=1) for own in axes], axis=1)
 
 
 def _at_gauss_points(means: FloatArray) -> FloatArray:
@@ -82,21 +88,56 @@ def _at_gauss_points(means: FloatArray) -> FloatArray:
     return means.ravel()
 
 
-def _means(patch: Patch, counts: tuple[int, ...], source: Source) -> FloatArray | None:
-    """Return the means of a source with polynomials; None if there are none or nobody can tell."""
-    boxes, told = [patch.maps], _Series(counts)
+def _means(
+    patches: Sequence[Patch], counts: tuple[int, ...], source: Source
+) -> list[FloatArray | None]:
+    """Return the means of a source with polynomials; None if there are none or nobody can tell.
+
+    The boxes of all patches are looked at together.
+    """
+    told = [_Series(counts) for _ in patches]
+    boxes = [_Box(i, patch.maps) for i, patch in enumerate(patches)]
     for _ in range(HALVINGS):
         try:
-            found = _of_boxes(patch, boxes, counts, source, told.largest)
+            found = _of_boxes(patches, boxes, counts, source, [series.largest for series in told])
         except EquationError:
-            return None
-        told.add([part for part in found if not part.rough], [part for part in found if part.rough])
-        rough = [(maps, part.rough) for maps, part in zip(boxes, found, strict=True) if part.rough]
-        short = any(_is_short(m) for maps, _ in rough for m in maps)
-        if told.is_settled or short or len(rough) > MANY:
+            if len(patches) > 1:
+                return [m for patch in patches for m in _means([patch], counts, source)]
+            return [None]
+        halved = []
+        for i, own in itertools.groupby(zip(boxes, found, strict=True), lambda b: b[0].patch):
+            halved += _gone_on(told[i], list(own))
+        boxes = halved
+        if not boxes:
             break
-        boxes = [half for maps, axes in rough for half in _halves(maps, axes)]
-    return told.sum
+    return [series.sum for series in told]
+
+
+@dataclass(frozen=True, eq=False)
+class _Box:
+    """A part of a patch, of which there is the number."""
+
+    patch: int
+    maps: tuple[AxisMap, ...]
+
+    def halves(self, axes: tuple[int, ...]) -> list[_Box]:
+        """Return the boxes that halving along axes gives."""
+        sides = []
+        for axis, m in enumerate(self.maps):
+            middle = 0.5 * (m.low + m.high)
+            halves = (AxisMap(m.low, middle), AxisMap(middle, m.high))
+            sides.append(halves if axis in axes else (m,))
+        return [_Box(self.patch, maps) for maps in itertools.product(*sides)]
+
+
+def _gone_on(told: _Series, found: Sequence[tuple[_Box, _Part]]) -> list[_Box]:
+    """Count in what the boxes of a patch bring, and return those to look at next."""
+    rough = [(box, part) for box, part in found if part.rough]
+    told.add([part for _, part in found if not part.rough], [part for _, part in rough])
+    short = any(_is_short(m) for box, _ in rough for m in box.maps)
+    if told.is_settled or short or len(rough) > MANY:
+        return []
+    return [half for box, part in rough for half in box.halves(part.rough)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,39 +196,41 @@ class _Series:
 
 
 def _of_boxes(
-    patch: Patch,
-    boxes: Sequence[tuple[AxisMap, ...]],
+    patches: Sequence[Patch],
+    boxes: Sequence[_Box],
     counts: tuple[int, ...],
     source: Source,
-    largest: float,
+    largest: Sequence[float],
 ) -> list[_Part]:
-    """Return what boxes of a patch bring to its means, of which the largest so far is as large.
+    """Return what boxes of patches bring to their means, of which the largest so far are as large.
 
-    Twice as many points as the patch has, so that boxes as far from a singularity as they are long
+    Twice as many points as a patch has, so that boxes as far from a singularity as they are long
     are resolved; an even number, so that none is in the middle.
     """
     fine = tuple(2 * n for n in counts)
-    inner = [replace(patch, maps=maps, functions=fine) for maps in boxes]
-    points = np.concatenate([box.gauss_points(fine)[0] for box in inner])
-    values = source(points).reshape(len(boxes), *fine)
+    nodes = [gauss(f)[0] for f in fine]
+    inner = (replace(patches[b.patch], maps=b.maps).points(nodes) for b in boxes)
+    values = source(np.concatenate(list(inner))).reshape(len(boxes), *fine)
     shares = np.ones(len(boxes))
     own = out = values
-    for axis, (whole, n, f) in enumerate(zip(patch.maps, counts, fine, strict=True)):
-        sides = [maps[axis] for maps in boxes]
-        z, w = gauss(f)
-        at = whole.inverse(np.concatenate([m.points(z) for m in sides]))
-        tables = legendre_table(at, n)[0].reshape(len(boxes), f, n) * w[:, None]
+    for axis, (n, f, z) in enumerate(zip(counts, fine, nodes, strict=True)):
+        sides = [(patches[b.patch].maps[axis], b.maps[axis]) for b in boxes]
+        w = gauss(f)[1][:, None]
+        at = np.concatenate([whole.inverse(m.points(z)) for whole, m in sides])
+        tables = legendre_table(at, n)[0].reshape(len(boxes), f, n) * w
         out = _along(tables, out, axis)
-        own = _along((gauss_table(f, f, 0)[0] * w[:, None])[None], own, axis)
-        shares *= [m.length / whole.length for m in sides]
-    parts = []
-    for share, means, weights in zip(shares.tolist(), out, np.abs(own), strict=True):
-        ends = _ends(weights)
-        least = WANTED * max(largest, share * float(weights.max()))
-        most = max(ends) if share * max(ends) > least else np.inf
-        rough = tuple(a for a, end in enumerate(ends) if end > 0.1 * most)
-        parts.append(_Part(share * means, share * float(np.linalg.norm(weights)), rough))
-    return parts
+        own = _along((gauss_table(f, f, 0)[0] * w)[None], own, axis)
+        shares *= [m.length / whole.length for whole, m in sides]
+    weights = np.abs(own)
+    most = shares * weights.reshape(len(boxes), -1).max(axis=1)
+    sizes = shares * np.linalg.norm(weights.reshape(len(boxes), -1), axis=1)
+    ends = shares[:, None] * _ends(weights)
+    least = WANTED * np.maximum(most, [largest[b.patch] for b in boxes])
+    rough = (ends > 0.1 * ends.max(axis=1)[:, None]) & (ends.max(axis=1) > least)[:, None]
+    return [
+        _Part(share * means, size, tuple(np.flatnonzero(axes).tolist()))
+        for share, means, size, axes in zip(shares, out, sizes.tolist(), rough, strict=True)
+    ]
 
 
 def _along(tables: FloatArray, values: FloatArray, axis: int) -> FloatArray:
@@ -196,15 +239,6 @@ def _along(tables: FloatArray, values: FloatArray, axis: int) -> FloatArray:
     shape = moved.shape
     flat = moved.reshape(len(moved), -1, shape[-1]) @ tables
     return np.moveaxis(flat.reshape(*shape[:-1], -1), -1, axis + 1)
-
-
-def _halves(maps: tuple[AxisMap, ...], axes: tuple[int, ...]) -> list[tuple[AxisMap, ...]]:
-    sides = []
-    for axis, m in enumerate(maps):
-        middle = 0.5 * (m.low + m.high)
-        halves = (AxisMap(m.low, middle), AxisMap(middle, m.high))
-        sides.append(halves if axis in axes else (m,))
-    return list(itertools.product(*sides))
 
 
 def _is_short(m: AxisMap) -> bool:
