@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,6 +38,18 @@ def test_a_layer_against_the_exact_derivative(nu):
     error = relative(v(x), layer_rate(x, nu))
     assert v.converged and error < 1e-8
     assert 0.5 * error < v.error_estimate < 5 * max(error, 1e-12)
+
+
+@pytest.mark.parametrize(("error", "tol"), [(1e-3, 1e-4), (1e-5, 1e-5), (1e-6, 1e-4)])
+@pytest.mark.parametrize(("family", "name"), [(layer, "c"), (layer, "nu")])
+def test_a_derivative_is_not_known_better_than_the_solution(family, name, error, tol):
+    solution = sf.solve(family, nu=0.1, c=1.0, tol=1e-6)
+    rough = replace(solution, estimate=replace(solution.estimate, value=error))
+    v = rough.sensitivity(name, tol=tol)
+    size = np.abs(v(np.linspace(0, 1, 99))).max()
+    assert v.error_estimate > error / max(1.0, size)
+    assert v.converged == (v.error_estimate <= tol * min(1.0, size))
+    assert v.converged or "smaller tol" in v.outcome.remedy
 
 
 # Exact derivatives: u = a**2 (1 - exp(-x)), and so on; the ways in which a family may be written.

@@ -134,7 +134,7 @@ def _fitted(
         reached = min(tol, point.solution.error_estimate)
         tol = max(LAST_TOL, reached * min(0.5 * SHARE / share, 0.5))
         z, near = found.z, found.point
-    result = Fit(model, found, seen, variance, share, tuple(model.rates(point.solution)))
+    result = Fit(model, found, seen, variance, share, point.rates)
     bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()
     result = replace(result, bent=bent, minima=minima)
     return replace(result, notes=tuple(_notes(result, doubt)))

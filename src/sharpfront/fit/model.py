@@ -39,12 +39,15 @@ class Point:
         (prediction - data) / sigma, then (parameter - prior mean) / deviation, (n + priors,).
     jacobian
         Its derivative along z, (n + priors, p).
+    rates
+        The derivatives of the solution along the free parameters.
     """
 
     z: FloatArray
     solution: Solution
     residual: FloatArray
     jacobian: FloatArray
+    rates: tuple[Approximation, ...]
 
     @property
     def chi2(self) -> float:
@@ -221,7 +224,7 @@ class Model:
             worst = max(worst, bound / size if size > 0 else 0.0)
         return new, worst
 
-    def _point(self, z: FloatArray, solution: Solution, rates: Sequence[Any]) -> Point:
+    def _point(self, z: FloatArray, solution: Solution, rates: Sequence[Approximation]) -> Point:
         own, slopes = solution.approximation, self.slopes(z)
         residual, extra, rows = self._residual(z, solution)
         columns = [
@@ -229,7 +232,7 @@ class Model:
             for v, slope in zip(rates, slopes, strict=True)
         ]
         jacobian = np.vstack([np.stack(columns, axis=1), rows])
-        return Point(z, solution, np.concatenate([residual, extra]), jacobian)
+        return Point(z, solution, np.concatenate([residual, extra]), jacobian, tuple(rates))
 
     def _residual(
         self, z: FloatArray, solution: Solution

@@ -21,7 +21,7 @@ from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.assemble import LinearSystem
 from sharpfront.basis import Basis
-from sharpfront.errors import LinearSystemError, OutcomeKind
+from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.family import Forcing
 from sharpfront.leastsquares import ManySided
 from sharpfront.newton.iterate import Remembered
@@ -29,6 +29,7 @@ from sharpfront.newton.tangent import Tangent, highest_order
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
 
+_SHARED = "The error of the solution is too large for the derivative that is asked for."
 _SHARE = "; the solution's own error, over the size of the parameter, is added"
 
 
@@ -187,7 +188,10 @@ def resolved(
     share = solution.error_estimate * max(1.0, largest(solution, points)) / relative
     share /= max(1.0, size)
     estimate = Estimate(found.error_estimate + share, found.estimate.meaning + _SHARE)
-    return replace(found, estimate=estimate)
+    outcome = found.outcome
+    if found.converged and estimate.value > tol * min(1.0, size or 1.0):
+        outcome = Outcome(OutcomeKind.UNRESOLVED, _SHARED, "Solve with a smaller tol.")
+    return replace(found, estimate=estimate, outcome=outcome)
 
 
 def _solved(
