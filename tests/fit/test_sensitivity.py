@@ -201,6 +201,29 @@ def test_in_time():
     assert edge(0.0, [0.2, 0.4]) == pytest.approx([0.2, 0.4], abs=1e-7)
 
 
+def drifting(k, c):  # on a ring, two unknowns that change into each other
+    return sf.Problem(
+        sf.Interval(0, 1, periodic=True),
+        lambda u, v, x, t: (u.dt + c * u.dx - k * u.dxx + v, v.dt + c * v.dx - k * v.dxx - u),
+        initial={"u": lambda x: np.sin(2 * np.pi * x), "v": lambda x: np.cos(2 * np.pi * x)},
+        time=(0, 0.3),
+    )
+
+
+@pytest.mark.parametrize("c", [0.7, -1.2])
+def test_on_a_ring_and_of_systems(c):
+    k, (x, t) = 0.02, np.meshgrid(np.linspace(0, 1, 9), [0.1, 0.3])
+    solution = sf.solve(drifting, k=k, c=c, tol=1e-6)
+    phase, size = 2 * np.pi * (x - c * t) - t, np.exp(-4 * np.pi**2 * k * t)
+    assert np.abs(solution.u(x, t) - size * np.sin(phase)).max() < 1e-5
+    by_k, by_c = solution.member.sensitivities(solution, ["k", "c"])
+    for v, rate in (
+        (by_k, -4 * np.pi**2 * t * np.sin(phase)),
+        (by_c, -2 * np.pi * t * np.cos(phase)),
+    ):
+        assert v.converged and relative(v.u(x, t), size * rate) < 2e-5
+
+
 def test_a_sensitivity_is_a_solution_like_any_other(tmp_path):
     v = sf.solve(length, a=1.0).sensitivity("a")
     again = sf.load(v.save(tmp_path / "v.npz"))

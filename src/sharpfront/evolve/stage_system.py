@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.band import layout_of
+from sharpfront.evolve.band import Layout, layout_of
 from sharpfront.evolve.collocation import Moments
+from sharpfront.pieces.frame import Index
 from sharpfront.pieces.radau import diagonal
 
 
@@ -35,26 +38,32 @@ class StageSystem:
             discrete.tables, frame.elements, count, left, frame.ring, full=discrete.full
         )
         inverse = diagonal().inverse / dt
-        self.mass, band = [], self.wide.empty()
-        for i in range(self.stages):
-            here = Moments(discrete, frame, stages.t[i] - stages.later[i], stages.later[i : i + 1])
-            flat = here.tangents(levels[i : i + 1], rates[i : i + 1])
-            mass, stiff = (self.narrow.matrix(each) for each in flat)
-            self.mass.append(mass)
-            for j in range(self.stages):
-                block = mass * inverse[i, j] + (stiff if i == j else 0.0)
-                self._placed(band, block, i, j)
+        # Those of an end that are always the same are made once for all stages.
+        for side in (0, 1) if not frame.ring else ():
+            stages.fixed(side)
+        flat = [self._tangents(stages, levels, rates, i) for i in range(self.stages)]
+        self.mass = [self.narrow.matrix(mass) for mass, _ in flat]
+        self.factor = self.wide.factored(self.wide.matrix(self._band(flat, inverse)))
         # What the coefficients at the beginning give to the rates at each stage.
         self.first = -inverse.sum(axis=1)
-        self.factor = self.wide.factored(self.wide.matrix(band))
 
-    def _placed(self, band: FloatArray, block: FloatArray, i: int, j: int) -> None:
-        """Put the band of one pair of stages into that of all."""
-        lay, wide, s = self.narrow, self.wide, self.stages
-        k, column = np.nonzero(block)
-        row = k - lay.below - lay.above + column
-        rows, columns = row * s + i, column * s + j
-        band[wide.high * columns + wide.below + wide.above + rows - columns] = block[k, column]
+    @staticmethod
+    def _tangents(
+        stages: Moments, levels: FloatArray, rates: FloatArray, i: int
+    ) -> tuple[FloatArray, FloatArray]:
+        one = slice(i, i + 1)
+        return stages.part(one).tangents(levels[one], rates[one])
+
+    def _band(
+        self, flat: Sequence[tuple[FloatArray, FloatArray]], inverse: FloatArray
+    ) -> FloatArray:
+        """Return the bands of all pairs of stages as one."""
+        band, (here, there) = self.wide.empty(), _places(self.narrow, self.wide, self.stages)
+        for i, (mass, stiff) in enumerate(flat):
+            every = np.multiply.outer(inverse[i], mass[here])
+            every[i] += stiff[here]
+            band[there[i]] = every
+        return band
 
     def right(self, forcing: FloatArray, start: FloatArray) -> FloatArray:
         """Return the right-hand side for what rows leave, (STAGES, size), and a first state."""
@@ -81,3 +90,18 @@ class StageSystem:
         taken = np.moveaxis(found, 0, 2)
         taken = self.narrow.taken(taken)
         return np.asarray(np.moveaxis(taken, 2, 1).reshape(self.stages, *self.shape, -1))
+
+
+@lru_cache(maxsize=64)
+def _places(narrow: Layout, wide: Layout, stages: int) -> tuple[Index, Index]:
+    """Return which numbers of a flat band count, and where those of pairs of stages go, (S, S, n).
+
+    Rows and columns of a coefficient's stages are side by side.
+    """
+    column, k = np.divmod(np.arange(narrow.high * narrow.size), narrow.high)
+    row = k - narrow.below - narrow.above + column
+    here = np.flatnonzero((k >= narrow.below) & (row >= 0) & (row < narrow.size))
+    i, j = np.arange(stages)[:, None, None], np.arange(stages)[None, :, None]
+    rows, columns = row[here] * stages + i, column[here] * stages + j
+    there = wide.high * columns + wide.below + wide.above + rows - columns
+    return here, there

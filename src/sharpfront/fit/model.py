@@ -195,7 +195,7 @@ class Model:
     def rates(self, solution: Solution) -> list[Approximation]:
         """Return the derivatives along all free parameters."""
         if self.careful:
-            found = (solution.member.sensitivity(solution, n, RATE_TOL) for n in self.names)
+            found = solution.member.sensitivities(solution, self.names, RATE_TOL)
             return [v.approximation for v in found]
         rates: list[Approximation] = solution.member.derivatives(solution, self.names)
         return rates
@@ -213,7 +213,7 @@ class Model:
     def checked(self, point: Point) -> tuple[Point, float]:
         """Return the point with derivatives that were checked, and their largest relative error."""
         solution = point.solution
-        found = [solution.member.sensitivity(solution, n, RATE_TOL) for n in self.names]
+        found = solution.member.sensitivities(solution, self.names, RATE_TOL)
         worst = 0.0
         new = self._point(point.z, solution, [v.approximation for v in found])
         slopes = self.slopes(point.z)

@@ -63,24 +63,54 @@ def marched(solution: Solution, forcings: Sequence[Forcing]) -> list[Approximati
     return [_approximation(solution, found, i) for i in range(len(forcings))]
 
 
-def checked_march(solution: Solution, forcing: Forcing, tol: float, relative: float) -> Solution:
-    """Return the derivative along a parameter of a given size, with an estimate."""
-    own, other = (_run(solution, [forcing], more) for more in (0, 1))
+def checked_march(
+    solution: Solution, forcings: Sequence[Forcing], tol: float, relative: Sequence[float]
+) -> list[Solution]:
+    """Return the derivatives along parameters of given sizes, with estimates."""
+    own, other = (_run(solution, forcings, more) for more in (0, 1))
+    largest = _size(solution)
+    return [
+        _checked(
+            solution,
+            _approximation(solution, own, i),
+            _compared(solution, own, other, i),
+            solution.error_estimate * largest / size,
+            tol,
+        )
+        for i, size in enumerate(relative)
+    ]
+
+
+def _compared(
+    solution: Solution, own: Sequence[FloatArray], other: Sequence[FloatArray], which: int
+) -> tuple[float, float]:
+    """Return the size of a derivative, and how far it is from that on richer elements."""
     size, apart, late = 1e-300, 0.0, 0.0
     for slab, one, two in zip(_slabs(solution), own, other, strict=True):
-        coarse, fine = (_at_stages(slab, v[..., 0]) for v in (one, two))
+        coarse, fine = (_at_stages(slab, v[..., which]) for v in (one, two))
         size = max(size, float(np.abs(coarse).max()))
         apart = max(apart, float(np.abs(coarse - fine).max()))
-        late = max(late, left_out(one[:, :: slab.frame.tables.points, :, 0]))
-    share = solution.error_estimate * _size(solution) / relative
-    error = (apart + late + share) / max(1.0, size)
+        late = max(late, left_out(one[:, :: slab.frame.tables.points, :, which]))
+    return size, apart + late
+
+
+def _checked(
+    solution: Solution,
+    found: Approximation,
+    compared: tuple[float, float],
+    share: float,
+    tol: float,
+) -> Solution:
+    """Return a derivative as a solution, to the error of which that of the other adds a share."""
+    size, apart = compared
+    error = (apart + share) / max(1.0, size)
     met = error <= tol * min(1.0, size)
     detail = f"Estimated error {error:.1e}, on the mesh of the solution."
     remedy = "" if met else "Solve with a smaller tol."
     kind = OutcomeKind.CONVERGED if met else OutcomeKind.UNRESOLVED
     return replace(
         solution,
-        approximation=_approximation(solution, own, 0),
+        approximation=found,
         estimate=Estimate(error, _MEANING, solution.error_estimate_since),
         outcome=Outcome(kind, detail, remedy),
         tol=tol,

@@ -54,20 +54,38 @@ class Member:
 
     def sensitivity(self, solution: Solution, name: str, tol: float | None = None) -> Solution:
         """Return the derivative of the solution with respect to a parameter, as a solution."""
-        require_numbers(self.values, [name])
+        return self.sensitivities(solution, [name], tol)[0]
+
+    def sensitivities(
+        self, solution: Solution, names: Sequence[str], tol: float | None = None
+    ) -> list[Solution]:
+        """Return the derivatives with respect to several parameters, as solutions."""
+        require_numbers(self.values, names)
         aim = max(10.0 * solution.tol, LEAST_TOL) if tol is None else tolerance(tol)
-        forcing, size = self.forcing(solution, name), abs(self.values[name]) or 1.0
-        found = None
-        if forcing is not None and self.kept is not None:
-            (linear,) = tangent_problems(solution, [forcing])
-            # The functions of a bundle are as wide as the one that was looked at in the solve.
-            surveyed = forcing.is_explicit and not self._in_bundle(name)
-            found = resolved(solution, self.kept, linear, aim, size, surveyed)
-        elif forcing is not None and suits_march(solution):
-            found = checked_march(solution, forcing, aim, size)
-        if found is None:
-            found = differenced(solution, self.values, name, self.solve, aim)
-        return found if solution.converged else replace(found, outcome=_doubtful(solution))
+        forcings = {name: self.forcing(solution, name) for name in names}
+        known = {name: f for name, f in forcings.items() if f is not None}
+        found: dict[str, Solution | None] = {}
+        if self.kept is not None:
+            found = {n: self._resolved(solution, self.kept, n, f, aim) for n, f in known.items()}
+        elif known and suits_march(solution):
+            sizes = [abs(self.values[name]) or 1.0 for name in known]
+            marches = checked_march(solution, list(known.values()), aim, sizes)
+            found = dict(zip(known, marches, strict=True))
+        each = [
+            found.get(name) or differenced(solution, self.values, name, self.solve, aim)
+            for name in names
+        ]
+        if solution.converged:
+            return each
+        return [replace(one, outcome=_doubtful(solution)) for one in each]
+
+    def _resolved(
+        self, solution: Solution, kept: Kept, name: str, forcing: Forcing, tol: float
+    ) -> Solution | None:
+        (linear,) = tangent_problems(solution, [forcing])
+        # The functions of a bundle are as wide as the one that was looked at in the solve.
+        surveyed = forcing.is_explicit and not self._in_bundle(name)
+        return resolved(solution, kept, linear, tol, abs(self.values[name]) or 1.0, surveyed)
 
     def derivatives(self, solution: Solution, names: Sequence[str]) -> list[Approximation]:
         """Return the derivatives with respect to parameters, without estimates."""
