@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import sharpfront as sf
+from sharpfront.catalog import listing
 from sharpfront.cli.results import as_json
-from sharpfront.problem_file.listing import listing
 from sharpfront.rivals.apart import Run
 from sharpfront.rivals.comparison import Comparison
 from sharpfront.rivals.racing import Lane, Mark

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import sharpfront as sf
-from sharpfront.catalog import TIME
+from sharpfront.catalog import listing
 
 Field = Callable[..., Any]
-_CATALOG = {entry.name: entry for entry in TIME}
+_CATALOG = listing()
 
 
 @dataclass(frozen=True)

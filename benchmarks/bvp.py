@@ -101,7 +101,7 @@ _COLD = """
 import time
 import sharpfront as sf
 from sharpfront import catalog
-entry = next(e for e in vars(catalog).values() if getattr(e, "name", "") == {name!r})
+entry = catalog.named({name!r})
 problem = entry.problem({parameter!r})
 started = time.perf_counter()
 sf.solve(problem, tol={tol!r})

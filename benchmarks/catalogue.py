@@ -22,7 +22,7 @@ sys.path.append(sys.path.pop(0))
 
 import time
 
-from sharpfront.problem_file.listing import listing
+from sharpfront.catalog import listing
 
 AIM = 20.0
 HEAD = ("problem", "seconds", "outcome", "tol", "estimate", "true error")

@@ -19,7 +19,7 @@ from scipy.special import ive, kve
 from suites.row import Row
 
 import sharpfront as sf
-from sharpfront.catalog.shapes import BIHARMONIC_PETAL, PETAL, PIERCED_SQUARE
+from sharpfront.catalog import BIHARMONIC_PETAL, PETAL, PIERCED_SQUARE
 
 SQUARE = sf.Box((0, 1), (0, 1))
 # Depths at which points are looked at along normals, as shares of the domain's size.

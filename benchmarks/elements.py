@@ -30,7 +30,7 @@ from skfem import (
     condense,
 )
 
-from sharpfront.catalog import SpatialEntry, max_error
+from sharpfront.catalog import Entry, max_error
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem
 
@@ -300,7 +300,7 @@ def nearest_cells(mesh: Any, count: int = 8) -> Callable[[Any], Any]:
     return lambda x: tree.query(x.T, count)[1]
 
 
-def fem(entry: SpatialEntry, value: float, setting: Setting, points: Any, runs: int = 1) -> Run:
+def fem(entry: Entry, value: float, setting: Setting, points: Any, runs: int = 1) -> Run:
     """Return error on the points, median time and unknowns of the better direct solver.
 
     A single run is taken with the one that is better as a rule.

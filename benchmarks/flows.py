@@ -18,9 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.interpolate import CubicSpline
 from scipy.sparse.linalg import spsolve
+from suites import flows
 
 import sharpfront as sf
-from sharpfront.catalog import flows
 
 LINE = np.linspace(0, 1, 2001)
 GRIDS = (64, 128)

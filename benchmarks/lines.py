@@ -21,7 +21,7 @@ from scipy.interpolate import make_interp_spline
 
 import sharpfront as sf
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog import TimeEntry, TimeRule, measure, time_rule
+from sharpfront.catalog import Entry, TimeRule, measure, time_rule
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.rivals.lines import Lines
 
@@ -124,7 +124,7 @@ class Truth:
     values: Mapping[str, FloatArray]
 
     @classmethod
-    def of(cls, entry: TimeEntry, value: float, exact: Exact) -> Truth:
+    def of(cls, entry: Entry, value: float, exact: Exact) -> Truth:
         """Return it for an entry."""
         rule = time_rule(entry, value)
         fields = exact if isinstance(exact, Mapping) else {"u": exact}
@@ -182,7 +182,7 @@ def search(run: Run, error: float, accuracy: int, limit: float, first: int) -> P
     return Peer(np.inf, tried, f"not on {_LARGEST} points")
 
 
-def first_grid(entry: TimeEntry, value: float) -> int:
+def first_grid(entry: Entry, value: float) -> int:
     """Return the points of the first grid: two in the width of the narrowest front.
 
     Coarser ones take longer where they oscillate, and are of no use.
@@ -214,7 +214,7 @@ def _stiff(problem: sf.Problem) -> bool:
 
 
 def peer(
-    entry: TimeEntry, value: float, error: float, exact: Exact | None = None, limit: float = 60.0
+    entry: Entry, value: float, error: float, exact: Exact | None = None, limit: float = 60.0
 ) -> Peer:
     """Return the cheapest method of lines by hand that meets a relative L2 error."""
     truth = Truth.of(entry, value, exact if exact is not None else entry.exact(value))
@@ -293,7 +293,7 @@ _INTEGRATORS = ("RK45", "LSODA")
 
 
 def py_pde(
-    entry: TimeEntry, value: float, error: float, exact: Exact | None = None, limit: float = 60.0
+    entry: Entry, value: float, error: float, exact: Exact | None = None, limit: float = 60.0
 ) -> Peer:
     """Return the cheapest run of py-pde that meets a relative L2 error."""
     if entry.name not in PY_PDE:
@@ -312,7 +312,7 @@ def py_pde(
 
 
 def _timed_py_pde(
-    entry: TimeEntry, value: float, truth: Truth, how: tuple[int, float, str], cap: float
+    entry: Entry, value: float, truth: Truth, how: tuple[int, float, str], cap: float
 ) -> tuple[float, float]:
     import pde
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,7 @@ from scipy.integrate import solve_bvp
 
 import sharpfront as sf
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.catalog import Feature, nonlinear
-from sharpfront.catalog.measure import max_error
-from sharpfront.catalog.nonlinear import NonlinearEntry
+from sharpfront.catalog import Entry, Feature, graded_points, max_error, named
 from sharpfront.line_problem import Term
 from sharpfront.newton import Start
 from sharpfront.newton.iterate import Constants, Iterate
@@ -42,24 +41,55 @@ def _friction(nu: float) -> sf.Problem:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """A problem like those of the catalogue."""
+
+    name: str
+    problem: Callable[[float], sf.Problem]
+    exact: Callable[[float], Callable[..., Any]]
+    features: Callable[[float], tuple[Feature, ...]]
+    values: tuple[float, ...]
+    guess: Callable[..., Any]
+
+    def points(self, value: float) -> FloatArray:
+        """Return test points, (m,)."""
+        return graded_points(self.problem(value).domain, self.features(value))
+
+
 # The reference is our own at 1e-11; the tests compare it with the peer's at its smallest tolerance.
-FRICTION = NonlinearEntry(
+FRICTION = Stated(
     "friction-shock",
-    "Shock that friction holds",
-    "-nu u'' + u u' + u = 0 on (0, 1), u(0) = 1, u(1) = -1/2",
     _friction,
     lambda nu: sf.solve(_friction(nu), tol=1e-11),
     lambda nu: (Feature(0.75, nu),),
     (1e-2, 1e-3, 1e-4),
     lambda x: 1 - 1.5 * x,
 )
-GUESSED = replace(nonlinear.BURGERS, name="burgers-source from sin", guess=np.sin)
-ENTRIES = (GUESSED, FRICTION, *nonlinear.LINE)
+BURGERS = named("burgers-source")
+GUESSED = Stated(
+    "burgers-source from sin",
+    BURGERS.problem,
+    BURGERS.exact,
+    BURGERS.features,
+    BURGERS.values,
+    np.sin,
+)
+NAMES = (
+    "pinned-shock",
+    "reaction-layer",
+    "twin-reaction",
+    "bratu",
+    "bratu-upper",
+    "troesch",
+    "beam",
+)
+ENTRIES = (GUESSED, FRICTION, BURGERS, *map(named, NAMES))
 
 
-def ours(entry: NonlinearEntry, value: float, target: float) -> tuple[float, str]:
+def ours(entry: Entry | Stated, value: float, target: float) -> tuple[float, str]:
     """Return the time of our solve that meets the target, and how it was set."""
-    exact, points = entry.exact(value), nonlinear.points(entry, value)
+    exact, points = entry.exact(value), entry.points(value)
     best = (np.inf, "not reached")
     for tol in (3 * target, target, target / 3):
         solution = sf.solve(entry.problem(value), tol=tol, guess=entry.guess)
@@ -82,7 +112,7 @@ class System:
     The plain linear forms about y give the highest derivative and its tangents.
     """
 
-    def __init__(self, entry: NonlinearEntry, value: float) -> None:
+    def __init__(self, entry: Entry | Stated, value: float) -> None:
         problem = entry.problem(value)
         self.start: Iterate = Start(entry.guess).iterates(problem)[0]
         self.tangent = LineTangent(problem, self.start)
@@ -164,10 +194,10 @@ class _Given:
         return self._y[order] if order < len(self._y) else np.zeros(self._y.shape[1])
 
 
-def peer(entry: NonlinearEntry, value: float, target: float) -> tuple[float, str]:
+def peer(entry: Entry | Stated, value: float, target: float) -> tuple[float, str]:
     """Return the best time of solve_bvp that meets the target, and how it was set."""
     system = System(entry, value)
-    exact, points = entry.exact(value), nonlinear.points(entry, value)
+    exact, points = entry.exact(value), entry.points(value)
     if not set(system.fixed) <= set(system.interval):
         return np.nan, "no conditions inside"
     best = (np.inf, "not reached")

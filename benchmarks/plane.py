@@ -29,9 +29,9 @@ from elements import Run, Setting, fem
 import sharpfront as sf
 from sharpfront import catalog
 from sharpfront.arrays import blas_threads
-from sharpfront.catalog import SpatialEntry
+from sharpfront.catalog import Entry
 
-CASES: tuple[tuple[SpatialEntry, float], ...] = (
+CASES: tuple[tuple[Entry, float], ...] = (
     (catalog.OUTFLOW, 1e-2),
     (catalog.OUTFLOW, 1e-3),
     (catalog.OUTFLOW, 1e-4),
@@ -56,7 +56,7 @@ class Ours:
     text: str
 
 
-def settings(entry: SpatialEntry, family: str) -> list[Setting]:
+def settings(entry: Entry, family: str) -> list[Setting]:
     """Return the ways in which the peer may be set, but for the number of cells."""
     if entry is catalog.PETAL:
         return [Setting(FAMILIES[family][0], 1, curved=curved) for curved in (False, True)]
@@ -67,7 +67,7 @@ def settings(entry: SpatialEntry, family: str) -> list[Setting]:
     return [Setting(kind, 1, *choice) for kind, *choice in choices]
 
 
-def peer_curve(entry: SpatialEntry, value: float, family: str, longest: float) -> list[Run]:
+def peer_curve(entry: Entry, value: float, family: str, longest: float) -> list[Run]:
     """Return the peer's best runs, each of half the error of all the faster ones or less.
 
     Settings are sought on few points and one run each; those on the curve are measured again.
@@ -99,7 +99,7 @@ def fastest(curve: Sequence[Run], target: float) -> Run | None:
     return next((run for run in curve if run.error <= target), None)
 
 
-def ours(entry: SpatialEntry, value: float, target: float, points: Any) -> Ours:
+def ours(entry: Entry, value: float, target: float, points: Any) -> Ours:
     """Return the time of our fastest solve that meets the target, or what happened instead."""
     best = Ours(math.inf, "not reached")
     for tol in (3 * target, target, target / 3):
@@ -119,7 +119,7 @@ def ours(entry: SpatialEntry, value: float, target: float, points: Any) -> Ours:
     return best
 
 
-def median_seconds(entry: SpatialEntry, value: float, tol: float) -> float:
+def median_seconds(entry: Entry, value: float, tol: float) -> float:
     """Return the median time of a few solves, each of a problem of its own."""
     times: list[float] = []
     while len(times) < RUNS and sum(times) < 60:
@@ -130,7 +130,7 @@ def median_seconds(entry: SpatialEntry, value: float, tol: float) -> float:
     return statistics.median(times)
 
 
-def compare(entry: SpatialEntry, value: float, longest: float) -> list[str]:
+def compare(entry: Entry, value: float, longest: float) -> list[str]:
     """Print the rows of one problem; return the losses in words."""
     curves = {family: peer_curve(entry, value, family, longest) for family in FAMILIES}
     points, losses = entry.points(value), []
@@ -155,7 +155,7 @@ def compare(entry: SpatialEntry, value: float, longest: float) -> list[str]:
     return losses
 
 
-def print_curves(entry: SpatialEntry, value: float, longest: float) -> None:
+def print_curves(entry: Entry, value: float, longest: float) -> None:
     for family in FAMILIES:
         for run in peer_curve(entry, value, family, longest):
             print(

@@ -13,10 +13,10 @@ import numpy as np
 
 import sharpfront as sf
 from sharpfront import catalog
-from sharpfront.catalog import SpatialEntry, max_error
+from sharpfront.catalog import Entry, max_error
 
 # What is asked of the max error, with at most 4000 kernels.
-BOUNDS: list[tuple[SpatialEntry, float, float]] = [
+BOUNDS: list[tuple[Entry, float, float]] = [
     (catalog.OUTFLOW, 1e-2, 1e-6),
     (catalog.OUTFLOW, 1e-3, 1e-6),
     (catalog.OUTFLOW, 1e-4, 1e-6),

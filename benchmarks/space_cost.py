@@ -21,7 +21,7 @@ from sharpfront.adapt import ResolveSpace, axis_features
 from sharpfront.adapt.space_state import Trial
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
-from sharpfront.catalog import SpatialEntry
+from sharpfront.catalog import Entry
 from sharpfront.mixture import fit_bins
 
 SIZES: dict[int, tuple[int, ...]] = {2: (25, 36, 51, 71), 3: (10, 12, 15, 18)}
@@ -35,7 +35,7 @@ def main() -> None:
             table(entry, value)
 
 
-def table(entry: SpatialEntry, value: float) -> None:
+def table(entry: Entry, value: float) -> None:
     """Print the seconds of each part of one solve, for several numbers of kernels."""
     problem, adaptor = entry.problem(value), ResolveSpace(max_kernels=100_000)
     em: list[float] = []

@@ -26,7 +26,7 @@ from spectral import reference
 
 import sharpfront as sf
 from sharpfront.arrays import blas_threads
-from sharpfront.catalog import TIME, TimeEntry, TimeErrors, measure, time_rule
+from sharpfront.catalog import Entry, TimeErrors, listing, measure, time_rule
 
 # A peer is not asked for less than what its own rounding leaves it.
 _LEAST = 1e-11
@@ -61,7 +61,7 @@ class Ours:
         ]
 
 
-def ours(entry: TimeEntry, value: float, tol: float, exact: Exact, limit: float) -> Ours:
+def ours(entry: Entry, value: float, tol: float, exact: Exact, limit: float) -> Ours:
     """Return our solution with its error and the median of its times."""
     spent: list[float] = []
     while len(spent) < 3 and sum(spent) < 6.0:
@@ -91,7 +91,7 @@ def against(found: Peer, seconds: float, limit: float) -> str:
     return f"{ratio} ({found.grid}; best {found.error:.0e})"
 
 
-def row(entry: TimeEntry, value: float, tol: float, options: argparse.Namespace) -> str:
+def row(entry: Entry, value: float, tol: float, options: argparse.Namespace) -> str:
     """Return a row of the table."""
     name = f"{entry.name} {value:.3g}"
     exact = reference(entry, value)
@@ -123,7 +123,7 @@ def main() -> None:
     print(f"| {' | '.join([*heads, *peers])} |")
     print(f"| --- |{' ---: |' * (len(heads) - 1)}{' --- |' * len(peers)}")
     with blas_threads(1):
-        for entry in TIME:
+        for entry in (e for e in listing().values() if e.dimension == "1 + t"):
             if any(part in entry.name for part in options.only):
                 for value in entry.values:
                     for tol in options.tol:

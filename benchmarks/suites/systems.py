@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import sharpfront as sf
-from sharpfront.catalog import flows
+from sharpfront.catalog import KOVASZNAY
+from suites import flows
 from suites.row import Field, Row
 
 UNIT = sf.Box((0, 1), (0, 1))
@@ -27,7 +28,7 @@ def rows() -> Iterator[Row]:
             problem = functools.partial(_plate, domain, held)
             yield Row(f"{how} plate on a {where}, f = 1", problem, 1e-6)
     yield Row("Stokes, smooth lid", lambda: flows.cavity(0, flows.smooth_lid), 1e-6)
-    yield Row("Kovasznay, Re = 40", lambda: flows.kovasznay(40), 1e-6, flows.kovasznay_exact(40))
+    yield Row("Kovasznay, Re = 40", lambda: KOVASZNAY.problem(40), 1e-6, KOVASZNAY.exact(40))
     for reynolds in (100, 1000):
         problem = functools.partial(flows.cavity, reynolds, flows.classical_lid)
         figures = {"extrema": functools.partial(_extrema, reynolds)}

@@ -1,5 +1,8 @@
 """Systems: reaction and diffusion of two unknowns on the line, and steady flows in the plane."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.polynomial import chebyshev
@@ -8,8 +11,11 @@ from scipy.interpolate import CubicSpline
 
 import sharpfront as sf
 from sharpfront.adapt import Resolve
-from sharpfront.catalog import flows
+from sharpfront.catalog import CHANNEL, KOVASZNAY
 from sharpfront.errors import OutcomeKind, ProblemError
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+from suites import flows
 
 GRID = np.meshgrid(np.linspace(0, 1, 41), np.linspace(0, 1, 41))
 
@@ -73,20 +79,20 @@ def test_the_adaptor_of_one_unknown_says_that_it_takes_no_systems():
 
 
 def test_kovasznay_flow():
-    solution = sf.solve(flows.kovasznay(40.0), tol=1e-6)
+    solution = sf.solve(KOVASZNAY.problem(40.0), tol=1e-6)
     x, y = np.meshgrid(np.linspace(-0.5, 1, 61), np.linspace(-0.5, 1.5, 81))
     assert solution.converged, str(solution.outcome)
-    assert max(errors(solution, flows.kovasznay_exact(40.0), x, y)) < 1e-6
+    assert max(errors(solution, KOVASZNAY.exact(40.0), x, y)) < 1e-6
     assert solution.kernels <= 5000
     assert solution.diagnostics["newton_steps"] == len(solution.history) <= 6
     assert solution.diagnostics["linear_solves"] <= 20
 
 
 def test_stokes_flow_in_a_channel():
-    solution = sf.solve(flows.channel(3.0), tol=1e-8)
+    solution = sf.solve(CHANNEL.problem(3.0), tol=1e-8)
     x, y = GRID
     assert solution.converged, str(solution.outcome)
-    assert max(errors(solution, flows.channel_exact(3.0), 3 * x, y)) < 1e-8
+    assert max(errors(solution, CHANNEL.exact(3.0), 3 * x, y)) < 1e-8
 
 
 # --- the cavity ---------------------------------------------------------------------------------

@@ -5,16 +5,16 @@ import tomllib
 
 import pytest
 
+from sharpfront.catalog import listing
 from sharpfront.errors import SharpfrontError
-from sharpfront.problem_file.listing import listing
 
 
 @pytest.mark.parametrize("value", [0, -1, -1e-9, math.inf, -math.inf, math.nan, "0.1", True, None])
 @pytest.mark.parametrize("name", listing())
 def test_every_problem_refuses_them(name, value):
     listed = listing()[name]
-    exact = listed.exact if listed.exact(listed.value) else None
-    for call in filter(None, (listed.problem, exact, listed.points)):
+    points = listed.points if listed.has_points else listed.problem
+    for call in (listed.problem, listed.exact, points):
         with pytest.raises(SharpfrontError, match=r"expected a positive, finite number, got"):
             call(value)
 

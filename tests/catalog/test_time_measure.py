@@ -1,5 +1,8 @@
 """The measure in time is a true integral, and sees a front wherever it has gone."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,17 +11,16 @@ from sharpfront.catalog import (
     GRAY_SCOTT,
     HEAT_STEP,
     MOVING_FRONT,
-    TIME,
     TRAVELLING_SHOCK,
     Feature,
-    TimeEntry,
+    listing,
     measure,
     moment_rule,
     steepest,
     time_rule,
 )
 
-CASES = [(e, v) for e in TIME for v in e.values]
+CASES = [(e, v) for e in listing().values() if e.dimension == "1 + t" for v in e.values]
 
 
 @pytest.mark.parametrize(("entry", "value"), CASES)
@@ -58,20 +60,15 @@ def test_integrates_a_layer_of_the_first_moment():
 
 @pytest.mark.parametrize("at", [0.0, 0.02, 1.0, 6.28])
 def test_a_feature_at_the_seam_of_a_period_is_seen_from_both_sides(at):
-    entry = TimeEntry(
-        "seam",
-        "",
-        "",
-        "",
-        (1.0,),
-        lambda v: sf.Problem(
+    entry = SimpleNamespace(
+        problem=lambda v: sf.Problem(
             sf.Interval(0, 2 * np.pi, periodic=True),
             lambda u, x, t: u.dt + u.dx,
             initial=0.0,
             time=(0, 1),
         ),
-        None,
-        lambda v: lambda t: (Feature(at, 1e-3),),
+        features=lambda v: lambda t: (Feature(at, 1e-3),),
+        panels=20,
     )
     rule = moment_rule(entry, 1.0, 0.5)
     near = 2 * np.sin((rule.x - at) / 2)
@@ -83,9 +80,11 @@ def test_errors_of_a_shifted_front_are_those_of_its_integral():
     # Two sharp fronts a distance d apart differ by 1 on a strip of width d.
     nu, d = 1e-4, 1e-2
     exact = TRAVELLING_SHOCK.exact(nu)
-    entry = TimeEntry(
-        *(TRAVELLING_SHOCK.name, "", "", "", (nu,), TRAVELLING_SHOCK.problem, None),
-        lambda v: lambda t: (Feature(0.25 + t / 2, 4 * v), Feature(0.25 + d + t / 2, 4 * v)),
+    fronts = [Feature(0.25 + d * i, 4 * nu) for i in (0, 1)]
+    entry = SimpleNamespace(
+        problem=TRAVELLING_SHOCK.problem,
+        features=lambda v: lambda t: [replace(f, position=f.position + t / 2) for f in fronts],
+        panels=20,
     )
     found = measure(lambda x, t: exact(x - d, t), exact, time_rule(entry, nu))
     # The overlap of the tails takes 4 nu from the strip: integral of (f(z) - f(z - d))^2.

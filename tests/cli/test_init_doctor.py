@@ -105,7 +105,7 @@ class TestDoctor:
             def stated(self):
                 return Claimed()
 
-        monkeypatch.setattr("sharpfront.problem_file.listing.named", lambda name: Listed())
+        monkeypatch.setattr("sharpfront.catalog.named", lambda name: Listed())
         result = invoke("doctor")
         assert result.exit_code == 1
         assert "FAILED" in result.output

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import sharpfront
-from sharpfront.catalog import time_plane
+from sharpfront.catalog import listing
 from sharpfront.errors import OutcomeKind
-from sharpfront.problem_file.listing import listing
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -35,8 +34,7 @@ def test_every_problem_of_the_catalogue_is_named_in_the_gallery_and_no_other():
     for family in FAMILIES:
         text = (DOCS / "gallery" / f"{family}.md").read_text()
         named |= set(re.findall(r"`([a-z-]+)`", text[text.index("In the catalogue") :]))
-    in_plane = {entry.name for entry in vars(time_plane).values() if hasattr(entry, "name")}
-    assert set(listing()) <= named <= set(listing()) | in_plane
+    assert set(listing()) == named
 
 
 @pytest.mark.parametrize("family", FAMILIES)

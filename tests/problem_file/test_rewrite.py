@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sharpfront.catalog import listing
 from sharpfront.errors import ProblemError
-from sharpfront.problem_file.listing import listing
 from sharpfront.problem_file.rewrite import with_values
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

@@ -12,8 +12,8 @@ from sharpfront.catalog import (
     TWIN_LAYER,
     graded_points,
     max_error,
+    named,
 )
-from sharpfront.problem_file.listing import named
 from sharpfront.problem_file.measure import following_points, true_errors
 
 

@@ -1,173 +1,301 @@
-"""What the catalogue knows of a problem."""
+"""Problems of the catalogue: each is a problem file, with a few facts for those who measure.
+
+A file of `problems` states the problem. Its section ``[catalog]``, at the end, has it in words, the
+values of its parameter that are of interest, and where test points must be dense: features ``at`` a
+place of the line (which may depend on t), at an ``x`` or ``y`` of a box, or ``along`` a curve of t
+from 0 to 1 with its ``normal``. What a file cannot say stands in `formulas`.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any
+
+import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.checks import positive
+from sharpfront.catalog import formulas
+from sharpfront.catalog.measure import Feature, graded_points
+from sharpfront.catalog.points import front_points, graded_axis, tensor_points
+from sharpfront.catalog.time_measure import time_rule
+from sharpfront.checks import did_you_mean, positive
+from sharpfront.equation.formula import Formula
+from sharpfront.equation.text import parse
+from sharpfront.equation.trace import Symbols
 from sharpfront.errors import ProblemError, SharpfrontError
+from sharpfront.geometry import Box, Domain
 from sharpfront.problem import Problem
+from sharpfront.problem_file import Statement, read_text
+from sharpfront.problem_file.measure import cloud
 
-R = TypeVar("R")
-_OF_THE_PARAMETER = ("problem", "exact", "features", "points")
+Field = Callable[..., Any]
+Fields = Mapping[str, Field]
 
-
-def of_parameter(name: str, call: Callable[..., R]) -> Callable[..., R]:
-    """Return a function of a problem's parameter that refuses values for which it has no meaning.
-
-    Parameters
-    ----------
-    name
-        Of the problem.
-    call
-        Its first argument is the parameter, a positive number in all problems here.
-    """
-
-    @functools.wraps(call)
-    def checked(value: Any, *args: Any, **kwargs: Any) -> R:
-        number = positive(value, f"{name}: the parameter")
-        try:
-            return call(number, *args, **kwargs)
-        except SharpfrontError:
-            raise
-        except (ArithmeticError, ValueError) as error:
-            raise ProblemError(
-                f"{name}: there is no such problem for the parameter {number:g} ({error}). Try a "
-                "value closer to that of the catalogue."
-            ) from error
-
-    return checked
-
-
-def check_calls(entry: Any) -> None:
-    """Let all functions of an entry's parameter check it."""
-    for name in (f.name for f in fields(entry) if f.name in _OF_THE_PARAMETER):
-        call = getattr(entry, name)
-        if call is not None:
-            object.__setattr__(entry, name, of_parameter(entry.name, call))
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A layer, front or spike: where it is and how wide."""
-
-    position: float
-    width: float
+_SECTION = "[catalog]\n"
+# Points along each axis of a grid in two dimensions, in three, and in more.
+_PER_AXIS = {2: 300, 3: 25}
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A named problem, a function of its stiffness parameter.
+    """A named problem, a function of the parameter that makes it stiff.
 
     Parameters
     ----------
-    name, title, statement
-        Words; the statement is the equation with its conditions.
-    problem
-        Returns the problem for a value of the parameter.
-    exact
-        Returns the exact solution as a vectorised function of the coordinates.
-    features
-        Returns where test points must be dense. Used to measure errors, never to solve.
+    name
+        That of its file.
+    text
+        The file, with what the catalogue says of it.
     """
 
     name: str
-    title: str
-    statement: str
-    problem: Callable[[float], Problem]
-    exact: Callable[[float], Callable[..., Any]]
-    features: Callable[[float], tuple[Feature, ...]]
+    text: str
 
-    def __post_init__(self) -> None:
-        check_calls(self)
+    @functools.cached_property
+    def _said(self) -> Mapping[str, Any]:
+        return tomllib.loads(self.text)
+
+    @property
+    def _facts(self) -> Mapping[str, Any]:
+        return dict(self._said["catalog"])
+
+    @property
+    def title(self) -> str:
+        """A few words."""
+        return str(self._said["title"])
+
+    @property
+    def statement(self) -> str:
+        """The equation with its conditions, in one line."""
+        return str(self._facts["statement"])
+
+    @property
+    def file(self) -> str | None:
+        """The text of its problem file; None where it cannot be written as one."""
+        if self.name in formulas.PROBLEMS:
+            return None
+        return self.text.partition(_SECTION)[0].rstrip() + "\n"
+
+    @property
+    def parameter(self) -> str:
+        """What makes it stiff, by the name it has in the file."""
+        return next(iter(self._said.get("parameters", {})), str(self._facts.get("parameter")))
+
+    @functools.cached_property
+    def value(self) -> float:
+        """The parameter's value in the file."""
+        own = self._said.get("parameters", {})
+        return self._number(own[self.parameter] if own else self._facts["values"][0])
+
+    @functools.cached_property
+    def values(self) -> tuple[float, ...]:
+        """Values of the parameter that are of interest."""
+        return tuple(self._number(v) for v in self._facts.get("values", [self.value]))
+
+    @property
+    def panels(self) -> int:
+        """Even panels across an interval that rules in time need besides the features."""
+        return int(self._facts.get("panels", 20))
+
+    @property
+    def dimension(self) -> str:
+        """In words: "2", or "1 + t" for a problem in time."""
+        domain = self._said.get("domain", {})
+        sides = domain.get("box") or domain.get("bounds") or [()]
+        in_time = " + t" if self._in_time else ""
+        return f"{self._facts.get('dimension', len(sides))}{in_time}"
+
+    @property
+    def _in_time(self) -> bool:
+        return "time" in self._said or self.name in formulas.FEATURES
+
+    @property
+    def has_exact(self) -> bool:
+        """Whether an exact solution is known."""
+        return "exact" in self._said or self.name in formulas.EXACT
+
+    @property
+    def guess(self) -> Any:
+        """What to start from, where zero leads to another solution."""
+        return self._read(self.value).options.get("guess")
+
+    def problem(self, value: float) -> Problem:
+        """Return the problem for a value of the parameter."""
+        return self._checked(self._problem, value)
+
+    def exact(self, value: float) -> Any:
+        """Return the exact solution as a vectorised function of the coordinates and time.
+
+        For several unknowns it is a mapping from their names to such functions, empty where no
+        solution is known.
+        """
+        found = self.solutions(value)
+        return found["u"] if set(found) == {"u"} else found
+
+    def solutions(self, value: float) -> Fields:
+        """Return the exact solutions by the unknowns' names; empty where none is known."""
+        return self._checked(self._solutions, value)
+
+    def features(self, value: float) -> Any:
+        """Return what is sharp, a tuple of `Feature`; in time, a function of the moment.
+
+        Used to measure errors, never to solve. In two dimensions and more it is `points` that
+        knows of them.
+        """
+        if self.name in formulas.FEATURES:
+            return self._checked(formulas.FEATURES[self.name], value)
+        at = self._checked(self._features, value)
+        return at if self._in_time else at(0.0)
+
+    def points(self, value: float, per_axis: int | None = None) -> FloatArray:
+        """Return test points of the closed domain, (m, d), dense where it is sharp."""
+        problem = self.problem(value)
+        if problem.time:
+            rule = time_rule(self, value)
+            return np.column_stack([rule.x, rule.t])
+        if problem.domain.dimension == 1:
+            return graded_points(problem.domain, self.features(value))
+        return self._in_space(problem.domain, value, per_axis)
+
+    @property
+    def has_points(self) -> bool:
+        """Whether it is known where to look for errors; else one follows the kernels."""
+        return "features" in self._facts or self.name in formulas.FEATURES
+
+    def stated(self, value: float | None = None) -> Statement:
+        """Return the problem for a value of its parameter, with what is known of it."""
+        chosen = self.value if value is None else value
+        exact, points = self.solutions(chosen), functools.partial(self.points, chosen)
+        text = f"{self.statement}\n{self.parameter} = {chosen:g}"
+        sought = points if self.has_points else None
+        if self.file is None:
+            problem, parameters = self.problem(chosen), {self.parameter: chosen}
+            stated = Statement(self.name, self.title, text, problem, parameters, exact)
+            return replace(stated, points=sought)
+        read = self._checked(self._read, chosen)
+        return replace(read, text=text, exact=exact, points=sought)
+
+    def _checked(self, call: Callable[[float], Any], value: float) -> Any:
+        """Call with a value of the parameter; refuse one for which there is no such problem."""
+        number = positive(value, f"{self.name}: the parameter")
+        try:
+            return call(number)
+        except SharpfrontError:
+            raise
+        except (ArithmeticError, ValueError) as error:
+            raise ProblemError(
+                f"{self.name}: there is no such problem for the parameter {number:g} ({error}). "
+                "Try a value closer to that of the catalogue."
+            ) from error
+
+    def _read(self, value: float) -> Statement:
+        """Return what the file states for a value of its parameter."""
+        source, name = self.file or "", f"{self.name}.toml"
+        if self.name == "hypercube":
+            return read_text(formulas.hypercube(source, value), name, None)
+        changed = {self.parameter: value}
+        if self.name in formulas.SURFACES:
+            with formulas.surface(self.name) as folder:
+                return read_text(source, name, folder, changed)
+        return read_text(source, name, None, changed)
+
+    def _problem(self, value: float) -> Problem:
+        made = formulas.PROBLEMS.get(self.name)
+        return self._read(value).problem if made is None else made(value)
+
+    def _solutions(self, value: float) -> Fields:
+        known = formulas.EXACT.get(self.name)
+        if known is not None:
+            return {"u": known(value)}
+        return self._read(value).exact if "exact" in self._said else {}
+
+    def _number(self, text: float | str) -> float:
+        return float(_formula(text, {})(0.0))
+
+    def _parameters(self, value: float) -> dict[str, float]:
+        """Return the numbers that texts of the catalogue may name."""
+        own = {n: self._number(v) for n, v in self._said.get("parameters", {}).items()}
+        return own | {self.parameter: value}
+
+    def _features(self, value: float) -> Callable[[float], tuple[Feature, ...]]:
+        known = self._parameters(value)
+        made = [
+            (_formula(f["at"], known), _formula(f["width"], known))
+            for f in self._facts.get("features", ())
+        ]
+
+        def at(t: float) -> tuple[Feature, ...]:
+            found = (Feature(float(place(t)), float(width(t))) for place, width in made)
+            # Those that have become one count once.
+            return tuple(dict.fromkeys(found))
+
+        return at
+
+    def _in_space(self, domain: Domain, value: float, per_axis: int | None) -> FloatArray:
+        known, facts = self._parameters(value), self._facts
+        curves = [f for f in facts["features"] if "along" in f]
+        box = isinstance(domain, Box) and domain.dimension < 4
+        usual = _PER_AXIS.get(domain.dimension, 6)
+        count = per_axis or (usual if box else min(usual, 150))
+        if curves:
+            spread = cloud(domain, 40 * count)
+            near = [_beside(domain, f, known, count) for f in curves]
+            return np.concatenate(
+                [spread, *near, *(np.array([p]) for p in facts.get("points", ()))]
+            )
+        if not box:
+            return cloud(domain, count**domain.dimension)
+        axes = [_along(facts["features"], known, c) for c in domain.coordinates]
+        ends = domain.bounds.T
+        return tensor_points(*(graded_axis(*e, f, count) for e, f in zip(ends, axes, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
-class Front:
-    """A feature of more than one dimension: what it lies along, and how wide it is.
-
-    Parameters
-    ----------
-    where
-        Words or an equation, "x = 1".
-    width
-        The length across it over which the solution changes.
-    distance
-        Returns a signed distance to it as a function of the coordinates, exact to first order.
-    """
-
-    where: str
-    width: float
-    distance: Callable[..., Any]
+def _formula(text: float | str, known: Mapping[str, float]) -> Formula:
+    """Return a text of the catalogue as a function of t."""
+    return Formula(parse(str(text), Symbols((), ("t",)), known), ("t",))
 
 
-@dataclass(frozen=True, eq=False)
-class NamedProblem:
-    """A named problem, a function of one parameter.
-
-    Parameters
-    ----------
-    name, title, statement
-        Words; the statement is the equation with its conditions.
-    parameter
-        What the parameter is, in words.
-    values
-        Values of the parameter that are of interest.
-    problem
-        Returns the problem for a value of the parameter.
-    """
-
-    name: str
-    title: str
-    statement: str
-    parameter: str
-    values: tuple[float, ...]
-    problem: Callable[[float], Problem]
-
-    def __post_init__(self) -> None:
-        check_calls(self)
+def _along(features: Sequence[Mapping[str, Any]], known: Mapping[str, float], axis: str) -> Any:
+    """Return the features along one axis of a box."""
+    mine = [(f[axis], f["width"]) for f in features if axis in f]
+    return [Feature(*(float(_formula(text, known)(0.0)) for text in pair)) for pair in mine]
 
 
-@dataclass(frozen=True, eq=False)
-class SpatialEntry(NamedProblem):
-    """A named problem in two dimensions or more.
-
-    Parameters
-    ----------
-    exact
-        Returns the exact solution as a vectorised function of the coordinates.
-    features
-        Returns the layers and fronts. Used to measure errors, never to solve.
-    points
-        ``points(value, per_axis=...)`` returns test points of the closed domain (m, d), graded
-        down to a thousandth of each feature's width.
-    """
-
-    exact: Callable[[float], Callable[..., Any]]
-    features: Callable[[float], tuple[Front, ...]]
-    points: Callable[..., FloatArray]
+def _beside(
+    domain: Domain, feature: Mapping[str, Any], known: Mapping[str, float], count: int
+) -> FloatArray:
+    """Return points on and beside a curve."""
+    t = (np.arange(count) + 0.5) / count
+    feet, normals = (
+        np.stack([_formula(text, known)(t) for text in feature[word]], axis=1)
+        for word in ("along", "normal")
+    )
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    width = float(_formula(feature["width"], known)(0.0))
+    return front_points(domain, feet, normals, width, count // 4)
 
 
-@dataclass(frozen=True, eq=False)
-class TimeEntry(NamedProblem):
-    """A named problem in time on an interval.
+@functools.cache
+def listing() -> Mapping[str, Entry]:
+    """Return all problems of the catalogue by name."""
+    folder = resources.files("sharpfront.catalog") / "problems"
+    found = [
+        Entry(file.name.removesuffix(".toml"), file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+    ]
+    return {entry.name: entry for entry in sorted(found, key=lambda e: (e.dimension, e.name))}
 
-    Parameters
-    ----------
-    exact
-        Returns the exact solution as a vectorised function of x and t; for several unknowns a
-        mapping from their names to such functions. None where no formula is known.
-    features
-        Returns a function of the moment that tells where the fronts are then, and how wide.
-        Used to measure errors, never to solve.
-    panels
-        Even panels across the interval that test points need besides the features.
-    """
 
-    exact: Callable[[float], Callable[..., Any] | Mapping[str, Callable[..., Any]]] | None
-    features: Callable[[float], Callable[[float], tuple[Feature, ...]]]
-    panels: int = 20
+def named(name: str) -> Entry:
+    """Return one problem of the catalogue."""
+    found = listing().get(name)
+    if found is None:
+        raise ProblemError(
+            f"The catalogue has no {name!r}.{did_you_mean(name, listing())} "
+            "`sharpfront catalog` lists all names."
+        )
+    return found

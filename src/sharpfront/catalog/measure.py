@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog.entry import Feature
 from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A layer, front or spike: where it is and how wide. Used to measure, never to solve."""
+
+    position: float
+    width: float
 
 
 def graded_points(domain: Domain, features: Sequence[Feature], per_side: int = 1000) -> FloatArray:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog.entry import Feature
-from sharpfront.geometry import Box, Domain
+from sharpfront.catalog.measure import Feature
+from sharpfront.geometry import Domain
 
 # The nearest points to a feature lie at this part of its width.
 FINEST = 1e-3
-# Boundary points are drawn in by this part of the domain's size: rounding must not put them out.
-_INSET = 1e-12
 
 
 def graded_axis(
@@ -49,37 +46,9 @@ def front_points(
     """Return points of the domain on and beside a front, (m, d).
 
     Along the normal of each foot they lie at geometric distances on both sides, from a thousandth
-    of the width to the size of the domain.
-
-    Parameters
-    ----------
-    domain
-        Points outside it are dropped.
-    feet, normals
-        Points on the front (k, d) and its unit normals there (k, d).
-    width
-        Of the front.
-    per_side
-        Number of distances on each side.
+    of the width to the size of the domain, `per_side` on each. Feet and unit normals are (k, d).
     """
     steps = np.geomspace(FINEST * width, np.linalg.norm(np.ptp(domain.bounds, axis=0)), per_side)
     signed = np.concatenate([-steps, [0.0], steps])
     points = (feet[:, None] + signed[None, :, None] * normals[:, None]).reshape(-1, feet.shape[1])
-    return points[domain.contains(points)]
-
-
-def cloud(domain: Domain, count: int = 20_000) -> FloatArray:
-    """Return quasi-random points of the domain and of each part of its boundary, (m, d).
-
-    A box also gives its corners, which no draw hits.
-    """
-    each = max(10, int(np.sqrt(count)) * domain.dimension)
-    inset = _INSET * float(np.max(np.ptp(domain.bounds, axis=0)))
-    parts = [domain.sample(count)]
-    for part in domain.parts:
-        on = domain.boundary(part, each)
-        parts.append(on.points - inset * on.normals)
-    if isinstance(domain, Box):
-        parts.append(np.array(list(itertools.product(*domain.sides))))
-    points = np.concatenate(parts)
     return points[domain.contains(points)]

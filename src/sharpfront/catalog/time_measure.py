@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog.entry import Feature, TimeEntry
-from sharpfront.geometry import Box
+from sharpfront.catalog.measure import Feature
+from sharpfront.geometry import Box, Domain
+from sharpfront.problem import Problem
 
 Field = Callable[..., Any]
 
@@ -32,10 +33,7 @@ _FINEST = 0.25
 class TimeRule:
     """Points of space-time with weights: ``sum(weights * f(x, t))`` is the integral of f.
 
-    Parameters
-    ----------
-    x, t, weights
-        Arrays (m,), in the order of time.
+    All are arrays (m,), in the order of time.
     """
 
     x: FloatArray
@@ -45,29 +43,36 @@ class TimeRule:
 
 @dataclass(frozen=True)
 class TimeErrors:
-    """Errors over space and time, those of the unknown for which they are largest.
+    """Errors over space and time, those of the unknown for which they are largest."""
 
-    Parameters
-    ----------
-    relative
-        The norm of the error over that of the exact solution, both in L2 of space-time.
-    largest
-        The largest error at a point of the rule.
-    """
-
-    relative: float
-    largest: float
+    relative: float  # the norm of the error over that of the exact solution, in L2 of space-time
+    largest: float  # at a point of the rule
 
 
-def time_rule(entry: TimeEntry, value: float, until: float | None = None) -> TimeRule:
+class Timed(Protocol):
+    """What a rule is made for: an entry of the catalogue in time on an interval."""
+
+    @property
+    def panels(self) -> int:
+        """Even panels across the interval that test points need besides the features."""
+
+    def problem(self, value: float) -> Problem:
+        """Return the problem for a value of the parameter."""
+
+    def features(self, value: float) -> Any:
+        """Return a function of the moment that tells where the fronts are then."""
+
+
+def time_rule(entry: Timed, value: float, until: float | None = None) -> TimeRule:
     """Return the rule over the whole interval, from the start to `until` or the end."""
-    problem = entry.problem(value)
-    span = _span(problem.time)
-    start, stop = span[0], span[1] if until is None else until
+    problem, features = entry.problem(value), entry.features(value)
+    if problem.time is None:
+        raise ValueError("The entry's problem has no span of time; give it time=(t0, t1).")
+    start, stop = problem.time[0], problem.time[1] if until is None else until
     even = start + (stop - start) * np.linspace(0.0, 1.0, _EVEN_TIMES + 1)
     early = start + (even[1] - start) * np.geomspace(_FIRST_TIME, 1.0, 9)[:-1]
     moments, lengths = _gauss(np.unique(np.concatenate([even, early])), _MOMENTS_PER_PANEL)
-    parts = [moment_rule(entry, value, float(t)) for t in moments]
+    parts = [_at(problem.domain, entry.panels, features(float(t)), float(t)) for t in moments]
     return TimeRule(
         np.concatenate([p.x for p in parts]),
         np.concatenate([p.t for p in parts]),
@@ -75,13 +80,17 @@ def time_rule(entry: TimeEntry, value: float, until: float | None = None) -> Tim
     )
 
 
-def moment_rule(entry: TimeEntry, value: float, t: float) -> TimeRule:
+def moment_rule(entry: Timed, value: float, t: float) -> TimeRule:
     """Return the rule over the interval at one moment; its weights sum to the length."""
     domain = entry.problem(value).domain
+    return _at(domain, entry.panels, entry.features(value)(t), t)
+
+
+def _at(domain: Domain, panels: int, features: Sequence[Feature], t: float) -> TimeRule:
     low, high = (float(end) for end in domain.bounds[:, 0])
     periodic = isinstance(domain, Box) and domain.periodic_axes[0]
-    even = np.linspace(low, high, entry.panels + 1)
-    cuts = [even, *(_cuts(f, low, high, periodic) for f in entry.features(value)(t))]
+    even = np.linspace(low, high, panels + 1)
+    cuts = [even, *(_cuts(f, low, high, periodic) for f in features)]
     x, weights = _gauss(np.unique(np.concatenate(cuts)), _ORDER)
     return TimeRule(x, np.full(len(x), t), weights)
 
@@ -127,12 +136,6 @@ def _by_name(thing: Any, names: Sequence[str]) -> Mapping[str, Field]:
     if isinstance(thing, Mapping):
         return thing
     return {names[0]: thing} if len(names) == 1 else {n: getattr(thing, n) for n in names}
-
-
-def _span(time: tuple[float, float] | None) -> tuple[float, float]:
-    if time is None:
-        raise ValueError("The entry's problem has no span of time; give it time=(t0, t1).")
-    return time
 
 
 def _gauss(cuts: FloatArray, order: int) -> tuple[FloatArray, FloatArray]:

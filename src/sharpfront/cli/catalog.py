@@ -22,7 +22,7 @@ from sharpfront.cli.options import (
 from sharpfront.cli.terminal import BAD_INPUT, complain, console
 
 if TYPE_CHECKING:
-    from sharpfront.problem_file.listing import Listed
+    from sharpfront.catalog import Entry
 
 app = typer.Typer(
     rich_markup_mode=None, pretty_exceptions_enable=False, help="Problems with known solutions."
@@ -35,7 +35,7 @@ def overview(context: typer.Context) -> None:
     """List problems with known solutions; `show` prints one as a file, `run` solves it."""
     if context.invoked_subcommand is not None:
         return
-    from sharpfront.problem_file.listing import listing
+    from sharpfront.catalog import listing
 
     screen = console()
     rows = [("Name", "Dim.", "Stiffness", "Statement")]
@@ -101,9 +101,9 @@ def run(
     carry_out(statement, wanted)
 
 
-def _found(name: str) -> Listed:
+def _found(name: str) -> Entry:
+    from sharpfront.catalog import named
     from sharpfront.errors import ProblemError
-    from sharpfront.problem_file.listing import named
 
     try:
         return named(name)
@@ -112,7 +112,7 @@ def _found(name: str) -> Listed:
         raise typer.Exit(BAD_INPUT) from None
 
 
-def _value(listed: Listed, nu: float | None, changed: dict[str, float | str]) -> float | None:
+def _value(listed: Entry, nu: float | None, changed: dict[str, float | str]) -> float | None:
     """Return the value of the parameter that the options give; None for its own."""
     for name, value in changed.items():
         if name != listed.parameter:

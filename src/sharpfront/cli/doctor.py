@@ -16,7 +16,7 @@ import typer
 from sharpfront.cli.terminal import FAILED, console, show_rows
 
 if TYPE_CHECKING:
-    from sharpfront.problem_file.listing import Listed
+    from sharpfront.catalog import Entry
 
 _LIBRARIES = ("numpy", "scipy", "matplotlib", "scikit-learn", "pydantic", "rich", "typer")
 # For the developers of the package only.
@@ -108,9 +108,9 @@ def _extras() -> Iterator[tuple[str, str]]:
 
 def _tested(name: str, tol: float) -> tuple[str, bool]:
     """Solve one problem; passed if it says so and the measured error bears it out."""
-    from sharpfront.problem_file.listing import named
+    from sharpfront.catalog import named
 
-    listed: Listed = named(name)
+    listed: Entry = named(name)
     started = time.perf_counter()
     statement = listed.stated()
     solution = statement.solve(tol=tol)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.checks import explained, shown
-from sharpfront.equation.expression import Expression, evaluate
+from sharpfront.equation.expression import Coordinate, Expression, Leaf, as_expression, evaluate
+from sharpfront.equation.linearise import substitute
 from sharpfront.equation.symbolic import from_expression, is_symbolic, names_of
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
@@ -19,7 +20,7 @@ from sharpfront.errors import EquationError
 class Formula:
     """An expression as a vectorised function of the coordinates.
 
-    Called with symbols it gives the expression, so that a guess can be differentiated.
+    Called with symbols it gives an expression of them, so that a guess can be differentiated.
     """
 
     expression: Expression
@@ -28,7 +29,7 @@ class Formula:
     def __call__(self, *coordinates: Any) -> Any:
         """Return values at coordinates, which broadcast like NumPy arrays."""
         if any(isinstance(c, Expression) for c in coordinates):
-            return self.expression
+            return self._of(coordinates)
         arrays = np.broadcast_arrays(*(np.asarray(c, dtype=float) for c in coordinates))
         leaves = {("coordinate", n): a for n, a in zip(self.coordinates, arrays, strict=True)}
         with np.errstate(all="ignore"):
@@ -38,8 +39,19 @@ class Formula:
     def holds(self, *coordinates: Any) -> Any:
         """Return a comparison as booleans; called with symbols, the expression."""
         if any(isinstance(c, Expression) for c in coordinates):
-            return self.expression
+            return self._of(coordinates)
         return np.asarray(self(*coordinates), dtype=bool)
+
+    def _of(self, given: tuple[Any, ...]) -> Expression:
+        """Return the expression of other things than the coordinates: u(x, 0), u(x - 1, t)."""
+        put = dict(zip(self.coordinates, map(as_expression, given), strict=True))
+        if all(isinstance(e, Coordinate) and e.name == name for name, e in put.items()):
+            return self.expression
+
+        def replaced(leaf: Leaf) -> Expression:
+            return put[leaf.name] if isinstance(leaf, Coordinate) else leaf
+
+        return substitute(self.expression, replaced)
 
 
 @explained('sf.from_sympy(sympy.sin(x), "x")')

@@ -8,9 +8,9 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
+from sharpfront.catalog import Entry, listing, named
 from sharpfront.errors import ProblemError
 from sharpfront.problem_file import Statement
-from sharpfront.problem_file.listing import Listed, listing, named
 from sharpfront.problem_file.rewrite import with_values
 from sharpfront.problem_file.statement import read_text
 from sharpfront.progress import line_of
@@ -62,7 +62,7 @@ class Answers:
         return self._solved[key]
 
 
-def _entry(listed: Listed) -> dict[str, Any]:
+def _entry(listed: Entry) -> dict[str, Any]:
     return {
         "name": listed.name,
         "title": listed.title,
@@ -88,12 +88,12 @@ def _stated(job: dict[str, Any]) -> Statement:
     return read_text(listed.file, f"{listed.name}.toml", None, changed)
 
 
-def _readable(listed: Listed) -> bool:
+def _readable(listed: Entry) -> bool:
     """Tell whether a problem has a file that needs no other one, such as a solid's."""
     return listed.file is not None and "solid" not in tomllib.loads(listed.file)["domain"]
 
 
-def _as_python_states(listed: Listed, changed: dict[str, Any]) -> Statement:
+def _as_python_states(listed: Entry, changed: dict[str, Any]) -> Statement:
     foreign = [name for name in changed if name != listed.parameter]
     if foreign:
         raise ProblemError(

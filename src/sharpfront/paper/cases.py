@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sharpfront.adapt import Adaptor, Paper, Resolve, Uniform
-from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Entry, Feature
+from sharpfront.catalog import Entry, Feature, named
 from sharpfront.problem import Problem
 
 Row = Literal["baseline", "adaptive"]
@@ -21,8 +21,6 @@ COLLOCATION = 1500
 FIRST_SEED = 42
 # A point lies near a layer if it is within this many layer widths of it.
 NEAR = 10.0
-
-_ENTRIES = {entry.name: entry for entry in (SINGLE_LAYER, TWIN_LAYER)}
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class Case:
     @property
     def entry(self) -> Entry:
         """The problem in the catalogue."""
-        return _ENTRIES[self.entry_name]
+        return named(self.entry_name)
 
     @property
     def problem(self) -> Problem:
@@ -126,7 +124,7 @@ CASES = (
     Case(
         "single",
         "Single layer",
-        SINGLE_LAYER.name,
+        "single-layer",
         kernels=300,
         components=8,
         ratio=0.7,
@@ -138,7 +136,7 @@ CASES = (
     Case(
         "double",
         "Double layer",
-        TWIN_LAYER.name,
+        "twin-layer",
         kernels=500,
         components=16,
         ratio=0.7,

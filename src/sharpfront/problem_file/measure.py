@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.catalog import cloud
-from sharpfront.geometry import Domain
+from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.spacetime import SpaceTime
 from sharpfront.plot.section import kernels_of
 from sharpfront.solution import Solution
@@ -28,6 +28,8 @@ _MOMENTS = 40
 # The worst points are looked at more closely, each time within a fifth of the distance.
 _WORST, _NEAR, _ROUNDS, _CLOSER = 8, 60, 8, 0.2
 _CHUNK = 20_000
+# Boundary points are drawn in by this part of the domain's size: rounding must not put them out.
+_INSET = 1e-12
 
 
 def true_errors(
@@ -87,6 +89,23 @@ def following_points(solution: Solution, unknown: str) -> FloatArray:
     steps = _BESIDE[:, None, None, None] * np.moveaxis(axes, 2, 0)
     beside = (kernels.centres[narrow] + steps).reshape(-1, domain.dimension)
     points = np.concatenate([cloud(domain, _CLOUD), kernels.centres, beside])
+    return points[domain.contains(points)]
+
+
+def cloud(domain: Domain, count: int = 20_000) -> FloatArray:
+    """Return quasi-random points of the domain and of each part of its boundary, (m, d).
+
+    A box also gives its corners, which no draw hits.
+    """
+    each = max(10, int(np.sqrt(count)) * domain.dimension)
+    inset = _INSET * float(np.max(np.ptp(domain.bounds, axis=0)))
+    parts = [domain.sample(count)]
+    for part in domain.parts:
+        on = domain.boundary(part, each)
+        parts.append(on.points - inset * on.normals)
+    if isinstance(domain, Box):
+        parts.append(np.array(list(itertools.product(*domain.sides))))
+    points = np.concatenate(parts)
     return points[domain.contains(points)]
 
 

@@ -103,8 +103,8 @@ def _stated(
     problem: Any, exact: Any, guess: Any, nu: float | None
 ) -> tuple[Statement, Callable[[], Subject]]:
     """Return what is raced in words and numbers, and what makes it anew for each run."""
+    from sharpfront.catalog import named
     from sharpfront.problem_file import Statement, read
-    from sharpfront.problem_file.listing import named
     from sharpfront.rivals.contract import Subject
 
     if isinstance(problem, str) and not problem.endswith(".toml"):
