@@ -20,21 +20,11 @@ from sharpfront.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """Each unknown as a weighted sum over its basis.
+    """Each unknown as a weighted sum over its basis."""
 
-    Parameters
-    ----------
-    coordinates
-        Names of the columns of a point array.
-    bases
-        The basis of each unknown.
-    weights
-        The weights of each unknown, (size,).
-    """
-
-    coordinates: tuple[str, ...]
-    bases: Mapping[str, Basis]
-    weights: Mapping[str, FloatArray]
+    coordinates: tuple[str, ...]  # names of the columns of a point array
+    bases: Mapping[str, Basis]  # the basis of each unknown
+    weights: Mapping[str, FloatArray]  # the weights of each unknown, (size,)
 
     @property
     def kernels(self) -> int:

@@ -14,29 +14,14 @@ from sharpfront.errors import LinearSystemError
 
 @dataclass(frozen=True, eq=False)
 class RowSet:
-    """Forms that are to vanish at points.
+    """Forms that are to vanish at points."""
 
-    Parameters
-    ----------
-    label
-        What the rows are, for diagnostics: ``"equation"``, ``"left"``, ...
-    forms
-        One block of rows for each.
-    points
-        (m, d), an array of the library in which the system is to be built.
-    normals
-        (m, d) outward unit normals for conditions that use ``u.dn``.
-    weight
-        Factor on every row.
-    exact
-        Whether the rows must hold to rounding instead of in the least-squares sense.
-    """
-
-    label: str
-    forms: tuple[LinearForm, ...]
-    points: Array
-    normals: Array | None = None
-    weight: float = 1.0
+    label: str  # what the rows are, for diagnostics: ``"equation"``, ``"left"``,
+    forms: tuple[LinearForm, ...]  # one block of rows for each
+    points: Array  # (m, d), an array of the library in which the system is to be built
+    normals: Array | None = None  # (m, d) outward unit normals for conditions that use ``u.dn``
+    weight: float = 1.0  # factor on every row
+    # Whether the rows must hold to rounding instead of in the least-squares sense.
     exact: bool = False
 
 
@@ -78,18 +63,11 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """Blocks of rows over the same columns.
+    """Blocks of rows over the same columns."""
 
-    Parameters
-    ----------
-    blocks
-        The rows.
-    partition
-        Edges 0, ..., n of groups of columns, where blocks cover some groups only; empty where
-        every block covers all columns.
-    """
-
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block, ...]  # the rows
+    # Edges 0, ..., n of groups of columns, where blocks cover some groups only; empty where every
+    # block covers all columns.
     partition: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -157,14 +135,7 @@ def assemble(
 ) -> LinearSystem:
     """Return the system whose solution makes the forms vanish at their points.
 
-    Parameters
-    ----------
-    rows
-        What is to hold and where.
-    bases
-        The basis of each unknown; columns come in this order.
-    coordinates
-        Names of the columns of a point array.
+    Columns come in the order of the bases; coordinates name the columns of a point array.
     """
     return LinearSystem(
         tuple(_block(form, row, bases, coordinates) for row in rows for form in row.forms)

@@ -62,24 +62,13 @@ class SharingBasis(Basis, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KernelBasis:
-    """One kernel at many centres, each with its own shape, and a polynomial tail.
+    """One kernel at many centres, each with its own shape, and a polynomial tail."""
 
-    Parameters
-    ----------
-    kernel
-        The profile.
-    centres
-        (n, d).
-    shapes
-        (n, d, d): z = shape (x - centre). Isotropic kernels of width s have shape I / s.
-    degree
-        Total degree of the polynomial tail; -1 for none.
-    """
-
-    kernel: Kernel
-    centres: Array
+    kernel: Kernel  # the profile
+    centres: Array  # (n, d)
+    # (n, d, d): z = shape (x - centre). Isotropic kernels of width s have shape I / s.
     shapes: Array
-    degree: int = -1
+    degree: int = -1  # total degree of the polynomial tail; -1 for none
 
     def __post_init__(self) -> None:
         if self.centres.ndim != 2 or self.shapes.shape != (*self.centres.shape, self.dimension):

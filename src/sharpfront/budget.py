@@ -14,23 +14,12 @@ class Budget:
 
     Each solver has defaults of its own, so that anything may be left out; what is given is checked
     here, whatever the kind of problem.
-
-    Parameters
-    ----------
-    max_kernels
-        Stop rather than use more kernels, 1 or more.
-    components
-        The most components of a mixture, 1 or more.
-    tol
-        The error that is asked for, between 0 and 1.
-    seed
-        Of all randomness, 0 or more.
     """
 
-    max_kernels: int | None = None
-    components: int | None = None
-    tol: float | None = None
-    seed: int = 42
+    max_kernels: int | None = None  # stop rather than use more kernels, 1 or more
+    components: int | None = None  # the most components of a mixture, 1 or more
+    tol: float | None = None  # the error that is asked for, between 0 and 1
+    seed: int = 42  # of all randomness, 0 or more
 
     def __post_init__(self) -> None:
         checked: dict[str, Any] = {"seed": whole(self.seed, "seed", 0, "seed=42")}

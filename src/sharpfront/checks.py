@@ -70,14 +70,7 @@ def did_you_mean(
 ) -> str:
     """Return `` Did you mean 'tol'?`` where a known word is close or means the same, or nothing.
 
-    Parameters
-    ----------
-    word
-        What was written.
-    known
-        What could have been meant.
-    synonyms
-        Words that are far from the known ones but mean one of them.
+    Synonyms are far from the known words but mean one of them.
     """
     close = closest(str(word), list(known), synonyms or {})
     return f" Did you mean {close!r}?" if close else ""
@@ -99,13 +92,7 @@ def _begins(one: str, other: str) -> bool:
 
 
 def explained(example: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make calls whose arguments do not fit the signature say how the call is written.
-
-    Parameters
-    ----------
-    example
-        A call that is right, ``"sf.Interval(0, 1)"``.
-    """
+    """Make calls whose arguments do not fit the signature say by an example how to write it."""
 
     def wrap(call: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(call)
@@ -174,18 +161,7 @@ def finite(
 ) -> float:
     """Return a finite real number for which `within` holds.
 
-    Parameters
-    ----------
-    value
-        What was given.
-    name
-        What it is called in a message.
-    expected, attempt
-        What is expected and what to try, in words.
-    error
-        The kind of error.
-    within
-        Whether a number is in range.
+    The name, what is expected and what to try stand in the message of the error.
     """
     if is_number(value):
         try:

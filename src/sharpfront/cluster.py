@@ -15,15 +15,7 @@ LOOK, PATIENCE = 5.0, 12
 
 
 def connected(client: Any, name: str) -> Any:
-    """Return a client of dask, made from an address if it is one.
-
-    Parameters
-    ----------
-    client
-        As the user gave it.
-    name
-        Of the argument.
-    """
+    """Return a client of dask, made from an address if it is one; `name` is the argument's."""
     try:
         kind: Any = importlib.import_module("distributed").Client
     except ImportError:
@@ -43,10 +35,7 @@ def packed(value: Any) -> bytes:
 def gathered(client: Any, futures: Sequence[Any]) -> list[Any]:
     """Return results of tasks; what a worker that dies takes along is made again by others.
 
-    Raises
-    ------
-    ClusterError
-        If there are no workers left, or a task has ended several of them.
+    ClusterError if there are no workers left, or a task has ended several of them.
     """
     distributed: Any = importlib.import_module("distributed")
     alone = 0

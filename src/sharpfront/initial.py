@@ -41,18 +41,11 @@ def velocity_name(unknown: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class InitialState:
-    """Values at the start of time.
+    """Values at the start of time."""
 
-    Parameters
-    ----------
-    coordinates
-        Of space.
-    states
-        A function of the coordinates for each name: of the unknowns that change in time, and of
-        ``u_t`` where the equation has ``u.dtt``.
-    """
-
-    coordinates: tuple[str, ...]
+    coordinates: tuple[str, ...]  # of space
+    # A function of the coordinates for each name: of the unknowns that change in time, and of
+    # ``u_t`` where the equation has ``u.dtt``.
     states: Mapping[str, Callable[..., Any]]
 
     def values(self, name: str, points: Values) -> Values:
@@ -111,24 +104,14 @@ def read_initial(
 
 @dataclass(frozen=True, eq=False)
 class StateReader:
-    """Reads what is given for quantities over space: an initial state, a guess.
+    """Reads what is given for quantities over space: an initial state, a guess."""
 
-    Parameters
-    ----------
-    option
-        The argument it is given as: "initial" or "guess".
-    names
-        Of the quantities.
-    coordinates, parameters
-        Of space, and what formulas may name besides.
-    on_grid
-        Makes a function of an array of values, where arrays are taken.
-    """
-
-    option: str
-    names: Sequence[str]
+    option: str  # the argument it is given as: "initial" or "guess"
+    names: Sequence[str]  # of the quantities
+    # Of space, and what formulas may name besides.
     coordinates: tuple[str, ...]
     parameters: Mapping[str, float]
+    # Makes a function of an array of values, where arrays are taken.
     on_grid: Callable[[str, Values], Callable[..., Any]] | None = None
 
     def functions(self, given: Initial) -> dict[str, Callable[..., Any]]:

@@ -10,14 +10,9 @@ from typing import Any
 
 
 def fetcher(package: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return what a package has as ``__getattr__``: its names, and its modules.
+    """Return what a package has as ``__getattr__``: its modules, and names fetched from them.
 
-    Parameters
-    ----------
-    package
-        Its name.
-    rooms
-        Modules of it, and the names that are fetched from each, separated by blanks.
+    `rooms` has the names of each module, separated by blanks.
     """
     home = {name: f"{package}.{room}" for room, names in rooms.items() for name in names.split()}
 

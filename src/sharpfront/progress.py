@@ -56,18 +56,8 @@ def told(
 ) -> Iterator[Tell]:
     """Yield the function that every record is given to: it logs, shows and passes on.
 
-    Parameters
-    ----------
-    on_step
-        The user's own, called last; None for none.
-    shown
-        Whether to show a bar on standard error, if that is a terminal.
-    tol
-        The tolerance; the bar of a stationary problem is full when the estimate is below it.
-    span
-        The first and the last moment of a problem in time, over which its bar runs.
-    console
-        Where to show the bar.
+    If `shown`, a bar on standard error, if that is a terminal: over the span of a problem in time;
+    else it is full when the estimate is below the tolerance.
     """
     with _bar(shown, tol, span, console) as advance:
 

@@ -31,14 +31,8 @@ _NUMBERS = (
 def sobol(power: int, dimension: int, rng: np.random.Generator) -> FloatArray:
     """Return the first 2^power points of a sequence with random digits, (2^power, dimension).
 
-    Parameters
-    ----------
-    power
-        At most 30.
-    dimension
-        Beyond ten, SciPy makes the points.
-    rng
-        A child of it draws the digits: a shift, and lower triangular matrices that mix them.
+    The power is at most 30; beyond ten dimensions SciPy makes the points. A child of `rng` draws
+    the digits: a shift, and lower triangular matrices that mix them.
     """
     if dimension > len(_NUMBERS) + 1:
         from scipy.stats import qmc

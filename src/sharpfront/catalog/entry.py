@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from sharpfront.problem import Problem
 from sharpfront.problem_file import Statement, read_text
 from sharpfront.problem_file.measure import cloud
 
+R = TypeVar("R")
 Field = Callable[..., Any]
 Fields = Mapping[str, Field]
 
@@ -179,7 +180,7 @@ class Entry:
         read = self._checked(self._read, chosen)
         return replace(read, text=text, exact=exact, points=sought)
 
-    def _checked(self, call: Callable[[float], Any], value: float) -> Any:
+    def _checked(self, call: Callable[[float], R], value: float) -> R:
         """Call with a value of the parameter; refuse one for which there is no such problem."""
         number = positive(value, f"{self.name}: the parameter")
         try:
@@ -249,9 +250,11 @@ class Entry:
             )
         if not box:
             return cloud(domain, count**domain.dimension)
-        axes = [_along(facts["features"], known, c) for c in domain.coordinates]
-        ends = domain.bounds.T
-        return tensor_points(*(graded_axis(*e, f, count) for e, f in zip(ends, axes, strict=True)))
+        axes = [
+            graded_axis(float(low), float(high), _along(facts["features"], known, c), count)
+            for c, low, high in zip(domain.coordinates, *domain.bounds, strict=True)
+        ]
+        return tensor_points(*axes)
 
 
 def _formula(text: float | str, known: Mapping[str, float]) -> Formula:

@@ -27,28 +27,15 @@ _COLOURS = {"converged": "green", "interrupted": "yellow"}
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What is known after a solve.
+    """What is known after a solve."""
 
-    Parameters
-    ----------
-    statement, solution
-        What was asked and what came out.
-    seconds
-        Wall time of the solve alone.
-    errors
-        The true errors of the unknowns whose exact solutions are known.
-    files
-        What was written: "solution", "figure", "report".
-    notes
-        What else there is to say.
-    """
-
+    # What was asked and what came out.
     statement: Statement
     solution: Solution
-    seconds: float
-    errors: Mapping[str, float]
-    files: Mapping[str, Path]
-    notes: tuple[str, ...] = ()
+    seconds: float  # wall time of the solve alone
+    errors: Mapping[str, float]  # the true errors of the unknowns whose exact solutions are known
+    files: Mapping[str, Path]  # what was written: "solution", "figure", "report"
+    notes: tuple[str, ...] = ()  # what else there is to say
 
     def show(self, wanted: Wanted) -> None:
         """Print them as asked for."""

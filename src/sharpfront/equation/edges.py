@@ -41,42 +41,25 @@ _ROUNDING = 4.0 ** np.arange(1, 12)
 
 @dataclass(frozen=True, eq=False)
 class Switch:
-    """An expression at whose values a function jumps or bends.
+    """An expression at whose values a function jumps or bends."""
 
-    Parameters
-    ----------
-    argument
-        The expression g.
-    period, first
-        The edges are where g = first + k period for a whole k; where g = first if the period is 0.
-    jumps
-        Whether values may jump there, or slopes only.
-    crosses
-        Whether g has to change its sign for an edge; a root has one where g touches zero.
-    """
-
-    argument: Expression
+    argument: Expression  # the expression g
+    # The edges are where g = first + k period for a whole k; where g = first if the period is 0.
     period: float = 0.0
     first: float = 0.0
-    jumps: bool = True
+    jumps: bool = True  # whether values may jump there, or slopes only
+    # Whether g has to change its sign for an edge; a root has one where g touches zero.
     crosses: bool = True
 
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge between two floats that are neighbours or nearly so.
+    """An edge between two floats that are neighbours or nearly so."""
 
-    Parameters
-    ----------
-    below, above
-        The floats.
-    jumps
-        Whether values may jump there, or slopes only.
-    """
-
+    # The floats.
     below: float
     above: float
-    jumps: bool
+    jumps: bool  # whether values may jump there, or slopes only
 
 
 def tells_all(expression: Expression) -> bool:
@@ -230,14 +213,7 @@ def edges_along(
 ) -> tuple[Edge, ...]:
     """Return the edges of a function along one coordinate, strictly between two ends, sorted.
 
-    Parameters
-    ----------
-    expression
-        The function. Switches on unknowns, or on coordinates without a value, are passed over.
-    coordinate, low, high
-        The coordinate that varies, and the ends of its segment.
-    others
-        Values of the other coordinates by name.
+    Switches on unknowns, or on coordinates without a value in `others`, are passed over.
     """
     found: list[Edge] = []
     for switch in (p for s in switches(expression) for p in parallel_parts(s) or (s,)):

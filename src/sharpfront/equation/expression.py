@@ -30,18 +30,10 @@ SPECTRAL, IMAGINARY = "lam", "1j"
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """What an `Apply` node applies: a ufunc, ``np.where`` or an opaque callable.
+    """What an `Apply` node applies: a ufunc, ``np.where`` or an opaque callable."""
 
-    Parameters
-    ----------
-    name
-        The word used for it in texts and error messages.
-    evaluate
-        Vectorised over NumPy arrays.
-    """
-
-    name: str
-    evaluate: Callable[..., Any] = field(repr=False)
+    name: str  # the word used for it in texts and error messages
+    evaluate: Callable[..., Any] = field(repr=False)  # vectorised over NumPy arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,12 +291,7 @@ def ordered(
 ) -> Iterator[Expression]:
     """Yield every node once, arguments before the nodes that use them.
 
-    Parameters
-    ----------
-    expression
-        The graph.
-    arguments
-        Which arguments of a node belong to it; all by default.
+    `arguments` tells which arguments of a node belong to it; all by default.
     """
     if arguments is not None:
         return _walked(expression, arguments)
@@ -369,19 +356,9 @@ def coordinates_of(expression: Expression) -> tuple[str, ...]:
 
 
 def evaluate(expression: Expression, environment: Mapping[Key, Values]) -> Values:
-    """Return the values of the expression.
+    """Return the values of the expression, of the broadcast shape of the leaves that occur.
 
-    Parameters
-    ----------
-    expression
-        The graph.
-    environment
-        Values of each leaf by its `key`, arrays that broadcast together.
-
-    Returns
-    -------
-    ndarray
-        Of the broadcast shape of the leaves that occur; 0-d for a constant.
+    The environment has the values of each leaf by its `key`.
     """
     return evaluate_nodes(expression, environment)[id(expression)]
 

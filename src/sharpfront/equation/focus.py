@@ -55,14 +55,7 @@ def foci(
 ) -> Values:
     """Return the places along a coordinate at which a function may be narrow, sorted, (n,).
 
-    Parameters
-    ----------
-    expression
-        The function; parts with unknowns in them are passed over.
-    coordinate, low, high
-        The coordinate that varies, and the ends of its segment.
-    others
-        Values of the other coordinates by name.
+    Parts with unknowns in them are passed over; `others` has the values of the other coordinates.
     """
     along = Along(expression, coordinate, low, high, others or {})
     found: set[float] = set()

@@ -49,18 +49,11 @@ class Flux:
 
 @dataclass(frozen=True, eq=False)
 class InterfaceConditions:
-    """What holds across lines that are normal to one coordinate.
+    """What holds across lines that are normal to one coordinate."""
 
-    Parameters
-    ----------
-    continuous
-        How many derivatives along the normal go on for each unknown, itself included.
-    fluxes
-        What jumps by nothing but loads.
-    """
-
+    # How many derivatives along the normal go on for each unknown, itself included.
     continuous: dict[str, int]
-    fluxes: tuple[Flux, ...]
+    fluxes: tuple[Flux, ...]  # what jumps by nothing but loads
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,17 +98,7 @@ def interface_conditions(
     coordinates: Sequence[str],
     coordinate: str,
 ) -> InterfaceConditions:
-    """Return what holds across lines on which a coordinate has one value.
-
-    Parameters
-    ----------
-    equations
-        Linear ones, one for each unknown.
-    unknowns, coordinates
-        Their names.
-    coordinate
-        The one that is normal to the lines.
-    """
+    """Return what holds across lines on which a coordinate has one value, for linear equations."""
     reader = _Reader(coordinate)
     conditions: list[Flux] = []
     for equation in equations:
@@ -132,32 +115,17 @@ def interface_conditions(
 
 @dataclass(frozen=True, eq=False)
 class CurvedConditions:
-    """What holds across curves on which coefficients jump, for equations up to order two.
+    """What holds across curves on which coefficients jump, for equations up to order two."""
 
-    Parameters
-    ----------
-    continuous
-        The unknowns that go on.
-    fluxes
-        Forms along each coordinate whose sum, times the normal's components, goes on.
-    """
-
-    continuous: tuple[str, ...]
+    continuous: tuple[str, ...]  # the unknowns that go on
+    # Forms along each coordinate whose sum, times the normal's components, goes on.
     fluxes: tuple[tuple[LinearForm, ...], ...]
 
 
 def curved_conditions(
     equations: Sequence[Expression], unknowns: Sequence[str], coordinates: Sequence[str]
 ) -> CurvedConditions:
-    """Return what holds across curves, whatever their direction.
-
-    Parameters
-    ----------
-    equations
-        Linear ones, one for each unknown.
-    unknowns, coordinates
-        Their names.
-    """
+    """Return what holds across curves, whatever their direction, for linear equations."""
     forms = [linear_form(e) for e in equations]
     orders = {u: max(t.order for f in forms for t in f.terms if t.unknown == u) for u in unknowns}
     continuous = tuple(u for u in unknowns if orders[u] > 1)

@@ -39,24 +39,14 @@ MOST = 4096
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """A segment of one coordinate, the other coordinates held.
+    """A segment of one coordinate, the other coordinates held."""
 
-    Parameters
-    ----------
-    root
-        The expression that is looked at.
-    coordinate
-        The name of the coordinate that varies.
-    low, high
-        The ends of the segment.
-    others
-        The values of the other coordinates by name.
-    """
-
-    root: Expression
-    coordinate: str
+    root: Expression  # the expression that is looked at
+    coordinate: str  # the name of the coordinate that varies
+    # The ends of the segment.
     low: float
     high: float
+    # The values of the other coordinates by name.
     others: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property

@@ -21,17 +21,10 @@ _POWERS = frozenset((np.power, np.float_power))
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A function on whose zero another is not smooth, or may be narrow.
+    """A function on whose zero another is not smooth, or may be narrow."""
 
-    Parameters
-    ----------
-    argument
-        The function.
-    jumps, bends
-        Whether values may jump there, or slopes.
-    """
-
-    argument: Expression
+    argument: Expression  # the function
+    # Whether values may jump there, or slopes.
     jumps: bool = False
     bends: bool = False
 

@@ -83,13 +83,7 @@ def is_linear(expression: Expression) -> bool:
 
 
 def linear_form(expression: Expression) -> LinearForm:
-    """Return the linear form of an expression that is linear.
-
-    Raises
-    ------
-    NonlinearError
-        If a coefficient depends on an unknown.
-    """
+    """Return the linear form of an expression; NonlinearError if it is not linear."""
     found = _form_or_why_not(expression)
     if isinstance(found, str):
         raise NonlinearError(f"The equation is not linear: {found}.")

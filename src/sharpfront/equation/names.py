@@ -27,17 +27,7 @@ def refuse_names(unknowns: Sequence[str], coordinates: tuple[str, ...]) -> None:
 
 
 def unreachable(name: str, unknowns: Sequence[str], coordinates: tuple[str, ...]) -> str | None:
-    """Return why an unknown cannot have this name and what to try; None if it can.
-
-    Parameters
-    ----------
-    name
-        Of one unknown.
-    unknowns
-        All of them.
-    coordinates
-        Names of the coordinates.
-    """
+    """Return why an unknown cannot have this name and what to try; None if it can."""
     head, _, tail = name.rpartition("_")
     if name in _RESERVED:
         why = f"solution.{name} is something else, so it could not be reached"

@@ -18,17 +18,10 @@ class OpaqueFunction(Function):
     """A vectorised callable as one node of the graph.
 
     Called with symbols it records itself; called with arrays it computes.
-
-    Parameters
-    ----------
-    derivatives
-        Along each argument, where known.
-    breaks
-        Values of each argument at which it jumps or bends.
     """
 
-    derivatives: tuple[OpaqueFunction, ...] = ()
-    breaks: tuple[tuple[float, ...], ...] = ()
+    derivatives: tuple[OpaqueFunction, ...] = ()  # along each argument, where known
+    breaks: tuple[tuple[float, ...], ...] = ()  # values of each argument at which it jumps or bends
 
     def __call__(self, *arguments: Any) -> Any:
         """Record the call if an argument is a symbol, compute otherwise."""

@@ -78,15 +78,7 @@ _FUNCTION_SYNONYMS = {
 
 
 class TextError(EquationError):
-    """A text that cannot be read.
-
-    Parameters
-    ----------
-    message
-        What is wrong and what to try.
-    part
-        The piece of the text that is wrong, as it is written there.
-    """
+    """A text that cannot be read, with the piece of it that is wrong, as it is written there."""
 
     def __init__(self, message: str, part: str = "") -> None:
         super().__init__(message)

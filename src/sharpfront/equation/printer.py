@@ -28,12 +28,8 @@ _Piece = str | tuple[Expression, int]
 def to_text(expression: Expression, limit: int = 100_000) -> str:
     """Return the expression as text; `parse` reads it back if it knows all its functions.
 
-    Parameters
-    ----------
-    expression
-        The graph. A part that is used twice is written twice, so a text can be very long.
-    limit
-        Number of words and signs after which the text breaks off with ``...``.
+    A part that is used twice is written twice, so a text can be very long: after `limit` words and
+    signs it breaks off with ``...``.
     """
     written: list[str] = []
     # A stack of what is still to be written: sums of thousands of terms nest as deeply.

@@ -23,11 +23,6 @@ class Program:
 
     Newton's method evaluates an equation and its tangents at a few hundred points again and again:
     walking their graphs would cost more than the arithmetic.
-
-    Parameters
-    ----------
-    expressions
-        What is to be evaluated.
     """
 
     def __init__(self, expressions: Sequence[Expression]) -> None:

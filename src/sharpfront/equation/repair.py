@@ -29,14 +29,7 @@ _BRACES = re.compile(r"_\{(\w+)\}")
 def repaired(text: str, coordinates: Collection[str], functions: Collection[str]) -> str | None:
     """Return the text as it would have to be written; None if that is not known.
 
-    Parameters
-    ----------
-    text
-        An equation or an expression that cannot be read as it is.
-    coordinates
-        Names of the coordinates; a prime is a derivative along the first.
-    functions
-        Names of the functions that may be called.
+    A prime is a derivative along the first coordinate.
     """
     plain = _BRACES.sub(r"_\1", _with_plain_signs(text)).replace("==", "=")
     tokens = list(_tokens(plain, next(iter(coordinates), "x")))

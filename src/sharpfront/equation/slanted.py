@@ -40,15 +40,7 @@ class Line:
 def straight_lines(
     graphs: Iterable[Expression], names: Sequence[str], bounds: Values
 ) -> tuple[Line, ...]:
-    """Return the lines on which functions in the plane jump or bend.
-
-    Parameters
-    ----------
-    graphs
-        The functions.
-    names, bounds
-        The coordinates, and from where to where they go, (2, 2).
-    """
+    """Return the lines on which functions in the plane jump or bend, within bounds (2, 2)."""
     found: dict[tuple[float, ...], Line] = {}
     for switch in (s for graph in graphs for s in switches(graph)):
         if switch.period or derivatives_in(switch.argument):

@@ -89,16 +89,8 @@ def from_expression(
 ) -> Expression:
     """Return the graph of a SymPy expression; of an equation, left side minus right side.
 
-    Parameters
-    ----------
-    expression
-        With functions of the coordinates for unknowns, ``Derivative`` of them, and symbols by name.
-    symbols
-        Names of unknowns and coordinates.
-    values
-        Values of all other symbols.
-    condition
-        Whether a comparison may stand here.
+    Unknowns are functions of the coordinates, other symbols have values. A comparison may stand
+    here only as a `condition`.
     """
     _require_values(expression, symbols, values or {})
     reader = _Reader(symbols, values or {})

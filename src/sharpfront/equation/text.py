@@ -21,15 +21,9 @@ _DIFFERENTIATED = r"\b(?:laplacian|diff)\(\s*([^\W\d]\w*)\s*[,)]"
 def parse(text: str, symbols: Symbols, parameters: Parameters | None = None) -> Expression:
     """Return the residual that an equation's text states, left side minus right side.
 
-    Parameters
-    ----------
-    text
-        For example ``"-nu*u_xx + u_x = exp(x)"``; without ``=`` the right side is zero.
-    symbols
-        Names of unknowns and coordinates. ``u_xx`` is a derivative, ``u_n`` the normal one,
-        ``diff(k*u_x, x)`` and ``laplacian(u)`` derivatives of whole expressions.
-    parameters
-        Values of the other names; an expression stands for what it is.
+    Without ``=`` the right side is zero. ``u_xx`` is a derivative, ``u_n`` the normal one,
+    ``diff(k*u_x, x)`` and ``laplacian(u)`` derivatives of whole expressions. Parameters give values
+    to the other names; an expression stands for what it is.
     """
     left, *right = (Reader(text, side, symbols, parameters or {}).read() for side in _sides(text))
     return left - right[0] if right else left

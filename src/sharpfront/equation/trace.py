@@ -34,17 +34,10 @@ _CONDITIONS = frozenset(
 
 @dataclass(frozen=True)
 class Symbols:
-    """The names that a residual may use.
+    """The names that a residual may use."""
 
-    Parameters
-    ----------
-    unknowns
-        Names of the unknowns, in the order of the blocks of columns.
-    coordinates
-        Names of the coordinates, in the order of the columns of a point array.
-    """
-
-    unknowns: tuple[str, ...]
+    unknowns: tuple[str, ...]  # names of the unknowns, in the order of the blocks of columns
+    # Names of the coordinates, in the order of the columns of a point array.
     coordinates: tuple[str, ...]
 
     def stand_in(self, name: str) -> Expression:
@@ -77,14 +70,8 @@ def trace(
 ) -> tuple[Expression, ...]:
     """Call a residual once with symbols and return what it computes.
 
-    Parameters
-    ----------
-    function
-        Takes unknowns and coordinates by name, in any order; returns one residual or several.
-    symbols
-        The names that the problem has.
-    what
-        How to call the function in an error message.
+    It takes unknowns and coordinates by name, in any order, and returns one residual or several;
+    `what` is how messages call it.
     """
     positional: list[Expression] = []
     by_name: dict[str, Expression] = {}

@@ -83,18 +83,8 @@ def inside_values(
 ) -> Values:
     """Return the expression at `count` points of an edge, as a limit from one side of it.
 
-    Parameters
-    ----------
-    expression
-        The graph.
-    leaves
-        The coordinates of the points.
-    inside
-        Of points beside them with no edge in between: what steps has the step's value there.
-    count
-        The number of points.
-    what
-        How to call it in an error message.
+    `leaves` are the coordinates of the points, `inside` those of points beside them with no edge in
+    between: what steps has the step's value there.
     """
     values: dict[int, Values] = {}
     with np.errstate(all="ignore"):

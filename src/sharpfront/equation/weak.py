@@ -34,15 +34,9 @@ def beside(classical: Values, quantity: Values) -> Values:
 
 @dataclass(frozen=True, eq=False)
 class WeakDerivative(Function):
-    """The derivative of the second argument along a coordinate; the first is that on either side.
+    """The derivative of the second argument along a coordinate; the first is either side's."""
 
-    Parameters
-    ----------
-    coordinate
-        Along which.
-    """
-
-    coordinate: str = field(default="")
+    coordinate: str = field(default="")  # along which
 
 
 _DELTA = Function("delta", np.zeros_like)

@@ -61,14 +61,7 @@ class _Row:
 class CellSystem:
     """The discrete operator of one grid, factored once for several right-hand sides.
 
-    Parameters
-    ----------
-    points
-        The grid.
-    coefficients
-        c_0, ..., c_m at the middles, (m + 1, n).
-    conditions
-        As many as the equation has orders.
+    Coefficients c_0, ..., c_m are those at the middles, (m + 1, n); there are m conditions.
     """
 
     def __init__(
@@ -92,14 +85,8 @@ class CellSystem:
     ) -> FloatArray:
         """Return u, ..., u^(m-1) at the nodes, (max(m, 2), n + 1).
 
-        Parameters
-        ----------
-        source
-            The right-hand side at the middles, (n,).
-        values
-            The values of the conditions.
-        definition
-            The residual of u^(m-2) = w in each cell, for an approximation that keeps both, (n,).
+        The source is that at the middles, (n,). `definition` is the residual of u^(m-2) = w in each
+        cell, for an approximation that keeps both, (n,).
         """
         return self._unpacked(self._nodal(source, values, definition), source)
 

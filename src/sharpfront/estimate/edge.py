@@ -19,44 +19,24 @@ from sharpfront.problem import Condition, IntegralCondition, PointCondition
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """``alpha u + g = 0`` at nodes.
+    """``alpha u + g = 0`` at nodes."""
 
-    Parameters
-    ----------
-    places
-        Where g is wanted: the nodes with the normal of a facet of theirs.
-    nodes, alpha
-        Which nodes, and what multiplies u there, (n,).
-    """
-
-    places: BoundaryPoints
+    places: BoundaryPoints  # where g is wanted: the nodes with the normal of a facet of theirs
+    # Which nodes, and what multiplies u there, (n,).
     nodes: Indices
     alpha: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Natural:
-    """``alpha u + gamma . grad u + g = 0`` on facets, in place of the flux.
+    """``alpha u + gamma . grad u + g = 0`` on facets, in place of the flux."""
 
-    Parameters
-    ----------
-    places
-        Where g is wanted: points inside the facets, facet by facet, (n r, d).
-    nodes
-        Of each facet, (n, d).
-    shapes
-        Barycentric coordinates of the points of a facet, (r, d).
-    scale
-        Weight of the point times n.A.n / gamma.n, which turns the condition into the flux, (n, r).
-    local
-        What the condition adds to the matrix, (n, d, d).
-    """
-
-    places: BoundaryPoints
-    nodes: Indices
-    shapes: FloatArray
+    places: BoundaryPoints  # where g is wanted: points inside the facets, facet by facet, (n r, d)
+    nodes: Indices  # of each facet, (n, d)
+    shapes: FloatArray  # barycentric coordinates of the points of a facet, (r, d)
+    # Weight of the point times n.A.n / gamma.n, which turns the condition into the flux, (n, r).
     scale: FloatArray
-    local: FloatArray
+    local: FloatArray  # what the condition adds to the matrix, (n, d, d)
 
     def matrix(self, numbers: Indices, size: int) -> sp.csr_array:
         """Return what the condition adds to the matrix."""

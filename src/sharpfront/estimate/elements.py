@@ -38,22 +38,13 @@ class Insertable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """A linear scalar problem of second order on a mesh, factorised.
+    """A linear scalar problem of second order on a mesh, factorised."""
 
-    Parameters
-    ----------
-    problem, mesh
-        What is solved and where.
-    operator
-        The weak form on the cells.
-    conditions
-        Those on the boundary, in the problem's order.
-    """
-
+    # What is solved and where.
     problem: Problem
     mesh: Mesh
-    operator: Operator
-    conditions: tuple[Fixed | Natural, ...]
+    operator: Operator  # the weak form on the cells
+    conditions: tuple[Fixed | Natural, ...]  # those on the boundary, in the problem's order
     _numbers: Indices
     _matrix: sp.csr_array
     _free: Indices
@@ -62,21 +53,11 @@ class Elements:
 
     @staticmethod
     def build(problem: Problem, mesh: Mesh, *, monotone: bool = False) -> Elements:
-        """Return the discretised problem.
+        """Return the discretised problem, or raise UnsuitableError.
 
-        Parameters
-        ----------
-        problem, mesh
-            What is solved and where.
-        monotone
-            Whether no overshoot at a layer thinner than a cell matters more than accuracy: true
-            to find layers, false to estimate errors on a mesh that has them resolved.
-
-        Raises
-        ------
-        UnsuitableError
-            If the problem is not linear, scalar, elliptic and of second order, with conditions of
-            order one at most on every part of the boundary.
+        It must be linear, scalar, elliptic and of second order, with conditions of order one at
+        most on every part of the boundary. `monotone` prefers no overshoot at a layer thinner than
+        a cell to accuracy: true to find layers, false to estimate errors where they are resolved.
         """
         _require_scalar(problem, mesh)
         operator = Operator.build(problem.forms[0], problem.coordinates, mesh, monotone)
@@ -112,14 +93,8 @@ class Elements:
     ) -> FloatArray:
         """Return nodal values u (m,) with L u + source = 0 and B u + data = 0.
 
-        Parameters
-        ----------
-        source
-            At `points` (q,), or at the nodes (m,).
-        data
-            For each condition on the boundary, at its `places`.
-        further
-            For each form of the further conditions; zeros if left out.
+        The source is given at `points` (q,) or at the nodes (m,), the data of each condition at its
+        `places`, and numbers for the further conditions; zeros if left out.
         """
         if self._solve_free is None:
             raise LinearSystemError(

@@ -19,13 +19,7 @@ _MOST_IN_SPACE = 12_000
 
 
 def factorised(matrix: sp.csr_array, dimension: int) -> Solver:
-    """Return a function that solves with the matrix, set up once.
-
-    Raises
-    ------
-    LinearSystemError
-        If the matrix is singular.
-    """
+    """Return a function that solves with the matrix; LinearSystemError if that is singular."""
     if dimension > 2 and matrix.shape[0] > _MOST_IN_SPACE:
         return _iterative(matrix)
     return _direct(matrix)

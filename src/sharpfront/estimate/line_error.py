@@ -24,41 +24,24 @@ from sharpfront.pieces.piece import (
 
 @dataclass(frozen=True, eq=False)
 class ErrorCheck:
-    """What the error equation says of an approximation.
+    """What the error equation says of an approximation."""
 
-    Parameters
-    ----------
-    error
-        max |e|, jumps between pieces added.
-    floor
-        max |e| that rounding of x and f alone would cause.
-    size
-        max |u + e|.
-    apart
-        Distance, relative to max(1, size), to the cells' own answer for u. It is a few per cent
-        where the grid resolves u; where it is of order one while e is tiny, rounding decides the
-        answer and e means nothing.
-    direct, profile
-        The cells' own u and the error e at the nodes, (n + 1,).
-    values, residual, data
-        u at the middles (n,), f - L u (fields, n), coefficients and source (m + 2, n).
-    misses
-        What the conditions are missed by, (conditions,).
-    system
-        The discrete operator, with its grid.
-    """
-
-    error: float
-    floor: float
-    size: float
+    error: float  # max |e|, jumps between pieces added
+    floor: float  # max |e| that rounding of x and f alone would cause
+    size: float  # max |u + e|
+    # Distance, relative to max(1, size), to the cells' own answer for u. It is a few per cent where
+    # the grid resolves u; where it is of order one while e is tiny, rounding decides the answer and
+    # e means nothing.
     apart: float
+    # The cells' own u and the error e at the nodes, (n + 1,).
     direct: FloatArray
     profile: FloatArray
+    # u at the middles (n,), f - L u (fields, n), coefficients and source (m + 2, n).
     values: FloatArray
     residual: FloatArray
     data: FloatArray
-    misses: FloatArray
-    system: CellSystem
+    misses: FloatArray  # what the conditions are missed by, (conditions,)
+    system: CellSystem  # the discrete operator, with its grid
 
     @property
     def grid(self) -> Grid:
@@ -71,12 +54,7 @@ def check_pieces(
 ) -> ErrorCheck:
     """Return the error equation's answer on three cells per kernel.
 
-    Parameters
-    ----------
-    problem, basis, weights
-        What was solved and how.
-    conditions
-        The unscaled rows of the conditions.
+    `conditions` are the unscaled rows of the conditions.
     """
     own = [weights[a:b] for a, b in itertools.pairwise(basis.edges)]
     parts = [_looked_at(problem, p, w) for p, w in zip(basis.pieces, own, strict=True)]

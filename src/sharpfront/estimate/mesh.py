@@ -19,35 +19,16 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles or tetrahedra with their boundary.
+    """Triangles or tetrahedra with their boundary."""
 
-    Parameters
-    ----------
-    points
-        Positions of the nodes, (m, d).
-    cells
-        Nodes of each simplex, (k, d + 1).
-    facets
-        Nodes of each facet of the boundary, (f, d).
-    normals
-        Outward unit normals of the facets, (f, d).
-    parts
-        Index into `names` for each facet, (f,).
-    names
-        The parts of the boundary.
-    images
-        The node that each node is identified with, (m,): itself, unless periodic.
-    axes
-        The coordinates along each axis where the nodes are a tensor grid, last axis fastest.
-    """
-
-    points: FloatArray
-    cells: Indices
-    facets: Indices
-    normals: FloatArray
-    parts: Indices
-    names: tuple[str, ...]
-    images: Indices
+    points: FloatArray  # positions of the nodes, (m, d)
+    cells: Indices  # nodes of each simplex, (k, d + 1)
+    facets: Indices  # nodes of each facet of the boundary, (f, d)
+    normals: FloatArray  # outward unit normals of the facets, (f, d)
+    parts: Indices  # index into `names` for each facet, (f,)
+    names: tuple[str, ...]  # the parts of the boundary
+    images: Indices  # the node that each node is identified with, (m,): itself, unless periodic
+    # The coordinates along each axis where the nodes are a tensor grid, last axis fastest.
     axes: tuple[FloatArray, ...] = field(default=())
 
     @property
@@ -114,16 +95,8 @@ def box_mesh(
 ) -> Mesh:
     """Return a tensor grid split into simplices.
 
-    Rectangles are split along alternating diagonals, blocks into the six tetrahedra of Kuhn.
-
-    Parameters
-    ----------
-    axes
-        Increasing coordinates along each axis, the ends of the box included.
-    names
-        Parts of the boundary: low and high end of each axis that is not periodic.
-    periodic
-        Which axes have their two ends identified; none by default.
+    Rectangles are split along alternating diagonals, blocks into the six tetrahedra of Kuhn. The
+    names are those of the low and the high end of each axis that is not periodic.
     """
     axes = tuple(np.asarray(axis, dtype=float) for axis in axes)
     joined = tuple(periodic) or (False,) * len(axes)
@@ -184,18 +157,11 @@ def boundary_facets(points: FloatArray, cells: Indices) -> tuple[Indices, FloatA
 
 @dataclass(frozen=True, eq=False)
 class Jumps:
-    """How much nodal values vary, and where.
+    """How much nodal values vary, and where."""
 
-    Parameters
-    ----------
-    cells
-        |slope along each axis| times the cell's extent along it, (k, d).
-    largest, mean
-        On a tensor grid, for each axis, the variation between successive grid lines, (n_i - 1,):
-        largest and mean over the other axes. Empty on other meshes.
-    """
-
-    cells: FloatArray
+    cells: FloatArray  # |slope along each axis| times the cell's extent along it, (k, d)
+    # On a tensor grid, for each axis, the variation between successive grid lines, (n_i - 1,):
+    # largest and mean over the other axes. Empty on other meshes.
     largest: tuple[FloatArray, ...]
     mean: tuple[FloatArray, ...]
 

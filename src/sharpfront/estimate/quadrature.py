@@ -17,23 +17,12 @@ class Rule:
     """A quadrature rule on the cells of a mesh that is exact for quadratic functions.
 
     Cells share their points, so that an expensive integrand is evaluated few times.
-
-    Parameters
-    ----------
-    points
-        All points, (q, d).
-    places
-        The points of each cell, (k, r).
-    shapes
-        Barycentric coordinates of the points of a cell, (r, d + 1).
-    weights
-        Shares of the cell's volume, (r,).
     """
 
-    points: FloatArray
-    places: Indices
-    shapes: FloatArray
-    weights: FloatArray
+    points: FloatArray  # all points, (q, d)
+    places: Indices  # the points of each cell, (k, r)
+    shapes: FloatArray  # barycentric coordinates of the points of a cell, (r, d + 1)
+    weights: FloatArray  # shares of the cell's volume, (r,)
 
 
 def cell_rule(mesh: Mesh) -> Rule:

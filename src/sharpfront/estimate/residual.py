@@ -31,27 +31,16 @@ _MEANING = (
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """An approximation looked at from outside.
+    """An approximation looked at from outside."""
 
-    Parameters
-    ----------
-    approximation
-        What is assessed.
-    points, volumes, residual
-        Check points (m, d), the part of the domain each stands for (m,), and the size of the
-        equations' residual there (m,).
-    mismatch
-        The largest miss of any condition.
-    estimate
-        The estimated error with its meaning.
-    """
-
-    approximation: Approximation
+    approximation: Approximation  # what is assessed
+    # Check points (m, d), the part of the domain each stands for (m,), and the size of the
+    # equations' residual there (m,).
     points: FloatArray
     volumes: FloatArray
     residual: FloatArray
-    mismatch: float
-    estimate: Estimate
+    mismatch: float  # the largest miss of any condition
+    estimate: Estimate  # the estimated error with its meaning
 
     @property
     def roughest(self) -> tuple[float, ...]:

@@ -56,22 +56,10 @@ def shape_mesh(
 ) -> Mesh:
     """Return a mesh of a domain in two or three dimensions, closer where its boundary is small.
 
-    Parameters
-    ----------
-    domain
-        What is filled.
-    spacing
-        Distance between neighbouring points in the chart; `spacing_for` gives it for a number of
-        points.
-    interior
-        Points to use inside instead of evenly spread ones, (m, d), where nothing is small.
-    boundary
-        Points to use on parts of the boundary instead of evenly spread ones, (n, d) each.
-    chart
-        Where the triangulation is made, so that anisotropic clusters get cells of their own
-        shape; the plane or space itself by default.
-    seed
-        Of the slight irregularity that keeps points off common circles.
+    The spacing is that in the chart; `spacing_for` gives it for a number of points. Points may be
+    given for the inside, where nothing is small, and for parts of the boundary, in place of evenly
+    spread ones. The triangulation is made in the chart, so that anisotropic clusters get cells of
+    their own shape. The seed is that of a slight irregularity that keeps points off common circles.
     """
     from scipy.spatial import Delaunay
 

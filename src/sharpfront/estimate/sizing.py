@@ -41,14 +41,9 @@ SMALLEST, RATIO = 1e-6, 1.5
 
 @dataclass(frozen=True)
 class Chart:
-    """Where a triangulation is made: each axis by a coordinate of its own.
+    """Where a triangulation is made: each axis by a coordinate of its own."""
 
-    Parameters
-    ----------
-    forward, inverse
-        From places (m, d) to the chart's, and back.
-    """
-
+    # From places (m, d) to the chart's, and back.
     forward: Callable[[FloatArray], FloatArray] = lambda points: points
     inverse: Callable[[FloatArray], FloatArray] = lambda points: points
 
@@ -67,17 +62,10 @@ class Chart:
 
 @dataclass(frozen=True, eq=False)
 class Sizing:
-    """The distance between neighbouring nodes in a chart, as a function of the place.
+    """The distance between neighbouring nodes in a chart, as a function of the place."""
 
-    Parameters
-    ----------
-    spacing
-        Where nothing is small.
-    places, sizes
-        Of what is small, in the chart, (k, d) and (k,).
-    """
-
-    spacing: float
+    spacing: float  # where nothing is small
+    # Of what is small, in the chart, (k, d) and (k,).
     places: FloatArray
     sizes: FloatArray
 
@@ -111,20 +99,11 @@ class Sizing:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """What was seen at places on a boundary, whatever the mesh.
+    """What was seen at places on a boundary, whatever the mesh."""
 
-    Parameters
-    ----------
-    points
-        Where, (m, d).
-    lengths
-        The spacing for the curvature and for the smallest part, (m,).
-    opposite
-        What is met along the normal, first outwards and then inwards, (2, m, d); NaN if nothing.
-    """
-
-    points: FloatArray
-    lengths: FloatArray
+    points: FloatArray  # where, (m, d)
+    lengths: FloatArray  # the spacing for the curvature and for the smallest part, (m,)
+    # What is met along the normal, first outwards and then inwards, (2, m, d); NaN if nothing.
     opposite: FloatArray
 
 

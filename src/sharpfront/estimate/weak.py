@@ -22,53 +22,32 @@ class UnsuitableError(ProblemError):
 
 @dataclass(frozen=True, eq=False)
 class Operator:
-    """``-A : D^2 u + b . grad u + c u + f = 0`` with A positive definite, on the cells of a mesh.
+    """``-A : D^2 u + b . grad u + c u + f = 0`` with positive definite A, on cells of a mesh."""
 
-    Parameters
-    ----------
-    form, coordinates
-        The user's equation.
-    mesh, rule
-        The cells and where integrals look.
-    monotone
-        Whether the matrix is exponentially fitted along the edges, of first order but free of
-        overshoots, instead of stabilised by the residual along the flow, of second order.
-    sign
-        The factor +-1 that brought the user's equation to this form.
-    diffusion
-        Mean A of each cell, (k, d, d).
-    velocity
-        b + div A at the points of each cell, (k, r, d): what stands before grad u once the
-        second-order part is written as ``-div(A grad u)``.
-    reaction
-        c at the points of each cell, (k, r).
-    tests
-        What a source at the points of a cell is tested with, (k, r, d + 1): the barycentric
-        coordinates and tau b . grad of them; if monotone, shares of the nodes' dual cells.
-    """
-
+    # The user's equation.
     form: LinearForm
     coordinates: tuple[str, ...]
+    # The cells and where integrals look.
     mesh: Mesh
     rule: Rule
+    # Whether the matrix is exponentially fitted along the edges, of first order but free of
+    # overshoots, instead of stabilised by the residual along the flow, of second order.
     monotone: bool
-    sign: float
-    diffusion: FloatArray
+    sign: float  # the factor +-1 that brought the user's equation to this form
+    diffusion: FloatArray  # mean A of each cell, (k, d, d)
+    # b + div A at the points of each cell, (k, r, d): what stands before grad u once the
+    # second-order part is written as ``-div(A grad u)``.
     velocity: FloatArray
-    reaction: FloatArray
+    reaction: FloatArray  # c at the points of each cell, (k, r)
+    # What a source at the points of a cell is tested with, (k, r, d + 1): the barycentric
+    # coordinates and tau b . grad of them; if monotone, shares of the nodes' dual cells.
     tests: FloatArray
 
     @staticmethod
     def build(
         form: LinearForm, coordinates: tuple[str, ...], mesh: Mesh, monotone: bool = False
     ) -> Operator:
-        """Return the operator of a linear form.
-
-        Raises
-        ------
-        UnsuitableError
-            If the form is not of second order or not elliptic at every point.
-        """
+        """Return the operator of a form; UnsuitableError if it is not elliptic of second order."""
         rule = cell_rule(mesh)
         second, first, zeroth = _coefficients(form, coordinates, rule.points)
         sign = _elliptic_sign(second, rule.points)

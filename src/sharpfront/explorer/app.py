@@ -23,16 +23,9 @@ _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 
 
 def explorer(pool: Pool, port: int, start: str | None = None) -> Starlette:
-    """Return the application.
+    """Return the application; requests for another host or port are refused.
 
-    Parameters
-    ----------
-    pool
-        The workers; started and ended with the application.
-    port
-        Where it is served: requests for another host or port are refused.
-    start
-        The text of a problem file to begin with.
+    It starts and ends the workers. `start` is the text of a problem file to begin with.
     """
 
     @contextlib.asynccontextmanager

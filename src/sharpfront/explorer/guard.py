@@ -25,13 +25,6 @@ class Guard:
 
     A page of another site can reach a port of this machine; its requests carry its origin, or the
     name under which it reached this port. Questions must be JSON, which no form can send.
-
-    Parameters
-    ----------
-    app
-        What is guarded.
-    port
-        Where it is served.
     """
 
     def __init__(self, app: ASGIApp, port: int) -> None:

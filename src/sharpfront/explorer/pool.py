@@ -27,13 +27,7 @@ class DiedError(Exception):
 
 
 class Worker:
-    """One process, and the thread that listens to it.
-
-    Parameters
-    ----------
-    megabytes
-        The memory that it is allowed beyond what the libraries take.
-    """
+    """One process, with a limit of memory beyond what the libraries take, and its listener."""
 
     def __init__(self, megabytes: int) -> None:
         context = multiprocessing.get_context("spawn")
@@ -110,17 +104,7 @@ class Worker:
 
 
 class Pool:
-    """Workers, and the questions that are open.
-
-    Parameters
-    ----------
-    size
-        How many solves run at the same time.
-    seconds
-        Wall time that a question may take.
-    megabytes
-        Memory that a solve may take.
-    """
+    """Workers, and the questions that are open: so many solves at a time, each within limits."""
 
     def __init__(self, size: int = 2, seconds: float = 60.0, megabytes: int = 2000) -> None:
         self.size = size

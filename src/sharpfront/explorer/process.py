@@ -51,13 +51,7 @@ def serve(pipe: Connection, megabytes: int) -> None:
 
 
 class _Line:
-    """Says how a solve goes, and leaves it when it is cancelled: nothing else comes meanwhile.
-
-    Parameters
-    ----------
-    pipe
-        To the server.
-    """
+    """Says how a solve goes, and leaves it when it is cancelled: nothing else comes meanwhile."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe

@@ -36,19 +36,7 @@ def bound(port: int) -> socket.socket:
 def serve_explorer(
     listener: socket.socket, pool: Pool, *, start: str | None = None, browser: bool = True
 ) -> None:
-    """Serve the page until Ctrl-C; workers end with it.
-
-    Parameters
-    ----------
-    listener
-        Where; see `bound`.
-    pool
-        Who solves.
-    start
-        The text of a problem file to begin with.
-    browser
-        Whether to open the page in the browser.
-    """
+    """Serve the page until Ctrl-C, beginning with the text of a problem file; workers end with it."""
     if browser:
         threading.Timer(0.5, webbrowser.open, [address(listener)]).start()
     # The server ends in good order, and then raises what it was interrupted by.

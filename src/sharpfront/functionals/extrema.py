@@ -39,22 +39,15 @@ class Extremum(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Seeds:
-    """Where a search begins: points (m, k) of a space of parameters, and how far apart they are.
+    """Where a search begins: points (m, k) of a space of parameters, and how far apart they are."""
 
-    Parameters
-    ----------
-    points, steps
-        (m, k) each.
-    low, high
-        Ends of the parameters, (k,).
-    place
-        From parameters to points of the domain.
-    """
-
+    # (m, k) each.
     points: FloatArray
     steps: FloatArray
+    # Ends of the parameters, (k,).
     low: FloatArray
     high: FloatArray
+    # From parameters to points of the domain.
     place: Callable[[FloatArray], FloatArray] = lambda s: s
 
 

@@ -29,24 +29,14 @@ SHARE, ROUNDING = 1e-3, 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A solution as far as it is asked for numbers.
+    """A solution as far as it is asked for numbers."""
 
-    Parameters
-    ----------
-    approximation, domain
-        The functions, and where they hold.
-    error
-        The estimated error; zero where it is not known.
-    parameters
-        Values of names in texts.
-    subject
-        What is asked for where nothing else is said; every unknown by default.
-    """
-
+    # The functions, and where they hold.
     approximation: Approximation
     domain: Domain
-    error: float = 0.0
-    parameters: Mapping[str, float] | None = None
+    error: float = 0.0  # the estimated error; zero where it is not known
+    parameters: Mapping[str, float] | None = None  # values of names in texts
+    # What is asked for where nothing else is said; every unknown by default.
     subject: Expression | None = None
 
     @property
@@ -87,19 +77,12 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """An expression with a solution put in, as a function of points of space.
+    """An expression with a solution put in, as a function of points of space."""
 
-    Parameters
-    ----------
-    approximation, expression
-        What is put in, and where.
-    t
-        The moment; None without time, or where points have it.
-    """
-
+    # What is put in, and where.
     approximation: Approximation
     expression: Expression
-    t: float | None = None
+    t: float | None = None  # the moment; None without time, or where points have it
 
     def __call__(self, points: FloatArray, normals: FloatArray | None = None) -> FloatArray:
         """Return values at points (m, d), with normals on a boundary, (m,)."""
@@ -115,15 +98,8 @@ class Quantity:
 def quantities(known: Known, of: Any, t: float | None) -> dict[str, Quantity]:
     """Return what was asked for by name: each unknown, or one expression named "".
 
-    Parameters
-    ----------
-    known
-        The solution.
-    of
-        A residual-like function, ``lambda u, x: x * u.dx``, or a text, ``"x*u_x"``; None for
-        every unknown.
-    t
-        The moment.
+    `of` is a residual-like function, ``lambda u, x: x * u.dx``, or a text, ``"x*u_x"``; None for
+    every unknown.
     """
     read = known.subjects if of is None else {"": _read(known, of)}
     return {name: Quantity(known.approximation, e, t) for name, e in read.items()}
@@ -143,15 +119,8 @@ def _read(known: Known, of: Any) -> Expression:
 def fluxes(known: Known, coefficient: Any, t: float | None) -> dict[str, Quantity]:
     """Return what passes a boundary: a coefficient times the normal derivative, or an expression.
 
-    Parameters
-    ----------
-    known
-        The solution.
-    coefficient
-        A number or a function of the coordinates alone that multiplies every normal derivative;
-        with an unknown among its parameters it is the whole of what passes.
-    t
-        The moment.
+    The coefficient is a number or a function of the coordinates alone; with an unknown among its
+    parameters it is the whole of what passes.
     """
     factor = as_expression(coefficient) if is_number(coefficient) else _read(known, coefficient)
     if derivatives_in(factor):

@@ -41,16 +41,10 @@ class Combination(Shape):
     holds for both. In space, areas are counted with quasi-random points (to about 0.5 %; what is
     left of a curved surface must be more than a ten-thousandth of it to be seen), volumes with
     small cells (0.1 %), and the bounding box has up to 3 % of room.
-
-    Parameters
-    ----------
-    operation
-        Which combination.
-    first, second
-        The regions, both of the same dimension, two or more.
     """
 
-    operation: Operation
+    operation: Operation  # which combination
+    # The regions, both of the same dimension, two or more.
     first: Shape
     second: Shape
 

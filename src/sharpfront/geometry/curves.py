@@ -23,24 +23,16 @@ _ASKED = np.array([0.13, 0.31, 0.47, 0.64, 0.86])
 
 @dataclass(frozen=True)
 class Sieve:
-    """What is kept of a piece of boundary.
+    """What is kept of a piece of boundary."""
 
-    Parameters
-    ----------
-    level
-        Function of points (m, d) that changes sign, or leaves or reaches zero, wherever the
-        decision may change. Its size may be used as a distance below which that cannot happen.
-    side
-        Function of boundary points that gives 1 (keep), -1 (keep with the normal turned) or 0.
-    slack
-        Levels up to this size count as zero, and cuts closer than a thousand of it as one cut.
-    frame
-        Lower and upper corner (2, d) of a box outside which nothing is kept, where known.
-    """
-
+    # Function of points (m, d) that changes sign, or leaves or reaches zero, wherever the decision
+    # may change. Its size may be used as a distance below which that cannot happen.
     level: Callable[[Points], Points]
+    # Function of boundary points that gives 1 (keep), -1 (keep with the normal turned) or 0.
     side: Callable[[BoundaryPoints], NDArray[np.int64]]
+    # Levels up to this size count as zero, and cuts closer than a thousand of it as one cut.
     slack: float
+    # Lower and upper corner (2, d) of a box outside which nothing is kept, where known.
     frame: Points | None = None
 
 

@@ -58,13 +58,7 @@ class Stretch:
 
 
 class Panels:
-    """All curved pieces of a boundary.
-
-    Parameters
-    ----------
-    curves
-        The pieces with the names of their parts.
-    """
+    """All curved pieces of a boundary, with the names of their parts."""
 
     def __init__(self, curves: Iterable[tuple[str, Curve]]) -> None:
         self.parts: list[str] = []

@@ -223,16 +223,11 @@ class Sphere(Patch):
 
 @dataclass(frozen=True, eq=False)
 class Triangles(Patch):
-    """A surface of triangles (t, 3, 3) with their normals (t, 3).
-
-    Parameters
-    ----------
-    onto
-        Where given, points of the triangles are moved by it onto the surface they stand for.
-    """
+    """A surface of triangles (t, 3, 3) with their normals (t, 3)."""
 
     corners: Points
     normals: Points
+    # Where given, points of the triangles are moved by it onto the surface they stand for.
     onto: Callable[[Points], BoundaryPoints] | None = None
     parameters: int = 3
 

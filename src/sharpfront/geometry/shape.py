@@ -46,11 +46,7 @@ class Shape(ABC):
     def pieces(self, window: Points | None = None) -> Pieces:
         """Return the smooth pieces of each part of the boundary.
 
-        Parameters
-        ----------
-        window
-            Lower and upper corner (2, d) of the box outside which nothing matters; needed by
-            unbounded regions only.
+        Unbounded regions need a window, the corners (2, d) of a box outside which nothing matters.
         """
 
     @abstractmethod

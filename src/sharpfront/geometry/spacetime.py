@@ -17,18 +17,10 @@ TIME = "t"
 
 @dataclass(frozen=True, eq=False)
 class SpaceTime:
-    """The points (x, ..., t) with (x, ...) in `space` and t in the span `time`.
+    """The points (x, ..., t) with (x, ...) in `space` and t in the span `time`."""
 
-    Parameters
-    ----------
-    space
-        The region.
-    time
-        The first and the last moment.
-    """
-
-    space: Domain
-    time: tuple[float, float]
+    space: Domain  # the region
+    time: tuple[float, float]  # the first and the last moment
 
     def __repr__(self) -> str:
         return f"SpaceTime({self.space!r}, ({self.time[0]:g}, {self.time[1]:g}))"

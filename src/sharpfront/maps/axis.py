@@ -16,18 +16,12 @@ from sharpfront.arrays import FloatArray
 
 @dataclass(frozen=True)
 class AxisMap:
-    """The map of one axis.
+    """The map of one axis."""
 
-    Parameters
-    ----------
-    low, high
-        The side of the patch.
-    strength
-        Zero for the even map; b > 0 crowds points at the low end, b < 0 at the high one.
-    """
-
+    # The side of the patch.
     low: float
     high: float
+    # Zero for the even map; b > 0 crowds points at the low end, b < 0 at the high one.
     strength: float = 0.0
 
     @property

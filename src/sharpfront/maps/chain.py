@@ -20,12 +20,7 @@ ROUNDING = 1e-13
 def chain(derivatives: FloatArray, coefficients: FloatArray) -> FloatArray:
     """Return the coefficients of d^k u/d xi^k in sum_j c_j d^j u/d x^j (Faa di Bruno).
 
-    Parameters
-    ----------
-    derivatives
-        xi', ..., (m, n) at least.
-    coefficients
-        c_0, ..., c_m, (m + 1, n), m at most four.
+    Given are xi', ..., (m, n) at least, and c_0, ..., c_m, (m + 1, n), m at most four.
     """
     d, c = derivatives, coefficients
     m = len(c) - 1
@@ -54,14 +49,8 @@ def pulled_back(
     """Return the coefficients of the derivatives along s in sum_a c_a d^a u/dx^a, x = x(s).
 
     Derivatives along s are sums of those along x, M_ba = d^b/ds^b (x - x0)^a / a!, for every order
-    a triangle of blocks; the coefficients solve the transposed system.
-
-    Parameters
-    ----------
-    taylor
-        Derivatives of x along s that do not vanish, (n, d) each.
-    coefficients
-        c_a for each multi-index a, (n,) each.
+    a triangle of blocks; the coefficients solve the transposed system. Given are the derivatives of
+    x along s that do not vanish, (n, d) each, and c_a for each multi-index a, (n,) each.
     """
     order = max(sum(a) for a in coefficients)
     d = len(next(iter(taylor)))

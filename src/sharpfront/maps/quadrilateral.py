@@ -20,16 +20,12 @@ class Quadrilateral:
 
     Inside such a chart patches are boxes: they are split along its lines, which run along the
     quadrilateral's sides, and everything that is said of boxes is said in s and t.
-
-    Parameters
-    ----------
-    corners
-        Anticlockwise: where (s, t) is (low, low), (high, low), (high, high), (low, high).
     """
 
     # Those of x that do not vanish.
     DERIVATIVES: ClassVar[tuple[tuple[int, ...], ...]] = ((1, 0), (0, 1), (1, 1))
 
+    # Anticlockwise: where (s, t) is (low, low), (high, low), (high, high), (low, high).
     corners: tuple[Corner, Corner, Corner, Corner]
 
     @cached_property

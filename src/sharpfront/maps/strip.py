@@ -28,27 +28,18 @@ ROOM = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """A strip of constant depth along a piece of curve.
+    """A strip of constant depth along a piece of curve."""
 
-    Parameters
-    ----------
-    curve, normals
-        Points and outward normals as Chebyshev weights in 2 s / length - 1, (n, 2) each. Where the
-        curve ends on a wall these lead along the wall, and are longer than one.
-    length, depth
-        The sides of the rectangle; d is the distance from the curve, where normals are ones.
-    ends
-        Of the sides across the strip, the same numbers as its neighbours have.
-    front
-        Where given, the d of a curve inside on which data jump.
-    """
-
+    # Points and outward normals as Chebyshev weights in 2 s / length - 1, (n, 2) each. Where the
+    # curve ends on a wall these lead along the wall, and are longer than one.
     curve: FloatArray
     normals: FloatArray
+    # The sides of the rectangle; d is the distance from the curve, where normals are ones.
     length: float
     depth: float
+    # Of the sides across the strip, the same numbers as its neighbours have.
     ends: tuple[tuple[Corner, Corner], tuple[Corner, Corner]] | None = None
-    front: float | None = None
+    front: float | None = None  # where given, the d of a curve inside on which data jump
 
     @property
     def size(self) -> FloatArray:

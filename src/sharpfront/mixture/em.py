@@ -42,27 +42,14 @@ _EMPTY = 1e-290
 
 @dataclass(frozen=True)
 class EMRecord:
-    """How a fit went.
+    """How a fit went."""
 
-    Parameters
-    ----------
-    iterations
-        M-steps taken.
-    log_likelihood
-        Weighted log-likelihood over total weight: of the start, then after every iteration.
-    converged
-        Whether the last iteration raised it by no more than the tolerance.
-    floored
-        How many covariances rest on the floor, or on rounding where that is higher.
-    empty
-        How many components lost all responsibility; they keep their shape at weight zero.
-    """
-
-    iterations: int
+    iterations: int  # m-steps taken
+    # Weighted log-likelihood over total weight: of the start, then after every iteration.
     log_likelihood: tuple[float, ...]
-    converged: bool
-    floored: int
-    empty: int
+    converged: bool  # whether the last iteration raised it by no more than the tolerance
+    floored: int  # how many covariances rest on the floor, or on rounding where that is higher
+    empty: int  # how many components lost all responsibility; they keep their shape at weight zero
 
 
 def fit(

@@ -28,16 +28,10 @@ _SQRT_2PI = math.sqrt(2 * math.pi)
 
 
 def fit_bins(edges: FloatArray, masses: FloatArray, components: int) -> Mixture:
-    """Return a mixture of at most `components` Gaussians fitted to masses on bins.
+    """Return a mixture of at most `components` Gaussians fitted to masses (n,) on bins.
 
-    Parameters
-    ----------
-    edges
-        Of the bins, (n + 1,), increasing.
-    masses
-        In the bins, (n,), not negative, not all zero.
-    components
-        The most components there may be; fewer if fewer peaks cover the mass.
+    Fewer if fewer peaks cover the mass. Edges (n + 1,) increase; masses are not negative and not
+    all zero.
     """
     widths = np.diff(edges)
     _check(widths, masses, components)

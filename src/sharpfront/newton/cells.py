@@ -38,28 +38,16 @@ ATTEMPT, MOST = 15, 300
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A solution on cells, or how far it came.
+    """A solution on cells, or how far it came."""
 
-    Parameters
-    ----------
-    table
-        Nodal values.
-    linear
-        The linear problem about it, in its plain form.
-    found
-        The last grid with its operator, as discovery hands it to the placement of kernels; None
-        where the difference equations are singular.
-    history
-        The attempts, with the factor on the highest derivatives of each.
-    converged
-        Whether it solves the problem that was stated.
-    """
-
-    table: LineTable
-    linear: LineProblem
+    table: LineTable  # nodal values
+    linear: LineProblem  # the linear problem about it, in its plain form
+    # The last grid with its operator, as discovery hands it to the placement of kernels; None where
+    # the difference equations are singular.
     found: Discovery | None
+    # The attempts, with the factor on the highest derivatives of each.
     history: tuple[tuple[float, Newton[LineTable]], ...]
-    converged: bool
+    converged: bool  # whether it solves the problem that was stated
 
     @property
     def attempted(self) -> bool:
@@ -113,21 +101,11 @@ class _Search:
 
 @dataclass(frozen=True, eq=False)
 class First:
-    """What the first grid is made from.
+    """What the first grid is made from."""
 
-    Parameters
-    ----------
-    seen
-        The survey of the data.
-    fixed
-        Positions that must be nodes.
-    nodes
-        Nodes on which the guess is resolved, where they are known.
-    """
-
-    seen: Survey
-    fixed: FloatArray
-    nodes: FloatArray | None = None
+    seen: Survey  # the survey of the data
+    fixed: FloatArray  # positions that must be nodes
+    nodes: FloatArray | None = None  # nodes on which the guess is resolved, where they are known
 
 
 def approach(tangent: LineTangent, guesses: Sequence[Iterate], given: First) -> Cells:

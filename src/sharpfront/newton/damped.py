@@ -29,45 +29,24 @@ LARGEST, FINEST = 1e8, 1.02
 
 @dataclass(frozen=True, eq=False)
 class Newton(Generic[P]):
-    """How an attempt ended.
+    """How an attempt ended."""
 
-    Parameters
-    ----------
-    iterate
-        The last one, with its full correction applied.
-    changes
-        Sizes of the corrections, one for each accepted linear solve.
-    lengths
-        The steps' lengths.
-    solves
-        Linear solves, those that were taken back included.
-    converged
-        Whether the last correction was small enough.
-    """
-
-    iterate: P
-    changes: tuple[float, ...]
-    lengths: tuple[float, ...]
-    solves: int
-    converged: bool
+    iterate: P  # the last one, with its full correction applied
+    changes: tuple[float, ...]  # sizes of the corrections, one for each accepted linear solve
+    lengths: tuple[float, ...]  # the steps' lengths
+    solves: int  # linear solves, those that were taken back included
+    converged: bool  # whether the last correction was small enough
 
 
 @dataclass(frozen=True, eq=False)
 class Rules(Generic[P]):
-    """What the method needs to know of iterates.
+    """What the method needs to know of iterates."""
 
-    Parameters
-    ----------
-    correct
-        Returns the solution of the linear problem about an iterate; None if there is none.
-    blend
-        ``blend(old, new, share)`` returns old + share * (new - old).
-    distance
-        ``distance(a, b, c)`` returns the size of b - a, relative to that of c.
-    """
-
+    # Returns the solution of the linear problem about an iterate; None if there is none.
     correct: Callable[[P], P | None]
+    # ``blend(old, new, share)`` returns old + share * (new - old).
     blend: Callable[[P, P, float], P]
+    # ``distance(a, b, c)`` returns the size of b - a, relative to that of c.
     distance: Callable[[P, P, P], float]
 
 
@@ -117,15 +96,8 @@ def continued(
 ) -> P | None:
     """Return a solution by way of problems whose highest derivatives are larger.
 
-    Parameters
-    ----------
-    start
-        Where the first of them starts.
-    settle
-        ``settle(iterate, factor)`` solves the problem with that factor on its highest derivatives;
-        None if it fails.
-    exhausted
-        Whether enough has been tried.
+    ``settle(iterate, factor)`` solves the problem with that factor on its highest derivatives; None
+    if it fails. `exhausted` tells whether enough has been tried.
     """
     factor, found = 1.0, None
     while found is None and factor < LARGEST and not exhausted():

@@ -24,16 +24,7 @@ def undetermined(
     """Return near-singular where the kernels' own operator says so.
 
     Cells do not see it where their error keeps a vanishing eigenvalue from zero: a front that
-    nothing holds in its place.
-
-    Parameters
-    ----------
-    adaptor, state
-        Who places kernels, and where they are.
-    problem
-        The linear problem about the last solution.
-    last
-        The assessment of that solution.
+    nothing holds in its place. The problem is the linear one about the last solution.
     """
     if state.amplification < QUESTIONABLE:
         return None

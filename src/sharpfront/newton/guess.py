@@ -26,17 +26,12 @@ from sharpfront.solution import Solution
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where Newton's method starts.
+    """Where Newton's method starts."""
 
-    Parameters
-    ----------
-    given
-        A number; a text; a function of the coordinates; an array of values on an even grid over the
-        domain's bounds, ends included, one axis for each coordinate; an earlier `Solution`; or,
-        for several unknowns, a tuple of these or a mapping from names to them, or a function that
-        returns a tuple.
-    """
-
+    # A number; a text; a function of the coordinates; an array of values on an even grid over the
+    # domain's bounds, ends included, one axis for each coordinate; an earlier `Solution`; or, for
+    # several unknowns, a tuple of these or a mapping from names to them, or a function that returns
+    # a tuple.
     given: Any = None
 
     @property

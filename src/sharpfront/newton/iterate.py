@@ -121,18 +121,10 @@ def blended(old: Iterate, new: Iterate, share: float) -> Iterate:
 
 @dataclass(frozen=True, eq=False)
 class LineTable:
-    """Nodal values of u, ..., u^(m-1) on a grid of the line, linear in between.
+    """Nodal values of u, ..., u^(m-1) on a grid of the line, linear in between."""
 
-    Parameters
-    ----------
-    nodes
-        (n + 1,).
-    levels
-        (m, n + 1).
-    """
-
-    nodes: FloatArray
-    levels: FloatArray
+    nodes: FloatArray  # (n + 1,)
+    levels: FloatArray  # (m, n + 1)
 
     def values(self, unknown: str, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return interpolated values; derivatives are differences, exact means of their cells.

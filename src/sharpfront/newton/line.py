@@ -45,52 +45,27 @@ _UNKNOWN = "no error can be estimated, because the data do not determine the sol
 
 @dataclass(frozen=True, eq=False)
 class Relinearised(Checked):
-    """An assessment by the error equation about the new iterate.
+    """An assessment by the error equation about the new iterate."""
 
-    Parameters
-    ----------
-    problem
-        The linear problem about it.
-    kernels
-        The assessment by the error equation about the old iterate: the kernels' share, without
-        what Newton's method has left.
-    changed
-        The largest change from the iterate before, relative to max(1, max|u|).
-    """
-
-    problem: LineProblem | None = None
+    problem: LineProblem | None = None  # the linear problem about it
+    # The assessment by the error equation about the old iterate: the kernels' share, without what
+    # Newton's method has left.
     kernels: Checked | None = None
+    # The largest change from the iterate before, relative to max(1, max|u|).
     changed: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
 class LineState:
-    """Where Newton's method stands.
+    """Where Newton's method stands."""
 
-    Parameters
-    ----------
-    tangent
-        The problem, ready to be linearised.
-    inner
-        Kernels and plan of the linear problem about the last iterate.
-    iterate
-        The last iterate.
-    cells
-        What was found on cells; None if the problem was refused before.
-    progress
-        Newton's changes on kernels.
-    answer
-        The best assessed approximation.
-    explicit
-        Whether equation or conditions vary with the coordinate beside the unknown.
-    """
-
-    tangent: LineTangent
-    inner: ResolveState
-    iterate: Any
-    cells: Cells | None = None
-    progress: Progress = field(default_factory=Progress)
-    answer: Checked | None = None
+    tangent: LineTangent  # the problem, ready to be linearised
+    inner: ResolveState  # kernels and plan of the linear problem about the last iterate
+    iterate: Any  # the last iterate
+    cells: Cells | None = None  # what was found on cells; None if the problem was refused before
+    progress: Progress = field(default_factory=Progress)  # Newton's changes on kernels
+    answer: Checked | None = None  # the best assessed approximation
+    # Whether equation or conditions vary with the coordinate beside the unknown.
     explicit: bool = True
 
     @property
@@ -117,18 +92,10 @@ class LineState:
 
 @dataclass(frozen=True)
 class NewtonLine:
-    """Newton's method about kernels of `Resolve`.
+    """Newton's method about kernels of `Resolve`."""
 
-    Parameters
-    ----------
-    inner
-        Places kernels and checks them.
-    start_from
-        The guess.
-    """
-
-    inner: Resolve = field(default_factory=Resolve)
-    start_from: Start = field(default_factory=Start)
+    inner: Resolve = field(default_factory=Resolve)  # places kernels and checks them
+    start_from: Start = field(default_factory=Start)  # the guess
 
     @property
     def leastsquares(self) -> LeastSquares:

@@ -44,13 +44,7 @@ class _Sampled:
 
 
 def single_unknown(problem: Problem) -> str:
-    """Return the name of the only unknown.
-
-    Raises
-    ------
-    ProblemError
-        If there are several.
-    """
+    """Return the name of the only unknown; ProblemError if there are several."""
     if len(problem.unknowns) > 1:
         raise ProblemError(
             f"Resolve takes one unknown, this problem has {', '.join(problem.unknowns)}. Leave "
@@ -62,12 +56,7 @@ def single_unknown(problem: Problem) -> str:
 class LineTangent:
     """A nonlinear problem of one unknown on an interval, linearised about iterates.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    about
-        An iterate at which it is finite.
+    It is made about one at which the problem is finite.
     """
 
     def __init__(self, problem: Problem, about: Iterate) -> None:
@@ -100,13 +89,9 @@ class LineTangent:
     def at(self, iterate: Iterate, stiffness: float = 1.0) -> LineProblem:
         """Return the linear problem about an iterate.
 
-        Parameters
-        ----------
-        iterate
-            The iterate.
-        stiffness
-            Factor on the derivative of the highest order of an equation that is not linear, and
-            how far conditions that are not are led back to the guess: above one an easier problem.
+        The stiffness is a factor on the derivative of the highest order of an equation that is not
+        linear, and tells how far conditions that are not are led back to the guess: above one an
+        easier problem.
         """
         conditions = self._conditions
         if not self._steady:

@@ -37,18 +37,10 @@ COARSEST = 1e-3
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PatchRelinearised(PatchAssessment):
-    """An assessment about the new iterate.
+    """An assessment about the new iterate."""
 
-    Parameters
-    ----------
-    problem
-        The linear problem about it.
-    changed
-        The largest change from the iterate before, relative to max(1, max|u|).
-    """
-
-    problem: Problem
-    changed: float
+    problem: Problem  # the linear problem about it
+    changed: float  # the largest change from the iterate before, relative to max(1, max|u|)
 
     @property
     def rank(self) -> tuple[bool, float]:
@@ -57,17 +49,7 @@ class PatchRelinearised(PatchAssessment):
 
 
 class PatchCorrector:
-    """Patches on which the data are resolved, refined where rough solutions ask for it.
-
-    Parameters
-    ----------
-    inner
-        The strategy for linear problems.
-    first
-        The linear problem whose data are resolved.
-    tol, seed
-        As for it.
-    """
+    """Patches that resolve the data of a first linear problem, refined where rough solutions ask."""
 
     def __init__(self, inner: Patches, first: Problem, tol: float, seed: int) -> None:
         self._inner = inner
@@ -102,15 +84,9 @@ class PatchCorrector:
 
 @dataclass(frozen=True)
 class PatchStrategy:
-    """`Patches` about one iterate after the other.
+    """`Patches` about one iterate after the other."""
 
-    Parameters
-    ----------
-    inner
-        Places patches and certifies solutions on them.
-    """
-
-    inner: Patches
+    inner: Patches  # places patches and certifies solutions on them
 
     @property
     def leastsquares(self) -> Tree:

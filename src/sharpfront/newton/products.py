@@ -34,33 +34,16 @@ _AND_CHANGE = "; the last correction of Newton's method is added"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Relinearised(SpaceAssessment):
-    """An assessment about the new iterate.
+    """An assessment about the new iterate."""
 
-    Parameters
-    ----------
-    problem
-        The linear problem about it.
-    kernels
-        The assessment about the old iterate: the kernels' share of the error.
-    changed
-        The largest change from the iterate before, relative to max(1, max|u|).
-    """
-
-    problem: Problem
+    problem: Problem  # the linear problem about it
+    # The assessment about the old iterate: the kernels' share of the error.
     kernels: SpaceAssessment
-    changed: float
+    changed: float  # the largest change from the iterate before, relative to max(1, max|u|)
 
 
 class ProductCorrector:
-    """Elements where they can be built, else a small set of kernels.
-
-    Parameters
-    ----------
-    inner
-        Places kernels.
-    seed
-        Its seed.
-    """
+    """Elements where they can be built, else a small set of kernels that `inner` places."""
 
     def __init__(self, inner: ResolveSpace, seed: int) -> None:
         self._inner, self._seed = inner, seed
@@ -99,15 +82,9 @@ class ProductCorrector:
 
 @dataclass(frozen=True)
 class ProductStrategy:
-    """`ResolveSpace` about one iterate after the other.
+    """`ResolveSpace` about one iterate after the other."""
 
-    Parameters
-    ----------
-    inner
-        Places kernels and checks them.
-    """
-
-    inner: ResolveSpace
+    inner: ResolveSpace  # places kernels and checks them
 
     @property
     def leastsquares(self) -> LeastSquares:

@@ -28,21 +28,12 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A rough solution in space, or how far it came.
+    """A rough solution in space, or how far it came."""
 
-    Parameters
-    ----------
-    iterate
-        The rough solution.
-    history
-        The attempts, with the factor on the highest derivatives of each.
-    converged
-        Whether it solves the problem that was stated.
-    """
-
-    iterate: Iterate
+    iterate: Iterate  # the rough solution
+    # The attempts, with the factor on the highest derivatives of each.
     history: tuple[tuple[float, Newton[Iterate]], ...]
-    converged: bool
+    converged: bool  # whether it solves the problem that was stated
 
     @property
     def solves(self) -> int:

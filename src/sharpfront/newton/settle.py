@@ -21,21 +21,11 @@ ROUNDING = 1e-5
 
 @dataclass(frozen=True)
 class Progress:
-    """Newton's corrections so far.
+    """Newton's corrections so far."""
 
-    Parameters
-    ----------
-    changes
-        Relative sizes of the corrections on the kernels of now.
-    steps
-        All corrections.
-    last
-        The last of them.
-    """
-
-    changes: tuple[float, ...] = ()
-    steps: int = 0
-    last: float = float("inf")
+    changes: tuple[float, ...] = ()  # relative sizes of the corrections on the kernels of now
+    steps: int = 0  # all corrections
+    last: float = float("inf")  # the last of them
 
     def after(self, change: float) -> Progress:
         """Return the progress with one more correction."""

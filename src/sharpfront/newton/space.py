@@ -35,33 +35,15 @@ _UNKNOWN = "no error can be estimated, because Newton's method did not converge"
 
 @dataclass(frozen=True, eq=False)
 class NewtonSpaceState:
-    """Where Newton's method stands.
+    """Where Newton's method stands."""
 
-    Parameters
-    ----------
-    tangent
-        The problem, ready to be linearised.
-    inner
-        The strategy's state for the linear problem about the last iterate.
-    iterate
-        The last iterate.
-    rough
-        What was found before anything was resolved.
-    progress
-        Newton's corrections.
-    best
-        The best assessed approximation.
-    refusal
-        Why no answer can be trusted.
-    """
-
-    tangent: Tangent
-    inner: Any
-    iterate: Iterate
-    rough: Found
-    progress: Progress = field(default_factory=Progress)
-    best: Any = None
-    refusal: Outcome | None = None
+    tangent: Tangent  # the problem, ready to be linearised
+    inner: Any  # the strategy's state for the linear problem about the last iterate
+    iterate: Iterate  # the last iterate
+    rough: Found  # what was found before anything was resolved
+    progress: Progress = field(default_factory=Progress)  # Newton's corrections
+    best: Any = None  # the best assessed approximation
+    refusal: Outcome | None = None  # why no answer can be trusted
 
     @property
     def mixture(self) -> Mixture | None:
@@ -94,18 +76,11 @@ class NewtonSpaceState:
 
 @dataclass(frozen=True)
 class NewtonSpace:
-    """Newton's method about a strategy for linear problems.
+    """Newton's method about a strategy for linear problems."""
 
-    Parameters
-    ----------
-    inner
-        Places functions and checks them.
-    start_from
-        The guess.
-    """
-
+    # Places functions and checks them.
     inner: ResolveSpace | Patches = field(default_factory=ResolveSpace)
-    start_from: Start = field(default_factory=Start)
+    start_from: Start = field(default_factory=Start)  # the guess
 
     @property
     def _strategy(self) -> LinearStrategy:

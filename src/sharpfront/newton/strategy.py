@@ -45,21 +45,11 @@ class Corrector(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """What comes after an assessed solve.
+    """What comes after an assessed solve."""
 
-    Parameters
-    ----------
-    inner
-        The strategy's next state.
-    advanced
-        Whether the new iterate takes the place of the old one.
-    renewed
-        Whether it goes on with other functions.
-    """
-
-    inner: Any
-    advanced: bool
-    renewed: bool
+    inner: Any  # the strategy's next state
+    advanced: bool  # whether the new iterate takes the place of the old one
+    renewed: bool  # whether it goes on with other functions
 
 
 class LinearStrategy(Protocol):

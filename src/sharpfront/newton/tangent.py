@@ -133,16 +133,9 @@ class _Insertion:
 class Tangent:
     """A nonlinear problem, ready to be linearised about one iterate after the other.
 
-    Parameters
-    ----------
-    problem
-        Its equation or a condition is not linear.
-    stiffness
-        Factor on the derivatives of the highest order in equations that are not linear: above one
-        an easier problem, on the way to the one that was stated. Conditions that are not linear
-        count for one part in so many, the others hold the unknown at its guess.
-    about
-        The guess, needed with a stiffness.
+    The stiffness is a factor on the derivatives of the highest order in equations that are not
+    linear: above one an easier problem, on the way to the one that was stated. Conditions that are
+    not linear count for one part in so many, the others hold the unknown at its guess, `about`.
     """
 
     def __init__(

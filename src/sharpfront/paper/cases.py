@@ -33,32 +33,20 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One of the paper's problems with its row of Table 2 and its rows of Table 1.
+    """One of the paper's problems with its row of Table 2 and its rows of Table 1."""
 
-    Parameters
-    ----------
-    name, label
-        A word for files, and a few for readers.
-    entry_name
-        The problem's name in the catalogue.
-    kernels, components, ratio, iterations, scaling
-        N, K, alpha, T, beta.
-    published
-        The paper's figures.
-    constants
-        Whether constants satisfy the equation.
-    """
-
+    # A word for files, and a few for readers.
     name: str
     label: str
-    entry_name: str
+    entry_name: str  # the problem's name in the catalogue
+    # N, K, alpha, T, beta.
     kernels: int
     components: int
     ratio: float
     iterations: int
     scaling: float
-    published: Mapping[Row, Published]
-    constants: bool = False
+    published: Mapping[Row, Published]  # the paper's figures
+    constants: bool = False  # whether constants satisfy the equation
 
     @property
     def entry(self) -> Entry:
@@ -73,37 +61,28 @@ class Case:
     @property
     def exact(self) -> Callable[..., Any]:
         """The exact solution at the paper's nu."""
-        return self.entry.exact(NU)
+        exact: Callable[..., Any] = self.entry.exact(NU)
+        return exact
 
     @property
     def features(self) -> tuple[Feature, ...]:
         """The layers at the paper's nu; used to measure, never to solve."""
-        return self.entry.features(NU)
+        features: tuple[Feature, ...] = self.entry.features(NU)
+        return features
 
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """A named way to solve both problems.
+    """A named way to solve both problems."""
 
-    Parameters
-    ----------
-    name, title
-        A word for files, and a few for readers.
-    note
-        One sentence: what it does.
-    adaptor
-        The adaptor for a case; it must pickle, because runs are spread over processes.
-    colour
-        Its colour in every figure.
-    row
-        The row of the paper's Table 1 that it stands beside; None for a method of our own.
-    """
-
+    # A word for files, and a few for readers.
     name: str
     title: str
-    note: str
+    note: str  # one sentence: what it does
+    # The adaptor for a case; it must pickle, because runs are spread over processes.
     adaptor: Callable[[Case], Adaptor]
-    colour: str
+    colour: str  # its colour in every figure
+    # The row of the paper's Table 1 that it stands beside; None for a method of our own.
     row: Row | None = None
 
 

@@ -21,29 +21,18 @@ SAMPLINGS = ("random", "grid")
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How much is run.
+    """How much is run."""
 
-    Parameters
-    ----------
-    seeds
-        Seeds of every cell of Table 1: 42 and the following.
-    scan_seeds
-        Seeds of every setting of the sensitivity scan and of the collapse of the density.
-    epsilons, penalties, samplings
-        The settings scanned.
-    scan_cases
-        Names of the problems scanned.
-    methods
-        The methods of Table 1.
-    """
-
-    seeds: int = 20
+    seeds: int = 20  # seeds of every cell of Table 1: 42 and the following
+    # Seeds of every setting of the sensitivity scan and of the collapse of the density.
     scan_seeds: int = 5
+    # The settings scanned.
     epsilons: tuple[float, ...] = EPSILONS
     penalties: tuple[float, ...] = PENALTIES
     samplings: tuple[str, ...] = SAMPLINGS
+    # Names of the problems scanned.
     scan_cases: tuple[str, ...] = tuple(case.name for case in CASES)
-    methods: tuple[Method, ...] = METHODS
+    methods: tuple[Method, ...] = METHODS  # the methods of Table 1
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -116,23 +105,12 @@ def _seeds(count: int) -> range:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Everything that was measured.
+    """Everything that was measured."""
 
-    Parameters
-    ----------
-    plan
-        What was to be run.
-    runs
-        The measurements, in the plan's order.
-    failures
-        Runs that raised an exception.
-    views
-        What the figures show, by experiment, problem and method.
-    """
-
-    plan: Plan
-    runs: tuple[Run, ...]
-    failures: tuple[Failure, ...]
+    plan: Plan  # what was to be run
+    runs: tuple[Run, ...]  # the measurements, in the plan's order
+    failures: tuple[Failure, ...]  # runs that raised an exception
+    # What the figures show, by experiment, problem and method.
     views: dict[tuple[str, str, str], View]
 
     def select(self, group: str, case: str | None = None, method: str | None = None) -> list[Run]:
@@ -152,17 +130,7 @@ def default_jobs() -> int:
 
 
 def execute(plan: Plan, jobs: int = 1, on_done: Callable[[Task], None] | None = None) -> Results:
-    """Do all runs of a plan.
-
-    Parameters
-    ----------
-    plan
-        What to run.
-    jobs
-        Processes; the results do not depend on it.
-    on_done
-        Called with each task when it is done, for progress displays.
-    """
+    """Do all runs of a plan in some processes, on which the results do not depend."""
     tasks = plan.tasks()
     performed = _in_turn(tasks, on_done) if jobs == 1 else _spread(tasks, jobs, on_done)
     results = [done.run for done in performed]

@@ -28,19 +28,7 @@ _PACKAGES = ("sharpfront", "numpy", "scipy", "scikit-learn", "matplotlib")
 def write_all(
     results: Results, folder: Path, page: Page, on_file: Callable[[Path], None] | None = None
 ) -> list[Path]:
-    """Write everything into a folder, each file whole or not at all.
-
-    Parameters
-    ----------
-    results
-        What was measured.
-    folder
-        Made if it is not there.
-    page
-        An empty page that the report is written to; its `render` gives the file's text.
-    on_file
-        Called with each file as it is written, for progress displays.
-    """
+    """Write all into a folder, each file whole or not at all, the report to an empty page."""
     written: list[Path] = []
 
     def note(path: Path) -> None:

@@ -32,101 +32,64 @@ TOL = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One run to do; it pickles.
+    """One run to do; it pickles."""
 
-    Parameters
-    ----------
-    group
-        The experiment it belongs to: ``table``, ``sensitivity`` or ``collapse``.
-    case, method, adaptor, seed
-        What to run.
-    setting
-        What differs from the method's own settings, as words.
-    keep
-        Whether to keep what the figures need.
-    """
-
-    group: str
+    group: str  # the experiment it belongs to: ``table``, ``sensitivity`` or ``collapse``
+    # What to run.
     case: Case
     method: str
     adaptor: Adaptor
     seed: int
+    # What differs from the method's own settings, as words.
     setting: tuple[tuple[str, str], ...] = ()
-    keep: bool = False
+    keep: bool = False  # whether to keep what the figures need
 
 
 @dataclass(frozen=True)
 class Run:
-    """The measurements of one run.
+    """The measurements of one run."""
 
-    Parameters
-    ----------
-    group, case, method, seed, setting
-        Which run it was.
-    rmse
-        Root mean square error on uniform points, the paper's measure.
-    max_error
-        Largest error on a grid graded into the layers.
-    seconds
-        Wall time of the solve on one BLAS thread.
-    kernels, solves
-        Kernels of the last iterate; least-squares solves in all.
-    condition_first, condition_last, rank, dead_columns
-        Condition number of H with the first and the last kernels; the other two of the last.
-    rows_near, rows_inside
-        Rows of the equation within ten layer widths of a layer, and within one; None if the
-        method does not tell where its rows are.
-    centres_near
-        Kernels centred within ten layer widths of a layer.
-    widest_gap
-        Largest distance between neighbouring centres of the first solve, the ends included.
-    level, unevenness
-        Median of the solution, and its range on the middle 90 % of the domain.
-    expected_level
-        The level of a constant that boundary rows of weight one would settle on; see `constant`.
-    mixture_share
-        Part of the last mixture within ten layer widths of a layer; None without a mixture.
-    narrowest
-        Smallest standard deviation of a component of the last mixture.
-    density_integral
-        Integral of the last p_res over the domain: one.
-    length_log, length_squared
-        Effective length of the two candidate densities that the rows show after the first solve;
-        None where the rows are not told.
-    mixture_length_first, mixture_length_last
-        Effective length of the first and the last mixture; None without a mixture.
-    error_estimate, outcome
-        What the library itself says of the solution.
-    """
-
+    # Which run it was.
     group: str
     case: str
     method: str
     seed: int
     setting: tuple[tuple[str, str], ...]
-    rmse: float
-    max_error: float
-    seconds: float
+    rmse: float  # root mean square error on uniform points, the paper's measure
+    max_error: float  # largest error on a grid graded into the layers
+    seconds: float  # wall time of the solve on one BLAS thread
+    # Kernels of the last iterate; least-squares solves in all.
     kernels: int
     solves: int
+    # Condition number of H with the first and the last kernels; the other two of the last.
     condition_first: float
     condition_last: float
     rank: int
     dead_columns: int
+    # Rows of the equation within ten layer widths of a layer, and within one; None if the method
+    # does not tell where its rows are.
     rows_near: int | None
     rows_inside: int | None
-    centres_near: int
+    centres_near: int  # kernels centred within ten layer widths of a layer
+    # Largest distance between neighbouring centres of the first solve, the ends included.
     widest_gap: float
+    # Median of the solution, and its range on the middle 90 % of the domain.
     level: float
     unevenness: float
+    # The level of a constant that boundary rows of weight one would settle on; see `constant`.
     expected_level: float | None
+    # Part of the last mixture within ten layer widths of a layer; None without a mixture.
     mixture_share: float | None
-    narrowest: float | None
-    density_integral: float
+    narrowest: float | None  # smallest standard deviation of a component of the last mixture
+    density_integral: float  # integral of the last p_res over the domain: one
+    # Effective length of the two candidate densities that the rows show after the first solve; None
+    # where the rows are not told.
     length_log: float | None
     length_squared: float | None
+    # Effective length of the first and the last mixture; None without a mixture.
     mixture_length_first: float | None
     mixture_length_last: float | None
+    # What the library itself says of the solution.
     error_estimate: float
     outcome: str
 
@@ -150,32 +113,20 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One solve of a run, as arrays.
+    """One solve of a run, as arrays."""
 
-    Parameters
-    ----------
-    points, density, volumes
-        Check points between the centres in order (m,), p_res there, and their cells.
-    rows, rows_density, rows_squared
-        Rows of the equation in order (r,), p_res as these rows alone show it, and the density
-        that the raw squared residual would give.
-    residual
-        Size of the residual at the check points (m,).
-    centres
-        Centres of the kernels, (n,).
-    mixture
-        The mixture that placed the kernels.
-    """
-
+    # Check points between the centres in order (m,), p_res there, and their cells.
     points: FloatArray
     density: FloatArray
     volumes: FloatArray
+    # Rows of the equation in order (r,), p_res as these rows alone show it, and the density that
+    # the raw squared residual would give.
     rows: FloatArray
     rows_density: FloatArray
     rows_squared: FloatArray
-    residual: FloatArray
-    centres: FloatArray
-    mixture: Mixture | None
+    residual: FloatArray  # size of the residual at the check points (m,)
+    centres: FloatArray  # centres of the kernels, (n,)
+    mixture: Mixture | None  # the mixture that placed the kernels
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,24 +70,14 @@ def seconds(value: float | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A row of our Table 1: one method on one problem.
+    """A row of our Table 1: one method on one problem."""
 
-    Parameters
-    ----------
-    case, method
-        Which.
-    runs
-        How many seeds went in.
-    kernels
-        Kernels of the last iterate, the median.
-    rmse, max_error, seconds, share
-        Spreads over the seeds; None where there is nothing.
-    """
-
+    # Which.
     case: Case
     method: Method
-    runs: int
-    kernels: int | None
+    runs: int  # how many seeds went in
+    kernels: int | None  # kernels of the last iterate, the median
+    # Spreads over the seeds; None where there is nothing.
     rmse: Spread | None
     max_error: Spread | None
     seconds: Spread | None

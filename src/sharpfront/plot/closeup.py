@@ -37,21 +37,11 @@ _MOMENTS = 10
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a line or plane.
+    """A part of a line or plane."""
 
-    Parameters
-    ----------
-    ends
-        Lower and upper end along each free coordinate.
-    place
-        The steepest point in it.
-    factor
-        How many times larger it is drawn.
-    """
-
-    ends: tuple[tuple[float, float], ...]
-    place: tuple[float, ...]
-    factor: float
+    ends: tuple[tuple[float, float], ...]  # lower and upper end along each free coordinate
+    place: tuple[float, ...]  # the steepest point in it
+    factor: float  # how many times larger it is drawn
 
     def title(self, names: Sequence[str]) -> str:
         """Return where it is and how much it is magnified."""
@@ -160,14 +150,8 @@ def _variation(values: FloatArray, solution: Any) -> float:
 def steep_windows(x: FloatArray, slopes: FloatArray, jumps: FloatArray) -> list[Window]:
     """Return where a curve is steep and narrow, from left to right; the steepest of many.
 
-    Parameters
-    ----------
-    x
-        Increasing places, (m,).
-    slopes
-        The size of the slope at each, in ranges of the values over the length of x, (m,).
-    jumps
-        The difference of the values between each two, as a part of their range, (m - 1,).
+    At increasing places x (m,) slopes are in ranges of the values over the length of x, (m,), and
+    jumps the differences between each two as a part of that range, (m - 1,).
     """
     length = float(np.ptp(x)) if len(x) else 0.0
     free, found = np.ones(len(x), dtype=bool), list[Window]()

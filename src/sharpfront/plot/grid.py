@@ -65,16 +65,9 @@ def _first_node(basis: SlabBasis) -> float:
 
 
 def graded_line(kernels: Kernels, ends: tuple[float, float], most: int) -> FloatArray:
-    """Return increasing places on a line: even ones, kernels' centres and some between each two.
+    """Return about `most` increasing places on a line, both ends among them.
 
-    Parameters
-    ----------
-    kernels
-        On the line.
-    ends
-        Of the line; both are among the places.
-    most
-        About how many places there may be.
+    Even ones, kernels' centres and some between each two.
     """
     low, high = ends
     centres = kernels.centres[:, 0]

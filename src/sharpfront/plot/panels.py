@@ -36,58 +36,29 @@ _FROM_FILE = "a solution read from a file\ndoes not know its equation"
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One picture.
+    """One picture."""
 
-    Parameters
-    ----------
-    draw
-        Draws it into axes.
-    spatial
-        Whether its axes are of three dimensions.
-    size
-        Width and height in inches that suit it; None for those of a map.
-    """
-
-    draw: Callable[[Any], None]
-    spatial: bool = False
+    draw: Callable[[Any], None]  # draws it into axes
+    spatial: bool = False  # whether its axes are of three dimensions
+    # Width and height in inches that suit it; None for those of a map.
     size: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Wish:
-    """What was asked for.
+    """What was asked for."""
 
-    Parameters
-    ----------
-    solution
-        What is drawn.
-    unknowns
-        Which of its unknowns.
-    where
-        A number or a range for some of the coordinates.
-    resolution
-        Cells along the longer side of a colour map.
-    brief
-        Whether the figure's title says how the solve ended, so that panels need not.
-    note
-        What all titles begin with: the moment that is drawn.
-    moments
-        For pictures of several moments, which or how many.
-    kernels
-        Whether kernels and mixture are drawn with the solution.
-    title
-        Of the only panel, in place of what it would say.
-    """
-
-    solution: Any
-    unknowns: tuple[str, ...]
-    where: dict[str, Any]
-    resolution: int
+    solution: Any  # what is drawn
+    unknowns: tuple[str, ...]  # which of its unknowns
+    where: dict[str, Any]  # a number or a range for some of the coordinates
+    resolution: int  # cells along the longer side of a colour map
+    # Whether the figure's title says how the solve ended, so that panels need not.
     brief: bool = False
-    note: str = ""
+    note: str = ""  # what all titles begin with: the moment that is drawn
+    # For pictures of several moments, which or how many.
     moments: int | Sequence[float] | None = None
-    kernels: bool = False
-    title: str = ""
+    kernels: bool = False  # whether kernels and mixture are drawn with the solution
+    title: str = ""  # of the only panel, in place of what it would say
 
     @property
     def names(self) -> tuple[str, ...]:

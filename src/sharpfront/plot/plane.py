@@ -44,22 +44,8 @@ def draw_map(
 ) -> None:
     """Draw a raster as a colour map cut to the domain's outline.
 
-    Parameters
-    ----------
-    axes
-        Where.
-    quantity
-        What the values are.
-    picture
-        The values.
-    limits
-        Ends of the colour scale; of the values by default.
-    bar
-        Whether to draw a colour bar.
-    named
-        Whether the bar says what the values are; a title may do so.
-    faint
-        Whether it is the background of something else.
+    Its colour bar says what the values are if `named`; a title may do so. It is `faint` as the
+    background of something else.
     """
     frame(axes, picture.where)
     if picture.outline is None:

@@ -14,24 +14,12 @@ from sharpfront.errors import ProblemError
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A function of points (m, d) -> (m,).
+    """A function of points (m, d) -> (m,)."""
 
-    Parameters
-    ----------
-    label
-        What it is called in a legend or beside a colour bar.
-    values
-        The function.
-    logarithmic
-        Whether the values are powers of ten.
-    noise
-        Differences below this mean nothing.
-    """
-
-    label: str
-    values: Callable[[FloatArray], FloatArray]
-    logarithmic: bool = False
-    noise: float = 0.0
+    label: str  # what it is called in a legend or beside a colour bar
+    values: Callable[[FloatArray], FloatArray]  # the function
+    logarithmic: bool = False  # whether the values are powers of ten
+    noise: float = 0.0  # differences below this mean nothing
 
 
 def unknown_of(solution: Any, unknown: str) -> Quantity:

@@ -29,24 +29,13 @@ _MOST_STREAKS = 4000
 
 @dataclass(frozen=True, eq=False)
 class Raster:
-    """A picture of a function on a plane.
+    """A picture of a function on a plane."""
 
-    Parameters
-    ----------
-    values
-        One for each cell, rows from low to high, (rows, columns); NaN away from the domain.
-    where
-        The plane.
-    outline
-        The boundary of the domain in the plane; None if the plane misses it.
-    cell
-        Size of a cell, (2,).
-    """
-
+    # One for each cell, rows from low to high, (rows, columns); NaN away from the domain.
     values: FloatArray
-    where: Section
-    outline: Path | None
-    cell: FloatArray
+    where: Section  # the plane
+    outline: Path | None  # the boundary of the domain in the plane; None if the plane misses it
+    cell: FloatArray  # size of a cell, (2,)
 
     def limits(self, logarithmic: bool = False) -> tuple[float, float]:
         """Return the smallest and the largest value; NaN where there is none.

@@ -31,24 +31,12 @@ _DPI = 100
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A figure and what moves in it.
+    """A figure and what moves in it."""
 
-    Parameters
-    ----------
-    figure
-        Of its own, not pyplot's.
-    count
-        Of frames.
-    show
-        Brings the figure to a frame by its number.
-    moving
-        The artists that differ from frame to frame.
-    """
-
-    figure: Figure
-    count: int
-    show: Callable[[int], None]
-    moving: tuple[Artist, ...]
+    figure: Figure  # of its own, not pyplot's
+    count: int  # of frames
+    show: Callable[[int], None]  # brings the figure to a frame by its number
+    moving: tuple[Artist, ...]  # the artists that differ from frame to frame
 
     def __post_init__(self) -> None:
         """Leave what moves out of a plain drawing of the figure."""

@@ -22,24 +22,12 @@ _REACH = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A line or a plane along coordinate axes, within a window.
+    """A line or a plane along coordinate axes, within a window."""
 
-    Parameters
-    ----------
-    names
-        Names of all coordinates of the space.
-    free
-        Which of them vary.
-    point
-        The values of the others, (d,); NaN for the free ones.
-    window
-        Lower and upper end of each free coordinate, (2, f).
-    """
-
-    names: tuple[str, ...]
-    free: tuple[int, ...]
-    point: FloatArray
-    window: FloatArray
+    names: tuple[str, ...]  # names of all coordinates of the space
+    free: tuple[int, ...]  # which of them vary
+    point: FloatArray  # the values of the others, (d,); NaN for the free ones
+    window: FloatArray  # lower and upper end of each free coordinate, (2, f)
 
     @property
     def labels(self) -> tuple[str, ...]:

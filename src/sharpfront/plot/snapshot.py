@@ -75,18 +75,10 @@ class StillApproximation:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """A solution in time at one moment.
+    """A solution in time at one moment."""
 
-    Parameters
-    ----------
-    solution
-        The solution in time.
-    t
-        The moment.
-    """
-
-    solution: Any
-    t: float
+    solution: Any  # the solution in time
+    t: float  # the moment
 
     @cached_property
     def approximation(self) -> StillApproximation:

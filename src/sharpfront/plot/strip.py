@@ -29,24 +29,12 @@ _BELL = np.linspace(-3.5, 3.5, 57)
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Unknowns along a line at a moment.
+    """Unknowns along a line at a moment."""
 
-    Parameters
-    ----------
-    places
-        Increasing, (m,).
-    values
-        Of each unknown, (m,) each.
-    centres
-        Of the kernels in the window, (n,).
-    mixture
-        Whose components are drawn; None for none.
-    """
-
-    places: FloatArray
-    values: dict[str, FloatArray]
-    centres: FloatArray
-    mixture: Mixture | None
+    places: FloatArray  # increasing, (m,)
+    values: dict[str, FloatArray]  # of each unknown, (m,) each
+    centres: FloatArray  # of the kernels in the window, (n,)
+    mixture: Mixture | None  # whose components are drawn; None for none
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -123,24 +111,9 @@ def draw_strip(
     period: float | None = None,
     legend: bool = True,
 ) -> Strip:
-    """Draw curves, if asked for with kernels and components under them.
+    """Draw curves, if asked for with kernels and components in a strip under them.
 
-    Parameters
-    ----------
-    axes
-        Where to draw.
-    curve
-        What.
-    where
-        The window along the line.
-    limits
-        Smallest and largest value that the axis has room for; those of the curve by default.
-    kernels
-        Whether to draw kernels and components in a strip under the curves.
-    period
-        The length of a circle.
-    legend
-        Whether to say under the axes what is what.
+    The axis has room for `limits`, by default the curve's own; `period` is the length of a circle.
     """
     lines = {
         name: axes.plot([], [], label=name, zorder=3, **curve_style(i))[0]

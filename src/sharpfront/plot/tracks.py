@@ -23,18 +23,10 @@ MOST_PATHS = 80
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
-    """How components moved, step by step.
+    """How components moved, step by step."""
 
-    Parameters
-    ----------
-    ends
-        (x, t) of a component at the beginning and the end of a step, (m, 2, 2).
-    weights
-        Of the component at the end, (m,).
-    """
-
-    ends: FloatArray
-    weights: FloatArray
+    ends: FloatArray  # (x, t) of a component at the beginning and the end of a step, (m, 2, 2)
+    weights: FloatArray  # of the component at the end, (m,)
 
 
 def tracks_of(solution: Any) -> Tracks:
@@ -75,19 +67,8 @@ def node_paths(
 ) -> tuple[list[FloatArray], int, int]:
     """Return the straight paths (x, t) of nodes through each slab, each (2, 2), within a window.
 
-    Parameters
-    ----------
-    basis
-        Of one unknown.
-    window
-        Lower and upper ends of x and t, (2, 2).
-    most
-        Of the nodes seen in a slab at most so many are followed, evenly chosen.
-
-    Returns
-    -------
-    paths, shown, seen
-        The paths, and how many nodes are followed and seen in the slab with most of them.
+    Of the nodes seen in a slab at most so many are followed, evenly chosen; how many those are and
+    how many were seen, in the slab with most of them, is returned too.
     """
     if not isinstance(basis, SlabBasis):
         return [], 0, 0

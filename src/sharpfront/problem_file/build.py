@@ -36,39 +36,19 @@ _ANYWHERE = ("x", "y", "z")
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """What a file states.
+    """What a file states."""
 
-    Parameters
-    ----------
-    problem
-        Domain, equations and conditions.
-    names
-        All names that its texts may use.
-    parameters
-        Their values.
-    exact
-        Exact solutions by the unknowns' names; empty where none is given.
-    """
-
-    problem: Problem
-    names: Names
-    parameters: Mapping[str, float]
+    problem: Problem  # domain, equations and conditions
+    names: Names  # all names that its texts may use
+    parameters: Mapping[str, float]  # their values
+    # Exact solutions by the unknowns' names; empty where none is given.
     exact: Mapping[str, Formula]
 
 
 class Draft:
     """Reads one section after the other; each knows the names of those before it.
 
-    Parameters
-    ----------
-    file
-        Its words, each of the right kind.
-    book
-        Where mistakes go.
-    folder
-        Where files named in it are looked for.
-    changed
-        Values of parameters in place of those in the file.
+    Mistakes go into the book; files named in it are looked for in the folder.
     """
 
     def __init__(

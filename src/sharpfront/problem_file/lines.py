@@ -29,13 +29,7 @@ class Span:
 
 
 def line_index(source: str) -> dict[KeyPath, Span]:
-    """Return the lines of every key, table and item of an array.
-
-    Parameters
-    ----------
-    source
-        A TOML document that `tomllib` has read without complaint.
-    """
+    """Return the lines of every key, table and item of an array of a sound TOML document."""
     scanner = _Scanner(source.replace("\r\n", "\n"))
     scanner.document()
     return scanner.spans

@@ -37,17 +37,9 @@ def true_errors(
 ) -> dict[str, float]:
     """Return the largest error of each unknown whose exact solution is known.
 
-    Like the estimate it is relative to max(1, max|u|), so that the two can be compared.
-
-    Parameters
-    ----------
-    solution
-        Of any kind.
-    exact
-        Vectorised functions of the coordinates by the unknowns' names.
-    points
-        Where to look, (m, d) or (m,), by someone who knows the features. By default at points
-        that follow the kernels, and from the worst of them ever closer by.
+    Like the estimate it is relative to max(1, max|u|), so that the two can be compared. Points
+    (m, d) or (m,) come from someone who knows the features; by default they follow the kernels, and
+    go from the worst of them ever closer by.
     """
     found = {}
     for unknown, function in exact.items():

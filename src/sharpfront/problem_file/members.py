@@ -20,23 +20,14 @@ from sharpfront.problem_file.build import Draft
 
 @dataclass(frozen=True)
 class Members:
-    """The problem of a file as a function of its parameters.
+    """The problem of a file as a function of its parameters."""
 
-    Parameters
-    ----------
-    source, name, folder
-        The text, its name, and where files named in it are looked for; None where none may be.
-    names
-        The parameters; those not given have the values of the file.
-    changed
-        Values in place of those in the file.
-    """
-
+    # The text, its name, and where files named in it are looked for; None where none may be.
     source: str
     name: str
     folder: Path | None
-    names: tuple[str, ...]
-    changed: Mapping[str, float | str]
+    names: tuple[str, ...]  # the parameters; those not given have the values of the file
+    changed: Mapping[str, float | str]  # values in place of those in the file
 
     @property
     def __signature__(self) -> inspect.Signature:

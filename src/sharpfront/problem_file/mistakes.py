@@ -110,18 +110,10 @@ def _window(content: str, mistake: Mistake) -> int:
 
 @dataclass(eq=False)
 class Book:
-    """Collects the mistakes of one file.
+    """Collects the mistakes of one file."""
 
-    Parameters
-    ----------
-    source
-        The text of the file.
-    spans
-        Where each key is.
-    """
-
-    source: str
-    spans: Mapping[KeyPath, Span]
+    source: str  # the text of the file
+    spans: Mapping[KeyPath, Span]  # where each key is
     mistakes: list[Mistake] = field(default_factory=list)
 
     def note(self, path: KeyPath, message: str, text: str = "") -> None:

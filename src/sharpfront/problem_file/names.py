@@ -25,23 +25,13 @@ _SPACE = Symbols((), ())
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """What the texts of a file may use.
+    """What the texts of a file may use."""
 
-    Parameters
-    ----------
-    book
-        Where mistakes go.
-    symbols
-        Unknowns and coordinates.
-    values
-        Parameters and definitions.
-    unread
-        Names whose own values could not be read: using them is no further mistake.
-    """
-
-    book: Book
-    symbols: Symbols = _SPACE
+    book: Book  # where mistakes go
+    symbols: Symbols = _SPACE  # unknowns and coordinates
+    # Parameters and definitions.
     values: Mapping[str, float | Expression] = field(default_factory=dict)
+    # Names whose own values could not be read: using them is no further mistake.
     unread: frozenset[str] = frozenset()
 
     def within(self, unknowns: Sequence[str], coordinates: Sequence[str]) -> Names:

@@ -28,18 +28,9 @@ class _UnreadError(Exception):
 
 
 def region(words: Region, names: Names, path: KeyPath, folder: Path | None) -> Shape | None:
-    """Return the region that the words describe; None if that cannot be made.
+    """Return the region that the words at a path describe; None if that cannot be made.
 
-    Parameters
-    ----------
-    words
-        One region of the file.
-    names
-        Parameters that numbers may use.
-    path
-        Where the words stand.
-    folder
-        Where files named in it are looked for.
+    Numbers may use names, and files are looked for in the folder.
     """
     try:
         return _Maker(names, folder).made(words, path)

@@ -17,14 +17,7 @@ def with_values(
 ) -> str:
     """Return the text of a problem file with values in place of those that stand in it.
 
-    Parameters
-    ----------
-    source
-        The text of a file that states a problem.
-    parameters
-        New values of some of its parameters.
-    tol
-        What becomes of ``tol`` under ``[solve]``, which is added where it is missing.
+    ``tol`` under ``[solve]`` is added where it is missing.
     """
     text = source.replace("\r\n", "\n")
     found = value_index(text)

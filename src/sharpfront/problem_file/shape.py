@@ -18,10 +18,7 @@ from sharpfront.problem_file.schema import SECTIONS, SYNONYMS, File, section_of,
 def shaped(source: str, name: str) -> tuple[File, Book]:
     """Return what fits of a file, and the book with what does not.
 
-    Raises
-    ------
-    StatementError
-        If the text is not TOML: then nothing more can be said.
+    A text that is not TOML raises StatementError: then nothing more can be said.
     """
     data = _toml(source, name)
     book = Book(source, line_index(source))

@@ -45,15 +45,9 @@ _LONGEST = 100_000
 
 @dataclass(eq=False)
 class Code:
-    """Statements before a problem.
+    """Statements before a problem."""
 
-    Parameters
-    ----------
-    taken
-        Names that mean something else.
-    """
-
-    taken: list[str]
+    taken: list[str]  # names that mean something else
     setup: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     _named: dict[int, str] = field(default_factory=dict)

@@ -98,12 +98,7 @@ def _minus(power: int) -> str:
 def to_mathml(expression: Expression, names: Names | None = None) -> str:
     """Return the MathML of an expression, without the ``<math>`` around it.
 
-    Parameters
-    ----------
-    expression
-        The graph.
-    names
-        Words for constants, {1e-4: "nu"}: a constant of that size is shown by its name.
+    `names` are words for constants, {1e-4: "nu"}: a constant of that size is shown by its name.
     """
     if _signs(expression) > LONGEST:
         return "<mtext>(a long expression)</mtext>"

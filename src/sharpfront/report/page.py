@@ -27,18 +27,10 @@ def asset(name: str) -> str:
 
 @dataclass(eq=False)
 class HtmlPage:
-    """A page that is written from top to bottom and rendered once.
+    """A page that is written from top to bottom and rendered once."""
 
-    Parameters
-    ----------
-    title
-        Heading and window title.
-    style
-        Rules after the page's own.
-    """
-
-    title: str
-    style: str = ""
+    title: str  # heading and window title
+    style: str = ""  # rules after the page's own
     _parts: list[str] = field(default_factory=list)
     _sections: list[tuple[str, str]] = field(default_factory=list)
 
@@ -90,18 +82,10 @@ class HtmlPage:
         words: int = 1,
         cards: bool = True,
     ) -> None:
-        """Write a table.
+        """Write a table; what follows a line break in a cell is set small.
 
-        Parameters
-        ----------
-        head, rows
-            Texts; what follows a line break in a cell is set small.
-        caption
-            What the table shows.
-        words
-            So many columns on the left are words, the others numbers.
-        cards
-            On a phone, show each row as a card; otherwise the table scrolls sideways.
+        So many columns on the left are `words`, the others numbers. As `cards`, each row is one on
+        a phone; otherwise the table scrolls sideways.
         """
         tops = "".join(f"<th{_kind(i, words)}>{inline(text)}</th>" for i, text in enumerate(head))
         lines = "".join(

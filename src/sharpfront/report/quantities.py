@@ -17,24 +17,12 @@ Exact = Callable[..., Any] | Mapping[str, Callable[..., Any]]
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """One quantity of a page.
+    """One quantity of a page."""
 
-    Parameters
-    ----------
-    key
-        How data and page refer to it.
-    unknown
-        Which unknown's kernels it is shown with.
-    kind
-        ``"solution"``, ``"residual"`` or ``"error"``.
-    quantity
-        Label and function of points; residual and error as log10 of their sizes.
-    """
-
-    key: str
-    unknown: str
-    kind: str
-    quantity: Quantity
+    key: str  # how data and page refer to it
+    unknown: str  # which unknown's kernels it is shown with
+    kind: str  # ``"solution"``, ``"residual"`` or ``"error"``
+    quantity: Quantity  # label and function of points; residual and error as log10 of their sizes
 
     def words(self) -> dict[str, Any]:
         """Return what the page needs to know of it."""

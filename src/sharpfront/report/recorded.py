@@ -33,18 +33,10 @@ class NotRecordedError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Recorded(NDArrayOperatorsMixin):
-    """What was done to some names, as code.
+    """What was done to some names, as code."""
 
-    Parameters
-    ----------
-    code
-        A Python expression.
-    rank
-        How strongly its outermost operation binds.
-    """
-
-    code: str
-    rank: int = _ATOM
+    code: str  # a Python expression
+    rank: int = _ATOM  # how strongly its outermost operation binds
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Record the call of a ufunc."""

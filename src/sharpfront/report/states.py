@@ -22,21 +22,11 @@ _CURVES, _MAPS = 61, 31
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Where kernels and the components of their mixture were.
+    """Where kernels and the components of their mixture were."""
 
-    Parameters
-    ----------
-    note
-        Which solve or moment this is, in words.
-    kernels
-        Of each unknown; without those whose positions are not known.
-    mixture
-        That placed them, or None.
-    """
-
-    note: str
-    kernels: dict[str, Kernels]
-    mixture: Mixture | None
+    note: str  # which solve or moment this is, in words
+    kernels: dict[str, Kernels]  # of each unknown; without those whose positions are not known
+    mixture: Mixture | None  # that placed them, or None
 
     @property
     def components(self) -> Kernels | None:

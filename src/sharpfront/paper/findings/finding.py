@@ -17,24 +17,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim or a question, its verdict, and the numbers behind it.
+    """A claim or a question, its verdict, and the numbers behind it."""
 
-    Parameters
-    ----------
-    key
-        A word for tests and links.
-    title
-        What was looked at, one line.
-    verdict
-        What came out.
-    evidence
-        Paragraphs with the numbers; those that begin with a dash are items of a list.
-    figures
-        Names of the figures that show it.
-    """
-
-    key: str
-    title: str
-    verdict: Verdict
+    key: str  # a word for tests and links
+    title: str  # what was looked at, one line
+    verdict: Verdict  # what came out
+    # Paragraphs with the numbers; those that begin with a dash are items of a list.
     evidence: tuple[str, ...]
-    figures: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()  # names of the figures that show it
