@@ -156,55 +156,14 @@ def test_random_draws_follow_the_mixture_and_the_seed():
     np.testing.assert_allclose(share, mixture.weights, atol=5 * 0.5 / np.sqrt(40_000))
 
 
-@pytest.mark.parametrize("count", [1, 7, 100, 1000])
-def test_low_discrepancy_draws_share_points_out_to_within_one(count):
-    weights = np.array([0.1, 0.0, 0.33, 0.57])
-    mixture = Mixture(weights, [0.0, 50.0, 100.0, 200.0], np.ones(4))
-    for seed in range(20):
-        x = mixture.draw_quasi(count, seed)[:, 0]
-        found = [np.sum(np.abs(x - mean) < 20) for mean in mixture.means[:, 0]]
-        assert sum(found) == count
-        assert found[1] == 0
-        assert np.abs(found - count * weights).max() <= 1
-
-
-def test_low_discrepancy_draws_are_finite_where_the_sequence_is_zero(monkeypatch):
-    def zeros(power, dimension, rng):
-        return np.zeros((2**power, dimension))
-
-    monkeypatch.setattr("sharpfront.mixture.model.sobol", zeros)
-    np.testing.assert_allclose(
-        Mixture([1.0], [0.0], [1.0]).draw_quasi(4), stats.norm.ppf(2.0**-31), rtol=1e-12
-    )
-
-
-def test_low_discrepancy_draws_beat_random_ones_and_follow_the_seed():
-    mixture = some_mixture(3, 2, seed=3)
-    mean = mixture.weights @ mixture.means
-    quasi = [np.abs(mixture.draw_quasi(2048, s).mean(axis=0) - mean).max() for s in range(5)]
-    random = [np.abs(mixture.draw(2048, s).mean(axis=0) - mean).max() for s in range(5)]
-    assert max(quasi) < 0.01
-    assert max(quasi) < 0.2 * np.median(random)
-    assert np.array_equal(mixture.draw_quasi(9, 1), mixture.draw_quasi(9, 1))
-    assert not np.array_equal(mixture.draw_quasi(9, 1), mixture.draw_quasi(9, 2))
-
-
-def test_low_discrepancy_draws_have_the_covariance_of_an_oblique_component():
-    covariance = np.array([[2.0, 1.2], [1.2, 1.0]])
-    x = Mixture([1.0], [[5.0, -5.0]], [covariance]).draw_quasi(4096)
-    np.testing.assert_allclose(np.cov(x.T), covariance, rtol=5e-3)
-
-
 @pytest.mark.parametrize("bad", [-1, 1.5])
 def test_counts_and_seeds_are_checked(bad):
     mixture = some_mixture(2, 2)
-    assert mixture.draw(0, 0).shape == mixture.draw_quasi(0).shape == (0, 2)
+    assert mixture.draw(0, 0).shape == (0, 2)
     with pytest.raises(MixtureError, match=r"got count = .* expected an integer not below 0"):
         mixture.draw(bad, 0)
-    with pytest.raises(MixtureError, match="got count"):
-        mixture.draw_quasi(bad)
     with pytest.raises(MixtureError, match="got seed"):
-        mixture.draw_quasi(1, seed=bad)
+        mixture.draw(1, seed=bad)
 
 
 def test_cdf_and_quantile_of_one_component_are_the_normal_ones():

@@ -215,14 +215,12 @@ def function(
     raise refusal(name, "a function", value, attempt, error)
 
 
-def one_of(
-    value: Any, name: str, known: Sequence[str], error: type[SharpfrontError] = ProblemError
-) -> str:
+def one_of(value: Any, name: str, known: Sequence[str]) -> str:
     """Return one of several words."""
     if isinstance(value, str) and value in known:
         return value
     words = ", ".join(map(repr, known))
-    raise refusal(name, f"one of {words}", value, f"{name}={known[0]!r}", error)
+    raise refusal(name, f"one of {words}", value, f"{name}={known[0]!r}")
 
 
 def numbers_in(
@@ -249,11 +247,11 @@ def listed(value: Any) -> tuple[Any, ...]:
     return (value,) if single else tuple(value)
 
 
-def solution_like(value: Any, name: str = "solution") -> Any:
+def solution_like(value: Any) -> Any:
     """Return a solution, which rooms below it know by what it has."""
     if hasattr(value, "approximation") and hasattr(value, "outcome"):
         return value
-    raise refusal(name, "a Solution, as solve returns it or sf.load reads it", value)
+    raise refusal("solution", "a Solution, as solve returns it or sf.load reads it", value)
 
 
 def file_path(value: Any, name: str, error: type[SharpfrontError] = ProblemError) -> Path:

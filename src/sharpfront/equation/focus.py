@@ -8,7 +8,7 @@ arguments: the zeros and turns of each that samples do not resolve.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.special as sp
@@ -46,18 +46,12 @@ RESOLVED = 0.5
 MOST = 64
 
 
-def foci(
-    expression: Expression,
-    coordinate: str,
-    low: float,
-    high: float,
-    others: Mapping[str, float] | None = None,
-) -> Values:
+def foci(expression: Expression, coordinate: str, low: float, high: float) -> Values:
     """Return the places along a coordinate at which a function may be narrow, sorted, (n,).
 
-    Parts with unknowns in them are passed over; `others` has the values of the other coordinates.
+    Parts with unknowns in them are passed over.
     """
-    along = Along(expression, coordinate, low, high, others or {})
+    along = Along(expression, coordinate, low, high, {})
     found: set[float] = set()
     for node in ordered(expression):
         for argument in _unresolved(node, along):

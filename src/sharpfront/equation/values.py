@@ -79,7 +79,6 @@ def inside_values(
     leaves: Mapping[Key, Values],
     inside: Mapping[Key, Values],
     count: int,
-    what: str = "coefficient in the equation",
 ) -> Values:
     """Return the expression at `count` points of an edge, as a limit from one side of it.
 
@@ -91,7 +90,8 @@ def inside_values(
         beside = evaluate_nodes(expression, inside)
         for node in ordered(expression):
             values[id(node)] = _limit(node, values, beside, leaves)
-    return _finite(np.broadcast_to(values[id(expression)], (count,)), leaves, what)
+    at_edge = np.broadcast_to(values[id(expression)], (count,))
+    return _finite(at_edge, leaves, "coefficient in the equation")
 
 
 def _limit(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,16 +49,13 @@ def shape_mesh(
     spacing: float,
     *,
     interior: FloatArray | None = None,
-    boundary: Mapping[str, FloatArray] | None = None,
     chart: Chart | None = None,
-    seed: int = 0,
 ) -> Mesh:
     """Return a mesh of a domain in two or three dimensions, closer where its boundary is small.
 
-    The spacing is that in the chart; `spacing_for` gives it for a number of points. Points may be
-    given for the inside, where nothing is small, and for parts of the boundary, in place of evenly
-    spread ones. The triangulation is made in the chart, so that anisotropic clusters get cells of
-    their own shape. The seed is that of a slight irregularity that keeps points off common circles.
+    The spacing is that in the chart; `spacing_for` gives it for a number of points. Points for the
+    inside, where nothing is small, may be given in place of evenly spread ones. The triangulation
+    is made in the chart, so that anisotropic clusters get cells of their own shape.
     """
     from scipy.spatial import Delaunay
 
@@ -71,9 +67,9 @@ def shape_mesh(
     chart = chart or Chart()
     sizing = sizing_of(domain, spacing, chart)
     nodes, dense = rim_points(domain, sizing, chart)
-    edge = _joined(domain, [boundary.get(p, nodes[p]) if boundary else nodes[p] for p in nodes])
-    inside = _lattice(domain, spacing, seed) if interior is None else np.asarray(interior, float)
-    inside = _refined(domain, inside, edge, sizing, chart, seed)
+    edge = _joined(domain, list(nodes.values()))
+    inside = _lattice(domain, spacing) if interior is None else np.asarray(interior, float)
+    inside = _refined(domain, inside, edge, sizing, chart)
     points = np.concatenate([edge, inside])
     flat = chart.forward(points)
     found = Delaunay(flat).simplices
@@ -99,7 +95,7 @@ def _joined(domain: Domain, parts: list[FloatArray]) -> FloatArray:
 
 
 def _refined(
-    domain: Domain, inside: FloatArray, edge: FloatArray, sizing: Sizing, chart: Chart, seed: int
+    domain: Domain, inside: FloatArray, edge: FloatArray, sizing: Sizing, chart: Chart
 ) -> FloatArray:
     """Return the points inside with closer ones in place of those beside what is small."""
     from scipy.spatial import cKDTree
@@ -114,7 +110,7 @@ def _refined(
         return inside
     flat = _leaves(domain, sizing, chart)
     sizes = sizing(flat)
-    flat += _JITTER * sizes[:, None] * np.random.default_rng(seed).uniform(-1, 1, flat.shape)
+    flat += _JITTER * sizes[:, None] * np.random.default_rng(0).uniform(-1, 1, flat.shape)
     near, _ = cKDTree(np.concatenate([chart.forward(edge), coarse[kept]])).query(flat)
     # A chart ends with the box around the domain, and would put what lies beyond on its faces.
     low, high = chart.forward(domain.bounds)
@@ -141,7 +137,7 @@ def _leaves(domain: Domain, sizing: Sizing, chart: Chart) -> FloatArray:
     return np.concatenate(found) if found else np.empty((0, len(axes)))
 
 
-def _lattice(domain: Domain, spacing: float, seed: int) -> FloatArray:
+def _lattice(domain: Domain, spacing: float) -> FloatArray:
     """Return a hexagonal or body-centred lattice inside the domain, slightly disturbed."""
     low, high = domain.bounds
     d = domain.dimension
@@ -149,7 +145,7 @@ def _lattice(domain: Domain, spacing: float, seed: int) -> FloatArray:
     axes = [np.arange(a + s / 4, b, s) for a, b, s in zip(low, high, steps, strict=True)]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
     points = np.concatenate([grid, grid + steps / 2])
-    points += _JITTER * spacing * np.random.default_rng(seed).uniform(-1, 1, points.shape)
+    points += _JITTER * spacing * np.random.default_rng(0).uniform(-1, 1, points.shape)
     points = points[domain.contains(points)]
     return np.asarray(points[domain.distance(points) > _MARGIN * spacing])
 

@@ -124,7 +124,7 @@ def _shown(
     code, missing = script(solution, {})
     parts = {
         "verdict": lambda page: verdict(page, solution),
-        "viewer": lambda page: page.markup(viewer_markup(solution, data)),
+        "viewer": lambda page: page.markup(viewer_markup(data)),
         "figures": lambda page: figures(page, solution, error),
         "trust": lambda page: trust(page, solution, error),
         "history": lambda page: history(page, solution),

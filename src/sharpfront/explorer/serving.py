@@ -36,7 +36,7 @@ def bound(port: int) -> socket.socket:
 def serve_explorer(
     listener: socket.socket, pool: Pool, *, start: str | None = None, browser: bool = True
 ) -> None:
-    """Serve the page until Ctrl-C, beginning with the text of a problem file; workers end with it."""
+    """Serve the page, beginning with a problem file's text, until Ctrl-C; workers end with it."""
     if browser:
         threading.Timer(0.5, webbrowser.open, [address(listener)]).start()
     # The server ends in good order, and then raises what it was interrupted by.

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from sharpfront.errors import MixtureError
-from sharpfront.sobol import sobol
 
 FloatArray: TypeAlias = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
@@ -97,21 +96,6 @@ class Mixture:
         rng = np.random.default_rng(whole(seed, "seed"))
         chosen = rng.choice(self.components, size=whole(count, "count"), p=self.weights)
         return self._place(chosen, rng.standard_normal((count, self.dimension)))
-
-    def draw_quasi(self, count: int, seed: int = 0) -> FloatArray:
-        """Low-discrepancy points (count, d) from a scrambled Sobol sequence in d + 1 dimensions.
-
-        The ranks of the first coordinate share the points out, to each component a number within
-        one of pi_k count; the other coordinates go through the inverse normal distribution.
-        """
-        rng = np.random.default_rng(whole(seed, "seed"))
-        # Half a bit up: the sequence may contain 0, whose normal quantile is infinite.
-        power = max(whole(count, "count") - 1, 0).bit_length()
-        unit = sobol(power, self.dimension + 1, rng)[:count] + 2.0**-31
-        level = (unit[:, 0].argsort().argsort() + 0.5) / max(count, 1)
-        live = np.flatnonzero(self.weights)
-        chosen = live[np.searchsorted(self.weights[live].cumsum()[:-1], level)]
-        return self._place(chosen, ndtri(unit[:, 1:]))
 
     def _place(self, chosen: NDArray[np.int64], standard: FloatArray) -> FloatArray:
         """Turn standard normal z (n, d) into mu_k + L_k z with the chosen k (n,)."""

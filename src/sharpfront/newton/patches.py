@@ -49,7 +49,7 @@ class PatchRelinearised(PatchAssessment):
 
 
 class PatchCorrector:
-    """Patches that resolve the data of a first linear problem, refined where rough solutions ask."""
+    """Patches that resolve a first linear problem's data, refined where rough solutions ask."""
 
     def __init__(self, inner: Patches, first: Problem, tol: float, seed: int) -> None:
         self._inner = inner

@@ -17,22 +17,6 @@ from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 
 
-class Assessed(Protocol):
-    """An assessment of an iterate, with the linear problem about it."""
-
-    @property
-    def problem(self) -> Problem:
-        """The linear problem about it."""
-
-    @property
-    def changed(self) -> float:
-        """The largest change from the iterate before, relative to max(1, max|u|)."""
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """Smaller is better."""
-
-
 class Corrector(Protocol):
     """Solves linear problems roughly, on the way to a first approximation."""
 

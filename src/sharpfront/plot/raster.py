@@ -70,7 +70,7 @@ def raster(
     x, y = (low[i] + (np.arange(count[i]) + 0.5) * cell[i] for i in range(2))
     middles = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     values = _inside(function, domain, where, middles).reshape(count[1], count[0])
-    streaks = np.concatenate([_streaks(kernels, cell), _rim(domain, where, outline, resolution)])
+    streaks = np.concatenate([_streaks(kernels, cell), _rim(domain, outline, resolution)])
     streaks = streaks[where.within(streaks)]
     beyond = _inside(function, domain, where, streaks)
     seen = np.isfinite(beyond)
@@ -119,7 +119,7 @@ def _streaks(kernels: Kernels, cell: FloatArray) -> FloatArray:
     return np.asarray((centres[:, None, :] + _ALONG[:, None] * long[:, None, :]).reshape(-1, 2))
 
 
-def _rim(domain: Domain, where: Section, outline: Path | None, resolution: int) -> FloatArray:
+def _rim(domain: Domain, outline: Path | None, resolution: int) -> FloatArray:
     """Return places on the boundary, some for each cell that it passes."""
     if outline is None:
         return np.zeros((0, 2))

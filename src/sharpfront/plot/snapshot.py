@@ -88,7 +88,7 @@ class Moment:
             name: StillBasis(
                 self.domain.dimension,
                 basis_kernels(basis, self.t),
-                mixture_in_time(self.solution, basis, self.t),
+                mixture_in_time(self.solution, self.t),
             )
             for name, basis in whole.bases.items()
         }
@@ -140,7 +140,7 @@ class Moment:
         return int(self.solution.history[i].kernels) * len(self.unknowns)
 
 
-def mixture_in_time(solution: Any, basis: Any, t: float) -> Mixture | None:
+def mixture_in_time(solution: Any, t: float) -> Mixture | None:
     """Return the mixture of a solution in time at a moment, its means inside the domain."""
     found = mixture_between(solution.history, t)
     if found is None:

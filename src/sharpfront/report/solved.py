@@ -71,7 +71,7 @@ def solve_report(
     page.contents()
     _problem(page, solution, statement)
     page.section("Solution")
-    page.markup(viewer_markup(solution, data))
+    page.markup(viewer_markup(data))
     page.section("How far to trust it")
     trust(page, solution, error)
     page.section("How it got there")

@@ -94,11 +94,10 @@ def moments(solution: Any) -> FloatArray:
 
 def instants(solution: Any, times: FloatArray) -> list[Placement]:
     """Return kernels and mixture of a problem in time at moments."""
-    basis = solution.approximation.bases[solution.unknowns[0]]
     out = []
     for t in times:
         i = step_at(solution.history, float(t))
-        mixture = mixture_in_time(solution, basis, float(t))
+        mixture = mixture_in_time(solution, float(t))
         note = f"t = {t:.4g}"
         if i is not None:
             step = solution.history[i]

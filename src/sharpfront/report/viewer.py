@@ -15,7 +15,7 @@ _HINT = (
 _CUT_STEPS = 400
 
 
-def viewer_markup(solution: Any, data: dict[str, Any]) -> str:
+def viewer_markup(data: dict[str, Any]) -> str:
     """Return the interactive part of the page; the script finds its elements by their ids."""
     parts = [_controls(data), _scrub(data)]
     if data["kind"] == "line":

@@ -71,10 +71,10 @@ def in_widths(case: Case, points: FloatArray) -> FloatArray:
     return np.asarray((layer.position - points) / layer.width)
 
 
-def zoom_axis(axes: Axes, case: Case, far: float = 1e4) -> None:
+def zoom_axis(axes: Axes, case: Case) -> None:
     """Turn the x axis into distance from the layer in layer widths, the layer at the right."""
     axes.set_xscale("log")
-    axes.set_xlim(far, 0.05)
+    axes.set_xlim(1e4, 0.05)
     axes.set_xlabel(f"distance from the layer at x = {nearest_layer(case).position:g}, in widths")
     axes.axvspan(1, 0.05, color="#f4ead2", lw=0, zorder=0)
 
