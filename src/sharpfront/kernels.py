@@ -7,8 +7,9 @@ S with S^T S = C^-1. Written against the array API: no array library is named he
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from sharpfront.arrays import Array, namespace
 from sharpfront.errors import BasisError
@@ -22,15 +23,11 @@ _LARGEST_EXPONENT = 138.0
 
 @runtime_checkable
 class Kernel(Protocol):
-    """The contract: a name, the highest derivative that exists, and the matrix of values."""
+    """The contract: a name, and the matrix of values."""
 
     @property
     def name(self) -> str:
         """The word that `kernel_named` finds it by."""
-
-    @property
-    def max_order(self) -> int | None:
-        """The highest total order of a continuous derivative; None for any."""
 
     def matrix(self, points: Array, centres: Array, shapes: Array, orders: Orders) -> Array:
         """Return d^orders phi_j(x_i) as an (m, n) array."""
@@ -45,7 +42,6 @@ class Gaussian:
     """
 
     name = "gaussian"
-    max_order = None
 
     def matrix(self, points: Array, centres: Array, shapes: Array, orders: Orders) -> Array:
         """Return d^orders phi_j(x_i) as an (m, n) array."""
@@ -69,33 +65,23 @@ class Gaussian:
         return known[orders]
 
 
-@dataclass(frozen=True)
-class Wendland:
-    """(1 - r)^6 (35 r^2 + 18 r + 3) / 3 for r = |z| < 1 and zero beyond: compact, C^4.
+class _Radial:
+    """A profile f of s = |z|^2 / 2.
 
-    As a function f of s = r^2 / 2, so that derivatives in x follow from those in s by
+    Derivatives in x follow from those in s by
     d_i d^a f^(k) = y_i d^a f^(k+1) + sum_j P_ij a_j d^(a - e_j) f^(k+1).
     """
 
-    name = "wendland"
-    max_order = 4
-
     def matrix(self, points: Array, centres: Array, shapes: Array, orders: Orders) -> Array:
         """Return d^orders phi_j(x_i) as an (m, n) array."""
-        if sum(orders) > self.max_order:
-            raise BasisError(
-                f"The Wendland kernel has derivatives up to order {self.max_order}, "
-                f"got {orders}. Use the Gaussian kernel."
-            )
-        metric = _Metric(points, centres, shapes)
-        return self._chain(metric, orders, 0, {})
+        return self._chain(_Metric(points, centres, shapes), orders, 0, {})
 
     def _chain(
         self, metric: _Metric, orders: Orders, k: int, known: dict[tuple[Orders, int], Array]
     ) -> Array:
         if (orders, k) not in known:
             if not any(orders):
-                known[orders, k] = self._profile(metric.half_square, k)
+                known[orders, k] = self.profile(metric.half_square, k)
             else:
                 i, lower = _lowered(orders)
                 result = metric.y[i] * self._chain(metric, lower, k + 1, known)
@@ -106,56 +92,32 @@ class Wendland:
                 known[orders, k] = result
         return known[orders, k]
 
-    def _profile(self, half_square: Array, k: int) -> Array:
-        """Return the k-th derivative of the profile in s; ds = r dr."""
-        xp = namespace(half_square)
-        r = xp.sqrt(2 * half_square)
-        inside = xp.where(r < 1, 1 - r, r * 0)
-        if k == 0:
-            return inside**6 * (35 * r**2 + 18 * r + 3) / 3
-        if k == 1:
-            return -56 / 3 * inside**5 * (5 * r + 1)
-        if k == 2:
-            return 560 * inside**4
-        # The next two have poles at r = 0 that the factors y and y^3 in front of them cancel.
-        safe = xp.where(r > 1e-100, r, r * 0 + 1)
-        if k == 3:
-            return xp.where(r > 1e-100, -2240 * inside**3 / safe, r * 0)
-        return xp.where(r > 1e-100, 2240 * inside**2 * (1 + 2 * r) / safe**3, r * 0)
+    def profile(self, half_square: Array, k: int) -> Array:
+        """Return the k-th derivative of the profile in s."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class TanhRidge:
-    """tanh(w . (x - c)), w the first row of the shape: the feature of a plain neural network.
+class InverseMultiquadric(_Radial):
+    """1 / sqrt(1 + |z|^2): smooth, with tails that are felt far away."""
 
-    d^a phi = w^a tanh^(|a|), and tanh^(n) is a polynomial in t = tanh with
-    p_(n+1)(t) = p_n'(t) (1 - t^2).
-    """
+    name = "inverse-multiquadric"
 
-    name = "tanh"
-    max_order = None
+    def profile(self, half_square: Array, k: int) -> Array:
+        """Return (-1)^k 1 3 5 ... (2k - 1) (1 + 2 s)^(-1/2 - k)."""
+        return (-1) ** k * math.prod(range(1, 2 * k, 2)) * (1 + 2 * half_square) ** (-0.5 - k)
 
-    def matrix(self, points: Array, centres: Array, shapes: Array, orders: Orders) -> Array:
-        """Return d^orders phi_j(x_i) as an (m, n) array."""
-        xp = namespace(points)
-        argument: Any = 0.0
-        for i in range(len(orders)):
-            argument = argument + shapes[None, :, 0, i] * _offset(points, centres, i)
-        t = xp.tanh(argument)
-        result = t * 0
-        for coefficient in reversed(_tanh_polynomial(sum(orders))):
-            result = result * t + coefficient
-        for i, times in enumerate(orders):
-            result = result * shapes[None, :, 0, i] ** times
-        return result
+
+KERNELS: tuple[Kernel, ...] = (Gaussian(), InverseMultiquadric())
 
 
 def kernel_named(name: str) -> Kernel:
     """Return a kernel by the name it carries in a file."""
-    for kernel in (Gaussian(), Wendland(), TanhRidge()):
+    for kernel in KERNELS:
         if kernel.name == name:
             return kernel
-    raise BasisError(f"There is no kernel called {name!r}; known: gaussian, wendland, tanh.")
+    known = ", ".join(kernel.name for kernel in KERNELS)
+    raise BasisError(f"There is no kernel called {name!r}; known: {known}.")
 
 
 class _Metric:
@@ -199,14 +161,3 @@ def _lowered(orders: Orders) -> tuple[int, Orders]:
 
 def _minus_one(orders: Orders, i: int) -> Orders:
     return (*orders[:i], orders[i] - 1, *orders[i + 1 :])
-
-
-def _tanh_polynomial(n: int) -> list[float]:
-    """Return the n-th derivative of tanh as a polynomial in t, lowest coefficient first."""
-    p = [0.0, 1.0]
-    for _ in range(n):
-        slope = [i * c for i, c in enumerate(p)][1:]
-        p = [*slope, 0.0, 0.0]
-        for i, c in enumerate(slope):
-            p[i + 2] -= c
-    return p

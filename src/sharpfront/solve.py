@@ -22,6 +22,7 @@ from sharpfront.equation.expression import IMAGINARY, SPECTRAL, derivatives_in
 from sharpfront.errors import ArgumentError, OutcomeKind, ProblemError
 from sharpfront.family import Family
 from sharpfront.history import Record
+from sharpfront.kernels import Kernel, kernel_named
 from sharpfront.problem import Problem
 from sharpfront.progress import told
 from sharpfront.solution import Solution
@@ -48,6 +49,7 @@ def solve(
     components: int | None = None,
     seed: int = 42,
     adaptor: Adaptor | None = None,
+    kernel: Kernel | str | None = None,
     on_step: Callable[[Any], None] | None = None,
     progress: bool = False,
     resume: Solution | None = None,
@@ -84,6 +86,10 @@ def solve(
     adaptor
         Who decides where kernels and rows go, with settings of its own; instead of `max_kernels`
         and `components`.
+    kernel
+        Another profile than the Gaussian: ``"inverse-multiquadric"``, or an object with `name` and
+        `matrix`. It is for linear problems without time, solved once on broad kernels in even
+        places, or by `Uniform` or `Paper` as the adaptor; nothing else takes it.
     on_step
         Called with each `Record`, or in time each `TimeStep`, as it is made.
     progress
@@ -118,12 +124,13 @@ def solve(
             components=components,
             seed=seed,
             adaptor=adaptor,
+            kernel=kernel,
             on_step=on_step,
             progress=progress,
             device=device,
             cluster=cluster,
         )
-    how = _How(budget, guess, adaptor, on_step, progress, resume, device, cluster)
+    how = _How(budget, guess, adaptor, kernel, on_step, progress, resume, device, cluster)
     if _is_family(problem, parameters):
         return _member(Family.of(problem), parameters, how)
     stated, tol = _check(problem, budget)
@@ -137,6 +144,7 @@ class _How:
     budget: Budget
     guess: Any
     adaptor: Adaptor | None
+    kernel: Kernel | str | None
     on_step: Callable[[Any], None] | None
     progress: bool
     resume: Solution | None
@@ -183,14 +191,16 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
     if stated.time is not None:
         from sharpfront.evolve import evolve
 
-        given = {"guess": how.guess, "adaptor": adaptor}
+        given = {"guess": how.guess, "adaptor": adaptor, "kernel": how.kernel}
         _refuse("for a problem in time", **given, device=how.device, cluster=how.cluster)
         with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
             return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
     other = None
-    if adaptor is None and not _is_line(stated):
+    if how.kernel is not None:
+        adaptor, budget = _with_kernel(how.kernel, adaptor, budget)
+    elif adaptor is None and not _is_line(stated):
         from sharpfront.adapt.space import ResolveSpace
 
         other = ResolveSpace(**_given(budget))
@@ -345,6 +355,28 @@ def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adapto
     if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
         return Resolve(**given)
     return ResolveSpace(**given)
+
+
+def _with_kernel(
+    kernel: Kernel | str, adaptor: Adaptor | None, budget: Budget
+) -> tuple[Adaptor, Budget]:
+    """Return the adaptor with another profile, and what is left of the budget."""
+    from sharpfront.adapt import Paper, Uniform
+
+    if isinstance(kernel, str):
+        kernel = kernel_named(kernel)
+    if adaptor is None:
+        # Broad, because a profile with long tails needs neighbours beyond the nearest; conditions
+        # weigh more than in the paper, whose choice leaves them open by a fifth of u.
+        count = budget.max_kernels or Uniform.kernels
+        adaptor = Uniform(kernels=count, overlap=10.0, penalty=100.0)
+        budget = replace(budget, max_kernels=None)
+    if not isinstance(adaptor, Uniform | Paper):
+        raise ProblemError(
+            f"kernel= goes with sf.Uniform and sf.Paper; {type(adaptor).__name__} makes its "
+            "functions from Gaussians. Leave one of the two out."
+        )
+    return replace(adaptor, kernel=kernel), budget
 
 
 def _is_line(problem: Problem) -> bool:

@@ -23,6 +23,7 @@ from sharpfront.checks import finite, one_of, positive, whole
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind
 from sharpfront.estimate import Assessment, assess
 from sharpfront.geometry import Domain
+from sharpfront.kernels import Gaussian, Kernel
 from sharpfront.leastsquares import SVD, LeastSquares
 from sharpfront.mixture import Mixture, fit
 from sharpfront.problem import Problem
@@ -105,6 +106,8 @@ class Paper:
         squared size of the domain; default scikit-learn's 1e-6. Left open.
     leastsquares
         The pseudo-inverse of the appendix.
+    kernel
+        The Gaussian of equation 6 by default.
     """
 
     kernels: int = 300
@@ -125,6 +128,7 @@ class Paper:
     outside: Literal["redraw", "clip", "keep"] = "redraw"
     regularisation: float = 1e-6
     leastsquares: LeastSquares = field(default_factory=SVD)
+    kernel: Kernel = field(default_factory=Gaussian)
 
     def __post_init__(self) -> None:
         check_baseline(self)
@@ -142,7 +146,7 @@ class Paper:
 
     def start(self, problem: Problem, tol: float, seed: int) -> PaperState:
         """Return the state before the first solve: the baseline's kernels and rows."""
-        bases = uniform_bases(problem, self.kernels, self.overlap, self.centres, seed)
+        bases = uniform_bases(self, problem, seed)
         points = problem.domain.sample(self.collocation, self.sampling, seed + 10_007)
         return PaperState(problem, seed, tol, points, bases)
 
@@ -226,7 +230,7 @@ class Paper:
                 domain.sample(self.kernels - guided, "random", int(rng.integers(2**31))),
             ]
         )
-        return isotropic(centres, self.widths(centres))
+        return isotropic(centres, self.widths(centres), self.kernel)
 
     def widths(self, centres: FloatArray) -> FloatArray:
         """Return s_j = beta dist_k(centre_j) + epsilon, (n,)."""

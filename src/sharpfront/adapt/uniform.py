@@ -11,10 +11,10 @@ from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
 from sharpfront.approximation import Approximation
 from sharpfront.basis import KernelBasis, isotropic
-from sharpfront.checks import one_of, positive, whole
+from sharpfront.checks import one_of, positive, refusal, whole
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment, assess
-from sharpfront.geometry.domain import Sampling
+from sharpfront.kernels import Gaussian, Kernel
 from sharpfront.leastsquares import SVD, LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
@@ -55,6 +55,8 @@ class Uniform:
         baseline figure comes out.
     leastsquares
         The paper's pseudo-inverse.
+    kernel
+        The profile, the paper's Gaussian by default.
     """
 
     kernels: int = 300
@@ -64,6 +66,7 @@ class Uniform:
     sampling: Literal["random", "grid"] = "random"
     penalty: float = 1.0
     leastsquares: LeastSquares = field(default_factory=SVD)
+    kernel: Kernel = field(default_factory=Gaussian)
 
     def __post_init__(self) -> None:
         check_baseline(self)
@@ -75,7 +78,7 @@ class Uniform:
     def propose(self, state: UniformState) -> Proposal:
         """Return random centres, one width, fixed rows."""
         problem = state.problem
-        bases = uniform_bases(problem, self.kernels, self.overlap, self.centres, state.seed)
+        bases = uniform_bases(self, problem, state.seed)
         # Another seed than the centres', or rows and centres would be the same points.
         points = problem.domain.sample(self.collocation, self.sampling, state.seed + 10_007)
         per_face = face_count(self.collocation, problem.domain.dimension)
@@ -104,15 +107,15 @@ def check_baseline(settings: Any) -> None:
     whole(settings.collocation, "collocation", 1, "collocation=1500")
     one_of(settings.sampling, "sampling", ("random", "grid"))
     positive(settings.penalty, "penalty", "penalty=1.0")
+    if not isinstance(settings.kernel, Kernel):
+        raise refusal("kernel", "a kernel", settings.kernel, "kernel=sf.kernels.Gaussian()")
 
 
-def uniform_bases(
-    problem: Problem, count: int, overlap: float, how: Sampling, seed: int
-) -> dict[str, KernelBasis]:
-    """Return for each unknown `count` uniform centres of one width."""
-    domain = problem.domain
-    width = overlap * (domain.measure / count) ** (1 / domain.dimension)
+def uniform_bases(settings: Any, problem: Problem, seed: int) -> dict[str, KernelBasis]:
+    """Return for each unknown uniform centres of one width, as `Uniform` and `Paper` say."""
+    domain, count, how = problem.domain, settings.kernels, settings.centres
+    widths = np.full(count, settings.overlap * (domain.measure / count) ** (1 / domain.dimension))
     return {
-        name: isotropic(domain.sample(count, how, seed + i), np.full(count, width))
+        name: isotropic(domain.sample(count, how, seed + i), widths, settings.kernel)
         for i, name in enumerate(problem.unknowns)
     }
