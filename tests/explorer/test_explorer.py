@@ -483,7 +483,7 @@ def reader(served):
 
 @pytest.mark.parametrize("width", [375, 1280])
 def test_a_problem_is_explored_with_the_keyboard_alone(reader, width):
-    reader.open("single-layer", width)
+    reader.open("turning-point", width)
     before = reader.values()
     reader.tab_to("From the catalogue")
     reader.press("ArrowDown")
