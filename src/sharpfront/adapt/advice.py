@@ -37,24 +37,12 @@ class Solved(NamedTuple):
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a solve was allowed, and what it aimed at.
+    """What a solve was allowed, and what it aimed at."""
 
-    Parameters
-    ----------
-    tol
-        The tolerance.
-    most
-        The most kernels.
-    usual
-        The most kernels if nobody says anything.
-    dimension
-        Of the domain.
-    """
-
-    tol: float
-    most: int
-    usual: int
-    dimension: int
+    tol: float  # the tolerance
+    most: int  # the most kernels
+    usual: int  # the most kernels if nobody says anything
+    dimension: int  # of the domain
 
 
 def short_of_kernels(

@@ -49,26 +49,16 @@ _NEGLIGIBLE = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """What the elements found.
+    """What the elements found."""
 
-    Parameters
-    ----------
-    mixtures
-        For each axis; None where nothing is narrow.
-    elements, values
-        The last discretisation and its solution at the nodes (m,).
-    jump
-        The largest change of the solution between neighbouring nodes over its range: small where
-        the features lie along the axes and are resolved.
-    spikes
-        Of the data, found by a survey.
-    """
-
-    mixtures: tuple[Mixture | None, ...]
+    mixtures: tuple[Mixture | None, ...]  # for each axis; None where nothing is narrow
+    # The last discretisation and its solution at the nodes (m,).
     elements: Elements
     values: FloatArray
+    # The largest change of the solution between neighbouring nodes over its range: small where the
+    # features lie along the axes and are resolved.
     jump: float
-    spikes: tuple[Spike, ...]
+    spikes: tuple[Spike, ...]  # of the data, found by a survey
 
 
 def discover(problem: Problem, components: int) -> Marginals:

@@ -54,29 +54,18 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """The varying ones among c_0, ..., c_m, f and weights of integrals at many places.
+    """The varying ones among c_0, ..., c_m, f and weights of integrals at many places."""
 
-    Parameters
-    ----------
-    x
-        The places, (n,): even ones, and denser ones where the graph of a function says that it may
-        be narrow. In a function that cannot be looked into, a feature narrower than the distance
-        of even places may be invisible.
-    rows
-        The values of each function, (n,), or None if it is constant or linear.
-    narrow
-        How far each function is off the lines between even places, zero at those, (n,); None where
-        that is nothing but rounding.
-    even
-        Which of the places are the even ones, (k,).
-    cuts
-        Where a function jumps or bends: read from its formula, else seen and followed to rounding.
-    """
-
+    # The places, (n,): even ones, and denser ones where the graph of a function says that it may be
+    # narrow. In a function that cannot be looked into, a feature narrower than the distance of even
+    # places may be invisible.
     x: FloatArray
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...]  # the values of each function, (n,), or None if it is constant or linear
+    # How far each function is off the lines between even places, zero at those, (n,); None where
+    # that is nothing but rounding.
     narrow: tuple[Row, ...]
-    even: NDArray[np.int64]
+    even: NDArray[np.int64]  # which of the places are the even ones, (k,)
+    # Where a function jumps or bends: read from its formula, else seen and followed to rounding.
     cuts: tuple[Cut, ...]
 
     @property

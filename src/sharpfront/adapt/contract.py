@@ -21,20 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """What to solve next.
+    """What to solve next."""
 
-    Parameters
-    ----------
-    bases
-        The basis of each unknown.
-    system
-        The rows on these bases.
-    rows
-        The forms and points that the system was assembled from, where it was.
-    """
-
-    bases: Mapping[str, Basis]
-    system: LinearSystem | TraceSystem
+    bases: Mapping[str, Basis]  # the basis of each unknown
+    system: LinearSystem | TraceSystem  # the rows on these bases
+    # The forms and points that the system was assembled from, where it was.
     rows: tuple[RowSet, ...] = ()
 
 

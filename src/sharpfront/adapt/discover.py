@@ -41,24 +41,12 @@ SMEAR = 4
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
-    """The last grid with the solution on it.
+    """The last grid with the solution on it."""
 
-    Parameters
-    ----------
-    system
-        The discrete operator.
-    solution
-        u, ..., u^(m-1) at the nodes.
-    source
-        At the middles.
-    monitor
-        Mass per cell; None if nothing was found.
-    """
-
-    system: CellSystem
-    solution: FloatArray
-    source: FloatArray
-    monitor: FloatArray | None
+    system: CellSystem  # the discrete operator
+    solution: FloatArray  # u, ..., u^(m-1) at the nodes
+    source: FloatArray  # at the middles
+    monitor: FloatArray | None  # mass per cell; None if nothing was found
 
 
 def special_points(problem: LineProblem, cuts: Sequence[Cut]) -> FloatArray:

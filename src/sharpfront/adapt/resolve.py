@@ -86,56 +86,28 @@ class Checked(Assessment):
 
 @dataclass(frozen=True, eq=False)
 class ResolveState:
-    """The plan of the next solve, and the best that was seen so far.
+    """The plan of the next solve, and the best that was seen so far."""
 
-    Parameters
-    ----------
-    unknown
-        Its name.
-    problem, tol
-        What is asked.
-    found
-        What discovery saw; None where the difference equations are singular.
-    plan
-        Pieces of the next solve.
-    refusal
-        Why no answer can be trusted, known before the first solve.
-    amplification
-        How much a change of the operator changes the solution.
-    answer
-        The best assessed approximation so far.
-    kept
-        The plan of that answer.
-    stale
-        Solves in a row that did not halve the estimate.
-    seen, cuts
-        The survey of the problem's functions, and where they jump.
-    implied
-        Conditions that were left out because they follow from the others, if data balance.
-    attempts
-        Times that kernels were placed on features that the checking points had missed.
-    tried
-        Kernels and estimate of each solve so far.
-    finished
-        Why it ended.
-    """
-
-    unknown: str
+    unknown: str  # its name
+    # What is asked.
     problem: LineProblem
     tol: float
-    found: Discovery | None
-    plan: Plan
-    refusal: Outcome | None = None
-    amplification: float = np.inf
-    answer: Checked | None = None
-    kept: Plan | None = None
-    stale: int = 0
+    found: Discovery | None  # what discovery saw; None where the difference equations are singular
+    plan: Plan  # pieces of the next solve
+    refusal: Outcome | None = None  # why no answer can be trusted, known before the first solve
+    amplification: float = np.inf  # how much a change of the operator changes the solution
+    answer: Checked | None = None  # the best assessed approximation so far
+    kept: Plan | None = None  # the plan of that answer
+    stale: int = 0  # solves in a row that did not halve the estimate
+    # The survey of the problem's functions, and where they jump.
     seen: Survey | None = None
     cuts: tuple[Cut, ...] = ()
+    # Conditions that were left out because they follow from the others, if data balance.
     implied: tuple[LinearCondition, ...] = ()
+    # Times that kernels were placed on features that the checking points had missed.
     attempts: int = 0
-    tried: tuple[Solved, ...] = ()
-    finished: Outcome | None = None
+    tried: tuple[Solved, ...] = ()  # kernels and estimate of each solve so far
+    finished: Outcome | None = None  # why it ended
 
     @property
     def crowded(self) -> bool:

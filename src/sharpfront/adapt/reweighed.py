@@ -34,26 +34,16 @@ _PART = 0.05
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """What other weights say of a solution.
+    """What other weights say of a solution."""
 
-    Parameters
-    ----------
-    moved
-        The largest change of any unknown, relative to max(1, its size).
-    carried
-        The residual of all rows as an error of the unknowns: its norm times the largest ratio of
-        unknowns to rows that was found.
-    stability
-        That ratio in units of the rows, free of the unknowns' units: one over what the weakest
-        mode leaves in the rows.
-    weakest
-        The unknowns that take part in that mode.
-    """
-
-    moved: float
+    moved: float  # the largest change of any unknown, relative to max(1, its size)
+    # The residual of all rows as an error of the unknowns: its norm times the largest ratio of
+    # unknowns to rows that was found.
     carried: float
+    # That ratio in units of the rows, free of the unknowns' units: one over what the weakest mode
+    # leaves in the rows.
     stability: float
-    weakest: tuple[str, ...]
+    weakest: tuple[str, ...]  # the unknowns that take part in that mode
 
 
 def second_look(

@@ -70,19 +70,11 @@ class ResolveSpace:
     """Products of kernels in the coordinates of mixtures along the axes, on any domain.
 
     Systems in one dimension too: there the products are of one axis.
-
-    Parameters
-    ----------
-    max_kernels
-        The most functions of all unknowns together.
-    components
-        The most components of the mixture of an axis.
-    leastsquares
-        The method for the dense systems.
     """
 
-    max_kernels: int = 4000
-    components: int = 4
+    max_kernels: int = 4000  # the most functions of all unknowns together
+    components: int = 4  # the most components of the mixture of an axis
+    # The method for the dense systems.
     leastsquares: LeastSquares = field(default_factory=Householder)
 
     def __post_init__(self) -> None:

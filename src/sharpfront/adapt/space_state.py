@@ -29,27 +29,16 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class SpaceAssessment(Assessment):
-    """An assessment with what its estimate was made of.
+    """An assessment with what its estimate was made of."""
 
-    Parameters
-    ----------
-    raw
-        The error equation's answer, or the change from the solution before, infinite without one.
-    doubt
-        Factor on it, from solutions that changed by more than their estimates said, or whose
-        residual did not fall.
-    look
-        What other weights of the rows say, where they were asked.
-    rests_on
-        What the estimate rests on where there is no error equation, in words.
-    amplified
-        How many times the kernels' equations amplify changes; 0 where that was not asked.
-    """
-
+    # The error equation's answer, or the change from the solution before, infinite without one.
     raw: float
+    # Factor on it, from solutions that changed by more than their estimates said, or whose residual
+    # did not fall.
     doubt: float
-    look: SecondLook | None = None
-    rests_on: str = ""
+    look: SecondLook | None = None  # what other weights of the rows say, where they were asked
+    rests_on: str = ""  # what the estimate rests on where there is no error equation, in words
+    # How many times the kernels' equations amplify changes; 0 where that was not asked.
     amplified: float = 0.0
 
     @property
@@ -65,51 +54,26 @@ class SpaceAssessment(Assessment):
 
 @dataclass(frozen=True, eq=False)
 class SpaceState:
-    """Where the adaptation stands.
+    """Where the adaptation stands."""
 
-    Parameters
-    ----------
-    problem, tol, seed
-        What is solved, how well, and the seed.
-    found
-        What elements found; None where they cannot be built.
-    mixtures
-        Along each axis; None where nothing is narrow.
-    suspect
-        Whether elements cannot tell the problem from one with many solutions.
-    trial, pending
-        What is proposed next, and what is to be tried after it at the same size.
-    tuned
-        Whether the mixtures' widths have been tried.
-    missing
-        What the problem lacks, if that is plain from its statement.
-    best
-        The trial and assessment with the smallest estimate.
-    last
-        The assessment before, to compare with.
-    idle
-        Growths in a row that did not lower the estimate.
-    tried
-        Kernels and estimate of each solve.
-    finished
-        Why it ended.
-    """
-
+    # What is solved, how well, and the seed.
     problem: Problem
     tol: float
     seed: int
-    found: Marginals | None
-    mixtures: tuple[Mixture | None, ...]
-    suspect: bool
+    found: Marginals | None  # what elements found; None where they cannot be built
+    mixtures: tuple[Mixture | None, ...]  # along each axis; None where nothing is narrow
+    suspect: bool  # whether elements cannot tell the problem from one with many solutions
+    # What is proposed next, and what is to be tried after it at the same size.
     trial: Trial
     pending: tuple[Trial, ...] = ()
-    tuned: bool = False
-    missing: Outcome | None = None
+    tuned: bool = False  # whether the mixtures' widths have been tried
+    missing: Outcome | None = None  # what the problem lacks, if that is plain from its statement
+    # The trial and assessment with the smallest estimate.
     best: tuple[Trial, SpaceAssessment] | None = None
-    last: SpaceAssessment | None = None
-    idle: int = 0
-    tried: tuple[Solved, ...] = ()
-    finished: Outcome | None = None
+    last: SpaceAssessment | None = None  # the assessment before, to compare with
+    idle: int = 0  # growths in a row that did not lower the estimate
+    tried: tuple[Solved, ...] = ()  # kernels and estimate of each solve
+    finished: Outcome | None = None  # why it ended
 
     @property
     def mixture(self) -> Mixture | None:

@@ -37,17 +37,10 @@ _NOTHING = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Spike:
-    """A cloud of points on a spike.
+    """A cloud of points on a spike."""
 
-    Parameters
-    ----------
-    points
-        (n, d).
-    depth
-        How far it reaches across, at least: data on a boundary act as deep as they are wide.
-    """
-
-    points: FloatArray
+    points: FloatArray  # (n, d)
+    # How far it reaches across, at least: data on a boundary act as deep as they are wide.
     depth: float = 0.0
 
     def cells(self, axis: int, edges: FloatArray) -> Indices:

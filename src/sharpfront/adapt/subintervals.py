@@ -30,25 +30,16 @@ REACH = 5.0
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """A part of the interval between cuts or splits.
+    """A part of the interval between cuts or splits."""
 
-    Parameters
-    ----------
-    low, high
-        Its ends.
-    inside
-        Where functions may be sampled: on its own side of a jump.
-    edges, mass
-        Cells (n + 1,) and the monitor's mass in them (n,), to which the mixture is fitted.
-    swings
-        |Change of u| in each cell over the range of u: kernels are needed for each of them.
-    """
-
+    # Its ends.
     low: float
     high: float
-    inside: tuple[float, float]
+    inside: tuple[float, float]  # where functions may be sampled: on its own side of a jump
+    # Cells (n + 1,) and the monitor's mass in them (n,), to which the mixture is fitted.
     edges: FloatArray
     mass: FloatArray
+    # |Change of u| in each cell over the range of u: kernels are needed for each of them.
     swings: FloatArray
 
     @property

@@ -31,24 +31,13 @@ OVERSAMPLED = 2
 
 @dataclass(frozen=True)
 class Patch:
-    """Functions prod_a P_ka(z_a(x_a)) on a box, in space up to a joint degree (`joint`).
+    """Functions prod_a P_ka(z_a(x_a)) on a box, in space up to a joint degree (`joint`)."""
 
-    Parameters
-    ----------
-    maps
-        The map of each axis.
-    functions
-        How many polynomials along each axis.
-    chart
-        Where given, the box is one of the chart, and so are sides and derivatives along axes.
-    region
-        Where given, the domain: its boundary may cut the box.
-    """
-
-    maps: tuple[AxisMap, ...]
-    functions: tuple[int, ...]
+    maps: tuple[AxisMap, ...]  # the map of each axis
+    functions: tuple[int, ...]  # how many polynomials along each axis
+    # Where given, the box is one of the chart, and so are sides and derivatives along axes.
     chart: Chart | None = None
-    region: Region | None = None
+    region: Region | None = None  # where given, the domain: its boundary may cut the box
 
     @cached_property
     def _hash(self) -> int:

@@ -22,18 +22,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """The regions that strips along curves inside a domain leave of it.
+    """The regions that strips along curves inside a domain leave of it."""
 
-    Parameters
-    ----------
-    regions
-        That of each patch, as a number; of those in charts any.
-    edges
-        Points on the long sides of strips with the number of the region beside them, (m, 3);
-        none where there is only one region.
-    """
-
-    regions: tuple[int, ...]
+    regions: tuple[int, ...]  # that of each patch, as a number; of those in charts any
+    # Points on the long sides of strips with the number of the region beside them, (m, 3); none
+    # where there is only one region.
     edges: FloatArray
 
     @classmethod

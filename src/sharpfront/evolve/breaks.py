@@ -37,17 +37,10 @@ SMALL = 1e-6
 
 @dataclass(frozen=True)
 class Break:
-    """A place where data jump or bend, with the lines on both sides.
+    """A place where data jump or bend, with the lines on both sides."""
 
-    Parameters
-    ----------
-    x
-        Where.
-    left, right
-        Value and slope on each side.
-    """
-
-    x: float
+    x: float  # where
+    # Value and slope on each side.
     left: tuple[float, float]
     right: tuple[float, float]
 
@@ -160,30 +153,16 @@ def _kink(f: Function, a: float, b: float) -> Break:
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """A function with its breaks rounded off and its ends corrected.
+    """A function with its breaks rounded off and its ends corrected."""
 
-    Parameters
-    ----------
-    function
-        As given.
-    low, high
-        Its interval.
-    periodic
-        Whether the ends are joined.
-    breaks
-        Where it is rounded, with the widths.
-    needles
-        Where something narrow was seen.
-    ends
-        (side, amount, width, order) of corrections at the ends: by a value or a slope.
-    """
-
-    function: Function
+    function: Function  # as given
+    # Its interval.
     low: float
     high: float
-    periodic: bool
-    breaks: tuple[tuple[Break, float], ...] = ()
-    needles: tuple[float, ...] = ()
+    periodic: bool  # whether the ends are joined
+    breaks: tuple[tuple[Break, float], ...] = ()  # where it is rounded, with the widths
+    needles: tuple[float, ...] = ()  # where something narrow was seen
+    # (side, amount, width, order) of corrections at the ends: by a value or a slope.
     ends: tuple[tuple[int, float, float, int], ...] = ()
 
     def _inside(self, x: FloatArray) -> FloatArray:

@@ -29,35 +29,18 @@ Kept = tuple[Slab, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """What a pair of runs has left behind.
+    """What a pair of runs has left behind."""
 
-    Parameters
-    ----------
-    pair
-        After the last step.
-    good
-        After the last step that can be trusted.
-    notes
-        What was done to the initial state, in words.
-    share
-        The tolerance of the runs as a share of the one that was asked for.
-    number
-        How many pairs of runs there have been, this one included.
-    kept, records, marks
-        The steps of the strict run, their records, and how the solution grew in them.
-    ended
-        None if the end of time was reached, else why not.
-    """
-
-    pair: Pair
-    good: Pair
-    notes: tuple[str, ...]
-    share: float = 1.0
-    number: int = 1
+    pair: Pair  # after the last step
+    good: Pair  # after the last step that can be trusted
+    notes: tuple[str, ...]  # what was done to the initial state, in words
+    share: float = 1.0  # the tolerance of the runs as a share of the one that was asked for
+    number: int = 1  # how many pairs of runs there have been, this one included
+    # The steps of the strict run, their records, and how the solution grew in them.
     kept: tuple[Kept, ...] = ()
     records: tuple[TimeStep, ...] = ()
     marks: tuple[Mark, ...] = ()
-    ended: Outcome | None = None
+    ended: Outcome | None = None  # None if the end of time was reached, else why not
 
     def part(self, tol: float) -> Part:
         """Return the steps that can be trusted."""

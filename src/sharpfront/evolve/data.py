@@ -41,30 +41,14 @@ _LOOK, _MOST_HINTS = 2049, 256
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A residual as a function of place and time.
+    """A residual as a function of place and time."""
 
-    Parameters
-    ----------
-    stated
-        With its unknowns.
-    held
-        With numbers in place of the unknowns and their derivatives.
-    names
-        Of the coordinates of space.
-    points
-        Spread over where the formula holds, (n, d).
-    bounds
-        Of where it holds, (2, d).
-    on_boundary
-        Whether it holds at the points only.
-    """
-
-    stated: Expression
-    held: Expression
-    names: tuple[str, ...]
-    points: FloatArray
-    bounds: FloatArray
-    on_boundary: bool = False
+    stated: Expression  # with its unknowns
+    held: Expression  # with numbers in place of the unknowns and their derivatives
+    names: tuple[str, ...]  # of the coordinates of space
+    points: FloatArray  # spread over where the formula holds, (n, d)
+    bounds: FloatArray  # of where it holds, (2, d)
+    on_boundary: bool = False  # whether it holds at the points only
 
     @cached_property
     def _dependence(self) -> dict[int, frozenset[str]]:

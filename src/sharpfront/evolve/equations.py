@@ -42,24 +42,12 @@ _REMEDY = (
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """An expression that vanishes, with its tangents.
+    """An expression that vanishes, with its tangents."""
 
-    Parameters
-    ----------
-    expression
-        Over derivatives of order (k, 0) and (0, 1) in (x, t).
-    terms
-        d(expression)/d(derivative) for each derivative in it.
-    side
-        For a condition, the end at which it holds: 0 left, 1 right.
-    what
-        Its name in error messages.
-    """
-
-    expression: Expression
-    terms: tuple[Term, ...]
-    what: str
-    side: int = 0
+    expression: Expression  # over derivatives of order (k, 0) and (0, 1) in (x, t)
+    terms: tuple[Term, ...]  # d(expression)/d(derivative) for each derivative in it
+    what: str  # its name in error messages
+    side: int = 0  # for a condition, the end at which it holds: 0 left, 1 right
 
     def order(self, unknown: str) -> int:
         """Return the highest derivative in space of an unknown."""
@@ -77,30 +65,14 @@ class Residual:
 
 @dataclass(frozen=True, eq=False)
 class TimeSystem:
-    """What is marched in time on an interval.
+    """What is marched in time on an interval."""
 
-    Parameters
-    ----------
-    problem
-        As it was stated.
-    names
-        The unknowns, with the rates that were added.
-    equations
-        One for each name, in their order.
-    conditions
-        At the ends.
-    is_linear
-        Whether one Newton step solves it.
-    order_stated
-        For each equation, its number as it was stated.
-    """
-
-    problem: Problem
-    names: tuple[str, ...]
-    equations: tuple[Residual, ...]
-    conditions: tuple[Residual, ...]
-    is_linear: bool
-    order_stated: tuple[int, ...] = ()
+    problem: Problem  # as it was stated
+    names: tuple[str, ...]  # the unknowns, with the rates that were added
+    equations: tuple[Residual, ...]  # one for each name, in their order
+    conditions: tuple[Residual, ...]  # at the ends
+    is_linear: bool  # whether one Newton step solves it
+    order_stated: tuple[int, ...] = ()  # for each equation, its number as it was stated
 
     @property
     def low(self) -> float:

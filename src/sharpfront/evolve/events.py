@@ -38,25 +38,15 @@ Height = Callable[[FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """Where and when a part of a formula stands out.
+    """Where and when a part of a formula stands out."""
 
-    Parameters
-    ----------
-    height
-        How far the part is from what it is mostly, at points (n, d) and moments that broadcast.
-    place, t
-        Its top, (d,).
-    lasts
-        For how long it stands out there.
-    brief
-        Whether it is short, and does not travel.
-    """
-
+    # How far the part is from what it is mostly, at points (n, d) and moments that broadcast.
     height: Height
+    # Its top, (d,).
     place: FloatArray
     t: float
-    lasts: float
-    brief: bool
+    lasts: float  # for how long it stands out there
+    brief: bool  # whether it is short, and does not travel
 
     def seen_from(self, points: FloatArray) -> bool:
         """Tell whether points (n, d) have half of its height at the moment of its top."""

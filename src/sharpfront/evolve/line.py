@@ -50,24 +50,14 @@ _MEANING = (
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """What holds for all runs of a problem.
+    """What holds for all runs of a problem."""
 
-    Parameters
-    ----------
-    system
-        Equations and conditions.
-    tol
-        As it was asked for.
-    kernels, components
-        At most.
-    agenda, watches, pins, looks
-        What equations and conditions do with place and time.
-    """
-
-    system: TimeSystem
-    tol: float
+    system: TimeSystem  # equations and conditions
+    tol: float  # as it was asked for
+    # At most.
     kernels: int
     components: int
+    # What equations and conditions do with place and time.
     agenda: Agenda
     watches: tuple[Watch, ...]
     pins: FloatArray

@@ -34,18 +34,10 @@ AHEAD = (1e-9, 0.5, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Watch:
-    """An equation whose data are compared with what the points of a step see of them.
+    """An equation whose data are compared with what the points of a step see of them."""
 
-    Parameters
-    ----------
-    formula
-        The equation.
-    places
-        Where something stands out for a short time, (n,).
-    """
-
-    formula: Formula
-    places: FloatArray
+    formula: Formula  # the equation
+    places: FloatArray  # where something stands out for a short time, (n,)
 
     @cached_property
     def x(self) -> FloatArray:

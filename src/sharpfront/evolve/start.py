@@ -19,21 +19,11 @@ FIRST, SAMPLES = 48, 8
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """What a run begins with.
+    """What a run begins with."""
 
-    Parameters
-    ----------
-    functions
-        One for each unknown.
-    nodes
-        Dense where they vary.
-    sizes
-        max|u| of each.
-    """
-
-    functions: tuple[Rounded, ...]
-    nodes: FloatArray
-    sizes: FloatArray
+    functions: tuple[Rounded, ...]  # one for each unknown
+    nodes: FloatArray  # dense where they vary
+    sizes: FloatArray  # max|u| of each
 
     def values(self, x: FloatArray) -> FloatArray:
         """Return the unknowns at positions, (n, K)."""

@@ -150,31 +150,16 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Measurements of one quantity.
+    """Measurements of one quantity."""
 
-    Parameters
-    ----------
-    problem
-        A member of the family.
-    name
-        Of the unknown, or "observed".
-    expression
-        What is measured.
-    points
-        Where, (n, d); of integrals the moments, (n, 0) or (n, 1).
-    values, sigma
-        What was found, and its deviation if that is known, (n,).
-    whole
-        Whether the integral over the interval is meant.
-    """
-
-    problem: Problem
-    name: str
-    expression: Expression
-    points: FloatArray
+    problem: Problem  # a member of the family
+    name: str  # of the unknown, or "observed"
+    expression: Expression  # what is measured
+    points: FloatArray  # where, (n, d); of integrals the moments, (n, 0) or (n, 1)
+    # What was found, and its deviation if that is known, (n,).
     values: FloatArray
     sigma: FloatArray | None
-    whole: bool = field(default=False)
+    whole: bool = field(default=False)  # whether the integral over the interval is meant
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:

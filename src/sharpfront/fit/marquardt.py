@@ -33,30 +33,14 @@ FIRST_TOL, FIRST_TOL_IN_TIME, LAST_TOL = 1e-3, 1e-4, 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Where a fit ended.
+    """Where a fit ended."""
 
-    Parameters
-    ----------
-    point
-        The last point that was solved for.
-    z
-        The fitted parameters, one small step from there.
-    residual
-        At z, by that step.
-    tol
-        Of the last solve.
-    converged
-        Whether the last step was small enough.
-    words
-        Why it ended, if it was not.
-    """
-
-    point: Point
-    z: FloatArray
-    residual: FloatArray
-    tol: float
-    converged: bool
-    words: str = ""
+    point: Point  # the last point that was solved for
+    z: FloatArray  # the fitted parameters, one small step from there
+    residual: FloatArray  # at z, by that step
+    tol: float  # of the last solve
+    converged: bool  # whether the last step was small enough
+    words: str = ""  # why it ended, if it was not
 
     @property
     def chi2(self) -> float:

@@ -27,27 +27,14 @@ RATE_TOL = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A solution at values of the free parameters, beside the data.
+    """A solution at values of the free parameters, beside the data."""
 
-    Parameters
-    ----------
-    z
-        The fitted parameters, (p,).
-    solution
-        The solution.
-    residual
-        (prediction - data) / sigma, then (parameter - prior mean) / deviation, (n + priors,).
-    jacobian
-        Its derivative along z, (n + priors, p).
-    rates
-        The derivatives of the solution along the free parameters.
-    """
-
-    z: FloatArray
-    solution: Solution
+    z: FloatArray  # the fitted parameters, (p,)
+    solution: Solution  # the solution
+    # (prediction - data) / sigma, then (parameter - prior mean) / deviation, (n + priors,).
     residual: FloatArray
-    jacobian: FloatArray
-    rates: tuple[Approximation, ...]
+    jacobian: FloatArray  # its derivative along z, (n + priors, p)
+    rates: tuple[Approximation, ...]  # the derivatives of the solution along the free parameters
 
     @property
     def chi2(self) -> float:
@@ -57,35 +44,16 @@ class Point:
 
 @dataclass(eq=False)
 class Model:
-    """Free parameters of a family and data.
+    """Free parameters of a family and data."""
 
-    Parameters
-    ----------
-    family
-        The family.
-    fixed
-        Values of the parameters that stay.
-    free
-        Those that are fitted.
-    observed
-        The data.
-    options
-        Of the solves.
-    on_solve
-        Called with each good point.
-    solves
-        How many there were.
-    careful
-        Whether derivatives are checked at every point: the kernels of solutions do not do.
-    """
-
-    family: Family
-    fixed: Mapping[str, Any]
-    free: Mapping[str, Free]
-    observed: Sequence[Observed]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    on_solve: Callable[[Point], None] | None = None
-    solves: int = 0
+    family: Family  # the family
+    fixed: Mapping[str, Any]  # values of the parameters that stay
+    free: Mapping[str, Free]  # those that are fitted
+    observed: Sequence[Observed]  # the data
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the solves
+    on_solve: Callable[[Point], None] | None = None  # called with each good point
+    solves: int = 0  # how many there were
+    # Whether derivatives are checked at every point: the kernels of solutions do not do.
     careful: bool = False
 
     @property

@@ -25,24 +25,13 @@ PART = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Variances of fitted parameters.
+    """Variances of fitted parameters."""
 
-    Parameters
-    ----------
-    covariance
-        (p, p); infinite for parameters with a part in an unseen direction.
-    unseen
-        Directions along which the misfit does not change, (k, p).
-    worst
-        The direction that is seen least, of length one in the fitted parameters, (p,).
-    singular
-        Of the derivatives in units of the noise, (p,).
-    """
-
-    covariance: FloatArray
-    unseen: FloatArray
+    covariance: FloatArray  # (p, p); infinite for parameters with a part in an unseen direction
+    unseen: FloatArray  # directions along which the misfit does not change, (k, p)
+    # The direction that is seen least, of length one in the fitted parameters, (p,).
     worst: FloatArray
-    singular: FloatArray
+    singular: FloatArray  # of the derivatives in units of the noise, (p,)
 
     @property
     def deviations(self) -> FloatArray:

@@ -19,28 +19,15 @@ from sharpfront.files import write_text
 
 @dataclass(frozen=True)
 class Row:
-    """One value of the parameters.
+    """One value of the parameters."""
 
-    Parameters
-    ----------
-    index
-        Its number in the table.
-    value
-        What was observed, a number or an array; None where it failed.
-    error_estimate, converged
-        Of the solution.
-    words
-        Why it failed, or how the solve ended.
-    seconds
-        Wall time.
-    """
-
-    index: int
-    value: Any
+    index: int  # its number in the table
+    value: Any  # what was observed, a number or an array; None where it failed
+    # Of the solution.
     error_estimate: float
     converged: bool
-    words: str = ""
-    seconds: float = 0.0
+    words: str = ""  # why it failed, or how the solve ended
+    seconds: float = 0.0  # wall time
 
     @property
     def failed(self) -> bool:

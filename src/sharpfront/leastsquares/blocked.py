@@ -89,14 +89,9 @@ class Blocked:
 
     Exact rows are not eliminated: they take part with their weight, so give them one. Where the
     columns do not determine each other, some get the weight zero and the residual may not be least.
-
-    Parameters
-    ----------
-    equilibrate
-        Scale columns first; of no use where they are orthonormal already.
     """
 
-    equilibrate: bool = True
+    equilibrate: bool = True  # scale columns first; of no use where they are orthonormal already
 
     def factor(self, system: LinearSystem) -> _State:
         """Return the reductions of all groups."""

@@ -11,25 +11,15 @@ from sharpfront.errors import Outcome
 
 @dataclass(frozen=True)
 class Facts:
-    """What a factorisation knows of its matrix.
+    """What a factorisation knows of its matrix."""
 
-    Parameters
-    ----------
-    rank
-        Numerical rank of the least-squares rows, exact rows counted in.
-    condition
-        Condition number as the method sees it: the ratio of extreme singular values, or of the
-        extreme diagonal entries of R; of exact rows or of the others, whichever is larger.
-    dead_columns
-        Columns that are zero to rounding beside the largest one: kernels that see no row.
-    residual_norm
-        Euclidean norm of the weighted least-squares residual.
-    """
-
-    rank: int
+    rank: int  # numerical rank of the least-squares rows, exact rows counted in
+    # Condition number as the method sees it: the ratio of extreme singular values, or of the
+    # extreme diagonal entries of R; of exact rows or of the others, whichever is larger.
     condition: float
+    # Columns that are zero to rounding beside the largest one: kernels that see no row.
     dead_columns: int
-    residual_norm: float
+    residual_norm: float  # euclidean norm of the weighted least-squares residual
 
 
 class LeastSquares(Protocol):

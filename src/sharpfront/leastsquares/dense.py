@@ -210,20 +210,13 @@ def _split(system: LinearSystem, rhs: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class PivotedQR:
-    """Rank-revealing QR with column pivoting; columns beyond the rank get weight zero.
+    """Rank-revealing QR with column pivoting; columns beyond the rank get weight zero."""
 
-    Parameters
-    ----------
-    cutoff
-        Diagonal entries of R below this part of the largest one count as zero; None for
-        max(m, n) times rounding. Columns kept below that are noise: a random 900 x 300 matrix of
-        rank 100 has 18 diagonal entries above 1e-15 too many, and weights of 1e12 from them.
-    equilibrate
-        Scale columns to unit norm first.
-    """
-
+    # Diagonal entries of R below this part of the largest one count as zero; None for max(m, n)
+    # times rounding. Columns kept below that are noise: a random 900 x 300 matrix of rank 100 has
+    # 18 diagonal entries above 1e-15 too many, and weights of 1e12 from them.
     cutoff: float | None = None
-    equilibrate: bool = True
+    equilibrate: bool = True  # scale columns to unit norm first
 
     def factor(self, system: LinearSystem) -> _State:
         """Return the factorisation of the system's rows."""
@@ -249,17 +242,11 @@ class PivotedQR:
 
 @dataclass(frozen=True)
 class SVD:
-    """The pseudo-inverse: weights of least norm, singular values below the cutoff dropped.
+    """The pseudo-inverse: weights of least norm, singular values below the cutoff dropped."""
 
-    Parameters
-    ----------
-    cutoff
-        Relative to the largest singular value; None for max(m, n) times rounding, as `lstsq` has.
-    equilibrate
-        Scale columns to unit norm first; off, because it changes what "least norm" means.
-    """
-
+    # Relative to the largest singular value; None for max(m, n) times rounding, as `lstsq` has.
     cutoff: float | None = None
+    # Scale columns to unit norm first; off, because it changes what "least norm" means.
     equilibrate: bool = False
 
     def factor(self, system: LinearSystem) -> _State:

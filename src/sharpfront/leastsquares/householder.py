@@ -37,14 +37,9 @@ class _State:
 
 @dataclass(frozen=True)
 class Householder:
-    """QR without pivoting of rows with unit columns, above damping times the identity.
+    """QR without pivoting of rows with unit columns, above damping times the identity."""
 
-    Parameters
-    ----------
-    damping
-        Relative size of the damping rows, which are used where columns are nearly dependent.
-    """
-
+    # Relative size of the damping rows, which are used where columns are nearly dependent.
     damping: float = 1e-15
 
     def factor(self, system: LinearSystem) -> _State:

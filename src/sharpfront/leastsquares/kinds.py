@@ -24,24 +24,12 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """What is to be made, and where it is used.
+    """What is to be made, and where it is used."""
 
-    Parameters
-    ----------
-    merges
-        How each kind of node is made of two others, those first.
-    of
-        The kind of each leaf and node.
-    opens
-        The moments of each leaf and node that are left in it.
-    users
-        How many kinds are made of each.
-    """
-
-    merges: dict[int, Merge]
-    of: list[int]
-    opens: list[Ints]
-    users: dict[int, int]
+    merges: dict[int, Merge]  # how each kind of node is made of two others, those first
+    of: list[int]  # the kind of each leaf and node
+    opens: list[Ints]  # the moments of each leaf and node that are left in it
+    users: dict[int, int]  # how many kinds are made of each
 
     @classmethod
     def among(

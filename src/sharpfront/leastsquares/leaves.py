@@ -27,38 +27,23 @@ RANK = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """Rows ``matrix @ c - g = offset`` that tie a leaf to a trace g.
+    """Rows ``matrix @ c - g = offset`` that tie a leaf to a trace g."""
 
-    Parameters
-    ----------
-    trace
-        The number of the trace.
-    matrix
-        (size of the trace, columns of the leaf).
-    offset
-        What the leaf's side differs by, for the first right-hand side, (size of the trace,);
-        nothing if None.
-    """
-
-    trace: int
-    matrix: FloatArray
+    trace: int  # the number of the trace
+    matrix: FloatArray  # (size of the trace, columns of the leaf)
+    # What the leaf's side differs by, for the first right-hand side, (size of the trace,); nothing
+    # if None.
     offset: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """Rows after QR.
+    """Rows after QR."""
 
-    Parameters
-    ----------
-    triangle, rhs
-        (n, n) and (n, k) for k right-hand sides.
-    rest
-        The sum of squares that no columns can make smaller, for the first right-hand side.
-    """
-
+    # (n, n) and (n, k) for k right-hand sides.
     triangle: FloatArray
     rhs: FloatArray
+    # The sum of squares that no columns can make smaller, for the first right-hand side.
     rest: float = 0.0
 
     @classmethod
@@ -74,27 +59,15 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class LeafRows:
-    """The rows of one leaf.
+    """The rows of one leaf."""
 
-    Parameters
-    ----------
-    own
-        Most of the rows over the leaf's columns alone, reduced.
-    ties
-        One for each trace the leaf touches.
-    further, rhs
-        More rows over its columns, (m_i, n) each, and the right-hand sides of all, (m, k).
-    weight
-        Factor on the reduced rows.
-    redundant
-        Whether combinations of the columns may be zero to rounding in all rows.
-    """
-
-    own: Reduced
-    ties: tuple[Tie, ...]
+    own: Reduced  # most of the rows over the leaf's columns alone, reduced
+    ties: tuple[Tie, ...]  # one for each trace the leaf touches
+    # More rows over its columns, (m_i, n) each, and the right-hand sides of all, (m, k).
     further: tuple[FloatArray, ...] = ()
     rhs: FloatArray | None = None
-    weight: float = 1.0
+    weight: float = 1.0  # factor on the reduced rows
+    # Whether combinations of the columns may be zero to rounding in all rows.
     redundant: bool = False
 
     @property

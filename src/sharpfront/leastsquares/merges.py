@@ -31,27 +31,14 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Traces that solve the leaves' triangles.
+    """Traces that solve the leaves' triangles."""
 
-    Parameters
-    ----------
-    moments
-        Of all traces, (moments, k).
-    rest
-        The sum of squares that is left, for the first right-hand side.
-    extremes
-        The smallest and largest diagonal entry of each merge's triangle.
-    largest_front
-        Columns of the largest merge.
-    refinements
-        Steps of refinement; None where all merges were orthogonal.
-    """
-
-    moments: FloatArray
-    rest: float
+    moments: FloatArray  # of all traces, (moments, k)
+    rest: float  # the sum of squares that is left, for the first right-hand side
+    # The smallest and largest diagonal entry of each merge's triangle.
     extremes: list[tuple[float, float]]
-    largest_front: int
-    refinements: int | None = None
+    largest_front: int  # columns of the largest merge
+    refinements: int | None = None  # steps of refinement; None where all merges were orthogonal
 
 
 def united(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:

@@ -23,17 +23,10 @@ _COMPONENT_ARRAYS = ("anchor", "offset", "scale", "log_share", "bell_share")
 
 @dataclass(frozen=True, eq=False)
 class PiecewiseBasis:
-    """Kernels in the mixture's coordinate, piece by piece, in one dimension.
+    """Kernels in the mixture's coordinate, piece by piece, in one dimension."""
 
-    Parameters
-    ----------
-    pieces
-        From left to right, each beginning where the last one ends.
-    mixture
-        The mixture that the coordinates came from; None where nothing had to be resolved.
-    """
-
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Piece, ...]  # from left to right, each beginning where the last one ends
+    # The mixture that the coordinates came from; None where nothing had to be resolved.
     mixture: Mixture | None = None
 
     @property

@@ -54,29 +54,20 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Coordinate:
-    """The map of [low, high].
+    """The map of [low, high]."""
 
-    Parameters
-    ----------
-    low, high
-        The stretch.
-    anchor, offset, scale
-        Each component's centre as a pair, and its radius, (K,); (n, K) if n points are looked at
-        that have components of their own.
-    log_share, bell_share
-        Factors of asinh and atan for each component, likewise.
-    uniform
-        Slope of the even part.
-    """
-
+    # The stretch.
     low: float
     high: float
+    # Each component's centre as a pair, and its radius, (K,); (n, K) if n points are looked at that
+    # have components of their own.
     anchor: FloatArray
     offset: FloatArray
     scale: FloatArray
+    # Factors of asinh and atan for each component, likewise.
     log_share: FloatArray
     bell_share: FloatArray
-    uniform: float | FloatArray
+    uniform: float | FloatArray  # slope of the even part
 
     @property
     def components(self) -> int:

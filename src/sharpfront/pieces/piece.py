@@ -31,24 +31,13 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A stretch, its coordinate, and its number of kernels.
+    """A stretch, its coordinate, and its number of kernels."""
 
-    Parameters
-    ----------
-    coordinate
-        The mixture's coordinate on the stretch.
-    kernels
-        N.
-    inside
-        Where functions may be sampled: at a jump the ends are pulled to their own side of it.
-    order
-        The order m of the equation.
-    """
-
-    coordinate: Coordinate
-    kernels: int
+    coordinate: Coordinate  # the mixture's coordinate on the stretch
+    kernels: int  # N
+    # Where functions may be sampled: at a jump the ends are pulled to their own side of it.
     inside: tuple[float, float]
-    order: int
+    order: int  # the order m of the equation
 
     @property
     def width(self) -> int:

@@ -50,18 +50,10 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class EvenKernels:
-    """N Gaussians even on [0, 1] and the K combinations of them that carry information.
+    """N Gaussians even on [0, 1] and the K combinations of them that carry information."""
 
-    Parameters
-    ----------
-    kernels
-        N.
-    combine
-        (N + 2 GHOSTS, K).
-    """
-
-    kernels: int
-    combine: FloatArray
+    kernels: int  # N
+    combine: FloatArray  # (N + 2 GHOSTS, K)
 
     @property
     def size(self) -> int:

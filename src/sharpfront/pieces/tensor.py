@@ -62,21 +62,11 @@ def _even_kernels(kernels: int, most: int) -> tables.EvenKernels:
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """Kernels along one axis.
+    """Kernels along one axis."""
 
-    Parameters
-    ----------
-    coordinate
-        The mixture's coordinate along the axis.
-    kernels
-        N: Gaussians between the two ends.
-    most
-        The most combinations of them to keep, the smoothest first; all by default.
-    """
-
-    coordinate: Coordinate
-    kernels: int
-    most: int = ALL
+    coordinate: Coordinate  # the mixture's coordinate along the axis
+    kernels: int  # N: Gaussians between the two ends
+    most: int = ALL  # the most combinations of them to keep, the smoothest first; all by default
 
     @property
     def functions(self) -> tables.EvenKernels:
@@ -162,14 +152,9 @@ class TensorBasis:
     along axis i, with p = 2 up to three dimensions: the corners of the block of all products buy
     the fewest digits, and they are half of it in three dimensions. Beyond, p = 1: functions of many
     variables tend to be sums of functions of few.
-
-    Parameters
-    ----------
-    axes
-        One for each coordinate.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[Axis, ...]  # one for each coordinate
 
     @cached_property
     def kept(self) -> NDArray[np.int64]:

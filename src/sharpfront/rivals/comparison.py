@@ -25,18 +25,11 @@ HEAD = ("Method", "Beside ours", "Error", "Seconds", *(f"to 1e-{k}" for k in (2,
 
 @dataclass(frozen=True)
 class Beside:
-    """A method beside ours, where it does best.
+    """A method beside ours, where it does best."""
 
-    Parameters
-    ----------
-    target
-        A power of ten that it reaches.
-    ratio
-        Its seconds over ours to that error; 0 if ours does not get there, infinite if it reaches
-        no power of ten.
-    """
-
-    target: float
+    target: float  # a power of ten that it reaches
+    # Its seconds over ours to that error; 0 if ours does not get there, infinite if it reaches no
+    # power of ten.
     ratio: float
 
     def __str__(self) -> str:

@@ -35,23 +35,14 @@ _PATIENCE, _LEAST = 10.0, 30.0
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Measures errors.
+    """Measures errors."""
 
-    Parameters
-    ----------
-    points, truth, sizes
-        By the unknowns' names: test points (m, d), the values there, and max(1, max|u|).
-    floor
-        The least error that can be told from none.
-    words
-        What the errors are measured against.
-    """
-
+    # By the unknowns' names: test points (m, d), the values there, and max(1, max|u|).
     points: Mapping[str, FloatArray]
     truth: Mapping[str, FloatArray]
     sizes: Mapping[str, float]
-    floor: float
-    words: str
+    floor: float  # the least error that can be told from none
+    words: str  # what the errors are measured against
 
     def __call__(self, found: Found) -> float:
         """Return the largest error of any unknown, relative to max(1, max|u|)."""

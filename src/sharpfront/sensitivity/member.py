@@ -33,24 +33,12 @@ class Solver(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """Where a solution comes from.
+    """Where a solution comes from."""
 
-    Parameters
-    ----------
-    family
-        The family.
-    values
-        Of all its parameters.
-    kept
-        Adaptor and state of the solve, for a stationary problem.
-    solve
-        Solves other members with the same options.
-    """
-
-    family: Family
-    values: Mapping[str, Any]
-    kept: Kept | None
-    solve: Solver
+    family: Family  # the family
+    values: Mapping[str, Any]  # of all its parameters
+    kept: Kept | None  # adaptor and state of the solve, for a stationary problem
+    solve: Solver  # solves other members with the same options
 
     def sensitivity(self, solution: Solution, name: str, tol: float | None = None) -> Solution:
         """Return the derivative of the solution with respect to a parameter, as a solution."""

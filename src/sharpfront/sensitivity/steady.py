@@ -35,18 +35,10 @@ _SHARE = "; the solution's own error, over the size of the parameter, is added"
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a solve leaves for solves after it.
+    """What a solve leaves for solves after it."""
 
-    Parameters
-    ----------
-    adaptor
-        The adaptor for linear problems.
-    state
-        Its last state.
-    """
-
-    adaptor: Adaptor
-    state: Any
+    adaptor: Adaptor  # the adaptor for linear problems
+    state: Any  # its last state
 
 
 def tangent_problems(solution: Solution, forcings: Iterable[Forcing]) -> Iterator[Problem]:
@@ -74,23 +66,15 @@ def unchecked(kept: Kept, linear: Problem) -> Approximation | None:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """One operator, factored, and a right-hand side for each parameter.
+    """One operator, factored, and a right-hand side for each parameter."""
 
-    Parameters
-    ----------
-    method, factor
-        How it is solved, and what that needs of the matrix.
-    bases, coordinates
-        Of what is solved for.
-    right
-        (rows, p).
-    """
-
+    # How it is solved, and what that needs of the matrix.
     method: ManySided
     factor: Any
+    # Of what is solved for.
     bases: Mapping[str, Basis]
     coordinates: tuple[str, ...]
-    right: FloatArray
+    right: FloatArray  # (rows, p)
 
     @classmethod
     def of(

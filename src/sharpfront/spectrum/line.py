@@ -71,21 +71,11 @@ def _integrated(weights: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class LinePencil:
-    """(P_0 + lam P_1 + lam^2 P_2) v = 0 on some pieces.
+    """(P_0 + lam P_1 + lam^2 P_2) v = 0 on some pieces."""
 
-    Parameters
-    ----------
-    statement
-        The problem.
-    edges
-        The ends of the pieces, (pieces + 1,).
-    points
-        p of each piece.
-    """
-
-    statement: SpectralProblem
-    edges: FloatArray
-    points: tuple[int, ...]
+    statement: SpectralProblem  # the problem
+    edges: FloatArray  # the ends of the pieces, (pieces + 1,)
+    points: tuple[int, ...]  # p of each piece
 
     @cached_property
     def orders(self) -> tuple[int, ...]:

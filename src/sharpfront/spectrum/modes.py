@@ -30,24 +30,13 @@ class Mode:
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """What was found.
+    """What was found."""
 
-    Parameters
-    ----------
-    modes
-        Those that were asked for.
-    doubt
-        What speaks against there being no others between them; empty if nothing does.
-    full
-        Whether more functions were needed than allowed.
-    more
-        How many others are as near as the farthest of these: of a multiple value, or of two that
-        mirror each other, some may have been asked for only.
-    """
-
-    modes: tuple[Mode, ...]
-    doubt: str
-    full: bool = False
+    modes: tuple[Mode, ...]  # those that were asked for
+    doubt: str  # what speaks against there being no others between them; empty if nothing does
+    full: bool = False  # whether more functions were needed than allowed
+    # How many others are as near as the farthest of these: of a multiple value, or of two that
+    # mirror each other, some may have been asked for only.
     more: int = 0
 
     @property

@@ -32,21 +32,13 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One side of the boundary at a point.
+    """One side of the boundary at a point."""
 
-    Parameters
-    ----------
-    part
-        Its name.
-    point, normal
-        The point, and the normal outwards, (2,) each.
-    within
-        A point of the side close by, where data have slopes that may be infinite at the point.
-    """
-
-    part: str
+    part: str  # its name
+    # The point, and the normal outwards, (2,) each.
     point: FloatArray
     normal: FloatArray
+    # A point of the side close by, where data have slopes that may be infinite at the point.
     within: FloatArray
 
 

@@ -30,21 +30,11 @@ HALVINGS = 30
 
 @dataclass(frozen=True, eq=False)
 class Waves:
-    """Wave numbers of solutions.
+    """Wave numbers of solutions."""
 
-    Parameters
-    ----------
-    problem
-        With linear equations.
-    largest
-        Along each axis of each chart, anywhere.
-    everywhere
-        Whether they are the same everywhere.
-    """
-
-    problem: Problem
-    largest: Mapping[Chart | None, tuple[float, ...]]
-    everywhere: bool
+    problem: Problem  # with linear equations
+    largest: Mapping[Chart | None, tuple[float, ...]]  # along each axis of each chart, anywhere
+    everywhere: bool  # whether they are the same everywhere
 
     @classmethod
     def of(cls, problem: Problem, tiling: Tiling) -> Waves:

@@ -48,23 +48,14 @@ def lifted(weights: FloatArray, source: Product, target: Product) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class ErrorSystem:
-    """The error equation's system, factored for slabs of one length.
+    """The error equation's system, factored for slabs of one length."""
 
-    Parameters
-    ----------
-    galerkin, states, dt
-        What it was made from: richer functions, the stages of a slab in them, its length.
-    tangent
-        Mass and stiffness.
-    system
-        An LU.
-    """
-
+    # What it was made from: richer functions, the stages of a slab in them, its length.
     galerkin: Galerkin
     states: FloatArray
     dt: float
-    tangent: Tangent
-    system: Any
+    tangent: Tangent  # mass and stiffness
+    system: Any  # an LU
 
     def step(self, galerkin: Galerkin, states: FloatArray, error: FloatArray) -> FloatArray:
         """Return the error at the end of a slab from that at its start, (size,)."""

@@ -34,21 +34,11 @@ class Tangent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Galerkin:
-    """A problem in the products of kernels over a slab of time.
+    """A problem in the products of kernels over a slab of time."""
 
-    Parameters
-    ----------
-    statement
-        The problem.
-    space
-        The functions.
-    start
-        The beginning of the slab.
-    """
-
-    statement: Statement
-    space: Space
-    start: float
+    statement: Statement  # the problem
+    space: Space  # the functions
+    start: float  # the beginning of the slab
 
     @property
     def square(self) -> Square:

@@ -65,40 +65,26 @@ class Aim:
 
 @dataclass(frozen=True, eq=False)
 class March:
-    """Where a march stands between two slabs.
+    """Where a march stands between two slabs."""
 
-    Parameters
-    ----------
-    t, dt
-        The time reached and the next slab's length.
-    layout, product
-        The functions, at rest at t.
-    weights, slope
-        Of the solution at t and of its rate in the moving coordinates, (size,).
-    error
-        Weights of the error in richer products.
-    lost
-        Errors of transfers and of polynomials in time so far.
-    placed, size, since
-        Leans of the components when they were placed, the number of products then, and when.
-    before
-        Rates at the start of the slab before, and its length; None after a placement.
-    factors, errors, rate
-        Systems of a slab before, and how fast Newton's updates fell with them.
-    """
-
+    # The time reached and the next slab's length.
     t: float
     dt: float
+    # The functions, at rest at t.
     layout: Layout
     product: Product
+    # Of the solution at t and of its rate in the moving coordinates, (size,).
     weights: FloatArray
     slope: FloatArray
-    error: FloatArray
-    lost: float
+    error: FloatArray  # weights of the error in richer products
+    lost: float  # errors of transfers and of polynomials in time so far
+    # Leans of the components when they were placed, the number of products then, and when.
     placed: tuple[Lean, Lean]
     size: int
     since: float
+    # Rates at the start of the slab before, and its length; None after a placement.
     before: tuple[tuple[Rates, Rates], float] | None = None
+    # Systems of a slab before, and how fast Newton's updates fell with them.
     factors: Factors | None = None
     errors: ErrorSystem | None = None
     rate: float = np.inf

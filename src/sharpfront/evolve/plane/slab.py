@@ -18,25 +18,16 @@ UPDATES, SLOW = 12, 0.7
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """The stages' systems about one state, factored.
+    """The stages' systems about one state, factored."""
 
-    Parameters
-    ----------
-    galerkin, weights, rates, dt
-        What they were made from: the functions, the state at the slab's middle and its rates, and
-        the slab's length.
-    tangent
-        Mass and stiffness.
-    systems
-        One LU for each of the stages' systems.
-    """
-
+    # What they were made from: the functions, the state at the slab's middle and its rates, and the
+    # slab's length.
     galerkin: Galerkin
     weights: FloatArray
     rates: FloatArray
     dt: float
-    tangent: Tangent
-    systems: tuple[Any, ...]
+    tangent: Tangent  # mass and stiffness
+    systems: tuple[Any, ...]  # one LU for each of the stages' systems
 
     def correction(self, left: FloatArray) -> FloatArray:
         """Return the update of the stages (q, size) from what they leave, (q, n)."""

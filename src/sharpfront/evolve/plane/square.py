@@ -45,24 +45,12 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Square:
-    """The products of kernels over a slab of time, and the points where they are taken.
+    """The products of kernels over a slab of time, and the points where they are taken."""
 
-    Parameters
-    ----------
-    domain
-        A box, which is the whole square, or a shape in it.
-    axes
-        Which coordinates of the plane are the first and the second axis.
-    product
-        The functions on the unit square.
-    maps
-        The coordinates of the first and of the second axis.
-    """
-
-    domain: Domain
-    axes: Orders
-    product: Product
-    maps: tuple[AxisMap, AxisMap]
+    domain: Domain  # a box, which is the whole square, or a shape in it
+    axes: Orders  # which coordinates of the plane are the first and the second axis
+    product: Product  # the functions on the unit square
+    maps: tuple[AxisMap, AxisMap]  # the coordinates of the first and of the second axis
     _grids: dict[float, Grid] = field(default_factory=dict)
     _edges: dict[tuple[str, float], Edge] = field(default_factory=dict)
 

@@ -67,15 +67,9 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlaneInTime:
-    """Products of kernels over slabs of time.
+    """Products of kernels over slabs of time."""
 
-    Parameters
-    ----------
-    pieces
-        The slabs, one after the other.
-    """
-
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Piece, ...]  # the slabs, one after the other
 
     @property
     def dimension(self) -> int:

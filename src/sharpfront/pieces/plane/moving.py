@@ -41,20 +41,14 @@ class Jet(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Gaussians along an axis and how they move, (K,) each.
+    """Gaussians along an axis and how they move, (K,) each."""
 
-    Parameters
-    ----------
-    weights, means, slopes, deviations
-        At the start of a slab; the means where the other coordinate is at the pivot.
-    speeds, turns, stretches
-        Rates of change of means and slopes, and of the logarithm of the deviations.
-    """
-
+    # At the start of a slab; the means where the other coordinate is at the pivot.
     weights: FloatArray
     means: FloatArray
     slopes: FloatArray
     deviations: FloatArray
+    # Rates of change of means and slopes, and of the logarithm of the deviations.
     speeds: FloatArray
     turns: FloatArray
     stretches: FloatArray
@@ -93,22 +87,13 @@ NONE = components(np.zeros((0, 7)))
 
 @dataclass(frozen=True, eq=False)
 class AxisMap:
-    """The coordinate along one axis over a slab of time.
+    """The coordinate along one axis over a slab of time."""
 
-    Parameters
-    ----------
-    low, high
-        The ends of the axis.
-    pivot
-        Where the other coordinate meets the components' means.
-    moving
-        The components.
-    """
-
+    # The ends of the axis.
     low: float
     high: float
-    pivot: float = 0.0
-    moving: Components = NONE
+    pivot: float = 0.0  # where the other coordinate meets the components' means
+    moving: Components = NONE  # the components
 
     @property
     def length(self) -> float:

@@ -26,22 +26,13 @@ Orders = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The functions of one axis at Gauss's points.
+    """The functions of one axis at Gauss's points."""
 
-    Parameters
-    ----------
-    functions
-        Orthonormal combinations of even Gaussians on [0, 1].
-    points, weights
-        Gauss's rule on [0, 1], (n,).
-    table
-        Values, first and second derivatives, (3, n, size).
-    """
-
-    functions: EvenKernels
+    functions: EvenKernels  # orthonormal combinations of even Gaussians on [0, 1]
+    # Gauss's rule on [0, 1], (n,).
     points: FloatArray
     weights: FloatArray
-    table: FloatArray
+    table: FloatArray  # values, first and second derivatives, (3, n, size)
 
     @cached_property
     def pairs(self) -> FloatArray:
@@ -81,15 +72,9 @@ def _kept(shape: Orders) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """The kept products of two axes' functions.
+    """The kept products of two axes' functions."""
 
-    Parameters
-    ----------
-    shape
-        The number of functions along each axis.
-    """
-
-    shape: Orders
+    shape: Orders  # the number of functions along each axis
 
     @property
     def lines(self) -> tuple[Line, Line]:
