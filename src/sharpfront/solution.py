@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,76 +13,20 @@ from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis, states_of_parts
 from sharpfront.basis import Basis, restore
-from sharpfront.checks import explained, file_path, one_of, whole
-from sharpfront.equation.expression import Derivative
+from sharpfront.checks import explained, file_path
 from sharpfront.equation.names import reserve
-from sharpfront.errors import DomainError, Outcome, OutcomeKind, ProblemError, SolutionFileError
-from sharpfront.files import flattened, replacing, unflattened
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError, SolutionFileError
+from sharpfront.field import Estimate as Estimate
+from sharpfront.field import Field, require_inside
+from sharpfront.files import replacing, unflattened
 from sharpfront.functionals import Asked, Known
 from sharpfront.geometry import Domain, restore_domain
-from sharpfront.history import TimeStep, packed_record, unpacked_record
+from sharpfront.history import TimeStep, unpacked_record
 from sharpfront.problem import Problem
+from sharpfront.solution_file import read, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_FORMAT = "sharpfront solution 2"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number and what it means.
-
-    Parameters
-    ----------
-    value
-        Estimated error, relative to max(1, max|u|).
-    meaning
-        How it was found and how far it can be trusted.
-    since
-        For a problem in time, the moment from which on it holds; None if it holds from the start.
-        What the rounding of a jump in the initial state did fades, and is not in the value before.
-    """
-
-    value: float
-    meaning: str
-    since: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Field(Asked):
-    """One unknown, or a derivative of it, as a function of the coordinates."""
-
-    approximation: Approximation
-    domain: Domain
-    unknown: str
-    orders: tuple[int, ...]
-    error: float = 0.0
-
-    @property
-    def _known(self) -> Known:
-        leaf = Derivative(self.unknown, self.approximation.coordinates, self.orders)
-        return Known(self.approximation, self.domain, self.error, subject=leaf)
-
-    def __call__(self, *coordinates: Any, extrapolate: bool = False) -> Any:
-        """Return values at coordinates, which broadcast like NumPy arrays.
-
-        Points outside the domain are refused unless `extrapolate` is set.
-        """
-        points, shape = as_points(self.approximation.coordinates, coordinates)
-        if not extrapolate:
-            _require_inside(self.domain, points)
-        values = self.approximation.values(self.unknown, points, self.orders)
-        return values.reshape(shape)[()]
-
-    def d(self, coordinate: str, times: int = 1) -> Field:
-        """Return the derivative along a coordinate, exact to rounding."""
-        names = self.approximation.coordinates
-        one_of(coordinate, "coordinate", names)
-        times = whole(times, "The order of a derivative", 0)
-        i = names.index(coordinate)
-        orders = (*self.orders[:i], self.orders[i] + times, *self.orders[i + 1 :])
-        return Field(self.approximation, self.domain, self.unknown, orders, self.error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +126,7 @@ class Solution(Asked):
                 "Solve the problem again, or insert the derivatives by hand: solution.d('x')(x)."
             )
         points, shape = as_points(self.approximation.coordinates, coordinates)
-        _require_inside(self.domain, points)
+        require_inside(self.domain, points)
         values = self.approximation.residuals(self.problem, points)
         return values.reshape(len(values), *shape)[0 if len(values) == 1 else slice(None)][()]
 
@@ -220,9 +163,7 @@ class Solution(Asked):
         """Write everything needed to evaluate the solution into one ``.npz`` file."""
         target = file_path(path, "path")
         target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-        arrays, meta = _packed(self)
-        with replacing(target) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
+        write(target, self)
         return target
 
     def plot(
@@ -252,12 +193,11 @@ class Solution(Asked):
             ``"solution"``; ``"close-up"``, the same with up to three places that are too narrow to
             be seen there magnified, on the line and in the plane; ``"kernels"``, as ellipses of one
             standard deviation with the last mixture's components, or the patches in the plane;
-            ``"residual"``, log10 of its
-            size; ``"estimate"``, how estimate and residual fell over the kernels; ``"all"``, these
-            four without the close-up; in space ``"surface"``, on the boundary, and ``"viewer"``,
-            the same in a PyVista plotter (extra ``plot3d``). In time ``"kernels"`` are paths on the
-            line, ``"estimate"`` is the estimated error with the length of steps and the number of
-            kernels over time, and ``"film"`` several moments.
+            ``"residual"``, log10 of its size; ``"estimate"``, how estimate and residual fell over
+            the kernels; ``"all"``, these four without the close-up; in space ``"surface"``, on the
+            boundary, and ``"viewer"``, the same in a PyVista plotter (extra ``plot3d``). In time
+            ``"kernels"`` are paths on the line, ``"estimate"`` is the estimated error with the
+            length of steps and the number of kernels over time, and ``"film"`` several moments.
         axes
             Where to draw, as many as there are panels; a new figure by default.
         unknown
@@ -353,53 +293,11 @@ class Solution(Asked):
 reserve((*dir(Solution), *(f.name for f in fields(Solution))))
 
 
-def _require_inside(domain: Domain, points: FloatArray) -> None:
-    if not np.all(np.isfinite(points)):
-        raise DomainError("Coordinates must be finite numbers; got NaN or infinity.")
-    inside = domain.contains(points)
-    if not inside.all():
-        low, high = domain.bounds
-        # A point that rounding has pushed over the edge is meant to lie on it.
-        slack = 4 * np.finfo(float).eps * np.maximum(np.abs(low), np.abs(high))
-        inside = inside | (domain.distance(points) >= -float(np.max(slack)))
-    if not inside.all():
-        where = ", ".join(f"{value:.6g}" for value in points[int(np.argmin(inside))])
-        raise DomainError(
-            f"The point ({where}) lies outside the domain, where the solution has no meaning. "
-            "Pass extrapolate=True to evaluate it there all the same."
-        )
-
-
-def _packed(solution: Solution) -> tuple[dict[str, FloatArray], dict[str, Any]]:
-    arrays: dict[str, FloatArray] = {}
-    bases: dict[str, dict[str, Any]] = {}
-    for unknown, basis in solution.approximation.bases.items():
-        words = basis.state()
-        for key in [k for k, v in words.items() if isinstance(v, np.ndarray)]:
-            arrays[f"basis.{unknown}.{key}"] = words.pop(key)
-        arrays[f"weights.{unknown}"] = solution.approximation.weights[unknown]
-        bases[unknown] = words
-    meta = {
-        "format": _FORMAT,
-        "coordinates": solution.approximation.coordinates,
-        "bases": bases,
-        "domain": flattened(solution.domain.state(), "domain", arrays),
-        "statement": repr(solution.problem) if solution.problem else "",
-        "estimate": asdict(solution.estimate),
-        "outcome": astuple(solution.outcome),
-        "tol": solution.tol,
-        "diagnostics": dict(solution.diagnostics),
-        "checkpoint": flattened(dict(solution.checkpoint or {}), "checkpoint", arrays),
-        "history": [packed_record(record) for record in solution.history],
-    }
-    return arrays, meta
-
-
 @explained('sf.load("layer.npz")')
 def load(path: str | Path) -> Solution:
     """Read a solution that `Solution.save` wrote; needs none of the user's code."""
     file = file_path(path, "path", SolutionFileError)
-    arrays, meta = _read(file)
+    arrays, meta = read(file)
     try:
         return _unpacked(arrays, meta)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -449,20 +347,3 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
         "slabs": restore_slabs,
         "plane in time": restore_plane_in_time,
     }
-
-
-def _read(path: Path) -> tuple[dict[str, FloatArray], dict[str, Any]]:
-    if not path.exists() and path.with_name(path.name + ".npz").exists():
-        path = path.with_name(path.name + ".npz")
-    if not path.exists():
-        raise SolutionFileError(f"There is no file {path}.")
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files if name != "meta"}
-            meta = json.loads(str(file["meta"]))
-    except Exception as error:
-        raise SolutionFileError(f"{path} is not a solution file: {error}.") from error
-    if not isinstance(meta, dict) or meta.get("format") != _FORMAT:
-        found = meta.get("format") if isinstance(meta, dict) else None
-        raise SolutionFileError(f"{path} has the format {found!r}; this version reads {_FORMAT!r}.")
-    return arrays, meta

@@ -21,9 +21,9 @@ from sharpfront.estimate import Assessment
 from sharpfront.estimate.elements import can_be_built
 from sharpfront.estimate.shape_mesh import even_mesh
 from sharpfront.estimate.space_error import change, fall
+from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.problem import Condition, Problem
-from sharpfront.solution import Estimate
 
 # Twice the change under other weights is said: where nothing else saw the error, the change alone
 # was down to 0.4 of it on drawn problems.

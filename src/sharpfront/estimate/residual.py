@@ -13,8 +13,8 @@ from sharpfront.basis import KernelBasis
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
+from sharpfront.field import Estimate
 from sharpfront.problem import Condition, IntegralCondition, PointCondition, Problem
-from sharpfront.solution import Estimate
 
 # The two-point Gauss rule on a gap of length one.
 _GAUSS = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5)

@@ -23,12 +23,12 @@ from sharpfront.estimate.mesh import Mesh, box_mesh
 from sharpfront.estimate.residual import Assessment, assess, remainder, rounding
 from sharpfront.estimate.shape_mesh import shape_mesh
 from sharpfront.estimate.sizing import Chart
+from sharpfront.field import Estimate
 from sharpfront.geometry import BoundaryPoints, Box, Domain
 from sharpfront.geometry.sampling import unit_sample
 from sharpfront.pieces import Coordinate
 from sharpfront.pieces.tensor import TensorBasis
 from sharpfront.problem import Problem
-from sharpfront.solution import Estimate
 
 # The elements' own error in solving for e: what is measured is 0.6 to 1.4 of the true error.
 SAFETY = 1.5

@@ -28,13 +28,14 @@ from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
 from sharpfront.evolve.trail import LOST, Mark, blow_up_time
+from sharpfront.field import Estimate
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem import Problem
-from sharpfront.solution import Estimate, Solution
+from sharpfront.solution import Solution
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
 # Pairs of runs, each stricter than the one before, if errors grow on the way.

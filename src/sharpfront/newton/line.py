@@ -25,6 +25,7 @@ from sharpfront.adapt.resolve import Checked, ResolveState, crowded
 from sharpfront.adapt.subintervals import between_cuts
 from sharpfront.approximation import Approximation
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
+from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.line_problem import LineProblem
 from sharpfront.mixture import Mixture
@@ -37,7 +38,6 @@ from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.settle import Move, Progress, next_move
 from sharpfront.newton.story import not_converged
 from sharpfront.problem import Problem
-from sharpfront.solution import Estimate
 
 _CORRECTION = "the last correction of Newton's method, relative to max(1, max|u|)"
 _UNKNOWN = "no error can be estimated, because the data do not determine the solution"

@@ -19,6 +19,7 @@ from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
 from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.estimate.weak import UnsuitableError
+from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.newton.iterate import Iterate, Remembered
 from sharpfront.newton.mesh import MeshTable
@@ -27,7 +28,6 @@ from sharpfront.newton.settle import Move, Progress, next_move, not_smaller
 from sharpfront.newton.strategy import Turn
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
-from sharpfront.solution import Estimate
 
 _AND_CHANGE = "; the last correction of Newton's method is added"
 

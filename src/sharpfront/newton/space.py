@@ -16,6 +16,7 @@ from sharpfront.adapt import Patches, ResolveSpace
 from sharpfront.adapt.contract import Proposal
 from sharpfront.approximation import Approximation
 from sharpfront.errors import Outcome
+from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.newton.guess import Start
@@ -28,7 +29,6 @@ from sharpfront.newton.story import not_converged
 from sharpfront.newton.strategy import LinearStrategy
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
-from sharpfront.solution import Estimate
 
 _UNKNOWN = "no error can be estimated, because Newton's method did not converge"
 

@@ -16,8 +16,9 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis
 from sharpfront.errors import DomainError, Outcome, OutcomeKind
+from sharpfront.field import Estimate
 from sharpfront.pieces import PiecewiseBasis
-from sharpfront.solution import Estimate, Solution
+from sharpfront.solution import Solution
 
 # Factors of the four solutions of a difference of fourth order, at -2h, -h, h, 2h, times 12 h; and
 # of the second, whose distance from it bounds what is left out.

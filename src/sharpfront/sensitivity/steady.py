@@ -23,11 +23,12 @@ from sharpfront.assemble import LinearSystem
 from sharpfront.basis import Basis
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.family import Forcing
+from sharpfront.field import Estimate
 from sharpfront.leastsquares import ManySided
 from sharpfront.newton.iterate import Remembered
 from sharpfront.newton.tangent import Tangent, highest_order
 from sharpfront.problem import Problem
-from sharpfront.solution import Estimate, Solution
+from sharpfront.solution import Solution
 
 _SHARED = "The error of the solution is too large for the derivative that is asked for."
 _SHARE = "; the solution's own error, over the size of the parameter, is added"
