@@ -214,6 +214,35 @@ def told(name: str, done: list[Drawn], what: str) -> None:
         print(f"{name:8} profiles; {sum(d.unbounded for d in done)} without a lower bound")
 
 
+def conductivity(x: Any) -> Any:
+    return 1 + 0.5 * np.sin(2 * np.pi * x)
+
+
+def functions(draws: int) -> None:
+    """Print how far a fitted conductivity is off, and how often its band holds it."""
+
+    def rod(k: Callable[[Any], Any]) -> sf.Problem:
+        return sf.Problem(
+            sf.Interval(0, 1), lambda u, x: (k(x) * u.dx).dx + 10, boundary=lambda u, x: u
+        )
+
+    x, at = (np.arange(40) + 0.5) / 40, np.linspace(0, 1, 201)
+    values, off, held, started = sf.solve(rod(conductivity))(x), [], [], time.process_time()
+    for draw in range(draws):
+        u = values + 0.01 * np.random.default_rng(draw).standard_normal(len(x))
+        free = sf.FreeFunction(positive=True)
+        found = sf.fit(rod, data=sf.Data(x=x, u=u, sigma=0.01), k=free, curvature=False).k
+        gap = np.abs(found(at) - conductivity(at))
+        off.append(np.sqrt(np.mean(gap**2) / np.mean(conductivity(at) ** 2)))
+        held.append(gap <= 1.96 * found.band(at))
+        inside = f"{np.mean(held[-1]):.0%} inside"
+        print(f"k(x) {draw:3} off by {off[-1]:.1%}, {inside}, sees {found.seen:.1f}", flush=True)
+    print(
+        f"k(x) off by {np.mean(off):.1%}, {np.mean(held):.1%} inside, {np.mean(held, 0).min():.0%}"
+    )
+    print(f"at the worst place, {(time.process_time() - started) / draws:.2f} s")
+
+
 def _bvp(nu: float, x: np.ndarray, tol: float) -> np.ndarray:
     mesh = np.linspace(0, 1, 20)
     found = solve_bvp(
@@ -302,7 +331,7 @@ def peers_in_time(draws: int) -> None:
 def main() -> None:
     """Run one case."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("case", choices=[*CASES, "peers", "peers-in-time"])
+    parser.add_argument("case", choices=[*CASES, "functions", "peers", "peers-in-time"])
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=np.inf, help="of CPU for the draws")
     parser.add_argument("--unknown", action="store_true", help="estimate the noise")
@@ -310,6 +339,8 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.case == "peers":
         peers(chosen.draws)
+    elif chosen.case == "functions":
+        functions(chosen.draws)
     elif chosen.case == "peers-in-time":
         peers_in_time(chosen.draws)
     else:

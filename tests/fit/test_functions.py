@@ -31,6 +31,9 @@ def test_a_conductivity_with_a_band_that_is_wide_where_nothing_flows(monkeypatch
     assert np.abs(result.k(at) - np.exp(at)).max() < 4 * result.k.band(at).max()
     still = c / 2  # there u' = 0 and data say nothing of k
     assert result.k.band(still) > 2 * result.k.band(0.1)
+    above = np.count_nonzero(result.k.singular > 1)
+    share = result.k.singular**2 / (1 + result.k.singular**2)
+    assert 1 < above < 10 and result.k.seen == pytest.approx(share.sum())
     assert 1 < result.k.seen < 10 and "degrees of freedom" in str(result)
     assert result.k.informed(0.1) < 0.2 and result.k.best.curve.process.deviation == 1.0
 

@@ -191,7 +191,7 @@ def _with_function(
     last = replace(_candidate(model, result.found, whole), evidence=chosen.evidence)
     parts = tuple(last if c is chosen else c for c in tried)
     own = [result.names.index(n) for n in whole.own]
-    return replace(result, functions={name: FittedFunction(last, parts, _seen(result, own))})
+    return replace(result, functions={name: FittedFunction(last, parts, *_seen(result, own))})
 
 
 def _candidate(model: Model, found: Found, whole: Expanded) -> Candidate:
@@ -208,12 +208,18 @@ def _candidate(model: Model, found: Found, whole: Expanded) -> Candidate:
     return Candidate(curve, covariance[np.ix_(own, own)], evidence)
 
 
-def _seen(result: Fit, own: list[int]) -> float:
-    """Return how many degrees of freedom of some parameters the data determine."""
-    jacobian = result.found.point.jacobian
-    rows = jacobian[: len(result.model.data)]
+def _seen(result: Fit, own: list[int]) -> tuple[float, FloatArray]:
+    """Return how many degrees of freedom of some parameters with priors the data determine.
+
+    And the singular values of the derivatives of data along these, in units of noise and priors.
+    """
+    jacobian, model = result.found.point.jacobian, result.model
+    rows = jacobian[: len(model.data)]
     share = np.linalg.solve(jacobian.T @ jacobian, rows.T @ rows)
-    return float(np.trace(share[np.ix_(own, own)]))
+    deviations = {i: sd for i, _, sd in model.priors}
+    scaled = rows[:, own] * np.array([deviations[i] for i in own])
+    singular = np.linalg.svd(scaled, compute_uv=False)
+    return float(np.trace(share[np.ix_(own, own)])), singular
 
 
 def _ends(

@@ -199,11 +199,16 @@ class FittedFunction:
         All candidates: bands are those of all of them, each with the weight of its evidence.
     seen
         How many degrees of freedom the data determine.
+    singular
+        How far data see each shape of the function, the best seen first: the change of all of them
+        over the noise as the shape goes by a deviation of what is assumed of it. Above one the data
+        have the say, below one the assumption.
     """
 
     best: Candidate
     others: tuple[Candidate, ...]
     seen: float
+    singular: FloatArray
 
     def __call__(self, x: Any) -> Any:
         """Return its values."""
