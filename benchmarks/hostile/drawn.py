@@ -149,9 +149,24 @@ def pick(rng: Rng, *choices: Any) -> Any:
     return choices[int(rng.integers(len(choices)))]
 
 
+class RoundNumbers(np.random.Generator):
+    """Draws what people write: round numbers, which fall on symmetries that others miss."""
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        """Return multiples of a tenth, an eighth or a quarter of a unit between two numbers."""
+        found = super().uniform(low, high, size)
+        unit = 10.0 ** np.floor(np.log10(np.subtract(high, low)))
+        step = unit / float(self.choice([4.0, 8.0, 10.0]))
+        near = step * np.round(found / step)
+        inside = (near > low) & (near < high)
+        return np.where(inside, near, found) if np.ndim(found) else float(near if inside else found)
+
+
 def log_uniform(rng: Rng, low: float, high: float) -> float:
-    """Return a number whose logarithm is uniform."""
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+    """Return a number whose logarithm is uniform, to one digit where numbers are round."""
+    found = float(np.exp(np.random.Generator.uniform(rng, np.log(low), np.log(high))))
+    digit = float(f"{found:.0e}")
+    return digit if isinstance(rng, RoundNumbers) and low <= digit <= high else found
 
 
 def sign(rng: Rng) -> float:

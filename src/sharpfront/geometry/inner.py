@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sharpfront.geometry.box import Box
 from sharpfront.geometry.domain import Domain, Points
 from sharpfront.geometry.levelset import Implicit, LevelCurve, OpenLevelCurve
-from sharpfront.geometry.marching import all_polylines
+from sharpfront.geometry.marching import all_polylines, is_closed
 
 # Steps of Newton's method along a wall, and how close to zero they have to lead, in units of the
 # domain.
@@ -41,7 +41,7 @@ def curves_inside(f: Callable[..., ArrayLike], domain: Domain) -> list[LevelCurv
     """
     level, out = _Level(f, domain.bounds), []
     for line in all_polylines(level.value, domain.bounds):
-        if np.array_equal(line[0], line[-1]) and domain.contains(line).all():
+        if is_closed(line) and domain.contains(line).all():
             out.append(LevelCurve(level, line))
             continue
         if not domain.contains(line).any():
@@ -52,7 +52,35 @@ def curves_inside(f: Callable[..., ArrayLike], domain: Domain) -> list[LevelCurv
         if pieces is None:
             return None
         out += pieces
-    return [c for c in out if _lies_inside(c, domain) and _changes_sign(c, level)]
+    return [c for c in out if _checked(c, domain, level)]
+
+
+def _checked(curve: LevelCurve, domain: Domain, level: _Level) -> bool:
+    """Tell whether a curve was followed well, with the domain and another sign on either side."""
+    return _runs_along(curve, level) and _lies_inside(curve, domain) and _changes_sign(curve, level)
+
+
+def _runs_along(curve: LevelCurve, level: _Level) -> bool:
+    """Tell whether a curve has the function's normals on one side of it, and turns round once.
+
+    One that grids are too coarse for goes back and forth on its way, or leaves some of it out.
+    """
+    found = level.onto(curve.line)
+    along, normals = np.diff(found.points, axis=0), found.normals[:-1] + found.normals[1:]
+    across = _cross(normals, along)
+    # Points that were found twice are of no side.
+    across = across[np.linalg.norm(along, axis=1) > _ARRIVED * np.ptp(level.frame)]
+    if np.any(across > 0.0) and np.any(across < 0.0):
+        return False
+    if not curve.closed:
+        return True
+    first, then = found.normals[:-1], found.normals[1:]
+    turns = np.arctan2(_cross(first, then), np.sum(first * then, axis=1))
+    return bool(abs(abs(turns.sum()) - 2.0 * np.pi) < 1.0)
+
+
+def _cross(first: Points, then: Points) -> Points:
+    return np.asarray(first[:, 0] * then[:, 1] - first[:, 1] * then[:, 0])
 
 
 def _lies_inside(curve: LevelCurve, domain: Domain) -> bool:
@@ -73,7 +101,7 @@ def _changes_sign(curve: LevelCurve, level: _Level) -> bool:
 def _from_wall_to_wall(level: _Level, line: Points, box: Box) -> list[OpenLevelCurve] | None:
     """Return what of a line lies in a box; None if it ends inside, or touches a wall."""
     inside = box.contains(line)
-    if np.array_equal(line[0], line[-1]):
+    if is_closed(line):
         start = int(np.argmin(inside))
         line = np.concatenate([line[start:-1], line[: start + 1]])
         inside = box.contains(line)

@@ -13,6 +13,11 @@ from sharpfront.geometry.domain import Points
 
 Function = Callable[[Points], Points]
 _CELLS = {2: 400, 3: 48}
+# Closed lines less wide than so many cells are followed again, in a window with so many cells of
+# room around them, which is doubled so often if lines leave it.
+_SMALL, _AROUND, _WIDER = 20.0, 2.0, 5
+# Lines whose extents agree to this share are one.
+_SAME = 0.05
 # A cube is six tetrahedra, one for each order in which the way from its first to its last corner
 # takes the axes; neighbouring cubes then agree on their common face.
 _TETRAHEDRA = np.array(
@@ -59,16 +64,55 @@ def enclosing(function: Function, frame: Points) -> Points:
 
 def polylines(function: Function, frame: Points) -> list[Points]:
     """Return closed polygons (m, 2), first point repeated, along the zero in the plane."""
-    return [line for line in all_polylines(function, frame) if np.array_equal(line[0], line[-1])]
+    return [line for line in all_polylines(function, frame) if is_closed(line)]
 
 
 def all_polylines(function: Function, frame: Points) -> list[Points]:
-    """Return the same with those that end at a frame (2, 2), or a little beyond it."""
+    """Return the same with those that end at a frame (2, 2), or a little beyond it.
+
+    Small closed ones are followed again on finer grids of their own: a few points about a small
+    disk need not even surround its centre.
+    """
+    wide = _wider(frame)
+    cell = float(np.ptp(wide, axis=0).max()) / _CELLS[2]
+    out: list[Points] = []
+    for line in _lines(function, wide):
+        small = is_closed(line) and np.ptp(line, axis=0).min() < _SMALL * cell
+        closer = _followed_again(function, line, cell) if small else [line]
+        out += [one for one in closer if not any(_is_same(one, known) for known in out)]
+    return out
+
+
+def is_closed(line: Points) -> bool:
+    """Tell whether a line ends where it starts."""
+    return bool(np.array_equal(line[0], line[-1]))
+
+
+def _followed_again(function: Function, line: Points, cell: float) -> list[Points]:
+    """Return the closed lines near a small one, from a finer grid around it."""
+    room = _AROUND * cell
+    for _ in range(_WIDER):
+        window = np.stack([line.min(axis=0) - room, line.max(axis=0) + room])
+        found = _lines(function, window)
+        # Coarse cells take pieces of a thin one for small ones: the window has to hold it all.
+        if all(map(is_closed, found)):
+            return found
+        room *= 2.0
+    return [line]
+
+
+def _lines(function: Function, frame: Points) -> list[Points]:
     import contourpy
 
-    axes, values = _grid(function, _wider(frame))
+    axes, values = _grid(function, frame)
     lines = contourpy.contour_generator(axes[0], axes[1], values.T).lines(0.0)
     return [np.asarray(line) for line in lines if len(line) > 3]
+
+
+def _is_same(line: Points, known: Points) -> bool:
+    """Tell whether two closed lines are one that was followed twice."""
+    ends = [np.stack([each.min(axis=0), each.max(axis=0)]) for each in (line, known)]
+    return bool(np.abs(ends[0] - ends[1]).max() < _SAME * np.ptp(ends[1], axis=0).max())
 
 
 def triangles(function: Function, frame: Points) -> Points:

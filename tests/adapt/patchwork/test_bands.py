@@ -137,3 +137,39 @@ def test_a_curve_too_small_for_strips_takes_no_room_from_others(least):
         return max(c.patch.chart.depth for c in cells if isinstance(c.patch.chart, Strip))
 
     assert deepest(lambda r: np.maximum(r, least)) == pytest.approx(deepest(lambda r: r), rel=1e-6)
+
+
+def _disk(radius, centre, strength):
+    """Return a problem with a source on a disk, and its solution."""
+
+    def exact(x, y):
+        square = ((x - centre[0]) ** 2 + (y - centre[1]) ** 2) / radius**2
+        return (
+            strength
+            * radius**2
+            / 4
+            * np.where(square < 1, 1 - square, -np.log(square + (square < 1)))
+        )
+
+    def equation(u, x, y):
+        inside = (x - centre[0]) ** 2 + (y - centre[1]) ** 2 < radius**2
+        return -u.dxx - u.dyy - np.where(inside, strength, 0.0)
+
+    square = sf.Box((0, 1), (0, 1))
+    return sf.Problem(square, equation, boundary=lambda u, x, y: u - exact(x, y)), exact
+
+
+# Points of a patch, and cells of a grid, lie at such places: what is seen at one of them only is
+# neither smooth nor absent.
+@pytest.mark.parametrize(
+    ("radius", "centre"),
+    [(1e-3, (0.5, 0.5)), (1e-3, (0.25, 0.5)), (1.6e-3, (0.5089, 0.0913)), (3e-4, (0.5, 0.5))],
+)
+def test_small_disks_are_seen_wherever_they_are(radius, centre):
+    problem, exact = _disk(radius, centre, radius**-2)
+    solution = sf.solve(problem, tol=3e-2)
+    away = radius * 10.0 ** np.linspace(-1, 1.5, 40)
+    x, y = centre[0] + 0.6 * away, centre[1] + 0.8 * away
+    largest = np.abs(exact(x, y)).max()
+    assert solution.outcome.kind == "converged"
+    assert np.abs(solution(x, y) - exact(x, y)).max() < 3e-2 * largest

@@ -195,7 +195,7 @@ def _cut_where_missed(looks: _Looks, cells: list[Cell]) -> list[Cell]:
     out = []
     for cell, places in zip(cells, missed, strict=True):
         sides, at = [], cell.patch.in_chart(places)
-        narrow = [_gaps_along(looks, cell.patch, place) > 1.0 for place in places]
+        narrow = [_gaps_along(looks, cell.patch, place, np.inf) > 1.0 for place in places]
         for a, m in enumerate(cell.patch.maps):
             own = [x for x, along in zip(at[:, a].tolist(), narrow, strict=True) if along[a]]
             ends = _apart([m.low, m.high], own, APART * m.length)
@@ -240,17 +240,18 @@ def _data_tails(looks: _Looks, patches: Sequence[Patch]) -> Tails:
             if gap.max(initial=0.0) > max(1.0, MISSED * t.max()):
                 missed = np.full_like(t, gap.max())
                 if patch.cut is None:
-                    missed = _gaps_along(looks, patch, look.places[int(np.argmax(gap))])
+                    worst = int(np.argmax(gap))
+                    missed = _gaps_along(looks, patch, look.places[worst], float(gap[worst]))
             t, w = np.where(missed > 1.0, missed, t), np.where(missed > 1.0, np.inf, w)
             tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
     return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail)
 
 
-def _gaps_along(looks: _Looks, patch: Patch, place: FloatArray) -> FloatArray:
+def _gaps_along(looks: _Looks, patch: Patch, place: FloatArray, gap: float) -> FloatArray:
     """Return along each axis how far data are at a place from what points beside it say, (d,).
 
     On the line through the place along that axis: what is narrow along one axis is only missed
-    along that one. Without bound along all axes where no line misses anything.
+    along that one. The gap that was seen there, along all axes, where no line misses anything.
     """
     counts = [2 * p + 1 for p in patch.functions]
     at = patch.in_chart(place[None])
@@ -264,9 +265,9 @@ def _gaps_along(looks: _Looks, patch: Patch, place: FloatArray) -> FloatArray:
             parts = np.split(values[1:], np.cumsum(counts)[:-1])
             for a, part in enumerate(parts):
                 table = legendre_table(patch.maps[a].inverse(at[:, a]), counts[a])[0, 0]
-                gap = abs(values[0] - float(projected(part, (counts[a],)) @ table))
-                gaps[a] = max(gaps[a], float(felt[0]) * gap)
-    return gaps if gaps.max() > 1.0 else np.full(patch.dimension, np.inf)
+                away = abs(values[0] - float(projected(part, (counts[a],)) @ table))
+                gaps[a] = max(gaps[a], float(felt[0]) * away)
+    return gaps if gaps.max() > 1.0 else np.full(patch.dimension, gap)
 
 
 def _blocks(
