@@ -214,3 +214,30 @@ def test_a_hard_stimulus_is_resolved_beside_its_edges(x0, t0):
     x, w = np.polynomial.legendre.leggauss(200)
     assert solution.converged
     assert abs(0.5 * w @ solution(0.5 + 0.5 * x, 0.6) - 0.02 * 0.1) < 1e-5
+
+
+@pytest.mark.parametrize(("speed", "edge"), [(0.1, 0.9995), (-0.07, 3.3e-4), (0.1, 1 - 1e-7)])
+def test_a_jump_may_leave_the_domain(speed, edge):
+    def beyond(x, t):
+        way = x - speed * t - edge
+        return np.where(way * np.sign(speed) > 0, 1.0, 0.0)
+
+    cooling = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - u.dxx - beyond(x, t) * u,
+        boundary=lambda u, x, t: u,
+        initial=lambda x: np.sin(np.pi * x),
+        time=(0, 0.02),
+    )
+    solution = sf.solve(cooling, tol=1e-3)
+    assert solution.converged
+    assert solution(0.5, 0.02) == pytest.approx(np.exp(-0.02 * np.pi**2), abs=1e-3)
+
+
+def test_data_that_no_kernels_see_at_the_start_end_the_run_with_words():
+    narrow = on_line(
+        lambda u, x, t: u.dt - u.dxx - np.where(abs(x - 0.3 - 0.1 * t) < 1e-7, 1e7, 0.0)
+    )
+    solution = sf.solve(narrow, tol=1e-3, max_kernels=100)
+    assert solution.outcome.kind == "kernel limit reached"
+    assert "do not" in solution.outcome.detail

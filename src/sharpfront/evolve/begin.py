@@ -8,6 +8,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.meshing import measured, seeing, too_few
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State
@@ -41,7 +42,10 @@ def begun(run: Run, start: Start, t: float, scale: FloatArray | None = None) -> 
             words = too_few(run, nodes)
             break
         nodes = new
-    nodes = seeing(run, nodes, t, run.span[1] - t)
+    try:
+        nodes = seeing(run, nodes, t, run.span[1] - t)
+    except StuckError as stuck:
+        words = words or str(stuck)
     values = run.mesher.interpolant(nodes, of)
     values = consistent(run.discrete, run.mesher.frame(nodes), values, t)
     state = _from_values(run, nodes, values, t, scale)

@@ -28,6 +28,9 @@ LOOK = 1001
 MISSED = 0.3
 # Halvings of an element.
 HALVINGS = 40
+# Between points of the look where a part's integral may be off by more than this share of it, there
+# are more of them, up to so many halvings: what is left of a jump that leaves the domain is narrow.
+UNSURE, CLOSER = 0.05, 30
 # Shares of the coming step at which its data are looked at.
 AHEAD = (1e-9, 0.5, 1.0)
 
@@ -62,16 +65,24 @@ class Watch:
         return self._look(t) if self.timed else self._fixed
 
     def _look(self, t: float) -> _Look:
-        near = self._values(self.x, t)
+        x, near = self.x, self._values(self.x, t)
         usable = np.asarray(np.isfinite(near).all(axis=1))
         near = np.where(usable[:, None], near, 0.0)
-        middles = np.median(near, axis=1)
-        size = np.abs(near - middles[:, None])
-        cells = 0.5 * np.diff(self.x) * (size[:, 1:] + size[:, :-1])
+        middles = np.median(near, axis=1)[:, None]
+        for _ in range(CLOSER):
+            size = np.abs(near - middles)
+            cells = 0.5 * np.diff(x) * (size[:, 1:] + size[:, :-1])
+            unsure = 0.5 * np.diff(x) * np.abs(np.diff(size, axis=1))
+            total = cells.sum(axis=1, keepdims=True)
+            rough = np.flatnonzero((unsure > UNSURE * total).any(axis=0))
+            if not len(rough):
+                break
+            more = 0.5 * (x[rough] + x[rough + 1])
+            values = np.where(usable[:, None], self._values(more, t), 0.0)
+            x, near = np.insert(x, rough + 1, more), np.insert(near, rough + 1, values, axis=1)
         upto = np.concatenate([np.zeros((len(size), 1)), np.cumsum(cells, axis=1)], axis=1)
-        least = 1e-12 * np.abs(near).max(axis=1) * (self.x[-1] - self.x[0])
-        usable &= upto[:, -1] > least
-        return _Look(t, usable, middles[usable], upto[usable])
+        usable &= total[:, 0] > 1e-12 * np.abs(near).max(axis=1) * (x[-1] - x[0])
+        return _Look(t, x, usable, middles[usable, 0], upto[usable])
 
     def _values(self, x: FloatArray, t: float) -> FloatArray:
         parts = self.formula.local_parts
@@ -83,7 +94,7 @@ class Watch:
         tables, h = mesher.tables, np.diff(nodes)
         if not look.usable.any():
             return np.zeros(len(h), dtype=bool)
-        x, length = self.x, self.x[-1] - self.x[0]
+        x, length = look.x, look.x[-1] - look.x[0]
         points = (nodes[:-1, None] + h[:, None] * tables.gauss).ravel()
         inside = np.clip(points - length * np.floor((points - x[0]) / length), x[0], x[-1])
         coarse = np.abs(self._values(inside, look.t)[look.usable] - look.middles[:, None])
@@ -105,10 +116,11 @@ class Watch:
 class _Look(NamedTuple):
     """A close look: which parts can be used, their middles, and integrals of what is beside them.
 
-    ``upto`` holds the integral of |part - middle| up to each position, (parts, n).
+    ``upto`` holds the integral of |part - middle| up to each position x, (parts, n).
     """
 
     t: float
+    x: FloatArray
     usable: NDArray[np.bool_]
     middles: FloatArray
     upto: FloatArray
