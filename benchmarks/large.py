@@ -22,7 +22,7 @@ import sharpfront as sf
 from sharpfront.adapt import Resolve
 from sharpfront.arrays import blas_threads
 from sharpfront.assemble import LinearSystem
-from sharpfront.leastsquares import Blocked, PivotedQR
+from sharpfront.leastsquares import Blocked, Householder
 
 Values = NDArray[np.float64]
 FRONTS = (10, 50, 200, 500)
@@ -115,7 +115,7 @@ def least_squares(counts: tuple[int, ...]) -> None:
     for count in counts:
         whole = system(count)
         rows = sum(block.rows for block in whole.blocks)
-        blocked, dense = Blocked(equilibrate=False), PivotedQR()
+        blocked, dense = Blocked(equilibrate=False), Householder()
         fast = median_seconds(lambda m=blocked, s=whole: m.solve(m.factor(s), s.rhs), 3)
         line = f"{whole.columns:7d} {rows:6d} {fast:10.3f} {1e6 * fast / whole.columns:10.1f}"
         if whole.columns <= DENSE_LIMIT:

@@ -1,21 +1,20 @@
 """The one file that names an array library.
 
 Kernels, bases, assembly and dense least squares are written against the array API standard and
-get everything that the standard lacks from here: conversion to and from NumPy, pivoted QR,
-triangular solves, and the number of BLAS threads.
+get everything that the standard lacks from here: conversion to and from NumPy, and the number of
+BLAS threads.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import array_api_compat
 import array_api_compat.numpy
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 # Arrays of any library that follows the standard; there is no common static type yet.
@@ -68,35 +67,6 @@ def identity(size: int, example: Array) -> Array:
     """Return the identity matrix in the library, type and device of the example."""
     device = array_api_compat.device(example)
     return namespace(example).eye(size, dtype=example.dtype, device=device)
-
-
-def take(array: Array, places: Sequence[int]) -> Array:
-    """Return the entries along the first axis at those places, in their order."""
-    xp = namespace(array)
-    device = array_api_compat.device(array)
-    return xp.take(array, xp.asarray(list(places), dtype=xp.int64, device=device), axis=0)
-
-
-def pivoted_qr(matrix: Array) -> tuple[Array, Array, list[int]]:
-    """Return Q (m, r), R (r, n) and the column order with ``matrix[:, order] = Q R``.
-
-    LAPACK's column pivoting where the array is NumPy's; elsewhere a plain QR on the device and
-    the pivoting on its small triangular factor on the host.
-    """
-    if isinstance(matrix, np.ndarray):
-        q, r, order = scipy.linalg.qr(matrix, mode="economic", pivoting=True, check_finite=False)
-        return q, r, [int(i) for i in order]
-    xp = namespace(matrix)
-    q, r = xp.linalg.qr(matrix)
-    q2, r2, order = scipy.linalg.qr(to_host(r), mode="economic", pivoting=True)
-    return q @ like(q2, matrix), like(r2, matrix), [int(i) for i in order]
-
-
-def solve_triangular(upper: Array, rhs: Array) -> Array:
-    """Return the solution of ``upper @ x = rhs`` for an upper triangular matrix."""
-    if isinstance(upper, np.ndarray):
-        return scipy.linalg.solve_triangular(upper, rhs, check_finite=False)
-    return namespace(upper, rhs).linalg.solve(upper, rhs)
 
 
 @functools.cache

@@ -21,13 +21,11 @@ class RowSet:
     points: Array  # (m, d), an array of the library in which the system is to be built
     normals: Array | None = None  # (m, d) outward unit normals for conditions that use ``u.dn``
     weight: float = 1.0  # factor on every row
-    # Whether the rows must hold to rounding instead of in the least-squares sense.
-    exact: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Labelled rows ``weight * (matrix @ w - rhs)``: least squares, or zero if exact.
+    """Labelled rows ``weight * (matrix @ w - rhs)``.
 
     The matrix covers the columns from `start` on; all others are zero. Rows that were divided by
     their norms remember these. `points` (rows, d) are where rows hold, None for several places.
@@ -37,7 +35,6 @@ class Block:
     matrix: Array
     rhs: Array
     weight: float = 1.0
-    exact: bool = False
     start: int = 0
     norms: Array | None = None
     points: Array | None = None
@@ -151,7 +148,7 @@ def _block(
     coefficients, source = form_values(form, leaves, points.shape[0], f"{row.label} condition")
     matrix = form_matrix(form, [like(c, row.points) for c in coefficients], row.points, bases)
     right = -like(source, row.points)
-    return Block(row.label, matrix, right, row.weight, row.exact, points=points)
+    return Block(row.label, matrix, right, row.weight, points=points)
 
 
 def form_matrix(

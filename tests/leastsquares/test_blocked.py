@@ -154,14 +154,6 @@ def test_heavy_rows_do_not_drown_the_others(heavy_first):
     np.testing.assert_allclose(weights, expected, atol=1e-11 * np.abs(expected).max())
 
 
-def test_exact_rows_take_part_with_their_weight():
-    rng = np.random.default_rng(5)
-    a, b, c, d = *(rng.standard_normal(s) for s in [(8, 3), 8, (1, 3)]), np.ones(1)
-    hard = LinearSystem((Block("a", a, b), Block("c", c, d, 7.0, True)))
-    soft = LinearSystem((Block("a", a, b), Block("c", c, d, 7.0)))
-    np.testing.assert_array_equal(solved(hard)[0], solved(soft)[0])
-
-
 @both
 @pytest.mark.parametrize("partition", [(), (0, 5)])
 def test_one_group_is_a_plain_qr(partition, method):

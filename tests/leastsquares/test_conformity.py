@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from sharpfront.arrays import to_host
 from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError
-from sharpfront.leastsquares import SVD, Blocked, Householder, ManySided, PivotedQR
+from sharpfront.leastsquares import SVD, Blocked, Householder, ManySided
 
-METHODS = [PivotedQR(), PivotedQR(equilibrate=False), SVD(), SVD(equilibrate=True)]
-# Asked only for what they promise: full rank, no rows to be held exactly.
+METHODS = [SVD()]
+# Asked only for what they promise: full rank.
 PLAIN_METHODS = [Blocked(), Blocked(equilibrate=False), Householder()]
 BACKENDS = {
     "numpy": np.asarray,
@@ -43,8 +43,6 @@ class Expected:
     dead: int = 0
     kind: str = "converged"
     tolerance: float = 1e-13
-    # Columns of very different size: methods that do not scale them are not asked.
-    scaled: bool = False
     partition: tuple[int, ...] = ()
 
 
@@ -76,7 +74,7 @@ def system(expected):
     return register
 
 
-SOFT, EXACT = (1.0, False), (1.0, True)
+SOFT = (1.0,)
 
 
 @system(Expected(rank=7))
@@ -110,7 +108,6 @@ def weighted_blocks(rng):
 def empty_blocks(rng):
     yield "nothing", np.zeros((0, 5)), np.zeros(0)
     yield "equation", rng.standard_normal((12, 5)), rng.standard_normal(12)
-    yield "no exact rows", np.zeros((0, 5)), np.zeros(0), *EXACT
     yield "left", rng.standard_normal((1, 5)), np.ones(1), 10.0
     yield "nothing again", np.zeros((0, 5)), np.zeros(0), 3.0
 
@@ -119,8 +116,8 @@ def empty_blocks(rng):
 def groups_of_columns(rng):
     yield "first", rng.standard_normal((7, 3)), rng.standard_normal(7)
     yield "last", rng.standard_normal((6, 2)), rng.standard_normal(6), *SOFT, 7
-    yield "tie", rng.standard_normal((2, 6)), rng.standard_normal(2), 5.0, True, 3
-    yield "middle", rng.standard_normal((8, 4)), rng.standard_normal(8), 2.0, False, 3
+    yield "tie", rng.standard_normal((2, 6)), rng.standard_normal(2), 5.0, 3
+    yield "middle", rng.standard_normal((8, 4)), rng.standard_normal(8), 2.0, 3
     yield "all", rng.standard_normal((2, 9)), rng.standard_normal(2)
 
 
@@ -163,23 +160,6 @@ def one_row(rng):
     yield "equation", rng.standard_normal((1, 6)), rng.standard_normal(1)
 
 
-@system(Expected(rank=9, dead=3, scaled=True))
-def badly_scaled_columns(rng):
-    yield "equation", rng.standard_normal((25, 9)) * 10.0 ** np.arange(-12, 13, 3), np.ones(25)
-
-
-@system(Expected(rank=3, dead=2, scaled=True))
-def columns_whose_squares_underflow(rng):
-    yield "equation", rng.standard_normal((9, 3)) * [1e-200, 1.0, 1e140], rng.standard_normal(9)
-
-
-@system(Expected(rank=9, dead=3, scaled=True))
-def badly_scaled_columns_with_exact_rows(rng):
-    scale = 10.0 ** np.arange(-12, 13, 3)
-    yield "equation", rng.standard_normal((25, 9)) * scale, rng.standard_normal(25)
-    yield "left", rng.standard_normal((3, 9)) * scale, rng.standard_normal(3), *EXACT
-
-
 @system(Expected(rank=5, tolerance=1e-10))
 def badly_scaled_blocks(rng):
     yield "equation", rng.standard_normal((12, 5)) * 1e4, rng.standard_normal(12) * 1e4
@@ -196,117 +176,29 @@ def tiny_entries(rng):
     yield "equation", rng.standard_normal((12, 6)) * 1e-200, rng.standard_normal(12) * 1e-200
 
 
-@system(Expected(rank=8))
-def exact_rows(rng):
-    yield "left", rng.standard_normal((1, 8)), rng.standard_normal(1), *EXACT
-    yield "equation", rng.standard_normal((20, 8)), rng.standard_normal(20)
-    yield "right", rng.standard_normal((2, 8)), rng.standard_normal(2), 1e3, True
-
-
-@system(Expected(rank=8))
-def exact_rows_of_all_sizes(rng):
-    sizes = np.array([1e-20, 1.0, 1e15])
-    yield "equation", rng.standard_normal((20, 8)), rng.standard_normal(20)
-    yield (
-        "conditions",
-        rng.standard_normal((3, 8)) * sizes[:, None],
-        rng.standard_normal(3) * sizes,
-        *EXACT,
-    )
-
-
-@system(Expected(rank=8))
-def exact_rows_that_repeat(rng):
-    rows, g = rng.standard_normal((2, 8)), rng.standard_normal(2)
-    yield "equation", rng.standard_normal((20, 8)), rng.standard_normal(20)
-    yield "left", rows, g, *EXACT
-    yield "left again", -3 * rows[::-1], -3 * g[::-1], *EXACT
-    yield "sum", rows[:1] + rows[1:], g[:1] + g[1:], *EXACT
-    yield "zero", np.zeros((1, 8)), np.zeros(1), *EXACT
-
-
-@system(Expected(rank=4))
-def only_exact_rows(rng):
-    yield "conditions", rng.standard_normal((4, 4)), rng.standard_normal(4), *EXACT
-
-
-@system(Expected(rank=3, kind="near-singular"))
-def only_exact_rows_too_few(rng):
-    yield "conditions", rng.standard_normal((3, 5)), rng.standard_normal(3), *EXACT
-
-
-@system(Expected(rank=4))
-def exact_rows_leave_nothing_to_fit(rng):
-    yield "conditions", rng.standard_normal((4, 4)), rng.standard_normal(4), *EXACT
-    yield "equation", rng.standard_normal((6, 4)), rng.standard_normal(6)
-
-
-@system(Expected(rank=6))
-def exact_rows_complete_the_rank(rng):
-    matrix = rng.standard_normal((10, 6))
-    matrix[:, 5] = matrix[:, 4]
-    yield "equation", matrix, rng.standard_normal(10)
-    yield "left", np.eye(6)[5:], np.array([2.0]), *EXACT
-
-
-@system(Expected(rank=4))
-def a_column_in_exact_rows_only(rng):
-    matrix = rng.standard_normal((10, 4))
-    matrix[:, 2] = 0
-    yield "equation", matrix, rng.standard_normal(10)
-    yield "left", rng.standard_normal((1, 4)), np.array([2.0]), *EXACT
-
-
-@system(Expected(rank=4, dead=1, scaled=True))
-def a_small_column_in_exact_rows_only(rng):
-    matrix, hard = rng.standard_normal((10, 4)), rng.standard_normal((1, 4))
-    matrix[:, 2] = 0
-    hard[:, 2] *= 1e-25
-    yield "equation", matrix, rng.standard_normal(10)
-    yield "left", hard, np.array([2.0]), *EXACT
-
-
-@system(Expected(rank=6, dead=1, kind="near-singular"))
-def exact_rows_and_deficient_rank(rng):
-    matrix = rng.standard_normal((12, 8))
-    matrix[:, 7] = matrix[:, 6]
-    matrix[:, 0] = 0
-    yield "equation", matrix, rng.standard_normal(12)
-    hard = rng.standard_normal((2, 8))
-    hard[:, 0], hard[:, 7] = 0, hard[:, 6]
-    yield "left", hard, rng.standard_normal(2), *EXACT
-
-
 @system(Expected(rank=12, partition=(0, 3, 7, 9, 12)))
 def groups_with_ties_and_long_rows(rng):
     edges = (0, 3, 7, 9, 12)
     for start, stop in itertools.pairwise(edges):
         n = stop - start
         yield "own", rng.standard_normal((n + 2, n)), rng.standard_normal(n + 2), *SOFT, start
-    yield "tie", rng.standard_normal((2, 6)), rng.standard_normal(2), 5.0, False, 3
+    yield "tie", rng.standard_normal((2, 6)), rng.standard_normal(2), 5.0, 3
     yield "tie", rng.standard_normal((1, 7)), rng.standard_normal(1)
     yield "all", rng.standard_normal((2, 12)), rng.standard_normal(2), 3.0
-    yield "most", rng.standard_normal((1, 9)), rng.standard_normal(1), 0.5, False, 3
-    yield "heavy", rng.standard_normal((3, 2)), rng.standard_normal(3), 20.0, False, 7
+    yield "most", rng.standard_normal((1, 9)), rng.standard_normal(1), 0.5, 3
+    yield "heavy", rng.standard_normal((3, 2)), rng.standard_normal(3), 20.0, 7
 
 
 def case_id(value):
     return value.name if isinstance(value, System) else repr(value)
 
 
-def plain(case):
-    exact = any(block.exact and block.rows for block in case.built().blocks)
-    return not exact and not case.expected.scaled and case.expected.kind == "converged"
-
-
 def asked(method, case):
-    if isinstance(method, Blocked):
-        return plain(case)
-    if isinstance(method, Householder):
-        # Refuses blocks of exact rows even where they are empty, and squares of 1e-200 are zero.
-        exact = any(block.exact for block in case.built().blocks)
-        return plain(case) and not exact and case.name != "tiny_entries"
-    return method.equilibrate or not case.expected.scaled
+    if isinstance(method, SVD):
+        return True
+    # Squares of 1e-200 are zero for Householder.
+    tiny = isinstance(method, Householder) and case.name == "tiny_entries"
+    return case.expected.kind == "converged" and not tiny
 
 
 PAIRS = [
@@ -328,18 +220,14 @@ def arrays_of(backend, method):
 
 
 def stacked(system):
-    """Weighted soft rows and right-hand side, then exact ones, as NumPy arrays."""
-    parts = []
-    for exact in (False, True):
-        blocks = [b for b in system.blocks if b.exact == exact]
-        matrix = [np.zeros((0, system.columns))]
-        for b in blocks:
-            rows = np.zeros((b.rows, system.columns))
-            rows[:, b.start : b.start + b.matrix.shape[1]] = b.weight * to_host(b.matrix)
-            matrix.append(rows)
-        rhs = [np.zeros(0), *(b.weight * to_host(b.rhs) for b in blocks)]
-        parts += [np.concatenate(matrix), np.concatenate(rhs)]
-    return parts
+    """Weighted rows and right-hand side as NumPy arrays."""
+    matrix = [np.zeros((0, system.columns))]
+    for b in system.blocks:
+        rows = np.zeros((b.rows, system.columns))
+        rows[:, b.start : b.start + b.matrix.shape[1]] = b.weight * to_host(b.matrix)
+        matrix.append(rows)
+    rhs = [np.zeros(0), *(b.weight * to_host(b.rhs) for b in system.blocks)]
+    return np.concatenate(matrix), np.concatenate(rhs)
 
 
 def size(array, axis=None):
@@ -351,42 +239,16 @@ def solved(method, system, rhs=None):
     return method.solve(method.factor(system), system.rhs if rhs is None else rhs)
 
 
-def high_precision(a, b, c, g):
-    """The minimiser in 60 digits from the equations of Lagrange; C of full row rank."""
-    (m, n), p = a.shape, c.shape[0]
-    with mp.workdps(60):
-        kkt = mp.zeros(n + p)
-        columns = [mp.mpf(v) if v else mp.mpf(1) for v in size(np.concatenate([a, c]), axis=0)]
-        unscale = mp.diag([1 / v for v in columns])
-        rhs = mp.zeros(n + p, 1)
-        if m:
-            A = mp.matrix(a.tolist()) * unscale
-            kkt[:n, :n] = A.T * A
-            rhs[:n, 0] = A.T * mp.matrix(b.tolist())
-        if p:
-            C = mp.matrix(c.tolist()) * unscale
-            kkt[:n, n:], kkt[n:, :n] = C.T, C
-            rhs[n:, 0] = mp.matrix(g.tolist())
-        scaled = list(mp.lu_solve(kkt, rhs))[:n]
-        return np.array([float(w / v) for w, v in zip(scaled, columns, strict=True)])
-
-
-def independent(c, g):
-    """As many rows of C as its rank, scaled to one."""
-    norms = np.linalg.norm(c, axis=1)
-    c, g = c[norms > 0] / norms[norms > 0, None], g[norms > 0] / norms[norms > 0]
-    if not len(c):
-        return c, g
-    r, order = scipy.linalg.qr(c.T, mode="r", pivoting=True)
-    rank = int(np.sum(np.abs(np.diag(r)) > 1e-12))
-    return c[order[:rank]], g[order[:rank]]
-
-
 @functools.cache
 def unique_solution(name):
+    """Return the minimiser in 60 digits, from the normal equations."""
     (case,) = (s for s in SYSTEMS if s.name == name)
-    a, b, c, g = stacked(case.built())
-    return high_precision(a, b, *independent(c, g))
+    a, b = stacked(case.built())
+    with mp.workdps(60):
+        columns = [mp.mpf(v) if v else mp.mpf(1) for v in size(a, axis=0)]
+        scaled = mp.matrix(a.tolist()) * mp.diag([1 / v for v in columns])
+        found = mp.lu_solve(scaled.T * scaled, scaled.T * mp.matrix(b.tolist()))
+        return np.array([float(w / v) for w, v in zip(found, columns, strict=True)])
 
 
 @every_backend
@@ -396,7 +258,7 @@ def test_facts_and_outcome(case, method, backend):
     assert outcome.kind == case.expected.kind
     assert facts.rank == case.expected.rank
     assert facts.dead_columns == case.expected.dead
-    a, b, *_ = stacked(case.built())
+    a, b = stacked(case.built())
     norm = np.linalg.norm(a @ to_host(weights) - b)
     assert facts.residual_norm == pytest.approx(norm, rel=1e-6, abs=1e-12)
     assert facts.condition >= 1 - 1e-12
@@ -408,19 +270,15 @@ def test_facts_and_outcome(case, method, backend):
 @every_backend
 @every_pair
 def test_weights_are_optimal(case, method, backend):
-    """Exact rows hold, and no direction that keeps them would lower the residual."""
+    """No direction would lower the residual."""
     array = arrays_of(backend, method)
     weights, *_ = solved(method, case.built(array))
     assert type(weights) is type(array(np.ones(1)))
-    w = to_host(weights)
-    a, b, c, g = stacked(case.built())
-    scale = size(np.concatenate([a, c]), axis=0)
+    a, b = stacked(case.built())
+    scale = size(a, axis=0)
     scale = np.where(scale > 0, scale, 1)
-    a, c, w = a / scale, c / scale, w * scale
-    c, g = independent(c, g)
-    np.testing.assert_allclose(c @ w, g, rtol=0, atol=1e-13 * (size(w) + size(g)))
-    null = scipy.linalg.null_space(c) if len(c) else np.eye(len(w))
-    gradient = null.T @ (a.T @ (a @ w - b))
+    a, w = a / scale, to_host(weights) * scale
+    gradient = a.T @ (a @ w - b)
     assert size(gradient) <= 1e-13 * a.size * size(a) * (size(a) * size(w) + size(b))
 
 
@@ -428,9 +286,8 @@ def test_weights_are_optimal(case, method, backend):
 @pytest.mark.parametrize("case, method", UNIQUE, ids=case_id)
 def test_a_unique_solution_agrees_with_sixty_digits(case, method, backend):
     weights, *_ = solved(method, case.built(arrays_of(backend, method)))
-    a, _, c, _ = stacked(case.built())
+    scale = size(stacked(case.built())[0], axis=0)
     expected = unique_solution(case.name)
-    scale = size(np.concatenate([a, c]), axis=0)
     assert size(expected * scale) > 0
     error = size((to_host(weights) - expected) * (scale / size(expected * scale)))
     assert error <= case.expected.tolerance
@@ -439,22 +296,11 @@ def test_a_unique_solution_agrees_with_sixty_digits(case, method, backend):
 @every_backend
 @pytest.mark.parametrize("case", [s for s in SYSTEMS if asked(SVD(), s)], ids=case_id)
 def test_svd_gives_the_least_norm(case, backend):
-    """No direction that changes neither residual nor exact rows is left in the weights."""
+    """No direction that does not change the residual is left in the weights."""
     weights = to_host(solved(SVD(), case.built(BACKENDS[backend]))[0])
-    a, _, c, _ = stacked(case.built())
-    both = np.concatenate([a, c])
-    free = scipy.linalg.null_space(both / (np.linalg.norm(both, axis=1)[:, None] + 1e-290))
+    a, _ = stacked(case.built())
+    free = scipy.linalg.null_space(a / (np.linalg.norm(a, axis=1)[:, None] + 1e-290))
     np.testing.assert_allclose(free.T @ weights, 0, atol=1e-12 * (1 + np.linalg.norm(weights)))
-
-
-@every_backend
-@pytest.mark.parametrize("equilibrate", [True, False])
-@pytest.mark.parametrize("name", ["rank_deficient", "repeated_columns", "zero_columns", "one_row"])
-def test_pivoted_qr_leaves_columns_beyond_the_rank_at_zero(name, equilibrate, backend):
-    (case,) = (s for s in SYSTEMS if s.name == name)
-    method = PivotedQR(equilibrate=equilibrate)
-    weights = to_host(solved(method, case.built(BACKENDS[backend]))[0])
-    assert np.count_nonzero(weights) == case.expected.rank
 
 
 @every_backend
@@ -493,7 +339,7 @@ def test_the_transposed_counts_right_hand_sides_as_their_weights_count(case, met
 
 @every_method
 def test_right_hand_sides_superpose(method):
-    (case,) = (s for s in SYSTEMS if s.name == "exact_rows")
+    (case,) = (s for s in SYSTEMS if s.name == "weighted_blocks")
     built = case.built()
     state, rng = method.factor(built), np.random.default_rng(0)
     one, other = rng.standard_normal((2, len(built.rhs)))
@@ -503,50 +349,17 @@ def test_right_hand_sides_superpose(method):
 
 @every_backend
 @every_method
-@pytest.mark.parametrize("size", [1.0, 1e-7, 1e9])
-@pytest.mark.parametrize(
-    "rows, data",
-    [
-        ([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [1.0, 2.0]),
-        ([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 2.0, 1.0]], [1.0, 1.0, 2.001]),
-        ([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]], [1.0, 1.0]),
-        ([[1e-6, 0.0, 0.0], [1e6, 0.0, 0.0]], [1e-6, 2e6]),
-    ],
-    ids=["two values", "a sum", "0 = 1", "of different size"],
-)
-def test_exact_rows_that_contradict_are_ill_posed(rows, data, size, method, backend):
-    array = BACKENDS[backend]
-    matrix = np.random.default_rng(0).standard_normal((6, 3))
-    built = LinearSystem(
-        (
-            Block("equation", array(matrix), array(np.ones(6))),
-            Block("left", array(size * np.array(rows)), array(size * np.array(data)), 2.0, True),
-        )
-    )
-    state = method.factor(built)
-    weights, outcome, _ = method.solve(state, built.rhs)
-    assert outcome.kind == "ill-posed"
-    assert "contradict" in outcome.detail
-    assert np.all(np.isfinite(to_host(weights)))
-    # The same rows with data that some weights reach are fine.
-    reached = np.concatenate([np.ones(6), size * np.array(rows) @ [1.0, -1.0, 2.0]])
-    assert method.solve(state, array(reached))[1].kind == "converged"
-
-
-@every_backend
-@every_method
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("exact", [True, False])
-def test_nan_and_infinity_are_refused(bad, exact, method, backend):
+def test_nan_and_infinity_are_refused(bad, method, backend):
     array = BACKENDS[backend]
     matrix, rhs = np.ones((3, 2)), np.ones(3)
     matrix[1, 1] = bad
     other = Block("other", array(np.ones((2, 2))), array(np.ones(2)))
-    broken = LinearSystem((other, Block("rows", array(matrix), array(rhs), 1.0, exact)))
+    broken = LinearSystem((other, Block("rows", array(matrix), array(rhs))))
     with pytest.raises(LinearSystemError, match="NaN or infinity"):
         method.factor(broken)
     rhs[2] = bad
-    sound = LinearSystem((other, Block("rows", array(np.ones((3, 2))), array(rhs), 1.0, exact)))
+    sound = LinearSystem((other, Block("rows", array(np.ones((3, 2))), array(rhs))))
     with pytest.raises(LinearSystemError, match="NaN or infinity"):
         method.solve(method.factor(sound), sound.rhs)
 
@@ -572,21 +385,8 @@ def test_weight_two_counts_like_four_equal_rows(method):
 
 
 @every_method
-@pytest.mark.parametrize("weight", [1e-12, 1.0, 1e12])
-def test_the_weight_of_exact_rows_does_not_matter(method, weight):
-    rng = np.random.default_rng(2)
-    a, b, c = rng.standard_normal((10, 4)), rng.standard_normal(10), rng.standard_normal((2, 4))
-    g = np.array([1.0, -1.0])
-    built = LinearSystem((Block("c", c, g, weight, True), Block("a", a, b)))
-    weights, outcome, facts = solved(method, built)
-    assert outcome.kind == "converged"
-    np.testing.assert_allclose(weights, high_precision(a, b, c, g), rtol=1e-12)
-    assert facts.residual_norm == pytest.approx(np.linalg.norm(a @ weights - b))
-
-
-@every_method
 def test_the_order_of_blocks_does_not_matter(method):
-    (case,) = (s for s in SYSTEMS if s.name == "exact_rows")
+    (case,) = (s for s in SYSTEMS if s.name == "weighted_blocks")
     blocks = case.built().blocks
     expected = solved(method, LinearSystem(blocks))[0]
     for order in [(1, 0, 2), (2, 1, 0)]:
@@ -605,27 +405,9 @@ def test_condition_of_svd_is_that_of_the_matrix(log_condition, backend):
     *_, facts = solved(SVD(), built)
     assert facts.condition == pytest.approx(np.linalg.cond(matrix), rel=1e-3)
     assert facts.condition == pytest.approx(10.0**log_condition, rel=1e-2)
-    scaled = matrix / np.linalg.norm(matrix, axis=0)
-    *_, facts = solved(SVD(equilibrate=True), built)
-    assert facts.condition == pytest.approx(np.linalg.cond(scaled), rel=1e-3)
-    *_, facts = solved(PivotedQR(), built)
-    diagonal = np.abs(np.diag(scipy.linalg.qr(scaled, mode="r", pivoting=True)[0]))
-    # The last entry of R is rounded by about 1e-16 of the first.
-    allowed = 1e-3 if log_condition < 10 else 0.3
-    assert facts.condition == pytest.approx(diagonal[0] / diagonal[-1], rel=allowed)
-    assert facts.condition <= 1.01 * np.linalg.cond(scaled)
 
 
-def test_condition_of_exact_rows_counts():
-    hard = np.array([[1.0, 0.0, 0.0], [1.0, 1e-6, 0.0]])
-    built = LinearSystem(
-        (Block("a", np.eye(3), np.ones(3)), Block("c", hard, np.ones(2), 1.0, True))
-    )
-    *_, facts = solved(SVD(), built)
-    assert facts.condition == pytest.approx(np.linalg.cond(hard), rel=1e-6)
-
-
-@pytest.mark.parametrize("method", [PivotedQR(), SVD(), SVD(equilibrate=True)], ids=repr)
+@every_method
 def test_rank_is_found_in_large_matrices(method):
     """Rounding in 900 rows must not pass for rank: its columns would get enormous weights."""
     rng = np.random.default_rng(0)
@@ -638,12 +420,11 @@ def test_rank_is_found_in_large_matrices(method):
     assert np.abs(weights).max() < 1
 
 
-@pytest.mark.parametrize("method", [PivotedQR, SVD])
-def test_the_cutoff_is_the_users(method):
+def test_the_cutoff_is_the_users():
     matrix = np.diag([1.0, 1e-3, 1e-6, 1e-9])
     built = LinearSystem((Block("a", matrix, np.diag(matrix).copy()),))
     for cutoff, rank in [(1e-2, 1), (1e-5, 2), (1e-8, 3), (1e-11, 4), (None, 4)]:
-        weights, _, facts = solved(method(cutoff=cutoff, equilibrate=False), built)
+        weights, _, facts = solved(SVD(cutoff=cutoff), built)
         assert facts.rank == rank
         np.testing.assert_allclose(weights, [1.0] * rank + [0.0] * (4 - rank), atol=1e-15)
 
@@ -676,31 +457,23 @@ def exact_rank(matrix):
 
 @st.composite
 def integer_rows(draw):
-    m, p, n = draw(st.integers(0, 6)), draw(st.integers(0, 3)), draw(st.integers(1, 5))
+    m, n = draw(st.integers(0, 9)), draw(st.integers(1, 5))
     entries = st.lists(st.integers(-3, 3), min_size=n, max_size=n)
-    rows = draw(st.lists(entries, min_size=m + p, max_size=m + p))
-    return np.array(rows, dtype=float).reshape(m + p, n), m
+    return np.array(draw(st.lists(entries, min_size=m, max_size=m)), dtype=float).reshape(m, n)
 
 
 @every_method
 @HYPOTHESIS
-@given(drawn=integer_rows(), seed=st.integers(0, 100))
-def test_any_integer_system(method, drawn, seed):
-    matrix, m = drawn
-    rng = np.random.default_rng(seed)
-    n = matrix.shape[1]
-    a, c = matrix[:m], matrix[m:]
-    b, g = rng.standard_normal(m), c @ rng.standard_normal(n)
-    built = LinearSystem((Block("a", a, b), Block("c", c, g, 1.0, True)))
-    weights, outcome, facts = solved(method, built)
-    rank = exact_rank(matrix)
+@given(a=integer_rows(), seed=st.integers(0, 100))
+def test_any_integer_system(method, a, seed):
+    b = np.random.default_rng(seed).standard_normal(len(a))
+    weights, outcome, facts = solved(method, LinearSystem((Block("a", a, b),)))
+    rank = exact_rank(a)
     assert facts.rank == rank
-    assert outcome.kind == ("converged" if rank == n else "near-singular")
-    assert facts.dead_columns == np.sum(~np.any(matrix, axis=0))
+    assert outcome.kind == ("converged" if rank == a.shape[1] else "near-singular")
+    assert facts.dead_columns == np.sum(~np.any(a, axis=0))
     size = 1 + np.linalg.norm(weights)
-    np.testing.assert_allclose(c @ weights, g, atol=1e-12 * size)
-    null = scipy.linalg.null_space(c) if len(c) and np.any(c) else np.eye(n)
-    np.testing.assert_allclose(null.T @ (a.T @ (a @ weights - b)), 0, atol=1e-11 * size)
+    np.testing.assert_allclose(a.T @ (a @ weights - b), 0, atol=1e-11 * size)
 
 
 @every_method
@@ -710,7 +483,7 @@ def test_methods_hold_settings_only(method):
     assert repr(method) == before
     with pytest.raises(AttributeError):
         method.cutoff = 0.5
-    assert method == type(method)(method.cutoff, method.equilibrate)
+    assert method == type(method)(method.cutoff)
 
 
 @every_method

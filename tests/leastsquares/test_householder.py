@@ -180,12 +180,6 @@ def test_the_system_is_left_as_it_was():
     np.testing.assert_array_equal(b, before[1])
 
 
-def test_exact_rows_are_refused():
-    rows = Block("a", np.eye(3), np.ones(3)), Block("c", np.ones((1, 3)), np.ones(1), 1.0, True)
-    with pytest.raises(LinearSystemError, match="no exact rows; give them a weight"):
-        solved(*rows)
-
-
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_rows_that_are_not_numbers_are_refused(bad):
     a = np.ones((4, 2))

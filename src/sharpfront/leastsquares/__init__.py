@@ -2,7 +2,7 @@
 
 from sharpfront.leastsquares.blocked import Blocked
 from sharpfront.leastsquares.contract import Facts, LeastSquares, ManySided
-from sharpfront.leastsquares.dense import SVD, PivotedQR
+from sharpfront.leastsquares.dense import SVD
 from sharpfront.leastsquares.householder import Householder
 
-__all__ = ["SVD", "Blocked", "Facts", "Householder", "LeastSquares", "ManySided", "PivotedQR"]
+__all__ = ["SVD", "Blocked", "Facts", "Householder", "LeastSquares", "ManySided"]

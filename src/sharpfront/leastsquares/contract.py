@@ -13,9 +13,9 @@ from sharpfront.errors import Outcome
 class Facts:
     """What a factorisation knows of its matrix."""
 
-    rank: int  # numerical rank of the least-squares rows, exact rows counted in
+    rank: int  # numerical rank of the rows
     # Condition number as the method sees it: the ratio of extreme singular values, or of the
-    # extreme diagonal entries of R; of exact rows or of the others, whichever is larger.
+    # extreme diagonal entries of R.
     condition: float
     # Columns that are zero to rounding beside the largest one: kernels that see no row.
     dead_columns: int

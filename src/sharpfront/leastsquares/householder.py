@@ -2,7 +2,7 @@
 
 Twice as fast as pivoted QR on a few thousand columns. Combinations of columns that the rows do not
 see are held by a block of damping rows at the size of rounding instead of being dropped. That
-keeps weights small only where the rows can be met; elsewhere use PivotedQR.
+keeps weights small only where the rows can be met; elsewhere use SVD.
 """
 
 from __future__ import annotations
@@ -44,10 +44,6 @@ class Householder:
 
     def factor(self, system: LinearSystem) -> _State:
         """Return the factors of the system's rows."""
-        if any(block.exact and block.rows for block in system.blocks):
-            raise LinearSystemError(
-                "Householder has no exact rows; give them a weight, or use PivotedQR."
-            )
         rows = np.vstack([b.weight * b.padded(system.columns) for b in system.blocks])
         weights = np.concatenate([np.full(b.rows, b.weight) for b in system.blocks])
         if not np.all(np.isfinite(rows)):
