@@ -124,6 +124,33 @@ def test_boundary_values_derivatives_and_integrals_to_many_digits():
     assert (result.k, result.a) == pytest.approx((k, a), abs=1e-6) and result.share < 0.05
 
 
+def heated(a):
+    disk = sf.Disk((0.2, -0.1), 1.0)
+    return sf.Problem(disk, lambda u, x, y: -sf.laplacian(u) - a, boundary=lambda u, x, y: u)
+
+
+def diffused(a):
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) + a * np.sin(np.pi * x) * np.sin(np.pi * y),
+        boundary=lambda u, x, y: u - 1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("family", "a", "integral", "value"),
+    [
+        # u = a (1 - r^2) / 4, and 1 - c sin sin with c = a / (2 pi^2).
+        (heated, 3.0, lambda u, x, y: u, lambda a, c: a * np.pi / 8),
+        (diffused, 1.6, lambda u, x, y: u**2, lambda a, c: 1 - 8 * c / np.pi**2 + c**2 / 4),
+    ],
+)
+def test_integrals_over_the_plane(family, a, integral, value):
+    data = sf.Data(integral=integral, values=value(a, a / (2 * np.pi**2)), sigma=1e-5)
+    result = sf.fit(family, data=data, curvature=False, a=sf.Free(0.8 * a, positive=True))
+    assert result.converged and result.a == pytest.approx(a, rel=1e-4)
+
+
 def test_every_measurement_counts_by_its_own_sigma():
     x = np.linspace(0.1, 0.9, 9)
     u = (1 - x) * x / 0.5

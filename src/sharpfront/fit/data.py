@@ -16,11 +16,12 @@ from sharpfront.equation.expression import Expression
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.trace import trace
 from sharpfront.errors import DomainError, ProblemError
-from sharpfront.geometry import Interval
-from sharpfront.line_problem import integrate
+from sharpfront.functionals import over_space
 from sharpfront.problem import Problem
 
 _TRY = "sf.Data(x=xs, u=us, sigma=0.02)"
+# Integrals are taken to this share of the largest part of them.
+INTEGRATED = 1e-12
 
 
 class Data:
@@ -38,7 +39,7 @@ class Data:
         What was measured if it is no unknown, a function of unknowns and coordinates:
         ``observe=lambda u, x: u.dx``, with `values`.
     integral
-        The same for integrals over an interval: ``integral=lambda u, x: u``; in time one for each
+        The same for integrals over the domain: ``integral=lambda u, x: u``; in time one for each
         moment ``t=``.
     values
         What was measured of `observe` or `integral`.
@@ -144,8 +145,6 @@ class Data:
         missing = [c for c in space if c not in self.columns]
         if missing:
             raise ProblemError(f"Data need the coordinate(s) {', '.join(missing)}: {_TRY}.")
-        if self.integral is not None and not isinstance(problem.domain, Interval):
-            raise ProblemError("Integrals can be observed over intervals only.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +158,7 @@ class Observed:
     # What was found, and its deviation if that is known, (n,).
     values: FloatArray
     sigma: FloatArray | None
-    whole: bool = field(default=False)  # whether the integral over the interval is meant
+    whole: bool = field(default=False)  # whether the integral over the domain is meant
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
@@ -173,7 +172,9 @@ class Observed:
 
     def predicted(self, approximation: Approximation) -> FloatArray:
         """Return what a solution says of the measurements, (n,)."""
-        return self._over(lambda points: approximation.insert(self.expression, points))
+        return self._over(
+            lambda points: approximation.insert(self.expression, points), approximation
+        )
 
     def rates(self, approximation: Approximation, v: Approximation) -> FloatArray:
         """Return the derivative of that along a parameter, given the solution's, (n,)."""
@@ -185,7 +186,7 @@ class Observed:
                 total += factor * v.values(term.unknown, points, term.orders)
             return total
 
-        return self._over(rate)
+        return self._over(rate, v)
 
     def counted(self, approximation: Approximation, factors: FloatArray) -> dict[str, FloatArray]:
         """Return what each weight of a change of the solution counts in factors . prediction."""
@@ -198,15 +199,21 @@ class Observed:
             out[term.unknown] += own @ to_host(basis.matrix(self.points, term.orders))
         return out
 
-    def _over(self, values: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    def _over(
+        self, values: Callable[[FloatArray], FloatArray], approximation: Approximation
+    ) -> FloatArray:
         if not self.whole:
             return values(self.points)
-        low, high = (float(e) for e in self.problem.domain.bounds[:, 0])
+        domain = self.problem.domain
 
-        def along(rest: FloatArray) -> Callable[[FloatArray], FloatArray]:
-            return lambda x: values(np.column_stack([x, np.tile(rest, (len(x), 1))]))
+        def at(rest: FloatArray) -> float:
+            def then(points: FloatArray) -> FloatArray:
+                return values(np.column_stack([points, np.tile(rest, (len(points), 1))]))
 
-        return np.array([integrate(along(rest), low, high) for rest in self.points])
+            t = float(rest[0]) if len(rest) else None
+            return over_space(then, approximation, domain, t, INTEGRATED)
+
+        return np.array([at(rest) for rest in self.points])
 
 
 def _columns(table: Any) -> Mapping[str, Any]:

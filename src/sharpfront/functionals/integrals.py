@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import DomainError
 from sharpfront.functionals.cells import BoxCell, total
 from sharpfront.functionals.places import cells_of, line_edges, moments_of
 from sharpfront.functionals.quantity import Known, Quantity, fluxes, one_or_all, quantities
-from sharpfront.geometry import SpaceTime
+from sharpfront.geometry import Domain, SpaceTime
 from sharpfront.geometry.curves import Curve, Piece, Spot
 from sharpfront.geometry.patches import Face
 from sharpfront.line_problem import integrate
@@ -64,11 +65,21 @@ def _over_time(
 
 
 def _over_space(known: Known, quantity: Quantity, t: float | None) -> float:
-    domain = known.space
+    return over_space(quantity, known.approximation, known.space, t, known.tol)
+
+
+def over_space(
+    function: Callable[[FloatArray], FloatArray],
+    approximation: Approximation,
+    domain: Domain,
+    t: float | None,
+    tol: float,
+) -> float:
+    """Return the integral over a domain, at a moment, of what is made of an approximation."""
     if domain.dimension == 1:
-        edges = line_edges(known.approximation, domain, t)
-        return integrate(lambda x: quantity(x[:, None]), edges[0], edges[-1], edges, known.tol)
-    return total(quantity, cells_of(known.approximation, domain), max(known.tol, 1e-13))
+        edges = line_edges(approximation, domain, t)
+        return integrate(lambda x: function(x[:, None]), edges[0], edges[-1], edges, tol)
+    return total(function, cells_of(approximation, domain), max(tol, 1e-13))
 
 
 def _over_pieces(known: Known, quantity: Quantity, pieces: Sequence[Piece]) -> float:
