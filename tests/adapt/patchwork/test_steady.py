@@ -150,21 +150,32 @@ def test_where_all_is_resolved_the_estimate_is_near_the_error(k, tol):
     assert error / 3 < solution.error_estimate < 10 * error
 
 
-@pytest.mark.parametrize("fall", [0.05, 0.3])
-def test_short_tails_wait_only_while_many_patches_have_long_ones(fall):
+def changed_of_row(tail):
+    """Return how many patches of a row are changed for tails, (patches, 2)."""
     from sharpfront.adapt.patchwork.cuts import Cell
     from sharpfront.adapt.patchwork.refine import Limits, refined
     from sharpfront.adapt.patchwork.tails import Tails
     from sharpfront.bases.patch import Patch
     from sharpfront.maps import AxisMap
 
-    count = 16
-    row = [Cell(Patch((AxisMap(i, i + 1.0), AxisMap(0.0, 1.0)), (8, 8))) for i in range(count)]
-    tail = np.repeat(fall ** np.arange(count)[:, None], 2, axis=1)
+    places = range(len(tail))
+    row = [Cell(Patch((AxisMap(i, i + 1.0), AxisMap(0.0, 1.0)), (8, 8))) for i in places]
     tails = Tails(tail, np.full_like(tail, 10.0), np.ones_like(tail, dtype=bool), tail)
     new, changed = refined(row, tails, 1e-300, 0.1, Limits(8, 18, 6), (None, None))
     assert changed
-    assert sum(a.patch != b.patch for a, b in zip(row, new, strict=True)) == count // 2
+    return sum(a.patch != b.patch for a, b in zip(row, new, strict=True))
+
+
+@pytest.mark.parametrize("fall", [0.05, 0.3])
+def test_short_tails_wait_only_while_many_patches_have_long_ones(fall):
+    tail = np.repeat(fall ** np.arange(16)[:, None], 2, axis=1)
+    assert changed_of_row(tail) == 8
+
+
+@pytest.mark.parametrize("unknown", [np.inf, np.nan])
+@pytest.mark.parametrize("count", [1, 3])
+def test_tails_that_are_not_finite_are_not_short(unknown, count):
+    assert changed_of_row(np.full((count, 2), unknown)) == count
 
 
 @pytest.mark.parametrize(("modes", "sides"), [((6, 3), (1.3, 0.7)), ((4, 5), (1.0, 0.8))])

@@ -46,6 +46,8 @@ HALF = 0.6
 STRIP = 0.4
 # And if its patch is at least this share of the wall long: in shorter ones it is thinner.
 ALONG = 0.5
+# Tails that are not finite count as this long.
+BOUND = 1e300
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ def refined(
     depths
         How deep layers along walls may be.
     """
+    # No share of an infinite tail is smaller than another one: one such would hide itself.
+    tails = replace(tails, tail=np.nan_to_num(tails.tail, nan=BOUND, posinf=BOUND))
     tails, least = _in_turn(cells, tails, aim, disturbed)
     thin, deep = _neighbours(cells, periods), _at_walls(cells, depths or {})
     at = at_corners(cells, corners)
