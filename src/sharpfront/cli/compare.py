@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sharpfront.rivals.comparison import Comparison
 
 # Wide enough for the table.
-_PIPE_WIDTH = 150
+_TABLE_WIDTH = 150
 
 
 def compare(
@@ -119,7 +119,7 @@ def _show(found: Comparison, files: dict[str, Path]) -> None:
 
     from sharpfront.rivals.comparison import HEAD
 
-    screen = console(pipe_width=_PIPE_WIDTH)
+    screen = console(pipe_width=_TABLE_WIDTH)
     table = Table(title=Text(found.title), box=box.SIMPLE, padding=(0, 1, 0, 0))
     for i, words in enumerate(HEAD):
         right = i > 1

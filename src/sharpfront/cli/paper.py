@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sharpfront.paper import Plan, Results
 
 # Wide enough for Table 1.
-_PIPE_WIDTH = 144
+_REPORT_WIDTH = 144
 
 
 def paper(
@@ -87,7 +87,7 @@ def _advance(update: Callable[..., object], bar: object) -> Callable[[str], None
 
 
 def _summarise(results: Results, out: Path) -> None:
-    screen = console(pipe_width=_PIPE_WIDTH)
+    screen = console(pipe_width=_REPORT_WIDTH)
     screen.print(_scores(results))
     for failure in results.failures:
         where = f"{failure.group}, {failure.case}, {failure.method}, seed {failure.seed}"

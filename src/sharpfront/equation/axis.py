@@ -22,12 +22,12 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.linearise import substitute
 
 # Powers of r that are cleared; the Laplacian of a Laplacian has four.
-MOST = 8
+MOST_POWERS = 8
 
 
 def cleared(residual: Expression, name: str) -> Expression:
     """Return the residual times the powers of a coordinate that it is divided by."""
-    for _ in range(MOST):
+    for _ in range(MOST_POWERS):
         if not _is_divided(residual, name):
             break
         residual = _times(residual, name)

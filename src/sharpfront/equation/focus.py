@@ -43,7 +43,7 @@ _BROAD = frozenset((np.negative, np.positive, np.add, np.subtract, np.deg2rad, n
 # The change between neighbouring samples up to which a function is resolved by them.
 RESOLVED = 0.5
 # Places at most: a function with more is not narrow anywhere but rough everywhere.
-MOST = 64
+MOST_FOCI = 64
 
 
 def foci(expression: Expression, coordinate: str, low: float, high: float) -> Values:
@@ -55,10 +55,10 @@ def foci(expression: Expression, coordinate: str, low: float, high: float) -> Va
     found: set[float] = set()
     for node in ordered(expression):
         for argument in _unresolved(node, along):
-            found.update(places(argument, 0.0, along)[:MOST])
-            found.update(turns(argument, along)[:MOST])
+            found.update(places(argument, 0.0, along)[:MOST_FOCI])
+            found.update(turns(argument, along)[:MOST_FOCI])
             for inner in _inside(argument, along):
-                found.update(places(inner, 0.0, along)[:MOST])
+                found.update(places(inner, 0.0, along)[:MOST_FOCI])
     return _thinned(np.array(sorted(found)), low, high)
 
 
@@ -72,7 +72,7 @@ def axis_places(expression: Expression, coordinate: str, low: float, high: float
     along = Along(expression, coordinate, low, high)
     found = {float(x) for x in places_along(expression, coordinate, low, high)}
     for inner in _inside(expression, along):
-        found.update(places(inner, 0.0, along)[:MOST])
+        found.update(places(inner, 0.0, along)[:MOST_FOCI])
     told = _thinned(np.array(sorted(found)), low, high)
     return np.sort(np.concatenate([told, 0.5 * (told[1:] + told[:-1])]))
 
@@ -110,11 +110,11 @@ def _inside(argument: Expression, along: Along) -> Iterator[Expression]:
 
 
 def _thinned(found: Values, low: float, high: float) -> Values:
-    """Return places that differ, not more than MOST; the ends are places like others."""
+    """Return places that differ, not more than MOST_FOCI; the ends are places like others."""
     if not len(found):
         return found
     apart = np.append(True, np.diff(found) > 1e-13 * (high - low))
-    return np.asarray(found[apart][:: max(1, int(np.ceil(apart.sum() / MOST)))])
+    return np.asarray(found[apart][:: max(1, int(np.ceil(apart.sum() / MOST_FOCI)))])
 
 
 def around(centres: Values, low: float, high: float) -> Values:

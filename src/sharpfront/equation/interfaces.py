@@ -99,7 +99,7 @@ def interface_conditions(
     coordinate: str,
 ) -> InterfaceConditions:
     """Return what holds across lines on which a coordinate has one value, for linear equations."""
-    reader = _Reader(coordinate)
+    reader = _FluxReader(coordinate)
     conditions: list[Flux] = []
     for equation in equations:
         left = reader.left_by(equation)
@@ -133,7 +133,7 @@ def curved_conditions(
     for equation in equations:
         along = []
         for name in coordinates:
-            reader = _Reader(name)
+            reader = _FluxReader(name)
             left = reader.left_by(equation)
             slopes = any(t.order for e in reader.vanishing for t in linear_form(e).terms)
             # What is differentiated twice and jumps takes u with it.
@@ -159,7 +159,7 @@ def curved_conditions(
     return found
 
 
-class _Reader:
+class _FluxReader:
     """Goes through an equation's graph and notes what must not jump."""
 
     def __init__(self, coordinate: str) -> None:

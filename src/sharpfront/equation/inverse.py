@@ -34,7 +34,7 @@ ZOOM, STEPS = 8, 25
 # Turns that are followed, those first that come closest.
 TURNS = 64
 # Values of a periodic function, or whole numbers, that are followed. Nothing resolves so many.
-MOST = 4096
+MOST_PLACES = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def places(node: Expression, target: float, along: Along) -> list[float]:
     """
     found: list[float] = []
     stack: list[tuple[Expression, float]] = [(node, float(target))]
-    while stack and len(found) < MOST:
+    while stack and len(found) < MOST_PLACES:
         here, value = stack.pop()
         if not along.varies(here) or not math.isfinite(value):
             continue
@@ -225,7 +225,7 @@ def _root(v: float, power: float) -> Sequence[float]:
 
 
 def levels(node: Expression, along: Along, period: float, first: float) -> list[float]:
-    """Return those of first + k period that a node takes in a segment, not more than MOST."""
+    """Return those of first + k period that a node takes in a segment, MOST_PLACES at most."""
     y = along.values(node, along.even)
     y = y[np.isfinite(y)]
     if not len(y):
@@ -234,7 +234,7 @@ def levels(node: Expression, along: Along, period: float, first: float) -> list[
     margin = 0.01 * float(np.ptp(y))
     least = math.ceil((float(y.min()) - margin - first) / period)
     most = math.floor((float(y.max()) + margin - first) / period)
-    return [first + k * period for k in range(least, min(most, least + MOST) + 1)]
+    return [first + k * period for k in range(least, min(most, least + MOST_PLACES) + 1)]
 
 
 def _sampled(node: Expression, value: float, along: Along) -> list[float]:

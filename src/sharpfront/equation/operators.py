@@ -19,7 +19,7 @@ _NO_ITEMS = (
     "Use np.where(condition, a, b), or wrap the function: sf.function(f)(x)."
 )
 # On conditions `&` means what it means for arrays of booleans; numbers 0 and 1 stand for those.
-_LOGICAL = {
+_AS_LOGICAL = {
     np.bitwise_and: np.logical_and,
     np.bitwise_or: np.logical_or,
     np.bitwise_xor: np.logical_xor,
@@ -171,7 +171,7 @@ class Operators:
                 f"{detail} with {sorted(kwargs) or 'these arguments'} cannot be traced. "
                 "Use a plain call of a ufunc with one result, or sf.function(f)(x)."
             )
-        return self._apply(_LOGICAL.get(ufunc, ufunc), *inputs)
+        return self._apply(_AS_LOGICAL.get(ufunc, ufunc), *inputs)
 
     def _clip(self, value: Any, *bounds: Any, **named: Any) -> Any:
         names = {"a_min": "low", "min": "low", "a_max": "high", "max": "high"}

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Collection, Iterator
 
 # Signs of a typeset formula, and what stands for them in a text.
-_SIGNS = {
+_PLAIN_SIGNS = {
     **dict.fromkeys("−–—﹣-", "-"),
     **dict.fromkeys("·⋅∙×∗•", "*"),
     **{"÷": "/", "∕": "/", "⁄": "/", "≤": "<=", "≥": ">=", "≠": "!=", "^": "**", "π": "pi"},
@@ -41,7 +41,7 @@ def repaired(text: str, coordinates: Collection[str], functions: Collection[str]
 
 def _with_plain_signs(text: str) -> str:
     raised = _RAISED.sub(lambda m: f"**{_exponent(m.group())}", text)
-    return "".join(_SIGNS.get(c, c) for c in raised)
+    return "".join(_PLAIN_SIGNS.get(c, c) for c in raised)
 
 
 def _exponent(raised: str) -> str:

@@ -22,7 +22,7 @@ from sharpfront.equation.trace import Symbols, is_coordinate_name, refuse_condit
 from sharpfront.equation.weak import delta
 from sharpfront.errors import EquationError
 
-Values = Mapping[str, float | Expression]
+Numbers = Mapping[str, float | Expression]
 Build = Callable[..., Any]
 
 _COMPARISONS: dict[str, np.ufunc] = {
@@ -85,7 +85,11 @@ def unknowns_in_sympy(expression: Any, coordinates: tuple[str, ...]) -> tuple[st
 
 
 def from_expression(
-    expression: Any, symbols: Symbols, values: Values | None = None, *, condition: bool = False
+    expression: Any,
+    symbols: Symbols,
+    values: Numbers | None = None,
+    *,
+    condition: bool = False,
 ) -> Expression:
     """Return the graph of a SymPy expression; of an equation, left side minus right side.
 
@@ -93,7 +97,7 @@ def from_expression(
     here only as a `condition`.
     """
     _require_values(expression, symbols, values or {})
-    reader = _Reader(symbols, values or {})
+    reader = _SymPyReader(symbols, values or {})
     try:
         if type(expression).__name__ == "Equality" and not condition:
             left, right = (reader.read(side) for side in expression.args)
@@ -124,7 +128,7 @@ def _is_symbol(node: Any) -> bool:
     return "Symbol" in (c.__name__ for c in type(node).__mro__)
 
 
-def _require_values(expression: Any, symbols: Symbols, values: Values) -> None:
+def _require_values(expression: Any, symbols: Symbols, values: Numbers) -> None:
     """Refuse symbols without a meaning, all of them at once."""
     known = (*symbols.coordinates, *values)
     names = {str(n.name) for n in _nodes(expression) if _is_symbol(n)}
@@ -156,10 +160,10 @@ def _word(name: str, symbols: Symbols) -> Expression | None:
     return symbols.stand_in(head).dn if head in symbols.unknowns and tail == "n" else None
 
 
-class _Reader:
+class _SymPyReader:
     """Walks a SymPy tree; each distinct part of it becomes one node."""
 
-    def __init__(self, symbols: Symbols, values: Values) -> None:
+    def __init__(self, symbols: Symbols, values: Numbers) -> None:
         self.symbols = symbols
         self.values = values
         self.known: dict[Any, Expression] = {}

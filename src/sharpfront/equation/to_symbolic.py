@@ -28,7 +28,7 @@ from sharpfront.errors import EquationError, MissingExtraError
 Build = Callable[..., Any]
 # Whole numbers up to here are exact as floats.
 _EXACT = 2.0**53
-_LOGICAL = (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
+_OF_TRUTHS = (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
 
 
 def sympy_module() -> Any:
@@ -75,7 +75,7 @@ def _applied(node: Apply, made: list[Any], sympy: Any, table: dict[Any, Build]) 
         return sympy.Derivative(made[1], sympy.Symbol(function.coordinate), evaluate=False)
     if is_delta(node):
         return sympy.DiracDelta(made[0])
-    as_read = _truth if function.evaluate in _LOGICAL else _number
+    as_read = _truth if function.evaluate in _OF_TRUTHS else _number
     parts = [as_read(a, m, sympy) for a, m in zip(node.arguments, made, strict=True)]
     if function.evaluate in table:
         return table[function.evaluate](*parts)
@@ -103,63 +103,58 @@ def _number(argument: Expression, made: Any, sympy: Any) -> Any:
 
 @functools.cache
 def _functions() -> dict[Any, Build]:
-    """Return what stands in SymPy for each function, one line each."""
+    """Return what stands in SymPy for each function."""
     s = sympy_module()
+    return _WRITTEN | {f: getattr(s, name) for f, name in _NAMED.items()} | _composed(s)
+
+
+# Written with operators alone.
+_WRITTEN: dict[Any, Build] = {
+    np.add: lambda a, b: a + b,
+    np.subtract: lambda a, b: a - b,
+    np.multiply: lambda a, b: a * b,
+    np.true_divide: lambda a, b: a / b,
+    np.power: lambda a, b: a**b,
+    np.float_power: lambda a, b: a**b,
+    np.negative: lambda a: -a,
+    np.positive: lambda a: a,
+    np.reciprocal: lambda a: 1 / a,
+    np.square: lambda a: a**2,
+}
+# There under another name, or the same.
+_NAMED: dict[Any, str] = {
+    **{getattr(np, n): n for n in ("sqrt", "sign", "floor", "exp", "log", "sin", "cos", "tan")},
+    **{getattr(np, n): n for n in ("sinh", "cosh", "tanh")},
+    **{getattr(np, f"arc{n}"): f"a{n}" for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{np.absolute: "Abs", np.fabs: "Abs", np.ceil: "ceiling", np.remainder: "Mod"},
+    **{np.heaviside: "Heaviside", np.arctan2: "atan2"},
+    **{np.maximum: "Max", np.fmax: "Max", np.minimum: "Min", np.fmin: "Min"},
+    **{sp.erf: "erf", sp.erfc: "erfc", sp.jv: "besselj"},
+    **{np.less: "StrictLessThan", np.less_equal: "LessThan"},
+    **{np.greater: "StrictGreaterThan", np.greater_equal: "GreaterThan"},
+    **{np.equal: "Eq", np.not_equal: "Ne"},
+    **{np.logical_and: "And", np.logical_or: "Or", np.logical_xor: "Xor", np.logical_not: "Not"},
+}
+
+
+def _composed(s: Any) -> dict[Any, Build]:
+    """Return what SymPy has only in terms of others."""
     return {
-        np.add: lambda a, b: a + b,
-        np.subtract: lambda a, b: a - b,
-        np.multiply: lambda a, b: a * b,
-        np.true_divide: lambda a, b: a / b,
-        np.power: lambda a, b: a**b,
-        np.float_power: lambda a, b: a**b,
-        np.negative: lambda a: -a,
-        np.positive: lambda a: a,
-        np.reciprocal: lambda a: 1 / a,
-        np.square: lambda a: a**2,
-        np.sqrt: s.sqrt,
         np.cbrt: lambda a: s.sign(a) * s.Abs(a) ** s.Rational(1, 3),
         np.hypot: lambda a, b: s.sqrt(a**2 + b**2),
-        np.absolute: s.Abs,
-        np.fabs: s.Abs,
-        np.sign: s.sign,
-        np.floor: s.floor,
-        np.ceil: s.ceiling,
         np.trunc: lambda a: s.sign(a) * s.floor(s.Abs(a)),
         np.floor_divide: lambda a, b: s.floor(a / b),
-        np.remainder: s.Mod,
-        np.heaviside: s.Heaviside,
-        **dict.fromkeys((np.maximum, np.fmax), s.Max),
-        **dict.fromkeys((np.minimum, np.fmin), s.Min),
-        np.exp: s.exp,
         np.exp2: lambda a: s.Integer(2) ** a,
         np.expm1: lambda a: s.exp(a) - 1,
-        np.log: s.log,
         np.log2: lambda a: s.log(a) / s.log(2),
         np.log10: lambda a: s.log(a) / s.log(10),
         np.log1p: lambda a: s.log(1 + a),
         np.logaddexp: lambda a, b: s.log(s.exp(a) + s.exp(b)),
         **dict.fromkeys((np.deg2rad, np.radians), lambda a: a * s.pi / 180),
-        **{getattr(np, n): getattr(s, n) for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        **{getattr(np, f"arc{n}"): getattr(s, f"a{n}") for n in ("sin", "cos", "tan")},
-        **{getattr(np, f"arc{n}"): getattr(s, f"a{n}") for n in ("sinh", "cosh", "tanh")},
-        np.arctan2: s.atan2,
-        sp.erf: s.erf,
-        sp.erfc: s.erfc,
         sp.erfcx: lambda a: s.exp(a**2) * s.erfc(a),
         sp.ndtr: lambda a: s.erfc(-a / s.sqrt(2)) / 2,
         sp.expit: lambda a: 1 / (1 + s.exp(-a)),
         sp.xlogy: lambda a, b: _choice(s, s.Eq(a, 0), s.Integer(0), a * s.log(b)),
         sp.j0: lambda a: s.besselj(0, a),
         sp.j1: lambda a: s.besselj(1, a),
-        sp.jv: s.besselj,
-        np.less: s.StrictLessThan,
-        np.less_equal: s.LessThan,
-        np.greater: s.StrictGreaterThan,
-        np.greater_equal: s.GreaterThan,
-        np.equal: s.Eq,
-        np.not_equal: s.Ne,
-        np.logical_and: s.And,
-        np.logical_or: s.Or,
-        np.logical_xor: s.Xor,
-        np.logical_not: s.Not,
     }

@@ -27,7 +27,7 @@ from sharpfront.errors import ProblemError
 from sharpfront.estimate.fitted import Slopes, first_order_rows, slopes
 from sharpfront.line_problem import IntegralTerm, LinearCondition, Term, value
 
-Solver = Callable[[FloatArray, FloatArray], FloatArray]
+GridSolver = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class SingularCellsError(Exception):
@@ -192,7 +192,7 @@ class CellSystem:
             return 0, 1
         return (1, 0) if tuple(places[::-1]) == ends else None
 
-    def _tridiagonal(self, first: int, last: int) -> Solver:
+    def _tridiagonal(self, first: int, last: int) -> GridSolver:
         s, n = self.slopes, len(self.grid.steps)
         lower, upper, diagonal = np.empty(n), np.empty(n), np.empty(n + 1)
         lower[:-1], diagonal[1:-1], upper[1:] = s.rl[:-1], s.rr[:-1] - s.ll[1:], -s.lr[1:]
@@ -210,7 +210,7 @@ class CellSystem:
 
         return solve
 
-    def _sparse(self) -> Solver:
+    def _sparse(self) -> GridSolver:
         """Return the solver of every other case: sparse LU with equilibrated rows."""
         rows, columns, data = self._entries()
         size = self.levels * len(self.grid.nodes)

@@ -22,7 +22,7 @@ from sharpfront.geometry.curves import Curve
 # a piece of boundary.
 BETWEEN, ALONG_BOX, ALONG_CURVE = 4, 60, 200
 # Moments of a solution in the plane; on a line the ends of all steps and the middles are looked at.
-MOMENTS = 40
+SEED_MOMENTS = 40
 # Of the best places so many, apart from each other, are looked at more closely.
 CLOSER = 8
 # A search goes on in steps this much shorter once no neighbour is better, until they are this
@@ -181,12 +181,12 @@ def _on_curve(curve: Curve) -> Seeds:
 
 def _in_time(seeds: Seeds, span: tuple[float, float]) -> Seeds:
     """Return seeds of space at many moments."""
-    moments = np.linspace(*span, MOMENTS)
-    count, dt = len(seeds.points), (span[1] - span[0]) / (MOMENTS - 1)
+    moments = np.linspace(*span, SEED_MOMENTS)
+    count, dt = len(seeds.points), (span[1] - span[0]) / (SEED_MOMENTS - 1)
     late = np.repeat(moments, count)[:, None]
     return Seeds(
-        np.hstack([np.tile(seeds.points, (MOMENTS, 1)), late]),
-        np.hstack([np.tile(seeds.steps, (MOMENTS, 1)), np.full_like(late, dt)]),
+        np.hstack([np.tile(seeds.points, (SEED_MOMENTS, 1)), late]),
+        np.hstack([np.tile(seeds.steps, (SEED_MOMENTS, 1)), np.full_like(late, dt)]),
         np.append(seeds.low, span[0]),
         np.append(seeds.high, span[1]),
         lambda s: np.column_stack([seeds.place(s[:, :-1]), s[:, -1]]),

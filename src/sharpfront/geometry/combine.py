@@ -21,7 +21,7 @@ from sharpfront.geometry.shape import Shape
 Operation = Literal["union", "difference", "intersection"]
 _SYMBOLS = {"union": "|", "difference": "-", "intersection": "&"}
 _PROBE = 1e-7
-_LOOKED = (2**10, 2**16)
+_SAMPLED = (2**10, 2**16)
 _ROOM = 0.03
 
 
@@ -167,7 +167,7 @@ class Combination(Shape):
 
     def _refuse_nothing(self) -> None:
         low, high = self._frame
-        for count in _LOOKED if np.all(low < high) else ():
+        for count in _SAMPLED if np.all(low < high) else ():
             points = low + unit_sample(count, self.dimension, "quasi", 0) * (high - low)
             if self.within(points, -self.slack).any():
                 return

@@ -21,7 +21,7 @@ from sharpfront.geometry.stated import StatedShape, vector
 # arcs at a ratio of axes of 1e4 has 1e-13 of the length left after four.
 _NODES, _STEPS = 2049, 6
 # Halvings of the interval that holds the distance's multiplier: to rounding beside its largest.
-_HALVINGS = 80
+_PARAMETER_HALVINGS = 80
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -156,7 +156,7 @@ def _nearest(points: Points, a: float, b: float) -> Points:
     low, high = b * y, np.hypot(a * x, b * y)
     more = a**2 - b**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        for _ in range(_HALVINGS):
+        for _ in range(_PARAMETER_HALVINGS):
             s = 0.5 * (low + high)
             beyond = (a * x / (s + more)) ** 2 + (b * y / s) ** 2 > 1
             low, high = np.where(beyond, s, low), np.where(beyond, high, s)

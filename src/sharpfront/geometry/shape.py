@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Words that a problem uses beside the names of the boundary's parts.
 _TAKEN = ("boundary", "equation", "domain", "initial", "parameters", "time")
 _COUNTED = 2**17
-_HALVINGS = {2: 7, 3: 3}
+_CELL_HALVINGS = {2: 7, 3: 3}
 _MOST_TRIED = 2**23
 
 
@@ -231,7 +231,7 @@ class Shape(ABC):
 
     def _counted_measure(self) -> float:
         if self.dimension <= 3:
-            return measure_by_cells(self.distance, self.bounds, _HALVINGS[self.dimension])
+            return measure_by_cells(self.distance, self.bounds, _CELL_HALVINGS[self.dimension])
         inside = len(self._drawn(_COUNTED, "quasi", 0))
         return float(np.prod(np.ptp(self.bounds, axis=0))) * inside / _COUNTED
 

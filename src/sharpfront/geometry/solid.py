@@ -17,7 +17,7 @@ from sharpfront.geometry.patches import Triangles
 from sharpfront.geometry.shape import Shape, checked_points, needed
 
 _FORMATS = (".stl", ".obj", ".ply")
-_JUDGED = 5000
+_LOOKED_BEHIND = 5000
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -111,7 +111,7 @@ class Solid(Shape):
         return np.asarray(igl.fast_winding_number(self.vertices, self.faces, points))
 
     def _refuse_crossings(self) -> None:
-        corners = self.vertices[self.faces][:: max(1, len(self.faces) // _JUDGED)]
+        corners = self.vertices[self.faces][:: max(1, len(self.faces) // _LOOKED_BEHIND)]
         normals = _normals(corners)
         corners, normals = corners[np.any(normals, axis=1)], normals[np.any(normals, axis=1)]
         middles, step = corners.mean(axis=1), 1e-5 * self._size * normals

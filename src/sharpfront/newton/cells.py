@@ -27,11 +27,11 @@ FIRST, CELLS = 200, 200
 # A quantity is followed if it changes by more than this share of its range within a cell: on the
 # first grid where a feature is thinner than a fifteenth, later until it is resolved.
 FIRST_JUMP, JUMP = 15.0 / FIRST, 0.10
-ROUNDS = 8
+REMESHINGS = 8
 # Cells for each JUMP of total variation.
 ENOUGH = 3.0
 # After a correction below this share of the solution the next is no larger than the cells' error.
-SMALL = 1e-2
+ON_CELLS = 1e-2
 # Linear solves of one attempt, and of all of them together.
 ATTEMPT, MOST = 15, 300
 
@@ -60,7 +60,7 @@ class Cells:
         return sum(attempt.solves for _, attempt in self.history)
 
 
-class _Search:
+class _CellSearch:
     """Attempts on one problem; counts them."""
 
     def __init__(self, tangent: LineTangent, even: FloatArray | None, fixed: FloatArray) -> None:
@@ -77,9 +77,9 @@ class _Search:
         """Return the solution on a grid that resolves it, or None if Newton fails."""
         table = start
         limit = FIRST_JUMP if start.nodes is self.even else JUMP
-        for turn in range(ROUNDS):
+        for turn in range(REMESHINGS):
             points = grid(table.nodes)
-            attempt = newton(table, _rules(self.tangent, stiffness, points), SMALL, ATTEMPT)
+            attempt = newton(table, _rules(self.tangent, stiffness, points), ON_CELLS, ATTEMPT)
             self.history.append((stiffness, attempt))
             if not attempt.converged:
                 return None
@@ -108,12 +108,12 @@ class First:
     nodes: FloatArray | None = None  # nodes on which the guess is resolved, where they are known
 
 
-def approach(tangent: LineTangent, guesses: Sequence[Iterate], given: First) -> Cells:
+def approach_on_cells(tangent: LineTangent, guesses: Sequence[Iterate], given: First) -> Cells:
     """Solve the problem on cells, from the first of some guesses that has a linearisation."""
     even = np.linspace(*tangent.interval, FIRST + 1)
     dense = _dense(tangent, guesses[0], given, even)
     first = _moved(even if dense is None else dense, given.fixed)
-    search = _Search(tangent, first if dense is None else None, given.fixed)
+    search = _CellSearch(tangent, first if dense is None else None, given.fixed)
     table = None
     for guess in guesses:
         start, tried = _tabulated(guess, tangent, first), len(search.history)
@@ -138,7 +138,7 @@ def refined(tangent: LineTangent, table: LineTable) -> LineTable | None:
     middles = 0.5 * (table.nodes[1:] + table.nodes[:-1])
     nodes = np.union1d(table.nodes, middles)
     levels = np.array([np.interp(nodes, table.nodes, row) for row in table.levels])
-    search = _Search(tangent, None, np.zeros(0))
+    search = _CellSearch(tangent, None, np.zeros(0))
     return search.settled(LineTable(nodes, levels), 1.0)
 
 

@@ -29,7 +29,7 @@ from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.line_problem import LineProblem
 from sharpfront.mixture import Mixture
-from sharpfront.newton.cells import Cells, First, approach
+from sharpfront.newton.cells import Cells, First, approach_on_cells
 from sharpfront.newton.deflation import another
 from sharpfront.newton.doubt import explained, undetermined
 from sharpfront.newton.guess import Start
@@ -40,11 +40,11 @@ from sharpfront.newton.story import not_converged
 from sharpfront.problem import Problem
 
 _CORRECTION = "the last correction of Newton's method, relative to max(1, max|u|)"
-_UNKNOWN = "no error can be estimated, because the data do not determine the solution"
+_UNDETERMINED = "no error can be estimated, because the data do not determine the solution"
 
 
 @dataclass(frozen=True, eq=False)
-class Relinearised(Checked):
+class LineRelinearised(Checked):
     """An assessment by the error equation about the new iterate."""
 
     problem: LineProblem | None = None  # the linear problem about it
@@ -116,7 +116,7 @@ class NewtonLine:
             )
         data = _data(tangent, guesses[-1])
         fixed = special_points(plain, data.cuts)
-        cells = approach(tangent, guesses, First(data, fixed, self.start_from.nodes))
+        cells = approach_on_cells(tangent, guesses, First(data, fixed, self.start_from.nodes))
         state = self._planned(name, cells, data, tol)
         return LineState(tangent, state, cells.table, cells, explicit=data.explicit)
 
@@ -157,11 +157,11 @@ class NewtonLine:
         new, old = found.check.values, state.iterate.values(name, found.points, (0,))
         changed = float(np.abs(new - old).max()) / max(1.0, float(np.abs(new).max()))
         words = {f.name: getattr(found, f.name) for f in fields(found)}
-        return Relinearised(**words, problem=problem, kernels=kernels, changed=changed)
+        return LineRelinearised(**words, problem=problem, kernels=kernels, changed=changed)
 
     def observe(self, state: LineState, assessment: Checked) -> LineState:
         """Return the next Newton step on the same kernels, more kernels, or an end."""
-        if not isinstance(assessment, Relinearised) or assessment.problem is None:
+        if not isinstance(assessment, LineRelinearised) or assessment.problem is None:
             inner = self.inner.observe(state.inner, assessment)
             return replace(state, inner=inner, answer=inner.answer)
         best, inner, kernels = state.answer, state.inner, assessment.kernels
@@ -186,7 +186,7 @@ class NewtonLine:
             return _grown(state, replace(inner, finished=stuck)) if stuck else state
         return _grown(state, self.inner.observe(inner, kernels))
 
-    def _ended(self, state: LineState, assessment: Relinearised) -> LineState:
+    def _ended(self, state: LineState, assessment: LineRelinearised) -> LineState:
         """Return what the inner adaptor makes of an answer that is good enough."""
         inner = state.inner
         if state.explicit and inner.seen is not None:
@@ -217,7 +217,7 @@ def _data(tangent: LineTangent, guess: Iterate) -> Survey:
         return survey(tangent.frozen(np.array(about)))
 
 
-def _seen(state: LineState, seen: Survey, last: Relinearised) -> Survey:
+def _seen(state: LineState, seen: Survey, last: LineRelinearised) -> Survey:
     """Return the survey about the last iterate, interpolated from where it was checked."""
     if last.check is None:
         return seen
@@ -247,5 +247,5 @@ def _grown(state: LineState, inner: ResolveState) -> LineState:
 def _refused(state: LineState, why: Outcome) -> LineState:
     """Return the end with an answer of which nothing can be said."""
     assert state.answer is not None
-    lost = replace(state.answer, estimate=Estimate(np.inf, _UNKNOWN))
+    lost = replace(state.answer, estimate=Estimate(np.inf, _UNDETERMINED))
     return replace(state, answer=lost, inner=replace(state.inner, finished=why))

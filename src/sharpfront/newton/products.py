@@ -33,7 +33,7 @@ _AND_CHANGE = "; the last correction of Newton's method is added"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Relinearised(SpaceAssessment):
+class SpaceRelinearised(SpaceAssessment):
     """An assessment about the new iterate."""
 
     problem: Problem  # the linear problem about it
@@ -114,7 +114,7 @@ class ProductStrategy:
         about: Problem,
         approximation: Approximation,
         progress: Progress,
-    ) -> Relinearised:
+    ) -> SpaceRelinearised:
         """Return the error equation's answer, linearised about what is assessed."""
         kernels = self.inner.assess(inner, approximation)
         changed = distance(about, old, approximation, kernels.points, 1.0)
@@ -131,9 +131,9 @@ class ProductStrategy:
         words = {f.name: getattr(found, f.name) for f in fields(SpaceAssessment)}
         words["estimate"] = estimate
         words["rests_on"] = found.rests_on and f"{found.rests_on}, Newton's method by {changed:.1e}"
-        return Relinearised(**words, problem=about, kernels=kernels, changed=changed)
+        return SpaceRelinearised(**words, problem=about, kernels=kernels, changed=changed)
 
-    def observe(self, inner: SpaceState, assessment: Relinearised, progress: Progress) -> Turn:
+    def observe(self, inner: SpaceState, assessment: SpaceRelinearised, progress: Progress) -> Turn:
         """Return the next Newton step on the same kernels, more kernels, or an end."""
         kernels = assessment.kernels
         move = next_move(kernels.estimate.value, assessment.estimate.value, inner.tol, progress)
@@ -152,7 +152,7 @@ class ProductStrategy:
     ) -> tuple[SpaceState, SpaceAssessment]:
         """Return the end; as stalled if the kernels alone have met the tolerance."""
         if inner.found is None and answer.look is None:
-            assert isinstance(answer, Relinearised)
+            assert isinstance(answer, SpaceRelinearised)
             left = answer.changed
             answer = self.inner.looked_at(answer.problem, answer, inner.seed)
             estimate = Estimate(answer.estimate.value + left, answer.estimate.meaning)

@@ -19,7 +19,7 @@ SMALL = 3e-2
 # Linear solves of one attempt, and of all of them together.
 ATTEMPT, MOST = 15, 60
 # Rounds of finer functions within one attempt.
-ROUNDS = 3
+REFINEMENTS = 3
 # Points at which iterates are compared.
 COMPARED = 2000
 # An unknown below this share of the others is none: its own rounding is no change.
@@ -58,7 +58,7 @@ class _Search:
         tangent = Tangent(self.problem, stiffness, self.guess)
         rules = Rules(lambda p: self.corrector.solved(tangent.at(p)), blended, self._distance)
         iterate = start
-        for _ in range(ROUNDS):
+        for _ in range(REFINEMENTS):
             attempt = newton(iterate, rules, SMALL, ATTEMPT)
             self.history.append((stiffness, attempt))
             if not attempt.converged:

@@ -6,17 +6,16 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.newton.damped import ROUNDING
 
 # Kernels that leave a larger relative error than this are no better than a rough solution.
 COARSE = 0.03
 # Kernels whose share of the error is below this wait for Newton's method.
-SHARE = 0.3
+KERNELS_SHARE = 0.3
 # Newton steps on one set of kernels.
 MOST = 12
 # A correction that shrinks by less than this no longer converges as Newton's method does.
 SLOW = 0.5
-# Corrections below this that no longer shrink are rounding.
-ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
@@ -80,5 +79,5 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
         return Move.END
     if kernels > COARSE:
         return Move.COARSE
-    enough = kernels <= max(tol, SHARE * estimate)
+    enough = kernels <= max(tol, KERNELS_SHARE * estimate)
     return Move.NEWTON if progress.steps == 1 or enough else Move.KERNELS

@@ -30,7 +30,7 @@ from sharpfront.newton.strategy import LinearStrategy
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 
-_UNKNOWN = "no error can be estimated, because Newton's method did not converge"
+_NOT_CONVERGED = "no error can be estimated, because Newton's method did not converge"
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class NewtonSpace:
             best = assessment
         state = replace(state, best=best, progress=progress)
         if state.refusal is not None:
-            lost = replace(best, estimate=Estimate(np.inf, _UNKNOWN))
+            lost = replace(best, estimate=Estimate(np.inf, _NOT_CONVERGED))
             inner = strategy.refused(state.inner, state.refusal)
             return replace(state, best=lost, inner=inner)
         turn = strategy.observe(state.inner, assessment, progress)

@@ -15,7 +15,7 @@ from sharpfront.report.quantities import Shown
 from sharpfront.report.states import Placement
 
 # Bytes for all curves together, before they become text.
-_BUDGET = 1_000_000
+_LINE_BUDGET = 1_000_000
 _MOST = 3000
 
 
@@ -28,7 +28,7 @@ def line_data(
 ) -> tuple[dict[str, Any], list[FloatArray]]:
     """Return curves and kernels for the page, and the points (m, d) where they were taken."""
     count = 1 if times is None else len(times)
-    most = min(_MOST, _BUDGET // (count * (8 + 4 * len(shown))))
+    most = min(_MOST, _LINE_BUDGET // (count * (8 + 4 * len(shown))))
     frames, points = [], []
     for i in range(count):
         everything = _together(placements[answer if times is None else i])

@@ -20,7 +20,7 @@ from sharpfront.report.quantities import Shown
 from sharpfront.report.states import Placement
 
 # Bytes for all maps together, before they become text, and nodes along a side.
-_BUDGET = 1_400_000
+_MAP_BUDGET = 1_400_000
 _SIDES = (24, 180)
 _MOST_PLANES = 6
 # Kernels drawn in one plane at one moment, and in all of them.
@@ -35,7 +35,7 @@ def map_data(
     planes = middle_planes(space)
     count = 1 if times is None else len(times)
     size = 4 if times is None else 2
-    nodes = math.isqrt(_BUDGET // (size * count * len(planes) * len(shown)))
+    nodes = math.isqrt(_MAP_BUDGET // (size * count * len(planes) * len(shown)))
     nodes = int(np.clip(nodes, *_SIDES))
     moments: Sequence[float | None] = [None] if times is None else [float(t) for t in times]
     out, points, values = [], [], []

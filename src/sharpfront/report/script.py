@@ -24,7 +24,7 @@ _IMPORTS = {
     "sf": "import sharpfront as sf",
 }
 # At so many points the state at the start is compared with what was recorded of it.
-_COMPARED = 200
+_STATES_COMPARED = 200
 # What `solve` takes; other settings are shown beside the script.
 _ARGUMENTS = ("tol", "seed", "max_kernels", "components", "continuation")
 
@@ -110,7 +110,7 @@ def _jump(stated: JumpCondition, unknowns: Sequence[str], code: Code) -> str:
 def _states(problem: Problem, code: Code) -> dict[str, str]:
     """Return the state at the start as code, by name."""
     assert problem.initial is not None
-    names, points = problem.initial.coordinates, problem.domain.sample(_COMPARED)
+    names, points = problem.initial.coordinates, problem.domain.sample(_STATES_COMPARED)
     return {
         name: code.function(state, names, points, f"{name} at the start")
         for name, state in problem.initial.states.items()

@@ -14,13 +14,13 @@ from sharpfront.report.page import HtmlPage, inline
 
 # A longer table is folded away.
 _SHORT = 8
-_TONES = {OutcomeKind.CONVERGED: "good", OutcomeKind.SEVERAL_SOLUTIONS: "half"}
+_TONE_OF = {OutcomeKind.CONVERGED: "good", OutcomeKind.SEVERAL_SOLUTIONS: "half"}
 
 
 def verdict(page: HtmlPage, solution: Any) -> None:
     """Write the outcome, and one sentence about it."""
     kind = solution.outcome.kind
-    tone = _TONES.get(kind, "bad")
+    tone = _TONE_OF.get(kind, "bad")
     page.markup(f'<p class="status {tone}">{html.escape(str(kind)).capitalize()}</p>')
     page.markup(f'<p class="lead">{_summary(solution)}</p>')
 
