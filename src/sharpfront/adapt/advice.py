@@ -54,16 +54,7 @@ def short_of_kernels(
 ) -> Outcome:
     """Return the end of a solve that was allowed no more kernels, with what would help.
 
-    Parameters
-    ----------
-    reached, estimate
-        What is known of the answer, in words, and its estimate.
-    tried
-        All solves.
-    allowed
-        What they were allowed.
-    place
-        Where least is resolved; empty if that is not known.
+    `place` is where least is resolved, empty if that is not known.
     """
     loosen = _loosened(estimate)
     detail = " ".join(part for part in (reached, _fallen(tried), _named(place)) if part)
@@ -87,12 +78,7 @@ def short_of_kernels(
 def floor(reached: str, estimate: float, tried: Sequence[Solved], share: float) -> Outcome:
     """Return the end of a solve whose estimate no longer falls: rounding, or data that are rough.
 
-    Parameters
-    ----------
-    reached, estimate, tried
-        What is known of the answer, in words, its estimate, and all solves.
-    share
-        What the last functions carry of the largest weight.
+    `share` is what the last functions carry of the largest weight.
     """
     if share <= ROUNDING:
         return Outcome(OutcomeKind.STALLED, reached)

@@ -19,16 +19,7 @@ def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) ->
 
     Kernels, and what is known of the operator, are those of the state in which a solve has ended;
     where they do not resolve the new problem, the adaptor goes on as ever. None where the adaptor
-    has no such state.
-
-    Parameters
-    ----------
-    state
-        In which a solve has ended.
-    problem, tol
-        What is solved now.
-    surveyed
-        Whether to look for features of its data between the points at which is checked.
+    has no such state. If `surveyed`, its data are searched for features between check points.
     """
     if isinstance(state, ResolveState):
         plain, _ = without_implied(ordinary(problem))

@@ -62,15 +62,7 @@ class Marginals:
 
 
 def discover(problem: Problem, components: int) -> Marginals:
-    """Return the features of a problem along each axis.
-
-    Raises
-    ------
-    UnsuitableError
-        If elements cannot be built for the problem.
-    LinearSystemError
-        If they are singular.
-    """
+    """Return the features of a problem along each axis, where elements can be built."""
     if problem.domain.dimension not in FIRST:
         raise UnsuitableError("Elements are made in two and three dimensions.")
     if isinstance(problem.domain, Box):

@@ -60,16 +60,7 @@ def special_points(problem: LineProblem, cuts: Sequence[Cut]) -> FloatArray:
 def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Survey) -> Discovery:
     """Refine until every followed quantity is resolved; what once jumped stays followed.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    fixed
-        Positions that must be nodes.
-    cuts
-        Positions of jumps, which are no features to be resolved.
-    seen
-        The survey of the problem's functions.
+    Fixed positions must be nodes; cuts are jumps, which are no features to be resolved.
     """
     points = _with_fixed(np.linspace(*problem.interval, FIRST + 1), fixed)
     dense = len(seen.x) > len(seen.even)

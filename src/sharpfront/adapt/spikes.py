@@ -55,14 +55,9 @@ class Spike:
 
 
 def find_spikes(problem: Problem, scale: float) -> tuple[Spike, ...]:
-    """Return the spikes of source, coefficients and boundary data.
+    """Return the spikes of source, coefficients and boundary data of one unknown.
 
-    Parameters
-    ----------
-    problem
-        Of one unknown.
-    scale
-        The size of the solution as far as it is known: boundary data far below it are rounding.
+    Boundary data far below the scale of the solution, as far as it is known, are rounding.
     """
     return (*_inside(problem), *_on_the_rim(problem, scale))
 

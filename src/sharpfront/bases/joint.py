@@ -30,12 +30,7 @@ def is_joint(dimension: int) -> bool:
 def products(counts: tuple[int, ...], joint: bool) -> Ints:
     """Return which functions of each axis every product is made of, (d, n), the last axis fastest.
 
-    Parameters
-    ----------
-    counts
-        Functions along each axis.
-    joint
-        Whether products have a joint degree, or all are wanted.
+    Products have a joint degree, or all are wanted.
     """
     every = np.indices(counts).reshape(len(counts), -1)
     if joint:
@@ -49,13 +44,6 @@ def leading_degrees(shape: tuple[int, ...], counts: tuple[int, ...]) -> tuple[In
 
     That is its own along the axis, and where the joint degree counts, along the axes that lead, the
     joint one: at the rim of the set it is as if the product were the last of such an axis.
-
-    Parameters
-    ----------
-    shape
-        Of the array.
-    counts
-        Functions of the patch along each axis.
     """
     every = np.indices(shape).reshape(len(shape), -1)
     if not is_joint(len(shape)):

@@ -222,13 +222,7 @@ def product_points(axes: list[FloatArray]) -> FloatArray:
 
 
 def product_matrix(tables: Sequence[FloatArray]) -> FloatArray:
-    """Return the functions of a patch at product points, (prod n_a, size).
-
-    Parameters
-    ----------
-    tables
-        The polynomials of each axis at its points, (n_a, p_a).
-    """
+    """Return a patch's functions at product points, (prod n_a, size), from its axes' (n_a, p_a)."""
     if is_joint(len(tables)):
         chosen = products(tuple(t.shape[1] for t in tables), True)
         columns = [table[:, k] for table, k in zip(tables, chosen, strict=True)]

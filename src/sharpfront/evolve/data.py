@@ -116,12 +116,8 @@ def formula(
 ) -> Formula:
     """Return a residual that holds at points (n, d), its unknowns held as they start.
 
-    Parameters
-    ----------
-    names
-        The unknowns, with rates of change that were added to them.
-    on_boundary
-        Whether it holds at the points only, not in the domain between them.
+    Names are those of the unknowns, with rates of change that were added to them. `on_boundary` it
+    holds at the points only, not in the domain between them.
     """
     low, high = problem.domain.bounds
     length = float(np.max(high - low))

@@ -29,12 +29,7 @@ CRAWLED, FAR_OFF, LATELY = 100, 100_000, 5
 def check_progress(times: deque[float], now: float, stop: float) -> None:
     """Note the time of a step; raises `StuckError` where a run goes on in vanishing steps.
 
-    Parameters
-    ----------
-    times
-        The times of the last `CRAWLED` steps.
-    now, stop
-        The present time and the end.
+    Kept are the times of the last `CRAWLED` steps.
     """
     # After many short steps the last ones may be long again.
     length = np.inf
@@ -59,11 +54,8 @@ class Part(NamedTuple):
 def trusted(records: Sequence[TimeStep], tol: float, fading: bool) -> Part:
     """Return the steps that can be trusted.
 
-    Parameters
-    ----------
-    fading
-        Whether errors of the start fade: the initial state was rounded. Then the part may begin
-        after the start, and is the last one whose estimates are below the tolerance.
+    If errors of the start fade, as of an initial state that was rounded, the part may begin after
+    the start, and is the last one whose estimates are below the tolerance.
     """
     below = [r.error_estimate <= tol for r in records]
     if not fading:

@@ -58,10 +58,7 @@ class Event:
 def events(formula: Formula, span: Span, places: FloatArray, near: FloatArray) -> list[Event]:
     """Return what stands out in a small part of place and time.
 
-    Parameters
-    ----------
-    places, near
-        Places (n, d) and moments (k,) at which something narrow may be.
+    Something narrow may be at places (n, d) and moments (k,).
     """
     local = formula.local_parts
     if not local:

@@ -129,15 +129,7 @@ class _Look(NamedTuple):
 def attentive(
     mesher: Mesher, watches: Sequence[Watch], nodes: FloatArray, t: float, ahead: float
 ) -> FloatArray:
-    """Return nodes among which the data of a coming step are seen.
-
-    Parameters
-    ----------
-    nodes
-        As they are.
-    t, ahead
-        The beginning and the length of the step.
-    """
+    """Return nodes among which the data of a step of length `ahead` from t on are seen."""
     looks = [(w, w.look(t + s * ahead)) for w in watches for s in (AHEAD if w.timed else AHEAD[:1])]
     for _ in range(HALVINGS):
         bad = np.zeros(len(nodes) - 1, dtype=bool)

@@ -51,13 +51,7 @@ def sampled(
 
 
 class _Ranges:
-    """The ranges of functions and of their slopes, as far as they have been seen.
-
-    Parameters
-    ----------
-    u
-        Values, (m, n).
-    """
+    """The ranges of functions (m, n) and of their slopes, as far as they have been seen."""
 
     def __init__(self, u: FloatArray) -> None:
         self.low, self.high = u.min(axis=1), u.max(axis=1)

@@ -7,38 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Settings:
-    """Shares of the tolerance and bounds of the control.
+    """Shares of the tolerance and bounds of the control."""
 
-    Parameters
-    ----------
-    points
-        Gauss points of an element at least; an equation of order m needs m + 2.
-    space
-        What an element may leave of the tolerance. The estimate of an element is blind to what
-        adds up over a run, so that it is far below one.
-    aim
-        Share of that for which a new mesh is made.
-    fewest
-        Elements at least: below, estimates are not those of small elements.
-    time
-        What a step may leave by the embedded formula, of tol^((s+1)/2s): the formula is of order s,
-        the step of order 2s - 1.
-    during
-        What polynomials in time may leave out inside a step.
-    newton
-        Where Newton's method stops, as a share of what an element may leave.
-    gain
-        Nodes move if that explains so much of u_t.
-    shrink
-        No element becomes shorter than this share of itself in a step.
-    """
-
-    points: int = 5
+    points: int = 5  # Gauss points of an element at least; an equation of order m needs m + 2
+    # What an element may leave of the tolerance. The estimate of an element is blind to what adds
+    # up over a run, so that it is far below one.
     space: float = 0.03
-    aim: float = 0.05
-    fewest: int = 12
+    aim: float = 0.05  # share of that for which a new mesh is made
+    fewest: int = 12  # elements at least: below, estimates are not those of small elements
+    # What a step may leave by the embedded formula, of tol^((s+1)/2s): the formula is of order s,
+    # the step of order 2s - 1.
     time: float = 0.02
-    during: float = 0.3
-    newton: float = 0.1
-    gain: float = 0.95
-    shrink: float = 0.4
+    during: float = 0.3  # what polynomials in time may leave out inside a step
+    newton: float = 0.1  # where Newton's method stops, as a share of what an element may leave
+    gain: float = 0.95  # nodes move if that explains so much of u_t
+    shrink: float = 0.4  # no element becomes shorter than this share of itself in a step

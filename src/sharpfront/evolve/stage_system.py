@@ -18,14 +18,7 @@ from sharpfront.pieces.radau import diagonal
 class StageSystem:
     """M_i s'_i + J_i s_i = -f_i at all stages i, the stages of a coefficient side by side.
 
-    Parameters
-    ----------
-    stages
-        The moving mesh at the stages of a step.
-    levels, rates
-        Coefficients and their rates there, (STAGES, n, K).
-    dt
-        The length of the step.
+    Coefficients and their rates at the stages of a step are (STAGES, n, K).
     """
 
     def __init__(self, stages: Moments, levels: FloatArray, rates: FloatArray, dt: float) -> None:

@@ -39,13 +39,9 @@ def blow_up_time(marks: Sequence[Mark], errors: Sequence[float]) -> float | None
     """Return when a solution ceases to exist, None where nothing says that it does.
 
     A blow-up goes like (T - t)^(-p), so that size / rate of growth = (T - t) / p falls to zero on a
-    straight line; for growth without end like exp(r t) it stays what it is.
-
-    Parameters
-    ----------
-    errors
-        The estimates after the same steps. A solution that was lost before it grew says nothing:
-        errors of a front into an unstable state blow up although the solution does not.
+    straight line; for growth without end like exp(r t) it stays what it is. A solution that was
+    lost before it grew says nothing: errors of a front into an unstable state blow up although the
+    solution does not.
     """
     times, sizes, before = _last_growth(marks)
     if len(times) and errors[before] > LOST:

@@ -30,21 +30,13 @@ _AMOUNT = Parameter("amount of a direction")
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """Parameters that are weights of functions of a coordinate, all in one place of a problem.
+    """Parameters that are weights of functions of a coordinate, all in one place of a problem."""
 
-    Parameters
-    ----------
-    names
-        The parameters.
-    varied
-        Returns the problem for values of all parameters of the family with what it is given in
-        addition to the sum of the functions; it is called with a coordinate.
-    table
-        Returns a derivative of each function at positions, (n, p).
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the parameters
+    # Returns the problem for values of all parameters of the family with what it is given in
+    # addition to the sum of the functions; it is called with a coordinate.
     varied: Callable[[Mapping[str, Any], Callable[[Any], Expression]], Problem]
+    # Returns a derivative of each function at positions, (n, p).
     table: Callable[[FloatArray, int], FloatArray]
 
     def along(self, problem: Problem, values: Mapping[str, Any]) -> list[Along] | None:

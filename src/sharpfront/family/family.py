@@ -23,24 +23,12 @@ STEP = float(np.finfo(float).eps) ** (1 / 3)
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A function of named parameters that returns a problem, with its signature read.
+    """A function of named parameters that returns a problem, with its signature read."""
 
-    Parameters
-    ----------
-    factory
-        The function.
-    names
-        Its parameters.
-    defaults
-        Values of those that have one.
-    bundle
-        Those that stand for a function.
-    """
-
-    factory: Callable[..., Problem]
-    names: tuple[str, ...]
-    defaults: Mapping[str, Any]
-    bundle: Bundle | None = None
+    factory: Callable[..., Problem]  # the function
+    names: tuple[str, ...]  # its parameters
+    defaults: Mapping[str, Any]  # values of those that have one
+    bundle: Bundle | None = None  # those that stand for a function
 
     @classmethod
     def of(cls, factory: Any) -> Family:

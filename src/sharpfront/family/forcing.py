@@ -26,21 +26,14 @@ Derive = Callable[[Expression, Expression], Expression]
 
 @dataclass(frozen=True, eq=False)
 class Forcing:
-    """The derivative of every residual of a problem with respect to one parameter.
+    """The derivative of every residual of a problem with respect to one parameter."""
 
-    Parameters
-    ----------
-    equations, conditions
-        Of the equations, and of the residuals of each condition on the boundary.
-    further
-        Of the residuals at points and under integrals, with what else changes of the condition.
-    initial
-        Of the state at the start, by name, as functions of points (m, d).
-    """
-
+    # Of the equations, and of the residuals of each condition on the boundary.
     equations: tuple[Expression, ...]
     conditions: tuple[tuple[Expression, ...], ...]
+    # Of the residuals at points and under integrals, with what else changes of the condition.
     further: tuple[tuple[tuple[Expression, ...], dict[str, float]], ...]
+    # Of the state at the start, by name, as functions of points (m, d).
     initial: Mapping[str, Callable[[FloatArray], FloatArray]]
 
     @property

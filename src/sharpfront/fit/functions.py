@@ -67,17 +67,10 @@ class FreeFunction:
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """A Gaussian process on an interval as a sum of functions with independent weights.
+    """A Gaussian process on an interval as a sum of functions with independent weights."""
 
-    Parameters
-    ----------
-    centres
-        (n,).
-    length, deviation
-        l and tau.
-    """
-
-    centres: FloatArray
+    centres: FloatArray  # (n,)
+    # l and tau.
     length: float
     deviation: float
     _mix: FloatArray = field(init=False, repr=False)
@@ -116,24 +109,14 @@ class Process:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The function for values of its weights, one of which may be a symbol.
+    """The function for values of its weights, one of which may be a symbol."""
 
-    Parameters
-    ----------
-    process
-        The process.
-    level, weights
-        m and g.
-    positive
-        Whether it is the exponential of the process.
-    added
-        What is added to the process in a residual.
-    """
-
-    process: Process
+    process: Process  # the process
+    # m and g.
     level: Any
     weights: Sequence[Any]
-    positive: bool
+    positive: bool  # whether it is the exponential of the process
+    # What is added to the process in a residual.
     added: Callable[[Any], Any] = field(default=lambda x: 0.0)
 
     def __call__(self, x: Any) -> Any:
@@ -189,25 +172,15 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class FittedFunction:
-    """An unknown function as data show it.
+    """An unknown function as data show it."""
 
-    Parameters
-    ----------
-    best
-        The candidate with the largest evidence, whose values it has.
-    others
-        All candidates: bands are those of all of them, each with the weight of its evidence.
-    seen
-        How many degrees of freedom the data determine.
-    singular
-        How far data see each shape of the function, the best seen first: the change of all of them
-        over the noise as the shape goes by a deviation of what is assumed of it. Above one the data
-        have the say, below one the assumption.
-    """
-
-    best: Candidate
+    best: Candidate  # the candidate with the largest evidence, whose values it has
+    # All candidates: bands are those of all of them, each with the weight of its evidence.
     others: tuple[Candidate, ...]
-    seen: float
+    seen: float  # how many degrees of freedom the data determine
+    # How far data see each shape of the function, the best seen first: the change of all of them
+    # over the noise as the shape goes by a deviation of what is assumed of it. Above one the data
+    # have the say, below one the assumption.
     singular: FloatArray
 
     def __call__(self, x: Any) -> Any:

@@ -56,22 +56,10 @@ def minimised(
     near: Point | None = None,
     rough: bool = False,
 ) -> Found:
-    """Return the least sum of squares.
+    """Return the least sum of squares from a start z, (p,).
 
-    Parameters
-    ----------
-    model
-        The family and its data.
-    z
-        Where to start, (p,).
-    tol
-        Of the solves.
-    held
-        Which parameters stay, (p,).
-    near
-        A point whose kernels may do.
-    rough
-        Whether minima are only to be told apart.
+    Parameters that are held stay. The kernels of a point that is near may do; `rough` minima are
+    only to be told apart.
     """
     free: Mask = np.ones(len(z), dtype=np.bool_) if held is None else ~held
     now = model.at(z, tol, near)

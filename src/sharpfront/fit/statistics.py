@@ -40,16 +40,9 @@ class Spread:
 
 
 def spread(jacobian: FloatArray, variance: float, doubt: float) -> Spread:
-    """Return the variances from derivatives in units of the noise.
+    """Return the variances from derivatives (n, p) in units of the noise.
 
-    Parameters
-    ----------
-    jacobian
-        (n, p).
-    variance
-        Of the noise, in these units.
-    doubt
-        The relative error of the derivatives: what is smaller says nothing.
+    `doubt` is the relative error of the derivatives: what is smaller says nothing.
     """
     _, s, vt = np.linalg.svd(jacobian, full_matrices=False)
     limit = max(ROUNDING, doubt) * s[0]

@@ -211,12 +211,7 @@ def _check_rhs(system: LinearSystem, rhs: FloatArray) -> None:
 class _Sorted:
     """The rows of each group, and the ties after each: stacked when they are wanted.
 
-    Parameters
-    ----------
-    system, edges
-        The rows, and the columns at which groups begin.
-    scale
-        Factors of the columns; None for ones.
+    Groups begin at the edges; `scale` has factors of the columns, None for ones.
     """
 
     def __init__(

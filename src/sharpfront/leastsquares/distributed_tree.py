@@ -69,15 +69,7 @@ class _Answer:
 def solved_on_cluster(
     client: Any, system: TraceSystem, elimination: TreeElimination
 ) -> TreeSolution:
-    """Return the solution of a system, by the workers of a cluster.
-
-    Parameters
-    ----------
-    client
-        Of dask.
-    system, elimination
-        The leaves' rows, and the order in which traces are eliminated.
-    """
+    """Return the solution of a system, by the workers of a cluster."""
     workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
     parts, above = _cut(elimination, PARTS * workers)
     first = len(system.keys)

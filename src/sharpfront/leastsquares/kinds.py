@@ -35,14 +35,9 @@ class Kinds:
     def among(
         cls, leaves: Sequence[Hashable], index: Sequence[Ints], nodes: Sequence[Node]
     ) -> Kinds:
-        """Return the kinds of a tree's nodes.
+        """Return the kinds of a tree's nodes, children first.
 
-        Parameters
-        ----------
-        leaves, index
-            What tells the matrix of one leaf from another's; the moments of each.
-        nodes
-            The merges, children first.
+        Given is what tells the matrix of one leaf from another's, and the moments of each.
         """
         numbers: dict[Hashable, int] = {}
         merges: dict[int, Merge] = {}

@@ -90,16 +90,9 @@ def substituted(step: Elimination, open_: FloatArray) -> FloatArray:
 def orthogonal_traces(
     leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node], moments: int
 ) -> Found:
-    """Solve for the traces of leaves.
+    """Solve for the traces of leaves after the elimination of their own columns.
 
-    Parameters
-    ----------
-    leaves, index
-        After the elimination of their own columns, with the numbers of their traces' moments.
-    nodes
-        The merges, children first.
-    moments
-        The number of all moments.
+    The index has the numbers of each leaf's moments; nodes are the merges, children first.
     """
     fronts = {
         i: Front(own, leaf.triangle, leaf.rhs)

@@ -23,12 +23,7 @@ _TINY = 1e-300
 def refined(found: Array, step_from: Callable[[Array], Array]) -> tuple[Array, int] | None:
     """Return traces refined, and in how many steps; None where these do not fall.
 
-    Parameters
-    ----------
-    found
-        Traces, (moments, right-hand sides).
-    step_from
-        Returns the solution for what traces leave of the rows.
+    `step_from` returns the solution for what traces leave of the rows.
     """
     xp = namespace(found)
     last = first = np.ones(found.shape[1])

@@ -32,15 +32,8 @@ def mapped(
 ) -> list[Result]:
     """Return a function of each item, in order; on all cores if there is enough to do.
 
-    Parameters
-    ----------
-    function
-        Spends most of its time in LAPACK or in matrix products, and changes nothing that another
-        call reads.
-    items
-        What it is called with.
-    operations
-        Of all calls together, about.
+    It must spend most of its time in LAPACK or in matrix products, and change nothing that another
+    call reads. Operations are those of all calls together, about.
     """
     threads = min(len(items), cores()) if operations > WORTH else 1
     if threads < 2:

@@ -77,13 +77,10 @@ class Piece:
 def operator_rows(
     problem: LineProblem, piece: Piece, table: Table, points: Points
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the equation on the piece's functions at tabulated points.
+    """Return the equation on the piece's functions at tabulated points, its source and its data.
 
-    Returns
-    -------
-    matrix, source, data
-        (r, size), (r,), and the sampled coefficients and source (m + 2, n). With two fields there
-        are two rows a point: the equation written with w, and u^(m-2) - w = 0.
+    They are (r, size), (r,), and the sampled coefficients and source (m + 2, n). With two fields
+    there are two rows a point: the equation written with w, and u^(m-2) - w = 0.
     """
     data = piece.sample(problem, points)
     d = piece.coordinate.derivatives(

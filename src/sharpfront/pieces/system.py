@@ -28,16 +28,7 @@ def piece_system(
 ) -> LinearSystem:
     """Return the system, one group of columns for each piece.
 
-    Parameters
-    ----------
-    problem
-        The equation and its conditions.
-    basis
-        The pieces.
-    rows
-        The fitting points of each piece.
-    conditions
-        What `condition_blocks` made for the basis.
+    Rows are the fitting points of each piece, conditions what `condition_blocks` made.
     """
     edges = basis.edges
     # Each is divided by its norms at once: what it was before would be as much again.

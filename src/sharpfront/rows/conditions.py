@@ -36,13 +36,7 @@ ALONG = 2
 
 
 class ConditionRows:
-    """Assembles the rows of conditions.
-
-    Parameters
-    ----------
-    measure
-        What rows are measured by.
-    """
+    """Assembles the rows of conditions, measured by a measure."""
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure

@@ -27,14 +27,9 @@ Sides = tuple[Patch, Patch]
 
 
 class Fronts:
-    """The curves of a problem across which coefficients jump, and what goes on there.
+    """The curves of a linear problem across which coefficients jump, and what goes on there.
 
-    Parameters
-    ----------
-    problem
-        A linear one.
-    rough
-        How rough each unknown is (`rows.norm`).
+    `rough` says how rough each unknown is (`rows.norm`).
     """
 
     def __init__(self, problem: Problem, rough: dict[str, int]) -> None:
@@ -59,18 +54,8 @@ class Fronts:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
-        Parameters
-        ----------
-        face
-            The face.
-        patches
-            The one below it and the one above.
-        here
-            The side of the one whose rows are wanted.
-        count
-            Moments along the face.
-        lengths
-            In which data are measured.
+        Of the patches below and above it, the rows are those on the side `here`; data are measured
+        in the lengths.
         """
         both = [self._forms(p, c, count) for p, c in zip(patches, face.contacts, strict=True)]
         own = 0 if here is face.below else 1

@@ -33,13 +33,7 @@ class Link:
 
 
 class Integrals:
-    """The integral conditions of a problem.
-
-    Parameters
-    ----------
-    measure
-        What rows are measured by.
-    """
+    """The integral conditions of a problem, measured by a measure."""
 
     def __init__(self, measure: Measure) -> None:
         self.measure, self.problem = measure, measure.problem

@@ -56,14 +56,9 @@ class FaceSizes:
 
 
 class Interfaces:
-    """The lines of a problem on which something jumps, and what goes on there.
+    """The lines of a linear problem on which something jumps, and what goes on there.
 
-    Parameters
-    ----------
-    problem
-        A linear one.
-    rough
-        How rough each unknown is (`rows.norm`).
+    `rough` says how rough each unknown is (`rows.norm`).
     """
 
     def __init__(self, problem: Problem, rough: dict[str, int]) -> None:
@@ -168,20 +163,9 @@ class Interfaces:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
-        Parameters
-        ----------
-        data
-            What is shared there.
-        face
-            The face.
-        patches
-            The one below it and the one above.
-        end
-            1 for the rows of the one below, whose upper end the face is, else 0.
-        counts
-            Moments along the other axes.
-        sizes
-            In which the data are measured.
+        Of the patches below and above it, the rows are those of the one below for `end` 1, whose
+        upper end the face is, else of the other. There are counts of moments along the other axes,
+        and sizes in which the data are measured.
         """
         own = [_Sided(self.problem, face, patches[s], 1 - s, counts) for s in (0, 1)]
         rows, rhs = [], []

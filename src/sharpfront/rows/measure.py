@@ -31,15 +31,7 @@ LOOKED = 64
 
 
 class Measure:
-    """Sizes of unknowns, votes of patches and the probe's noise for a linear problem.
-
-    Parameters
-    ----------
-    problem
-        What is to hold.
-    seed
-        Of the probe.
-    """
+    """Sizes of unknowns, votes of patches and the probe's noise for a linear problem."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
         self.problem = problem

@@ -43,16 +43,8 @@ def resolved_sources(
 ) -> list[FloatArray]:
     """Return a source at patches' Gauss points, those of polynomials with its means instead.
 
-    Where it is a polynomial already, or has no means, its own values.
-
-    Parameters
-    ----------
-    patches
-        Which have one point more along each axis than functions.
-    values
-        At these points.
-    source
-        Its values at points of space.
+    Where it is a polynomial already, or has no means, its own values. Patches have one point more
+    along each axis than functions.
     """
     out, unclear = list(values), defaultdict(list)
     for i, patch in enumerate(patches):

@@ -40,20 +40,9 @@ def differenced(
     solve: Callable[[Mapping[str, Any], float], Solution],
     tol: float,
 ) -> Solution:
-    """Return the derivative of a solution as a difference of others.
+    """Return the derivative of a solution by a parameter as a difference of others.
 
-    Parameters
-    ----------
-    solution
-        The solution.
-    values
-        Of all parameters of its family.
-    name
-        The parameter.
-    solve
-        Solves for other values, to a tolerance.
-    tol
-        What is asked, relative to the size of the derivative.
+    The tolerance is relative to the size of the derivative.
     """
     value = float(values[name])
     # What the second order leaves out and errors over the step are then of one size.

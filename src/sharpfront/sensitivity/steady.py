@@ -86,15 +86,8 @@ class Sides:
     ) -> Sides | None:
         """Return the sides of linear problems with one operator on kernels that are there.
 
-        Parameters
-        ----------
-        kept
-            What a solve has left.
-        linear
-            The problems.
-        mixed
-            From their right-hand sides (rows, problems) and the places of rows (rows, d), those of
-            what is solved for; a place is nan where a row speaks of several.
+        `mixed` makes, from their right-hand sides (rows, problems) and the places of rows (rows,
+        d), those of what is solved for; a place is nan where a row speaks of several.
         """
         method = kept.adaptor.leastsquares
         states = [again(kept.state, each, 1.0, surveyed=False) for each in linear]
@@ -148,19 +141,10 @@ def resolved(
 ) -> Solution | None:
     """Return the solution of a linear problem, begun on kernels that are there.
 
-    Parameters
-    ----------
-    solution, kept
-        The solution that it is about, and what its solve has left.
-    linear
-        The problem.
-    tol
-        What is asked, relative to the size of what is solved for.
-    relative
-        The size of the parameter: an error of the solution changes about as fast with it as the
-        solution does with a change of the parameter of that size.
-    surveyed
-        Whether there may be features in the problem that the solution has nothing of.
+    The tolerance is relative to the size of what is solved for. `relative` is the size of the
+    parameter: an error of the solution changes about as fast with it as the solution does with a
+    change of the parameter of that size. Surveyed is a problem that may have features that the
+    solution has nothing of.
     """
     pair = _solved(solution, kept, linear, tol, surveyed)
     if pair is None:

@@ -40,13 +40,8 @@ MORE = 8
 def derivative_weights(points: int, order: int, derivative: int) -> FloatArray:
     """Return d^k/dz^k of a piece's functions in Legendre polynomials, (points + order,) twice.
 
-    Parameters
-    ----------
-    points, order
-        p and n: the functions are n-fold integrals of P_0, ..., P_(p - 1), then P_0, ...,
-        P_(n - 1).
-    derivative
-        k, up to n.
+    With p points and order n the functions are n-fold integrals of P_0, ..., P_(p - 1), then P_0,
+    ..., P_(n - 1); k goes up to n.
     """
     size = points + order
     out = np.zeros((size, size))

@@ -45,20 +45,10 @@ COMPARED = 33
 
 
 def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, most: int) -> Modes:
-    """Return the modes whose eigenvalues are nearest to a number.
+    """Return the k modes in one dimension whose eigenvalues are nearest to a number.
 
-    Parameters
-    ----------
-    statement
-        The problem, in one dimension.
-    k
-        How many.
-    near
-        The number.
-    tol
-        What errors of values are to become, relative to the largest of them.
-    most
-        The most columns.
+    The tolerance is of the values' errors, relative to the largest; there are `most` columns at
+    most.
     """
     pencil, aim, best = _first(statement, most), tol, None
     for _ in range(ROUNDS):

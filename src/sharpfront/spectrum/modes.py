@@ -83,15 +83,8 @@ def compared(
     """Return the nearest modes on richer functions, in order.
 
     And words if one may be missing, and how many others are as near as the farthest of them.
-
-    Parameters
-    ----------
-    rough, fine
-        Candidates with values of their modes at the same places, the nearest first.
-    others
-        Values in another norm.
-    k, near
-        How many are wanted, and what they are to be near to.
+    Candidates come with values of their modes at the same places, the nearest first; others are in
+    another norm.
     """
     free, far = list(range(len(rough))), list(others or [])
     out = []

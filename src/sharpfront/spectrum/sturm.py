@@ -28,14 +28,8 @@ LOOKED, CELLS = 401, 64
 def gaps_in(statement: SpectralProblem, values: Sequence[complex], edges: FloatArray) -> str:
     """Return words if there are more or fewer eigenvalues between some than were found.
 
-    Parameters
-    ----------
-    statement
-        The problem; if it is none of Sturm and Liouville's nothing is said.
-    values
-        What was found.
-    edges
-        The ends of pieces on which modes are resolved.
+    Of a problem that is none of Sturm and Liouville's nothing is said. Between the edges modes are
+    resolved.
     """
     if len(values) < 2 or not _is_regular(statement):
         return ""
@@ -74,15 +68,7 @@ def _groups(values: Sequence[float]) -> list[list[float]]:
 
 
 class _Counter:
-    """Counts eigenvalues below a number.
-
-    Parameters
-    ----------
-    statement
-        A regular problem.
-    edges
-        Of pieces; each is cut into equal cells.
-    """
+    """Counts eigenvalues of a regular problem below a number, on pieces cut into equal cells."""
 
     def __init__(self, statement: SpectralProblem, edges: FloatArray) -> None:
         share = np.arange(CELLS) / CELLS

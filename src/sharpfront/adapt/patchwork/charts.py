@@ -35,14 +35,7 @@ def quadrilaterals(
 ) -> tuple[list[Quadrilateral], dict[Edge, Edge]]:
     """Return charts that tile a domain, and the side of the domain that each half side is of.
 
-    Parameters
-    ----------
-    domain
-        A region with straight sides.
-    sides
-        The ends of each.
-    cuts
-        The ends of lines inside, from side to side, that no chart lies across.
+    The domain has straight sides; cuts go from side to side inside, and no chart lies across them.
     """
     polygons = _polygons(domain, [*sides, *cuts])
     ways = [_in_pieces(_triangles(polygons), set(cuts))]

@@ -33,17 +33,7 @@ SMOOTH = 1e-6
 
 
 def collared(problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float) -> Tiling:
-    """Return a tiling with strips along the closed curves beside which layers are thin.
-
-    Parameters
-    ----------
-    problem, tiling
-        What is solved, and the boxes over its domain.
-    settings
-        The constants.
-    tol
-        The tolerance.
-    """
+    """Return a tiling with strips along the closed curves beside which layers are thin."""
     blocks = [_collared(problem, block, settings.layer(tol)) for block in tiling.blocks]
     return replace(tiling, blocks=tuple(one for own in blocks for one in own))
 

@@ -43,13 +43,7 @@ class Side:
 
 
 class Compatibility:
-    """Compares what a problem in the plane says of slopes at points of its boundary.
-
-    Parameters
-    ----------
-    problem
-        What is to hold; linear.
-    """
+    """Compares what a linear problem in the plane says of slopes at points of its boundary."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem

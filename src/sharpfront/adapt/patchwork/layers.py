@@ -34,21 +34,10 @@ def decay_rates(
 ) -> list[FloatArray]:
     """Return the rates at which solutions can decay away from a wall, for each point, ascending.
 
-    Parameters
-    ----------
-    problem
-        With linear equations.
-    points
-        Places on the wall, (m, d).
-    axis, end
-        Its normal, and whether it is the lower (0) or the upper (1) end.
-    wave
-        The wave number k along the wall.
-    chart
-        Where given, places, wall and rates are in its coordinates.
-    bends
-        Whether these are, or only their tangents: where a chart bends, equations in its coordinates
-        have terms like convection, as log r about a hole, but no layers for them.
+    Points lie on the lower (0) or upper (1) end of an axis, (m, d); `wave` is the wave number along
+    the wall. With a chart, places, wall and rates are in its coordinates if it `bends`, else along
+    its tangents: where a chart bends, equations in its coordinates have terms like convection, as
+    log r about a hole, but no layers for them.
     """
     roots, same = _distinct_roots(_symbols(problem, points, axis, wave, chart, bends))
     inward = [r.real if end else -r.real for r in roots]

@@ -32,14 +32,7 @@ def soft_mode(
 ) -> SoftMode | None:
     """Return the softest mode from the last solve on the state's cells; None where none is soft.
 
-    Parameters
-    ----------
-    state, approximation
-        Where the adaptation stands, and the solution.
-    moving
-        Whether that is far from the one before: then the mode may still be held back.
-    method
-        What solved last.
+    While the solution is `moving`, far from the one before, the mode may still be held back.
     """
     rows = state.rows
     patches = tuple(c.patch for c in state.cells)

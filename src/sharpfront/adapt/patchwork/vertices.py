@@ -54,14 +54,8 @@ def interface_vertices(
 ) -> dict[Point, float]:
     """Return points of a domain in the plane where interfaces end or cross, with exponents.
 
-    Those are left out at which the solution cannot be more singular than weights show.
-
-    Parameters
-    ----------
-    problem, tiling
-        What is solved, and where.
-    lines
-        Where something jumps, along each axis.
+    Something jumps on lines across each axis. Those points are left out at which the solution
+    cannot be more singular than weights show.
     """
     if len(lines) != 2 or not any(map(len, lines)):
         return {}

@@ -78,21 +78,10 @@ def _are(points: FloatArray, marked: Sequence[Sequence[float]]) -> Flags:
 def short_enough(
     cells: Sequence[Cell], waves: Waves, tol: float, most: int, many: int
 ) -> list[Cell]:
-    """Return cells cut until they hold waves, with as many functions as that takes.
+    """Return about `many` cells at most, cut until they hold waves with `most` functions an axis.
 
     Into equal parts where waves are the same everywhere, in the middle where they are not: those of
     sin(1/r) are as long at one end of a patch as all the others together.
-
-    Parameters
-    ----------
-    cells, waves
-        What is cut, and for what.
-    tol
-        The tolerance.
-    most
-        How many functions along an axis are allowed.
-    many
-        No more than about so many cells.
     """
     # Of e^(i z t) so many functions leave (e z / 2p)^p.
     longest = 2 * most / math.e * (HELD * tol) ** (1 / most)

@@ -148,17 +148,8 @@ def moved(
 ) -> AxisMap:
     """Return the coordinate of an axis with its motion over a slab of length dt.
 
-    Parameters
-    ----------
-    where
-        At the start of the slab.
-    now, before
-        Rates at its start, and those at the start of the slab before with that slab's length: the
-        speed at the middle is extrapolated from both.
-    lean
-        At the placement and now.
-    dt
-        The length of the slab.
+    The speed at the middle is extrapolated from rates at its start and those at the start of the
+    slab before, which come with that slab's length. `lean` is that at the placement and now.
     """
     motion = now
     if before is not None and len(before[0].speeds) == len(now.speeds):

@@ -22,16 +22,7 @@ def penalty(
 
     a is the diffusion across the boundary, C the functions' trace constant and g the factor. It is
     g C a / c for given values and a / c_n for given slopes: the conditions then take more energy
-    out than the boundary terms of the diffusion bring in.
-
-    Parameters
-    ----------
-    square, edge, tau
-        The functions, and where the condition is.
-    condition, equation
-        Both with their tangents there.
-    sign
-        That of the factor of u_t in the equation.
+    out than the boundary terms of the diffusion bring in. The sign is that of u_t's factor.
     """
     normals = edge.normals[:, list(square.axes)].T
     none = np.zeros(len(edge.points))

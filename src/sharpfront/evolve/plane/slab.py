@@ -62,20 +62,10 @@ class Stages(NamedTuple):
 def solve_slab(
     galerkin: Galerkin, start: FloatArray, guess: FloatArray, factors: Factors, close: float
 ) -> Stages:
-    """Return the stages of a slab.
+    """Return the stages of a slab from the weights at its beginning, (size,).
 
-    Parameters
-    ----------
-    galerkin
-        The functions over the slab.
-    start
-        The weights at its beginning, (size,).
-    guess
-        Of the stages, (q, size).
-    factors
-        Of its systems, or of those of a slab before of the same length.
-    close
-        An update of the function below this ends the iteration.
+    The guess of the stages is (q, size); factors are of its systems, or of those of a slab before
+    of the same length. An update of the function below `close` ends the iteration.
     """
     states, before, rate = np.vstack([start, guess]), np.inf, 0.0
     for number in range(1, UPDATES + 1):

@@ -35,17 +35,7 @@ class Values(NamedTuple):
 
 
 class Residual:
-    """One residual with its tangents.
-
-    Parameters
-    ----------
-    expression
-        The residual.
-    problem
-        Where it comes from.
-    axes
-        Which coordinates of the plane are the first and the second axis.
-    """
+    """One residual with its tangents, for a first and a second axis of the plane."""
 
     def __init__(self, expression: Expression, problem: Problem, axes: Orders) -> None:
         self._expression = expression
@@ -116,13 +106,9 @@ class Statement:
 
 
 def statement(problem: Problem, axes: Orders = (0, 1)) -> Statement:
-    """Return the statement of a problem.
+    """Return the statement of a problem: one equation, of first order in time, second in the plane.
 
-    Raises
-    ------
-    ProblemError
-        If it is not one equation of first order in time and second in the plane, with one
-        condition on each part of the boundary.
+    ProblemError if it is another, or has not one condition on each part of the boundary.
     """
     _check(problem)
     equation = Residual(problem.equations[0], problem, axes)

@@ -12,16 +12,9 @@ from sharpfront.pieces.plane.product import Orders
 
 
 def physical(inner: Mapping[Orders, FloatArray], xi: Jet, eta: Jet) -> dict[Orders, FloatArray]:
-    """Return derivatives in the plane from those in (xi, eta).
+    """Return derivatives in the plane from those in (xi, eta), up to the second.
 
-    Parameters
-    ----------
-    inner
-        u and its derivatives in (xi, eta) up to the second.
-    xi
-        Of the first axis, which may depend on both coordinates.
-    eta
-        Of the second axis; its own coordinate is called x in the jet.
+    xi may depend on both coordinates; eta's own coordinate is called x in its jet.
     """
     first, second, mixed = inner[1, 0], inner[0, 1], inner[1, 1]
     return {
@@ -50,14 +43,7 @@ def pulled(
 ) -> dict[Orders, FloatArray]:
     """Return the coefficients of derivatives in (xi, eta) of a form in the plane.
 
-    Parameters
-    ----------
-    outer
-        Coefficients of the derivatives in the plane.
-    rate
-        Coefficient of u_t, of which only what the moving coordinates carry is taken.
-    xi, eta
-        As for `physical`.
+    Of u_t, whose coefficient is the rate, only what the moving coordinates carry is taken.
     """
     none = np.zeros_like(rate)
     c = {orders: outer.get(orders, none) for orders in ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2))}
