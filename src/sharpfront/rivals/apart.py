@@ -25,6 +25,9 @@ from sharpfront.rivals.contract import Found, Rival, Setting, Subject
 Judge = Callable[[Found], float]
 # Seconds that the first run of a process may take on top of its own.
 _LOADING = 20.0
+# What a run may take beyond its limit before it is cut off: methods that look at the time
+# themselves end a little late, and the system's clock ticks every few milliseconds.
+_SLACK, _TICKS = 0.1, 0.03
 # Elsewhere processes do not begin as copies, and what is raced cannot be sent to them.
 _CAN_FORK = sys.platform == "linux"
 
@@ -132,7 +135,7 @@ class Apart:
         subject, note, error = self.subject(), "", math.inf
         with blas_threads(1), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            self._clock(limit + (0.0 if self._warm else _LOADING))
+            self._clock((1.0 + _SLACK) * limit + (_TICKS if self._warm else _LOADING))
             self._warm = True
             started = _cpu_seconds()
             try:

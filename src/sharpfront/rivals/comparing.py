@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sharpfront.problem_file import Statement
     from sharpfront.rivals.comparison import Comparison
     from sharpfront.rivals.contract import Subject
+    from sharpfront.rivals.racing import Lane
 
 FIRST_SEED = 42
 
@@ -84,9 +85,12 @@ def compare(
     say = on_run or (lambda words: None)
     say("the exact solution at test points" if statement.exact else "a reference of our own")
     judge = judge_of(statement, subject(), budget)
-    lanes = tuple(
-        race(rival, subject, judge, seconds=budget, seeds=drawn, say=say) for rival in rivals
-    )
+    lanes: tuple[Lane, ...] = ()
+    for rival in rivals:
+        # Ours is the first.
+        ours = lanes[0] if lanes else None
+        lane = race(rival, subject, judge, seconds=budget, seeds=drawn, ours=ours, say=say)
+        lanes = (*lanes, lane)
     return Comparison(
         name=statement.name,
         title=statement.title,

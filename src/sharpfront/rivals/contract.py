@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -85,12 +86,11 @@ class Rival(Protocol):
         """Modules that must be importable, beyond those of the core."""
 
     @property
-    def extra(self) -> str:
-        """The extra that installs them."""
-
-    @property
     def drawn(self) -> bool:
         """Whether a result depends on the seed."""
+
+    def missing(self) -> str:
+        """Return what has to be installed, and how; nothing if all is there."""
 
     def applies(self, subject: Subject) -> str:
         """Return why the method cannot be used; nothing if it can."""
@@ -112,6 +112,12 @@ class Described:
     needs: tuple[str, ...] = ()
     extra: str = "bench"
     drawn: bool = False
+
+    def missing(self) -> str:
+        """Return which modules are not there, and the extra that installs them."""
+        lacking = [need for need in self.needs if importlib.util.find_spec(need) is None]
+        how = f"pip install 'sharpfront[{self.extra}]'"
+        return f"needs {', '.join(lacking)}: {how}" if lacking else ""
 
 
 def only_values(problem: Problem) -> bool:

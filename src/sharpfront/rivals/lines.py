@@ -207,7 +207,7 @@ def _is_stiff(problem: Problem) -> bool:
     return not waves and max(d.orders[0] for d in leaves) > 1
 
 
-def _unit_rate(problem: Problem) -> bool:
+def unit_rate(problem: Problem) -> bool:
     """Tell whether each equation is u_t, or u_tt, plus terms without derivatives in time."""
     for equation, name in zip(problem.equations, problem.unknowns, strict=True):
         rates = [t for t in tangent_terms(equation) if t.orders[-1]]
@@ -230,7 +230,7 @@ class MethodOfLines(Described):
             return "the problem has no time"
         if problem.domain.dimension > 1:
             return "it is written for intervals"
-        if problem.further or problem.is_singular or not _unit_rate(problem):
+        if problem.further or problem.is_singular or not unit_rate(problem):
             return "it takes u_t = ... with conditions at the two ends"
         ends = len(problem.domain.parts)
         one = all(len(c.residuals) == 1 for c in problem.conditions)

@@ -10,8 +10,8 @@ from sharpfront.rivals.contract import Described, Found, Setting, Subject
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 
-# The estimated errors that are asked for.
-TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
+# The estimated errors that are asked for, those in between where time is left.
+TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-3, 1e-5, 1e-7, 1e-9)
 
 
 def solved(subject: Subject, tol: float, on_step: Callable[[Any], None] | None = None) -> Solution:

@@ -1,4 +1,4 @@
-"""What others have published for problems of the catalogue, or what codes not run here reached.
+"""What others have published for problems of the catalogue.
 
 Their measures of error differ from ours and are named; times are those of other machines.
 """
@@ -28,7 +28,6 @@ class Published:
 
 
 _PAPER, _KAPI, _SOFT = "arXiv 2603.06287", "arXiv 2507.10241", "arXiv 2601.08719"
-_BACOLI = "BACOLI with compiled callbacks, measured on this machine"
 _FIGURES: dict[str, tuple[Published, ...]] = {
     "single-layer": (
         Published("GMM-PIELM", "RMSE on even points 2.7e-8 in 0.70 s, nu = 1e-4", _PAPER),
@@ -48,14 +47,6 @@ _FIGURES: dict[str, tuple[Published, ...]] = {
     "burgers": (
         Published("frozen PINN", "relative L2 2.3e-7 in 5.3 s", "as collected"),
         Published("PINN, second-order training on a GPU", "relative L2 8.3e-9", "as collected"),
-        Published("BACOLI", "1e-4, 1e-6, 1e-8 in 0.012, 0.015, 0.034 s", _BACOLI),
-    ),
-    "travelling-shock": (
-        Published("BACOLI", "nu = 1e-3: 1e-4, 1e-6, 1e-8 in 0.032, 0.084, 0.215 s", _BACOLI),
-        Published("BACOLI", "nu = 1e-4: 1e-4, 1e-6, 1e-8 in 0.44, 2.7, 6.7 s", _BACOLI),
-    ),
-    "moving-front": (
-        Published("BACOLI", "nu = 1e-4: 1e-4, 1e-6, 1e-8 in 0.020, 0.040, 0.112 s", _BACOLI),
     ),
     "allen-cahn-in-time": (Published("PirateNet", "relative L2 2.2e-5", "as collected"),),
     "fast-advection": (Published("frozen PINN", "relative L2 8.4e-9 in 0.7 s", "as collected"),),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +14,10 @@ from sharpfront.rivals.contract import Rival, Setting, Subject
 
 # A timing is the median of at least so many runs, where that costs no more than the search did.
 _REPEATS = 3
+# So many times slower than ours to the same error is not timed more closely.
+BEHIND = 100.0
+# An error of the solution's own size says nothing that a second run would say better.
+_MISSED = 0.1
 
 
 @dataclass(frozen=True)
@@ -96,18 +99,18 @@ def race(
     *,
     seconds: float,
     seeds: Sequence[int],
+    ours: Lane | None = None,
     say: Callable[[str], None] = lambda words: None,
 ) -> Lane:
     """Return what a method reaches within so many seconds of the processor.
 
     Its settings are tried from the cheapest on, with the first seed, until the time is up. Those
-    that no faster one was as good as are run again: with the other seeds, or for the timing.
+    that no faster one was as good as are run again, with the other seeds or for the timing, unless
+    they miss the solution or are a hundred times behind ours.
     """
     words = (rival.name, rival.title, rival.citation)
-    missing = [need for need in rival.needs if importlib.util.find_spec(need) is None]
-    if missing:
-        how = f"pip install 'sharpfront[{rival.extra}]'"
-        return Lane(*words, skipped=f"needs {', '.join(missing)}: {how}")
+    if rival.missing():
+        return Lane(*words, skipped=rival.missing())
     for need in rival.needs:
         # Here, so that every process of its own has it from the start.
         importlib.import_module(need)
@@ -118,12 +121,21 @@ def race(
     try:
         tried = runner.search(rival.settings(subject()))
         good = frontier(tried, lambda each: each[1])
-        marks = [runner.again(setting, run) for setting, run in good]
+        marks = [
+            runner.again(setting, run) if _worth_timing(run, ours) else Mark(setting.words, (run,))
+            for setting, run in good
+        ]
     finally:
         runner.apart.close()
     # By their medians some may no longer be as good.
     kept = tuple(frontier(marks, lambda mark: mark))
     return Lane(*words, marks=kept, tried=tuple(run for _, run in tried))
+
+
+def _worth_timing(run: Run, ours: Lane | None) -> bool:
+    if run.error > _MISSED:
+        return False
+    return ours is None or not run.seconds > BEHIND * ours.seconds_to(run.error)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from sharpfront.checks import did_you_mean
 from sharpfront.errors import ProblemError
+from sharpfront.rivals.bacoli import BACOLI
 from sharpfront.rivals.bvp import SOLVE_BVP
 from sharpfront.rivals.chebyshev import CHEBYSHEV
 from sharpfront.rivals.contract import Rival
@@ -21,7 +22,7 @@ from sharpfront.rivals.rad import RAD
 
 _ALL: tuple[Rival, ...] = (
     *(OURS, GMM_PIELM, RBF_PIELM, PIELM, KAPI_ELM, RAD, PINN),
-    *(SOLVE_BVP, CHEBYSHEV, SCIKIT_FEM, NGSOLVE, LINES),
+    *(SOLVE_BVP, CHEBYSHEV, SCIKIT_FEM, NGSOLVE, LINES, BACOLI),
 )
 RIVALS: Mapping[str, Rival] = {rival.name: rival for rival in _ALL}
 

@@ -1,0 +1,315 @@
+"""BACOLI and BACOLRI: B-splines on a moving mesh, as compiled Fortran.
+
+The problem is written as Fortran and compiled together with the library, whose sources are in the
+folder that the environment variable SHARPFRONT_BACOLI names: ``bacoli_py/lib`` of the source
+distribution of bacoli_py on PyPI. Jacobians are its own differences.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import (
+    Apply,
+    Constant,
+    Coordinate,
+    Derivative,
+    Expression,
+    Normal,
+    derivatives_in,
+    ordered,
+)
+from sharpfront.errors import SharpfrontError
+from sharpfront.problem import Problem
+from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.lines import unit_rate
+
+SOURCES = "SHARPFRONT_BACOLI"
+_FILES = ("d1mach_i1mach.f95", "bacoli.f", "bacoli-aux.f", "bacolri.f", "bacolri-aux.f")
+_COMPILE = ("gfortran", "-std=legacy", "-fallow-argument-mismatch", "-O2", "-w", "-fPIC")
+# Moments and places at which a timed run gives the solution.
+_MOMENTS, _PLACES = 12, 1001
+_INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+_ORDER = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<="}
+_SAME = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+_CALLS = {name: name for name in _SAME} | {
+    "absolute": "abs",
+    "arctan": "atan",
+    "maximum": "max",
+    "minimum": "min",
+}
+
+_DRIVER = """
+subroutine f(t, x, u, ux, uxx, fval, npde)
+  integer :: npde
+  double precision :: t, x, u(npde), ux(npde), uxx(npde), fval(npde)
+{f}
+end subroutine f
+subroutine bndxa(t, u, ux, bval, npde)
+  integer :: npde
+  double precision :: t, u(npde), ux(npde), bval(npde)
+{left}
+end subroutine bndxa
+subroutine bndxb(t, u, ux, bval, npde)
+  integer :: npde
+  double precision :: t, u(npde), ux(npde), bval(npde)
+{right}
+end subroutine bndxb
+subroutine uinit(x, u, npde)
+  integer :: npde
+  double precision :: x, u(npde)
+{start}
+end subroutine uinit
+subroutine none()
+end subroutine none
+subroutine run(began, moments, t, first, places, x, u, tol, kcol, runge, dirichlet, elements, idid)&
+    bind(c, name="run")
+  use iso_c_binding
+  use bacoli_interface
+  integer(c_int), value :: moments, places, kcol, runge, dirichlet, elements
+  integer(c_int) :: first(moments + 1), idid
+  real(c_double), value :: began, tol
+  real(c_double) :: t(moments), x(places), u({npde}, places)
+  double precision :: each({npde}), mesh(elements + 1)
+  double precision, allocatable :: work(:)
+  external f, bndxa, bndxb, uinit, none
+  integer :: i, j, n
+  open (unit=6, file="/dev/null")
+  each = tol
+  do i = 0, elements
+    mesh(i + 1) = {low} + ({high} - {low}) * dble(i) / dble(elements)
+  end do
+  call initialize({npde}, 2000, kcol, 1, runge, 0, .false., each, {npde}, each, {npde}, began, &
+    mesh, elements + 1, x, 1, dirichlet, 0d0, .false., 0d0, .false., idid)
+  do j = 1, moments
+    if (idid < 0) exit
+    call solve(t(j), f, none, bndxa, bndxb, uinit, none, .false., none, .false., none, .false., &
+      idid, .false.)
+    if (idid <= 0) exit
+    i = first(j) + 1
+    n = first(j + 1) - first(j)
+    allocate (work(kcol + 2 + kcol * (sol%nint + 1) + 4))
+    if (runge == 0) then
+      call values(kcol, x(i), sol%nint, sol%x, {npde}, n, 0, u(1, i), sol%y, work)
+    else
+      call valuesri(kcol, x(i), sol%nint, sol%x, {npde}, n, 0, u(1, i), sol%y, work)
+    end if
+    deallocate (work)
+  end do
+  call sol_teardown()
+end subroutine run
+"""
+
+
+class _NoFortranError(Exception):
+    """A residual has a function that is not translated."""
+
+
+def _number(value: float) -> str:
+    return f"({value:.17e})".replace("e", "d")
+
+
+def _assigned(to: str, expression: Expression, leaves: dict[Any, str]) -> str:
+    """Return Fortran that puts an expression's value there, a statement for each node."""
+    words: dict[int, str] = {}
+    lines, names = [], []
+    for node in ordered(expression):
+        if isinstance(node, Constant):
+            words[id(node)] = _number(node.value)
+        elif isinstance(node, Apply):
+            name = f"v{len(names)}"
+            lines.append(f"  {name} = {_applied(node, [words[id(a)] for a in node.arguments])}")
+            names.append(name)
+            words[id(node)] = name
+        elif isinstance(node, Coordinate | Derivative | Normal) and node.key in leaves:
+            words[id(node)] = leaves[node.key]
+        else:
+            raise _NoFortranError(f"{node!r} has no value in Fortran")
+    declared = [f"    double precision :: {name}" for name in names]
+    last = f"  {to} = {words[id(expression)]}"
+    return "\n".join(["  block", *declared, *lines, last, "  end block"])
+
+
+def _applied(node: Apply, arguments: list[str]) -> str:
+    name, power = node.function.name, node.arguments[-1]
+    if name == "power" and isinstance(power, Constant) and power.value == int(power.value):
+        return f"{arguments[0]}**({int(power.value)})"
+    if name in _INFIX:
+        return f"{arguments[0]} {_INFIX[name]} {arguments[1]}"
+    if name in _ORDER:
+        return f"merge(1d0, 0d0, {arguments[0]} {_ORDER[name]} {arguments[1]})"
+    if name == "where":
+        return f"merge({arguments[1]}, {arguments[2]}, {arguments[0]} /= 0d0)"
+    if name == "negative":
+        return f"-{arguments[0]}"
+    if name in _CALLS:
+        return f"{_CALLS[name]}({', '.join(arguments)})"
+    raise _NoFortranError(f"{name} is no function of Fortran's")
+
+
+def _leaves(problem: Problem, x: str, normal: str | None = None) -> dict[Any, str]:
+    place, moment = problem.coordinates
+    found: dict[Any, str] = {("coordinate", place): x, ("coordinate", moment): "t"}
+    if normal is not None:
+        found["normal", place] = normal
+    for i, name in enumerate(problem.unknowns, 1):
+        for order, array in enumerate(("u", "ux", "uxx")):
+            found["derivative", name, (order, 0)] = f"{array}({i})"
+        found["derivative", name, (0, 1)] = "0d0"
+    return found
+
+
+def fortran(problem: Problem) -> str:
+    """Return a problem as subroutines of Fortran."""
+    low, high = (_number(end) for end in problem.domain.bounds[:, 0])
+    assert problem.initial is not None
+    place = Coordinate(problem.coordinates[0], problem.coordinates[:1])
+    sides = {"left": (low, "(-1d0)"), "right": (high, "1d0")}
+    parts: dict[str, list[str]] = {"f": [], "left": [], "right": [], "start": []}
+    for i, (name, equation) in enumerate(zip(problem.unknowns, problem.equations, strict=True), 1):
+        parts["f"].append(_assigned(f"fval({i})", -equation, _leaves(problem, "x")))
+        try:
+            state = problem.initial.states[name](**{place.name: place})
+        except (SharpfrontError, ArithmeticError, AttributeError, TypeError, ValueError) as error:
+            raise _NoFortranError("the state at the start is no formula") from error
+        state = state if isinstance(state, Expression) else Constant(float(state))
+        parts["start"].append(_assigned(f"u({i})", state, {place.key: "x"}))
+    for condition in problem.conditions:
+        at = _leaves(problem, *sides[condition.part])
+        for i, residual in enumerate(condition.residuals, 1):
+            parts[condition.part].append(_assigned(f"bval({i})", residual, at))
+    text = {name: "\n".join(blocks) for name, blocks in parts.items()}
+    return _DRIVER.format(npde=len(problem.unknowns), low=low, high=high, **text)
+
+
+@cache
+def _library(folder: str) -> TemporaryDirectory[str]:
+    """Return a folder with the library's objects, compiled once."""
+    made, sources = TemporaryDirectory(), Path(folder).resolve()
+    face = (sources / "bacoli_interface.f95").read_text()
+    # What `vals` gives is at places fixed from the start; the state itself must be seen.
+    Path(made.name, "face.f95").write_text(face.replace("    private\n", "", 1))
+    files = [*(str(sources / name) for name in _FILES), "face.f95"]
+    subprocess.run([*_COMPILE, "-c", *files], cwd=made.name, check=True, capture_output=True)
+    return made
+
+
+@cache
+def _compiled(text: str, folder: str) -> Any:
+    library = Path(_library(folder).name)
+    name = f"race{abs(hash(text))}"
+    (library / f"{name}.f90").write_text(text)
+    objects = sorted(str(path) for path in library.glob("*.o"))
+    command = [*_COMPILE, "-ffree-line-length-none", "-shared", f"{name}.f90", *objects]
+    subprocess.run([*command, "-o", f"{name}.so"], cwd=library, check=True, capture_output=True)
+    return ctypes.CDLL(str(library / f"{name}.so")).run
+
+
+@dataclass(frozen=True)
+class Bacoli(Described):
+    """Both ways in time, two degrees, two first meshes, and tolerances."""
+
+    def missing(self) -> str:
+        """Return what is not there."""
+        if shutil.which("gfortran") is None:
+            return "needs gfortran"
+        if not Path(os.environ.get(SOURCES, ""), _FILES[1]).is_file():
+            return f"needs {_FILES[1]} in the folder that {SOURCES} names: see docs/arena.md"
+        return ""
+
+    def applies(self, subject: Subject) -> str:
+        """Return why not."""
+        problem = subject.problem
+        if problem.time is None or problem.domain.dimension > 1:
+            return "it is for intervals and time"
+        if problem.further or problem.jumps or problem.is_singular or not unit_rate(problem):
+            return "it takes u_t = ... with conditions at the two ends"
+        highest = max(d.orders[0] for e in problem.equations for d in derivatives_in(e))
+        rates = max(d.orders[1] for e in problem.equations for d in derivatives_in(e))
+        given = [len(c.residuals) for c in problem.conditions]
+        if highest != 2 or rates > 1 or given != [len(problem.unknowns)] * 2:
+            return "it is for parabolic equations with a condition at each end for each unknown"
+        try:
+            fortran(problem)
+        except _NoFortranError as error:
+            return str(error)
+        return ""
+
+    def settings(self, subject: Subject) -> tuple[Setting, ...]:
+        """Return tolerances, ways in time, degrees and meshes."""
+        grid = product((1e-3, 1e-5, 1e-7, 1e-9, 1e-11), (1, 0), (4, 6), (20, 200))
+        return tuple(
+            Setting(
+                f"{('BACOLI', 'BACOLRI')[runge]}, {kcol} points, tol {tol:.0e}, {n} elements first",
+                {"tol": tol, "runge": runge, "kcol": kcol, "elements": n},
+            )
+            for tol, runge, kcol, n in grid
+        )
+
+    def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
+        """Return the solution; asked for it, the library runs again up to the moments asked for."""
+        problem = subject.problem
+        assert problem.time is not None
+        run = partial(_run, problem, _compiled(fortran(problem), os.environ[SOURCES]), setting)
+        moments = np.linspace(*problem.time, _MOMENTS + 1)[1:]
+        places = np.linspace(*problem.domain.bounds[:, 0], _PLACES)
+        run(np.tile(places, _MOMENTS), np.repeat(moments, _PLACES))
+        names = problem.unknowns
+        fields = {n: partial(_at, problem, run, i) for i, n in enumerate(names)}
+        return fields if len(fields) > 1 else fields[names[0]]
+
+
+def _run(problem: Problem, library: Any, setting: Setting, x: FloatArray, t: FloatArray) -> Any:
+    """Return all unknowns (m, n) at places, in the order of time and after its start."""
+    moments, first = np.unique(t, return_index=True)
+    ends = np.append(first, len(t)).astype(np.intc)
+    places, found = np.ascontiguousarray(x), np.empty((len(x), len(problem.unknowns)))
+    flag, values = ctypes.c_int(), setting.values
+    dirichlet = all(form.order == 0 for c in problem.conditions for form in c.forms)
+    assert problem.time is not None
+    library(
+        ctypes.c_double(problem.time[0]),
+        len(moments),
+        *(array.ctypes.data_as(ctypes.c_void_p) for array in (moments, ends)),
+        len(places),
+        *(array.ctypes.data_as(ctypes.c_void_p) for array in (places, found)),
+        ctypes.c_double(values["tol"]),
+        *(values["kcol"], values["runge"], int(dirichlet), values["elements"]),
+        ctypes.byref(flag),
+    )
+    if flag.value <= 0:
+        raise ArithmeticError(f"it ended with IDID = {flag.value}")
+    return found
+
+
+def _at(problem: Problem, run: Any, index: int, x: Any, t: Any) -> Any:
+    """Return an unknown at places and moments."""
+    x, t = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(t, dtype=float))
+    places, moments, out = x.ravel(), t.ravel(), np.empty(x.size)
+    assert problem.time is not None and problem.initial is not None
+    late = moments > problem.time[0]
+    states, name = problem.initial, problem.unknowns[index]
+    out[~late] = states.values(name, places[~late][:, None]) if not late.all() else 0.0
+    order = np.flatnonzero(late)[np.argsort(moments[late], kind="stable")]
+    if len(order):
+        out[order] = run(places[order], moments[order])[:, index]
+    return out.reshape(x.shape)
+
+
+BACOLI = Bacoli(
+    "bacoli",
+    "BACOLI, BACOLRI",
+    "Pew, Li and Muir, BACOLI: B-spline adaptive collocation software, ACM TOMS 42 (2016)",
+)
