@@ -65,7 +65,7 @@ GOOD = {
     "chebyshev": ({"degree": 8}, 1e-4),
     "scikit-fem": ({"order": 2, "most": 200}, 1e-3),
     "ngsolve": ({"order": 3, "most": 200}, 1e-3),
-    "bacoli": ({"tol": 1e-6, "runge": 1, "kcol": 4, "elements": 10}, 1e-5),
+    "bacoli": ({"tol": 1e-6, "way": "BACOLRI", "kcol": 4, "elements": 10}, 1e-5),
     "lines": ({"count": 32, "tol": 1e-6, "way": "Radau"}, 1e-4),
 }
 

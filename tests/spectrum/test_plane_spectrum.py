@@ -83,10 +83,127 @@ class TestOthers:
 
     def test_what_is_refused(self):
         box = sf.Box((0, 1), (0, 1))
-        for equation, boundary, words in (
-            (lambda u, lam, x, y: sf.laplacian(u) + lam**2 * u, lambda u, x, y: u, "powers of lam"),
-            (lambda u, lam, x, y: sf.laplacian(u) + 1j * lam * u, lambda u, x, y: u, "complex"),
-            (lambda u, x, y: sf.laplacian(u), lambda u, lam, x, y: u.dn - lam * u, "a condition"),
+        pinned = {"boundary": lambda u, x, y: u, "conditions": sf.at((0.5, 0.5), lambda u, x, y: u)}
+        for equation, conditions, words in (
+            (lambda u, lam, x, y: sf.laplacian(u) + lam * u, pinned, "conditions at points"),
+            (
+                lambda u, lam, x, y: sf.laplacian(u) + lam * np.exp(1j * x) * u,
+                {"boundary": lambda u, x, y: u},
+                "1j stands in",
+            ),
         ):
             with pytest.raises(ProblemError, match=words):
-                sf.eigs(sf.Problem(box, equation, boundary=boundary))
+                sf.eigs(sf.Problem(box, equation, **conditions))
+
+
+def still(u, x, y):
+    return u.dn
+
+
+class TestPolynomialsInLam:
+    """Strips whose modes of least size do not vary across: values as on a line."""
+
+    strip = sf.Box((0, 1), (0, 0.2))
+
+    @pytest.mark.parametrize(("drag", "stiff"), [(2.0, 1.0), (0.3, 2.0), (4.0, 0.3)])
+    def test_a_damped_membrane(self, drag, stiff):
+        damped = sf.Problem(
+            self.strip,
+            lambda u, lam, x, y: stiff * sf.laplacian(u) - lam**2 * u - drag * lam * u,
+            **{
+                "left": lambda u, x, y: u,
+                "right": lambda u, x, y: u,
+                "bottom": still,
+                "top": still,
+            },
+        )
+        root = np.emath.sqrt(0.25 * drag**2 - stiff * np.pi**2)
+        exact = np.sort_complex([-0.5 * drag - root, -0.5 * drag + root])
+        found = sf.eigs(damped, k=2, near=-0.5 * drag)
+        assert found.converged
+        assert np.abs(found.values - exact).max() < 2 * found.errors.max() + 1e-12
+
+    @pytest.mark.parametrize("radius", [0.7, 1.3])
+    def test_lam_in_the_condition_of_a_disk(self, radius):
+        sloshing = sf.Problem(
+            sf.Disk((0.1, 0.2), radius),
+            lambda u, x, y: sf.laplacian(u),
+            boundary=lambda u, lam, x, y: u.dn - lam * u,
+        )
+        found = sf.eigs(sloshing, k=3)
+        assert found.converged
+        assert np.abs(found.values - np.array([0, 1, 1]) / radius).max() < 1e-8
+
+    def test_resonances_as_on_a_line(self):
+        def equation(u, lam, x):
+            return u.dxx + lam**2 * (1 + x) * u
+
+        line = sf.Problem(
+            sf.Interval(0, 1),
+            equation,
+            left=lambda u, x: u,
+            right=lambda u, lam, x: u.dx - 2j * lam * u,
+        )
+        plane = sf.Problem(
+            self.strip,
+            lambda u, lam, x, y: equation(u, lam, x) + u.dyy,
+            left=lambda u, x, y: u,
+            right=lambda u, lam, x, y: u.dx - 2j * lam * u,
+            bottom=still,
+            top=still,
+        )
+        near = 2.5 - 0.7j
+        one, other = sf.eigs(line, k=1, near=near)[0], sf.eigs(plane, k=1, near=near)[0]
+        assert abs(one.value - other.value) <= 2 * other.error + 1e-12
+        x = np.linspace(0.1, 1, 5)
+        turned = one(x) / other(x, 0.1 + 0 * x)
+        assert np.abs(turned - turned[0]).max() < 1e-5
+
+
+class TestComplexCoefficients:
+    @pytest.mark.parametrize("turn", [1j, 1 - 2j])
+    def test_a_factor_turns_all_values(self, turn):
+        square = sf.Problem(
+            sf.Box((0, np.pi), (0, np.pi)),
+            lambda u, lam, x, y: sf.laplacian(u) + turn * lam * u,
+            boundary=lambda u, x, y: u,
+        )
+        exact = np.array([2, 5, 5]) / turn
+        found = sf.eigs(square, k=3)
+        assert found.converged
+        assert np.abs(np.sort_complex(found.values) - np.sort_complex(exact)).max() < 1e-8
+
+    def test_real_values_of_a_complex_problem_come_once(self):
+        """-u'' + 2ic u' has the values of -u'' less c^2."""
+        drift = sf.Problem(
+            sf.Box((0, np.pi), (0, np.pi)),
+            lambda u, lam, x, y: -sf.laplacian(u) + 1j * u.dx - lam * u,
+            boundary=lambda u, x, y: u,
+        )
+        found = sf.eigs(drift, k=3)
+        assert found.converged and np.abs(found.values - [1.75, 4.75, 4.75]).max() < 1e-8
+        x, y = np.linspace(0.3, 2.9, 6), np.linspace(0.2, 2.7, 6)
+        turned = found[0](x, y) / (np.exp(0.5j * x) * np.sin(x) * np.sin(y))
+        assert np.abs(turned - turned[0]).max() < 1e-5
+
+
+@pytest.mark.parametrize(("place", "factor"), [(0.37, 10.0), (0.6, 0.05)])
+def test_a_flux_across_a_coefficient_that_jumps(place, factor):
+    def equation(u, lam, x, y):
+        k = np.where(x < place, 1.0, factor)
+        return (k * u.dx).dx + (k * u.dy).dy + lam * u
+
+    strip = sf.Problem(
+        sf.Box((0, 1), (0, 0.2)),
+        equation,
+        left=lambda u, x, y: u,
+        right=lambda u, x, y: u,
+        bottom=still,
+        top=still,
+    )
+    found = sf.eigs(strip, k=1)[0]
+    first, second = np.sqrt(found.value), np.sqrt(found.value / factor)
+    a, b = first * place, second * (1 - place)
+    missed = first * np.cos(a) * np.sin(b) + factor * second * np.cos(b) * np.sin(a)
+    slope = first * factor * second
+    assert found.converged and abs(missed) < 1e-7 * abs(slope)

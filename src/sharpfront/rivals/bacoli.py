@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,18 +22,15 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import (
-    Apply,
     Constant,
     Coordinate,
-    Derivative,
     Expression,
-    Normal,
+    Leaf,
     derivatives_in,
-    ordered,
 )
 from sharpfront.errors import SharpfrontError
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, translated, tried
 from sharpfront.rivals.lines import unit_rate
 
 SOURCES = "SHARPFRONT_BACOLI"
@@ -113,6 +110,10 @@ end subroutine run
 """
 
 
+# How a whole number below ten is written, which is a better power than a real one.
+_WHOLE = re.compile(r"\((-?\d)\.0*d\+00\)$")
+
+
 class _NoFortranError(Exception):
     """A residual has a function that is not translated."""
 
@@ -123,29 +124,28 @@ def _number(value: float) -> str:
 
 def _assigned(to: str, expression: Expression, leaves: dict[Any, str]) -> str:
     """Return Fortran that puts an expression's value there, a statement for each node."""
-    words: dict[int, str] = {}
-    lines, names = [], []
-    for node in ordered(expression):
+    lines: list[str] = []
+
+    def leaf(node: Expression) -> str:
         if isinstance(node, Constant):
-            words[id(node)] = _number(node.value)
-        elif isinstance(node, Apply):
-            name = f"v{len(names)}"
-            lines.append(f"  {name} = {_applied(node, [words[id(a)] for a in node.arguments])}")
-            names.append(name)
-            words[id(node)] = name
-        elif isinstance(node, Coordinate | Derivative | Normal) and node.key in leaves:
-            words[id(node)] = leaves[node.key]
-        else:
-            raise _NoFortranError(f"{node!r} has no value in Fortran")
-    declared = [f"    double precision :: {name}" for name in names]
-    last = f"  {to} = {words[id(expression)]}"
+            return _number(node.value)
+        if isinstance(node, Leaf) and node.key in leaves:
+            return leaves[node.key]
+        raise _NoFortranError(f"{node!r} has no value in Fortran")
+
+    def step(name: str, arguments: list[str]) -> str:
+        lines.append(f"  v{len(lines)} = {_applied(name, arguments)}")
+        return f"v{len(lines) - 1}"
+
+    last = f"  {to} = {translated(expression, leaf, step)}"
+    declared = [f"    double precision :: v{i}" for i in range(len(lines))]
     return "\n".join(["  block", *declared, *lines, last, "  end block"])
 
 
-def _applied(node: Apply, arguments: list[str]) -> str:
-    name, power = node.function.name, node.arguments[-1]
-    if name == "power" and isinstance(power, Constant) and power.value == int(power.value):
-        return f"{arguments[0]}**({int(power.value)})"
+def _applied(name: str, arguments: list[str]) -> str:
+    whole = _WHOLE.match(arguments[-1])
+    if name == "power" and whole:
+        return f"{arguments[0]}**({whole[1]})"
     if name in _INFIX:
         return f"{arguments[0]} {_INFIX[name]} {arguments[1]}"
     if name in _ORDER:
@@ -249,13 +249,12 @@ class Bacoli(Described):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return tolerances, ways in time, degrees and meshes."""
-        grid = product((1e-3, 1e-5, 1e-7, 1e-9, 1e-11), (1, 0), (4, 6), (20, 200))
-        return tuple(
-            Setting(
-                f"{('BACOLI', 'BACOLRI')[runge]}, {kcol} points, tol {tol:.0e}, {n} elements first",
-                {"tol": tol, "runge": runge, "kcol": kcol, "elements": n},
-            )
-            for tol, runge, kcol, n in grid
+        return tried(
+            "tol {tol:.0e}, {way}, {kcol} points, {elements} elements first",
+            tol=(1e-3, 1e-5, 1e-7, 1e-9, 1e-11),
+            way=("BACOLRI", "BACOLI"),
+            kcol=(4, 6),
+            elements=(20, 200),
         )
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
@@ -264,7 +263,8 @@ class Bacoli(Described):
         assert problem.time is not None
         run = partial(_run, problem, _compiled(fortran(problem), os.environ[SOURCES]), setting)
         moments = np.linspace(*problem.time, _MOMENTS + 1)[1:]
-        places = np.linspace(*problem.domain.bounds[:, 0], _PLACES)
+        low, high = problem.domain.bounds[:, 0]
+        places = np.linspace(low, high, _PLACES)
         run(np.tile(places, _MOMENTS), np.repeat(moments, _PLACES))
         names = problem.unknowns
         fields = {n: partial(_at, problem, run, i) for i, n in enumerate(names)}
@@ -286,7 +286,7 @@ def _run(problem: Problem, library: Any, setting: Setting, x: FloatArray, t: Flo
         len(places),
         *(array.ctypes.data_as(ctypes.c_void_p) for array in (places, found)),
         ctypes.c_double(values["tol"]),
-        *(values["kcol"], values["runge"], int(dirichlet), values["elements"]),
+        *(values["kcol"], int(values["way"] == "BACOLRI"), int(dirichlet), values["elements"]),
         ctypes.byref(flag),
     )
     if flag.value <= 0:

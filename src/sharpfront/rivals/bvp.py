@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Derivative, Expression, derivatives_in, evaluate
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.values import environment
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
 
 
 class FirstOrder:
@@ -111,10 +110,8 @@ class SolveBvp(Described):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return tolerances and nodes."""
-        grid = product((1e-2, 1e-4, 1e-6, 1e-8, 1e-10), (10, 50, 200))
-        return tuple(
-            Setting(f"tol {tol:.0e} from {n} nodes", {"tol": tol, "nodes": n}) for tol, n in grid
-        )
+        tols = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
+        return tried("tol {tol:.0e} from {nodes} nodes", tol=tols, nodes=(10, 50, 200))
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return its spline."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box
 from sharpfront.rivals.collocation import (
+    Tabled,
     as_functions,
     collocated,
     held_at,
     refusal_of,
     region,
 )
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
 
 _DEGREES = {
     1: (8, 16, 32, 64, 128, 256, 512, 1024),
@@ -45,7 +45,7 @@ def polynomials(s: FloatArray, degree: int, order: int) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class ChebyshevBasis:
+class ChebyshevBasis(Tabled):
     """Products of Chebyshev polynomials on a box, (2, d) its corners."""
 
     bounds: FloatArray
@@ -55,11 +55,6 @@ class ChebyshevBasis:
     def size(self) -> int:
         """The number of products."""
         return int((self.degree + 1) ** self.dimension)
-
-    @property
-    def kernels(self) -> int:
-        """The number of products."""
-        return self.size
 
     @property
     def dimension(self) -> int:
@@ -75,19 +70,6 @@ class ChebyshevBasis:
         ]
         both = reduce(lambda a, b: np.einsum("mi,mj->mij", a, b).reshape(len(a), -1), tables)
         return np.asarray(both)
-
-    def values(self, weights: FloatArray, points: FloatArray, orders: Sequence[int]) -> FloatArray:
-        """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
-        step = max(1, 2_000_000 // self.size)
-        parts = [
-            self.matrix(points[i : i + step], orders) @ weights
-            for i in range(0, max(len(points), 1), step)
-        ]
-        return np.concatenate(parts)
-
-    def state(self) -> dict[str, Any]:
-        """Return bounds and degree."""
-        return {"type": "chebyshev", "bounds": self.bounds, "degree": self.degree}
 
 
 @dataclass(frozen=True)
@@ -105,8 +87,7 @@ class Chebyshev(Described):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return the degrees."""
-        degrees = _DEGREES[region(subject.problem).dimension]
-        return tuple(Setting(f"degree {n}", {"degree": n}) for n in degrees)
+        return tried("degree {degree}", degree=_DEGREES[region(subject.problem).dimension])
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return the fit."""

@@ -23,7 +23,7 @@ from sharpfront.geometry import Domain
 from sharpfront.geometry.spacetime import SpaceTime
 from sharpfront.initial import time_order, velocity_name
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Found, Subject, has_integrals
+from sharpfront.rivals.contract import Described, Found, Subject, has_integrals
 
 # Newton's steps at most; twice as many changed no race.
 _STEPS = 30
@@ -270,6 +270,55 @@ def _least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
     norms = np.linalg.norm(matrix, axis=0)
     scale = np.where(norms > 0, norms, 1.0)
     return np.asarray(np.linalg.lstsq(matrix / scale, right, rcond=None)[0] / scale)
+
+
+def fitted(
+    subject: Subject,
+    bases: Mapping[str, Basis],
+    rows: FloatArray,
+    seed: int,
+    unit_rows: bool = True,
+) -> Approximation:
+    """Return the fit with the equations at `rows`, (m, d), and as many conditions as belong."""
+    faces = per_face(len(rows), rows.shape[1])
+    held = held_at(subject.problem, rows, faces, seed)
+    return collocated(subject, bases, held, unit_rows=unit_rows)
+
+
+class AtPoints(Described):
+    """A method that takes any problem whose conditions hold at points."""
+
+    def applies(self, subject: Subject) -> str:
+        """Return why not."""
+        return refusal_of(subject.problem)
+
+
+class Tabled:
+    """A basis that knows its matrix; the rest follows."""
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        raise NotImplementedError
+
+    def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
+        """Return d^orders of each function at each point, (m, n)."""
+        raise NotImplementedError
+
+    @property
+    def kernels(self) -> int:
+        """The number of functions."""
+        return self.size
+
+    def values(self, weights: FloatArray, points: FloatArray, orders: Sequence[int]) -> FloatArray:
+        """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
+        step = max(1, 2_000_000 // self.size)
+        starts = range(0, max(len(points), 1), step)
+        return np.concatenate([self.matrix(points[i : i + step], orders) @ weights for i in starts])
+
+    def state(self) -> dict[str, Any]:
+        """Return nothing: what rivals find is not kept."""
+        return {}
 
 
 def as_functions(approximation: Approximation) -> Found:

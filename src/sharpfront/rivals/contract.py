@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import Apply, Expression, ordered
 from sharpfront.initial import InitialState, StateReader
 from sharpfront.problem import IntegralCondition, Problem
 
@@ -35,6 +37,20 @@ class Setting:
     words: str
     values: Mapping[str, Any] = field(default_factory=dict)
     share: float = 1.0
+
+
+def tried(words: str, **values: Sequence[Any]) -> tuple[Setting, ...]:
+    """Return a setting for each combination of values, the last one changing first.
+
+    Parameters
+    ----------
+    words
+        Of a setting, with names of values in braces.
+    values
+        What each may be.
+    """
+    grid = (dict(zip(values, each, strict=True)) for each in product(*values.values()))
+    return tuple(Setting(words.format(**each), each) for each in grid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +144,32 @@ def only_values(problem: Problem) -> bool:
         and all(len(c.residuals) == 1 and c.forms[0].order == 0 for c in problem.conditions)
         and len(problem.conditions) == len(problem.domain.parts)
     )
+
+
+def translated(
+    expression: Expression,
+    leaf: Callable[[Expression], Any],
+    applied: Callable[[str, list[Any]], Any],
+) -> Any:
+    """Return an expression in the terms of another library.
+
+    Parameters
+    ----------
+    expression
+        The graph.
+    leaf
+        What a node without arguments becomes.
+    applied
+        What a function becomes, from its name and its arguments.
+    """
+    known: dict[int, Any] = {}
+    for node in ordered(expression):
+        known[id(node)] = (
+            applied(node.function.name, [known[id(a)] for a in node.arguments])
+            if isinstance(node, Apply)
+            else leaf(node)
+        )
+    return known[id(expression)]
 
 
 def has_integrals(problem: Problem) -> bool:

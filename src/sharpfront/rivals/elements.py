@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,11 @@ from sharpfront.equation.expression import Expression, derivatives_in, evaluate
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.geometry import Box
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, only_values
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, only_values, tried
 
 _STEPS, _SETTLED = 20, 1e-11
+# Unknowns at which refining ends.
+SIZES = (300, 1000, 3000, 10_000, 30_000, 100_000)
 # The part of the cells that is refined: fewer need more passes than they save.
 _MARKED = 0.3
 
@@ -147,12 +148,8 @@ class ScikitFem(Described):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return orders and unknowns."""
-        sizes = (300, 1000, 3000, 10_000, 30_000, 100_000)
         orders = (2, 4) if subject.problem.domain.dimension == 2 else (2,)
-        return tuple(
-            Setting(f"order {p}, {n} unknowns", {"order": p, "most": n})
-            for n, p in product(sizes, orders)
-        )
+        return tried("order {order}, {most} unknowns", most=SIZES, order=orders)
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return the elements on the last mesh."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from typing import Any
 
 from sharpfront.adapt import Adaptor, Paper, Uniform
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, has_integrals
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, has_integrals, tried
 from sharpfront.rivals.ours import as_found
 from sharpfront.solve import solve
 
@@ -27,38 +28,13 @@ def _refusal(problem: Problem) -> str:
     return "the domain is periodic" if any(problem.domain.periodic_axes) else ""
 
 
-def _solved(subject: Subject, adaptor: Adaptor, seed: int) -> Found:
-    # The methods know no tolerance: none is met, and all adaptations are made.
-    return as_found(solve(subject.problem, adaptor=adaptor, seed=seed, tol=1e-14))
-
-
 @dataclass(frozen=True)
-class GmmPielm(Described):
-    """Algorithm 1 of the paper: settings of its Table 2, wider kernels, other penalties."""
+class Pielm(Described):
+    """One of our two adaptors, with settings of its own."""
 
-    def applies(self, subject: Subject) -> str:
-        """Return why not."""
-        return _refusal(subject.problem)
-
-    def settings(self, subject: Subject) -> tuple[Setting, ...]:
-        """Return kernels, components, widths and penalties."""
-        sizes = ((100, 8, 1.1), (100, 8, 6.0), (300, 8, 1.1), (300, 8, 6.0), (500, 16, 1.5))
-        return tuple(
-            Setting(
-                f"{n} kernels, {k} components, beta {beta:g}, penalty {p:g}",
-                {"kernels": n, "components": k, "scaling": beta, "penalty": p},
-            )
-            for (n, k, beta), p in product(sizes, _PENALTIES)
-        )
-
-    def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
-        """Return the last of three adaptations."""
-        return _solved(subject, Paper(**setting.values), seed)
-
-
-@dataclass(frozen=True)
-class RbfPielm(Described):
-    """Even random kernels of one width, fixed rows."""
+    adaptor: Callable[..., Adaptor] = Paper
+    words: str = ""
+    grid: tuple[Mapping[str, Sequence[Any]], ...] = ()
 
     def applies(self, subject: Subject) -> str:
         """Return why not."""
@@ -66,20 +42,37 @@ class RbfPielm(Described):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return kernels, widths and penalties."""
-        grid = product((100, 300, 1000), (2.5, 5.0), _PENALTIES)
-        return tuple(
-            Setting(
-                f"{n} kernels, overlap {o:g}, penalty {p:g}",
-                {"kernels": n, "overlap": o, "penalty": p, "collocation": max(1500, 3 * n)},
-            )
-            for n, o, p in grid
-        )
+        return tuple(s for g in self.grid for s in tried(self.words, **g, penalty=_PENALTIES))
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
-        """Return the one least-squares fit."""
-        return _solved(subject, Uniform(**setting.values), seed)
+        """Return the last fit: the methods know no tolerance, and make all their adaptations."""
+        adaptor = self.adaptor(**setting.values)
+        return as_found(solve(subject.problem, adaptor=adaptor, seed=seed, tol=1e-14))
 
 
 _PAPER = "Learning Where the Physics Is, arXiv 2603.06287"
-GMM_PIELM = GmmPielm("gmm-pielm", "GMM-PIELM", _PAPER, drawn=True)
-RBF_PIELM = RbfPielm("rbf-pielm", "RBF-PIELM", f"the baseline of {_PAPER}", drawn=True)
+# Settings of the paper's Table 2, and wider kernels.
+GMM_PIELM = Pielm(
+    "gmm-pielm",
+    "GMM-PIELM",
+    _PAPER,
+    drawn=True,
+    words="{kernels} kernels, {components} components, beta {scaling:g}, penalty {penalty:g}",
+    grid=(
+        {"kernels": (100, 300), "components": (8,), "scaling": (1.1, 6.0)},
+        {"kernels": (500,), "components": (16,), "scaling": (1.5,)},
+    ),
+)
+# Even random kernels of one width, fixed rows.
+RBF_PIELM = Pielm(
+    "rbf-pielm",
+    "RBF-PIELM",
+    f"the baseline of {_PAPER}",
+    drawn=True,
+    adaptor=Uniform,
+    words="{kernels} kernels, overlap {overlap:g}, penalty {penalty:g}",
+    grid=tuple(
+        {"kernels": (n,), "overlap": (2.5, 5.0), "collocation": (max(1500, 3 * n),)}
+        for n in (100, 300, 1000)
+    ),
+)

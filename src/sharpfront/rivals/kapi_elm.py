@@ -21,15 +21,15 @@ from sharpfront.basis import KernelBasis
 from sharpfront.geometry import Domain
 from sharpfront.kernels import Gaussian
 from sharpfront.rivals.collocation import (
+    AtPoints,
     Held,
     as_functions,
-    collocated,
+    fitted,
     held_at,
     per_face,
-    refusal_of,
     region,
 )
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.contract import Found, Setting, Subject
 
 # Bumps of the distribution, and the narrowest of them in parts of the domain.
 _BUMPS, _NARROWEST = 2, 1e-6
@@ -93,12 +93,8 @@ def _suggested(trial: Any, dimension: int) -> _Spread:
 
 
 @dataclass(frozen=True)
-class KapiElm(Described):
+class KapiElm(AtPoints):
     """Trials until the time is up; the tuning is part of the time."""
-
-    def applies(self, subject: Subject) -> str:
-        """Return why not."""
-        return refusal_of(subject.problem)
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return kernels, and the part of the time."""
@@ -149,13 +145,11 @@ class _Tuning:
         domain = region(problem)
         centres, widths = spread.points(domain, self.count, self.seed)
         basis = KernelBasis(Gaussian(), centres, _diagonal(1.0 / widths))
-        faces = per_face(3 * self.count, domain.dimension)
         rows, _ = spread.points(domain, 3 * self.count, self.seed + 1)
-        held = held_at(problem, rows, faces, self.seed)
-        bases = dict.fromkeys(problem.unknowns, basis)
-        fit = collocated(self.subject, bases, held, unit_rows=True)
+        fit = fitted(self.subject, dict.fromkeys(problem.unknowns, basis), rows, self.seed)
         unseen, _ = spread.points(domain, 2 * self.count, self.seed + 2)
         unseen = np.concatenate([unseen, domain.sample(2 * self.count, "random", self.seed + 3)])
+        faces = per_face(len(rows), domain.dimension)
         loss = _missed(fit, held_at(problem, unseen, faces, self.seed + 4))
         return fit, math.log(max(loss, 1e-300)) if math.isfinite(loss) else 1e300
 

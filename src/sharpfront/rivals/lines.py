@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from math import factorial
 from typing import Any
 
@@ -246,30 +247,18 @@ class MethodOfLines(Described):
         grids = (*coarse, (1024, 1e-6), (2048, 1e-7), (4096, 1e-8), (8192, 1e-9))
         return tuple(
             Setting(f"{n} points, tol {tol:.0e}, {way}", {"count": n, "tol": tol, "way": way})
-            for n, tol in grids
-            for way in ways
+            for (n, tol), way in product(grids, ways)
         )
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return splines of the lines at every moment."""
         from scipy.integrate import solve_ivp
 
-        lines, way, tol = (
-            Lines(subject.problem, setting.values["count"]),
-            setting.values["way"],
-            setting.values["tol"],
-        )
+        way, tol = setting.values["way"], setting.values["tol"]
+        lines = Lines(subject.problem, setting.values["count"])
         extra: dict[str, Any] = {} if way == "DOP853" else {"jac": lines.jac}
-        found = solve_ivp(
-            lines.rhs,
-            lines.time,
-            lines.start(),
-            method=way,
-            rtol=tol,
-            atol=tol,
-            dense_output=True,
-            **extra,
-        )
+        options: dict[str, Any] = {"method": way, "rtol": tol, "atol": tol, "dense_output": True}
+        found = solve_ivp(lines.rhs, lines.time, lines.start(), **options, **extra)
         if not found.success or found.sol is None:
             raise ArithmeticError(found.message)
         names = subject.problem.unknowns

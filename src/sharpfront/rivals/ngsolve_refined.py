@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.geometry import Box, Polygon
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
-from sharpfront.rivals.elements import WeakForm, weak_refusal
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, translated, tried
+from sharpfront.rivals.elements import SIZES, WeakForm, weak_refusal
 
 # Cells whose recovered gradient differs by more than this share of the largest are refined.
 _MARKED = 0.25
@@ -48,19 +47,14 @@ class _Translator:
         self.axes = dict(zip(names, (ngsolve.x, ngsolve.y), strict=True))
 
     def of(self, expression: Expression, unknowns: Mapping[Any, Any] | None = None) -> Any:
-        values: dict[int, Any] = {}
-        for node in ordered(expression):
+        def leaf(node: Expression) -> Any:
             if isinstance(node, Constant):
-                values[id(node)] = self.ng.CF(float(node.value))
-            elif isinstance(node, Coordinate):
-                values[id(node)] = self.axes[node.name]
-            elif isinstance(node, Apply):
-                values[id(node)] = self._applied(
-                    node.function.name, [values[id(a)] for a in node.arguments]
-                )
-            else:
-                values[id(node)] = (unknowns or {}).get(getattr(node, "key", None), self.ng.CF(0.0))
-        return values[id(expression)]
+                return self.ng.CF(float(node.value))
+            if isinstance(node, Coordinate):
+                return self.axes[node.name]
+            return (unknowns or {}).get(getattr(node, "key", None), self.ng.CF(0.0))
+
+        return translated(expression, leaf, self._applied)
 
     def _applied(self, name: str, arguments: list[Any]) -> Any:
         ng, first = self.ng, arguments[0]
@@ -100,8 +94,7 @@ class NgSolve(Described):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return orders and unknowns."""
-        grid = product((300, 1000, 3000, 10_000, 30_000, 100_000), (3, 6))
-        return tuple(Setting(f"order {p}, {n} unknowns", {"order": p, "most": n}) for n, p in grid)
+        return tried("order {order}, {most} unknowns", most=SIZES, order=(3, 6))
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return the elements on the last mesh."""

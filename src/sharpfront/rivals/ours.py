@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 
@@ -41,7 +41,7 @@ class Ours(Described):
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return the tolerances."""
-        return tuple(Setting(f"tol {tol:.0e}", {"tol": tol}) for tol in TOLERANCES)
+        return tried("tol {tol:.0e}", tol=TOLERANCES)
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return the solution."""

@@ -26,6 +26,7 @@ _LOOKS = {
     "scikit-fem": ("#6b7f00", ">"),
     "ngsolve": ("#a0522d", "h"),
     "lines": ("#4661d1", "*"),
+    "bacoli": ("#c2185b", "p"),
 }
 # What is farther off than this is drawn there: the picture would be of nothing else.
 _MOST = 10.0

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
-from sharpfront.rivals.collocation import (
-    as_functions,
-    collocated,
-    held_at,
-    per_face,
-    refusal_of,
-    region,
-)
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.collocation import AtPoints, Tabled, as_functions, fitted, region
+from sharpfront.rivals.contract import Found, Setting, Subject, tried
 
 
 @cache
@@ -33,7 +25,7 @@ def _derivative(order: int) -> Polynomial:
 
 
 @dataclass(frozen=True, eq=False)
-class TanhFeatures:
+class TanhFeatures(Tabled):
     """tanh(slopes x + offsets), a basis.
 
     Parameters
@@ -61,51 +53,27 @@ class TanhFeatures:
         return len(self.offsets)
 
     @property
-    def kernels(self) -> int:
-        """The number of features."""
-        return self.size
-
-    @property
     def dimension(self) -> int:
         """The number of coordinates."""
         return int(self.slopes.shape[1])
 
-    def matrix(self, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+    def matrix(self, points: FloatArray, orders: Sequence[int]) -> FloatArray:
         """Return d^orders of each feature at each point, (m, n)."""
         inner = np.tanh(points @ self.slopes.T + self.offsets)
         factor = np.prod(self.slopes ** np.array(orders), axis=1)
         return np.asarray(_derivative(sum(orders))(inner) * factor)
 
-    def values(
-        self, weights: FloatArray, points: FloatArray, orders: tuple[int, ...]
-    ) -> FloatArray:
-        """Return d^orders of the weighted sum at each point, (m,)."""
-        return np.asarray(self.matrix(points, orders) @ weights)
-
-    def state(self) -> dict[str, Any]:
-        """Return the arrays."""
-        return {"type": "tanh", "slopes": self.slopes, "offsets": self.offsets}
-
 
 @dataclass(frozen=True)
-class Pielm(Described):
+class Pielm(AtPoints):
     """One least-squares fit of random features; time is a coordinate."""
-
-    def applies(self, subject: Subject) -> str:
-        """Return why not."""
-        return refusal_of(subject.problem)
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return features, the range of their weights, and how rows are weighed."""
         sizes = (100, 400) if region(subject.problem).dimension == 1 else (200, 800)
-        grid = product(sizes, (1.0, 5.0, 30.0, 200.0), (False, True))
-        return tuple(
-            Setting(
-                f"{n} features, weights to {s:g}, {'unit rows' if unit else 'rows as they are'}",
-                {"count": n, "scale": s, "unit_rows": unit},
-            )
-            for n, s, unit in grid
-        )
+        words = "{count} features, weights to {scale:g}, rows of norm one: {unit_rows}"
+        scales = (1.0, 5.0, 30.0, 200.0)
+        return tried(words, count=sizes, scale=scales, unit_rows=(False, True))
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return the fit."""
@@ -115,10 +83,8 @@ class Pielm(Described):
             name: TanhFeatures.drawn(domain, count, setting.values["scale"], seed + i)
             for i, name in enumerate(problem.unknowns)
         }
-        inside = domain.sample(4 * count, "quasi", seed)
-        held = held_at(problem, inside, per_face(4 * count, domain.dimension), seed)
-        unit = setting.values["unit_rows"]
-        return as_functions(collocated(subject, bases, held, unit_rows=unit))
+        rows = domain.sample(4 * count, "quasi", seed)
+        return as_functions(fitted(subject, bases, rows, seed, setting.values["unit_rows"]))
 
 
 PIELM = Pielm(

@@ -13,7 +13,6 @@ import numpy as np
 
 from sharpfront.equation.expression import (
     Apply,
-    Constant,
     Derivative,
     Expression,
     derivatives_in,
@@ -207,8 +206,6 @@ class _Row:
                 name = node.function.name
                 call = getattr(self.torch, _OTHER_NAMES.get(name, name))
                 values[id(node)] = call(*(values[id(a)] for a in node.arguments))
-            elif isinstance(node, Constant):
-                values[id(node)] = self.fixed[id(node)]
         return values[id(self.expression)]
 
     def _derivative(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -13,15 +12,13 @@ from sharpfront.basis import KernelBasis
 from sharpfront.geometry import Domain
 from sharpfront.kernels import Gaussian
 from sharpfront.rivals.collocation import (
+    AtPoints,
     as_functions,
-    collocated,
-    held_at,
-    per_face,
-    refusal_of,
+    fitted,
     region,
     residual_size,
 )
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.contract import Found, Setting, Subject, tried
 
 # Candidates for each centre, among which the new ones are drawn.
 _CANDIDATES = 30
@@ -43,36 +40,23 @@ def spaced(centres: FloatArray, overlap: float, domain: Domain) -> KernelBasis:
 
 
 @dataclass(frozen=True)
-class Rad(Described):
+class Rad(AtPoints):
     """Solve, draw points anew with p ~ |R|^k / mean + c, k = c = 1, and solve again."""
-
-    def applies(self, subject: Subject) -> str:
-        """Return why not."""
-        return refusal_of(subject.problem)
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return kernels, rounds and widths."""
         sizes = (100, 300) if region(subject.problem).dimension == 1 else (200, 600)
-        grid = product(sizes, (2, 6), (2.0, 6.0))
-        return tuple(
-            Setting(
-                f"{n} kernels, {rounds} rounds, overlap {overlap:g}",
-                {"count": n, "rounds": rounds, "overlap": overlap},
-            )
-            for n, rounds, overlap in grid
-        )
+        words = "{count} kernels, {rounds} rounds, overlap {overlap:g}"
+        return tried(words, count=sizes, rounds=(2, 6), overlap=(2.0, 6.0))
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
         """Return the fit of the last round."""
         problem, count = subject.problem, setting.values["count"]
         domain, draw = region(problem), np.random.default_rng(seed)
-        faces = per_face(3 * count, domain.dimension)
         centres, rows = domain.sample(count, "quasi", seed), domain.sample(3 * count, "quasi", seed)
         for i in range(setting.values["rounds"] + 1):
             basis = spaced(centres, setting.values["overlap"], domain)
-            held = held_at(problem, rows, faces, seed)
-            bases = dict.fromkeys(problem.unknowns, basis)
-            found = collocated(subject, bases, held, unit_rows=True)
+            found = fitted(subject, dict.fromkeys(problem.unknowns, basis), rows, seed)
             candidates = domain.sample(_CANDIDATES * count, "random", seed + 1000 + i)
             size = residual_size(found, problem, candidates)
             chance = size / max(float(np.mean(size)), 1e-300) + 1.0

@@ -1,15 +1,16 @@
 """Rows of an eigenvalue problem on patches: those of the equation at a shift, and those of lam.
 
-    (A + shift B) u = -(lam - shift) B u
+    Q(s) u' = -B u - ...
 
-Where the rows of the left side are reduced to a triangle, those of the right side are rotated with
-them: a step of inverse iteration then needs the weights of u alone.
+with one term or several on the right, each with functions of its own. Where the rows of the left
+side are reduced to a triangle, those of the right side are rotated with them: a step of inverse
+iteration then needs the weights of those functions alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -17,13 +18,17 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
+from sharpfront.geometry import BoundaryPoints
 from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.problem import Problem
+from sharpfront.rows.conditions import ConditionRows, Rows
 from sharpfront.rows.equation_rows import EquationRows
+from sharpfront.rows.faces import Side
 from sharpfront.rows.measure import TINY, Measure, lightest
-from sharpfront.rows.norm import felt_size
+from sharpfront.rows.moments import weighed_rows
+from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.patch_rows import PatchRows
-from sharpfront.rows.sides import scattered_matrix
+from sharpfront.rows.sides import local_sides, scattered_matrix, side_normals, side_tables
 from sharpfront.rows.values import FormValues, form_at, taylor_of
 
 
@@ -35,10 +40,10 @@ class PencilEquations(EquationRows):
     measure
         What rows are measured by, of the problem at a shift.
     others
-        -B of each equation.
+        Of each term on the right, -B of each equation.
     """
 
-    def __init__(self, measure: Measure, others: Sequence[LinearForm]) -> None:
+    def __init__(self, measure: Measure, others: Sequence[Sequence[LinearForm]]) -> None:
         super().__init__(measure)
         self.others = others
         self._pencils: dict[Hashable, Reduced] = {}
@@ -55,32 +60,99 @@ class PencilEquations(EquationRows):
             self._pencils[key] = self._on_box(patch) if whole else self._inside(patch)
         return self._pencils[key]
 
-    def _forms(self, points: FloatArray) -> tuple[list[FormValues], list[FormValues]]:
-        names = self.measure.problem.coordinates
-        own = [form_at(form, names, points) for form in self.measure.problem.forms]
-        return own, [form_at(form, names, points) for form in self.others]
+    def _forms(self, points: FloatArray) -> list[list[FormValues]]:
+        """Return the forms of the left side, and of each term on the right."""
+        names, own = self.measure.problem.coordinates, self.measure.problem.forms
+        return [[form_at(f, names, points) for f in forms] for forms in (own, *self.others)]
 
     def _on_box(self, patch: Patch) -> Reduced:
         counts = tuple(p + 1 for p in patch.functions)
         points, weights = patch.gauss_points(counts)
         taylor = taylor_of(patch, patch.positions([gauss(n)[0] for n in counts]))
-        own, others = ([f.in_chart(taylor) for f in forms] for forms in self._forms(points))
-        scales = self._scales(patch, own)
-        matrices = (self._matrix(patch, weights, forms, scales) for forms in (own, others))
-        return Reduced.of(*matrices)
+        forms = [[f.in_chart(taylor) for f in each] for each in self._forms(points)]
+        scales = self._scales(patch, forms[0])
+        own, *others = (self._matrix(patch, weights, each, scales) for each in forms)
+        return Reduced.of(own, np.concatenate(others, axis=1))
 
     def _inside(self, patch: Patch) -> Reduced:
         points, measure = patch.inner_points(), self.measure
-        own, others = self._forms(points)
+        forms = self._forms(points)
         factor = lightest([patch], measure.order) * measure.vote(patch.longest)
         root = math.sqrt(max(1, len(points)))
-        blocks: tuple[list[FloatArray], list[FloatArray]] = ([], [])
-        for form, other in zip(own, others, strict=True):
-            size = felt_size(form, patch.sides, measure.rough, measure.extent)[0]
+        blocks: list[list[FloatArray]] = [[] for _ in forms]
+        for same in zip(*forms, strict=True):
+            size = felt_size(same[0], patch.sides, measure.rough, measure.extent)[0]
             scale = factor / np.maximum(size, TINY) / root
-            for found, block in zip((form, other), blocks, strict=True):
+            for found, block in zip(same, blocks, strict=True):
                 block.append(scattered_matrix(found, scale, patch, points, measure.unknowns))
-        return Reduced.of(*(np.concatenate(block) for block in blocks))
+        own, *others = (np.concatenate(block) for block in blocks)
+        return Reduced.of(own, np.concatenate(others, axis=1))
+
+
+class PencilConditions(ConditionRows):
+    """The conditions' rows, with those of lam as right-hand sides.
+
+    Parameters
+    ----------
+    measure
+        What rows are measured by.
+    others
+        Of each form that has any, its terms on the right.
+    count
+        How many terms there are on the right.
+    """
+
+    def __init__(
+        self, measure: Measure, others: Mapping[LinearForm, Sequence[LinearForm]], count: int
+    ) -> None:
+        super().__init__(measure)
+        self.others, self.count = others, count
+
+    def _on_side(
+        self,
+        form: LinearForm,
+        patch: Patch,
+        side: Side,
+        rule: tuple[list[FloatArray], FloatArray],
+        values: FormValues,
+    ) -> Rows:
+        matrix, _ = super()._on_side(form, patch, side, rule, values)
+        if form not in self.others:
+            return matrix, self._nothing(matrix)
+        (z, weights), names = rule, self.measure.problem.coordinates
+        at = patch.positions(z)
+        size = size_of_terms(values, local_sides(patch, z), self.measure.rough)
+        scale = self.measure.vote(patch.longest) / np.maximum(size, TINY)
+        places = patch.in_space(at), side_normals(patch, side, at)
+        blocks = []
+        for other in self.others[form]:
+            found = form_at(other, names, *places).in_chart(taylor_of(patch, at))
+            tables = side_tables(patch, side, found.order)
+            blocks.append(weighed_rows(found, scale, weights, tables, self.measure.unknowns))
+        return matrix, np.concatenate(blocks, axis=1)
+
+    def _scattered(
+        self, patch: Patch, part: str, found: BoundaryPoints, weights: FloatArray
+    ) -> Iterator[Rows]:
+        measure, names = self.measure, self.measure.problem.coordinates
+        forms = self._stated[part].forms if part in self._stated else ()
+        rows = super()._scattered(patch, part, found, weights)
+        for form, (matrix, _) in zip(forms, rows, strict=True):
+            if form not in self.others:
+                yield matrix, self._nothing(matrix)
+                continue
+            values = form_at(form, names, found.points, found.normals)
+            size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
+            scale = measure.vote(patch.longest) / size * np.sqrt(weights)
+            others = [form_at(f, names, found.points, found.normals) for f in self.others[form]]
+            blocks = [
+                scattered_matrix(other, scale, patch, found.points, measure.unknowns)
+                for other in others
+            ]
+            yield matrix, np.concatenate(blocks, axis=1)
+
+    def _nothing(self, matrix: FloatArray) -> FloatArray:
+        return np.zeros((len(matrix), self.count * matrix.shape[1]))
 
 
 class PencilRows(PatchRows):
@@ -90,12 +162,21 @@ class PencilRows(PatchRows):
     ----------
     problem
         With lam at a shift.
-    others
-        -B of each equation.
+    equations, conditions
+        Terms on the right: -B of each equation for each of them, and those of each condition's
+        form that has any.
     seed
         Of the probe.
     """
 
-    def __init__(self, problem: Problem, others: Sequence[LinearForm], seed: int = 0) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        equations: Sequence[Sequence[LinearForm]],
+        conditions: Mapping[LinearForm, Sequence[LinearForm]],
+        seed: int = 0,
+    ) -> None:
         super().__init__(problem, seed)
-        self._equations = PencilEquations(self.measure, others)
+        self.count = len(equations)
+        self._equations = PencilEquations(self.measure, equations)
+        self._conditions = PencilConditions(self.measure, conditions, self.count)

@@ -43,8 +43,8 @@ def eigs(
     ----------
     problem
         Linear and homogeneous, with the spectral parameter ``lam``:
-        ``lambda u, lam, x: u.dxx + lam * u``. On an interval lam may stand in conditions too and
-        up to the second power, and coefficients may be complex.
+        ``lambda u, lam, x: u.dxx + lam * u``. It may stand in conditions too and up to the second
+        power, and coefficients may be complex.
     k
         How many.
     near

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,45 +15,19 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, projection
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.equation.expression import SPECTRAL, Constant, Expression, Leaf
-from sharpfront.equation.linearise import LinearForm, Term, substitute
 from sharpfront.leastsquares.leaves import LeafRows, Reduced, factor_leaves
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.leastsquares.tree import TreeElimination
-from sharpfront.problem import Problem
 from sharpfront.rows.pencil_rows import PencilRows
-from sharpfront.spectrum.statement import Complex, SpectralProblem
+from sharpfront.spectrum.statement import Complex
 
 # Steps of a block Krylov method before it starts anew, and how often it may.
 STEPS, RESTARTS = 4, 8
 
 
-def at_value(problem: Problem, value: float) -> Problem:
-    """Return a problem with a number in the place of lam."""
-
-    def number(leaf: Leaf) -> Expression:
-        return Constant(value) if leaf.key == ("parameter", SPECTRAL) else leaf
-
-    out = copy(problem)
-    for name in ("forms", "is_linear", "is_singular", "parameters_left"):
-        out.__dict__.pop(name, None)
-    out.equations = tuple(substitute(e, number) for e in problem.equations)
-    return out
-
-
-def of_lam(statement: SpectralProblem) -> list[LinearForm]:
-    """Return what lam multiplies in each equation, with the sign of the other side."""
-    return [
-        LinearForm(
-            tuple(Term(t.unknown, t.orders, -t.powers[1]) for t in form.terms), Constant(0.0)
-        )
-        for form in statement.equations
-    ]
-
-
 @dataclass(frozen=True, eq=False)
 class PlanePencil:
-    """The operator (A + shift B)^-1 (-B) on patches.
+    """A step of inverse iteration on patches, of vectors u or, for lam^2, (u, z).
 
     Parameters
     ----------
@@ -64,12 +37,15 @@ class PlanePencil:
         Boxes that tile it.
     weight
         Factor on the rows of the equation: another norm.
+    scale
+        What z is in units of.
     """
 
     rows: PencilRows
     tiling: Tiling
     patches: tuple[Patch, ...]
     weight: float = 1.0
+    scale: float = 1.0
 
     @cached_property
     def _system(self) -> TraceSystem:
@@ -96,21 +72,27 @@ class PlanePencil:
         areas = [p.cut.area if p.cut is not None else float(np.prod(p.sides)) for p in self.patches]
         return np.asarray(np.sqrt(np.repeat(areas, np.diff(self.starts)))[:, None])
 
+    def halves(self, vectors: FloatArray) -> list[FloatArray]:
+        """Return the weights times roots of areas of u, and of z where there is one, (n, k)."""
+        return np.split(vectors, self.rows.count)
+
     def applied(self, vectors: FloatArray) -> FloatArray:
-        """Return the operator on vectors (n, k), which are weights times roots of areas."""
-        weights = vectors / self.roots
+        """Return the operator on vectors, which are weights times roots of areas."""
+        halves = self.halves(vectors)
+        weights = [half / self.roots for half in halves]
         leaves = []
         for i, leaf in enumerate(self._leaves):
-            own = weights[self.starts[i] : self.starts[i + 1]]
+            own = np.concatenate([w[self.starts[i] : self.starts[i + 1]] for w in weights])
             right = Reduced(leaf.own.triangle, leaf.own.rhs @ own)
-            more = None if leaf.rhs is None else np.zeros((len(leaf.rhs), own.shape[1]))
+            more = None if leaf.rhs is None else leaf.rhs @ own
             leaves.append(replace(leaf, own=right, rhs=more))
         elimination = self._elimination
         found = elimination.solve(factor_leaves(leaves, elimination.order))
-        return np.concatenate(found.columns) * self.roots
+        new = np.concatenate(found.columns) * self.roots
+        return new if len(halves) == 1 else np.concatenate([new, halves[0] / self.scale])
 
     def weights(self, vector: FloatArray) -> dict[str, FloatArray]:
-        """Return the weights of each unknown."""
+        """Return the weights of each unknown from its half of a vector, (n,)."""
         plain = (vector[:, None] / self.roots)[:, 0]
         count, out = len(self.rows.unknowns), {}
         blocks = [
@@ -133,19 +115,21 @@ class PlanePencil:
         other
             The operator on them.
         """
-        found = [other.weights(v) for v in vectors.T]
         rules = [_rule(patch) for patch in self.patches]
         points = np.concatenate([x for x, _ in rules])
         ends = np.cumsum([len(x) for x, _ in rules])[:-1]
         zero = (0,) * self.patches[0].dimension
-        out = np.empty((int(self.starts[-1]), vectors.shape[1]))
-        for j, weights in enumerate(found):
+
+        def moved(vector: FloatArray) -> FloatArray:
+            weights = other.weights(vector)
             parts: list[list[FloatArray]] = []
             for name in self.rows.unknowns:
                 values = np.split(basis.values(weights[name], points, zero), ends)
                 parts.append([_fitted(p, v) for p, v in zip(self.patches, values, strict=True)])
-            out[:, j] = np.concatenate([np.concatenate(own) for own in zip(*parts, strict=True)])
-        return out * self.roots
+            return np.concatenate([np.concatenate(own) for own in zip(*parts, strict=True)])
+
+        halves = [np.stack([moved(v) for v in half.T], axis=1) for half in other.halves(vectors)]
+        return np.concatenate([half * self.roots for half in halves])
 
 
 def _rule(patch: Patch) -> tuple[FloatArray, FloatArray]:
@@ -231,7 +215,7 @@ def smooth_start(pencil: PlanePencil, count: int, seed: int) -> FloatArray:
         sizes = np.tile(2.0 ** -(degrees.astype(float) * 1.5), unknowns)
         noise = rng.standard_normal((len(sizes), count))
         out[pencil.starts[i] : pencil.starts[i + 1]] = sizes[:, None] * noise
-    return out * pencil.roots
+    return np.concatenate([out * pencil.roots] * pencil.rows.count)
 
 
 def basis_of(patches: Sequence[Patch]) -> PatchworkBasis:

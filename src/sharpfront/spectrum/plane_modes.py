@@ -15,7 +15,6 @@ from sharpfront.adapt.patchwork.tails import WORST, Tails
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.equation.expression import is_zero
 from sharpfront.errors import ProblemError
 from sharpfront.rows.pencil_rows import PencilRows
 from sharpfront.spectrum.modes import (
@@ -27,12 +26,12 @@ from sharpfront.spectrum.modes import (
 )
 from sharpfront.spectrum.plane import (
     PlanePencil,
-    at_value,
     basis_of,
-    of_lam,
     ritz,
     smooth_start,
 )
+from sharpfront.spectrum.result import IMAG, REAL
+from sharpfront.spectrum.shifted import shifted, size_of_values
 from sharpfront.spectrum.statement import Complex, SpectralProblem
 
 SEED = 42
@@ -48,6 +47,9 @@ LOWERED, LEAST = 0.3, 0.03
 # Errors are larger than differences by this factor where modes are singular: on an L 9e-10 was told
 # as 5.5e-10.
 SINGULAR = 3.0
+# A mode in pairs is another one if at least this share of it is new beside those of values that
+# are this close. Modes of close values that are not one differ by much more.
+MIXED, ALIKE = 0.1, 1e-2
 # Places at which modes are compared.
 COMPARED = 4000
 
@@ -79,27 +81,14 @@ def plane_modes(
     most
         The most functions.
     """
-    _refuse(statement, near)
-    adaptor = Patches() if most is None else Patches(max_kernels=most)
-    search = _Search(statement, k, near.real, tol, adaptor)
-    return search.modes()
-
-
-def _refuse(statement: SpectralProblem, near: complex) -> None:
-    forms = [f for _, own in (*statement.conditions, *statement.further) for f in own]
-    with_lam = any(not is_zero(c) for f in forms for t in f.terms for c in t.powers[1:])
-    reasons = {
-        "complex coefficients": statement.is_complex,
-        "powers of lam": statement.degree > 1,
-        "lam in a condition": with_lam,
-        "conditions at points or on integrals": bool(statement.further),
-        "a complex near=": bool(near.imag),
-    }
-    found = [words for words, there in reasons.items() if there]
-    if found:
+    if statement.further:
         raise ProblemError(
-            f"In the plane sf.eigs does not take {found[0]} yet; on an interval it takes more."
+            "In the plane sf.eigs does not take conditions at points or on integrals yet; on an "
+            "interval it does."
         )
+    adaptor = Patches() if most is None else Patches(max_kernels=most)
+    search = _Search(statement, k, near, tol, adaptor)
+    return search.modes()
 
 
 class _Search:
@@ -114,12 +103,13 @@ class _Search:
     """
 
     def __init__(
-        self, statement: SpectralProblem, k: int, near: float, tol: float, adaptor: Patches
+        self, statement: SpectralProblem, k: int, near: complex, tol: float, adaptor: Patches
     ) -> None:
         self.statement, self.k, self.near, self.tol = statement, k, near, tol
         self.adaptor = adaptor
         # At an eigenvalue itself nothing is right: look from some way off whether one is there.
-        self._set(near - _size(statement))
+        self.scale = size_of_values(statement)
+        self._set(near - self.scale)
         self.level = self._level(self.state, None, LOOSE)
         gaps = self._gaps
         on_it = len(gaps) < 2 or gaps.min() < 1e-3 * gaps.max()
@@ -130,12 +120,13 @@ class _Search:
     def _gaps(self) -> FloatArray:
         return np.array([abs(c.value - self.near) for c in self.level.candidates[: self.k + 1]])
 
-    def _set(self, shift: float) -> None:
+    def _set(self, shift: complex) -> None:
         """Take another shift."""
-        self.shift = shift
-        problem = at_value(self.statement.problem, shift)
-        self.state: PatchState = self.adaptor.start(problem, self.tol, SEED)
-        self.rows = PencilRows(problem, of_lam(self.statement), SEED)
+        self.shift, stated = shift, shifted(self.statement, shift, self.scale)
+        # Of a real problem in pairs every value comes with its conjugate.
+        self.pairs = stated.pairs
+        self.state: PatchState = self.adaptor.start(stated.problem, self.tol, SEED)
+        self.rows = PencilRows(stated.problem, stated.equations, stated.conditions, SEED)
 
     def modes(self) -> Modes:
         """Return what is found."""
@@ -178,8 +169,8 @@ class _Search:
     ) -> _Level:
         """Return the modes on a state's patches."""
         patches = tuple(c.patch for c in state.cells)
-        pencil = PlanePencil(self.rows, state.tiling, patches, weight)
-        count = self.k + BESIDE
+        pencil = PlanePencil(self.rows, state.tiling, patches, weight, self.scale)
+        count = (self.k + BESIDE) * (1 + self.pairs)
         if before is None:
             start = smooth_start(pencil, count, SEED)
         elif before.pencil.patches == patches:
@@ -187,7 +178,7 @@ class _Search:
         else:
             basis = basis_of(before.pencil.patches)
             start = pencil.taken(basis, before.vectors, before.pencil)
-        found = ritz(pencil, start, self.k, miss)
+        found = ritz(pencil, start, self.k * (1 + self.pairs), miss)
         keep = np.flatnonzero(np.abs(found.values) > 1e-12 * np.abs(found.values[0]))[: count + 2]
         candidates = [
             Candidate(
@@ -197,28 +188,31 @@ class _Search:
             )
             for i in keep
         ]
+        candidates = _own(candidates) if self.pairs else candidates
         candidates.sort(key=lambda c: abs(c.value - self.near))
         vectors = found.vectors[:, :count]
         return _Level(pencil, candidates, np.ascontiguousarray(vectors.real + vectors.imag))
 
     def _weights(self, pencil: PlanePencil, vector: Complex) -> dict[str, Complex]:
-        real, imaginary = pencil.weights(vector.real), pencil.weights(vector.imag)
+        parts = (pencil.weights(pencil.halves(v)[0]) for v in (vector.real, vector.imag))
+        real, imaginary = parts
         return {u: real[u] + 1j * imaginary[u] for u in real}
 
     def _tails(self, level: _Level, aim: float) -> Tails:
         """Return the longest tails of all modes that are wanted."""
-        basis = basis_of(level.pencil.patches)
-        names, found = self.statement.problem.unknowns, []
+        basis, found = basis_of(level.pencil.patches), []
+        coordinates, names = self.statement.problem.coordinates, self.rows.unknowns
         for candidate in level.candidates[: self.k]:
             scale = _largest(basis, candidate.weights)
-            for part in (np.real, np.imag):
-                own = {
-                    u: np.ascontiguousarray(part(w / scale)) for u, w in candidate.weights.items()
-                }
+            scaled = {u: w / scale for u, w in candidate.weights.items()}
+            parts = [{u: part(w) for u, w in scaled.items()} for part in (np.real, np.imag)]
+            if self.pairs:
+                weights = [w for part in parts for w in part.values()]
+                parts = [dict(zip(names, weights, strict=True))]
+            for own in parts:
                 if max(float(np.abs(w).max()) for w in own.values()) > 1e-12:
-                    whole = Approximation(
-                        self.statement.problem.coordinates, dict.fromkeys(names, basis), own
-                    )
+                    plain = {u: np.ascontiguousarray(w) for u, w in own.items()}
+                    whole = Approximation(coordinates, dict.fromkeys(names, basis), plain)
                     found.append(tails_in(whole, self.state, [1.0] * len(names), aim))
         tail, wanted, last = (np.max([getattr(f, n) for f in found], axis=0) for n in WORST)
         return Tails(tail, wanted, np.all([f.analytic for f in found], axis=0), last)
@@ -273,16 +267,29 @@ class _Search:
         return approximation_of(problem, bases, weights, scale, missed)
 
 
-def _size(statement: SpectralProblem) -> float:
-    """Return about how large values are: terms without lam over terms with it, on the domain."""
-    domain = statement.problem.domain
-    length = float(np.ptp(domain.bounds, axis=0).max())
-    points = domain.sample(64)
-    sizes = np.zeros(2)
-    for form in statement.equations:
-        for term, c in zip(form.terms, form.values(points), strict=True):
-            sizes += np.abs(c[:2]).mean(axis=1) / length**term.order
-    return float(sizes[0] / max(sizes[1], 1e-300))
+def _own(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the modes among those of pairs (a, b), of which a + ib is one, or nothing.
+
+    Of a pair of complex operators every other mode is the conjugate of one, with a + ib = 0, and
+    where values are real what is found are mixtures of both.
+    """
+    kept: list[tuple[Candidate, Complex]] = []
+    for candidate in candidates:
+        pairs = candidate.weights
+        names = [name.removesuffix(REAL) for name in pairs if name.endswith(REAL)]
+        weights = {u: pairs[u + REAL] + 1j * pairs[u + IMAG] for u in names}
+        whole = np.concatenate(list(weights.values()))
+        size = np.sqrt(sum(np.linalg.norm(w) ** 2 for w in pairs.values()))
+        alike = [
+            w for c, w in kept if abs(c.value - candidate.value) <= ALIKE * abs(candidate.value)
+        ]
+        rest = whole
+        if alike:
+            columns = np.stack(alike, axis=1)
+            rest = whole - columns @ np.linalg.lstsq(columns, whole, rcond=None)[0]
+        if np.linalg.norm(rest) > MIXED * size:
+            kept.append((replace(candidate, weights=weights), whole))
+    return [candidate for candidate, _ in kept]
 
 
 def _largest(basis: PatchworkBasis, weights: dict[str, Complex]) -> complex:

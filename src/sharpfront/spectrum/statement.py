@@ -5,7 +5,7 @@ sum over terms (c_0(x) + lam c_1(x) + lam^2 c_2(x)) d^orders u = 0,  conditions 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -138,7 +138,7 @@ class SpectralProblem:
         points = low + np.linspace(0.0, 1.0, LOOKED)[:, None] * (high - low)
         leaves = environment(self.problem.coordinates, points, np.ones_like(points))
         try:
-            found = _values(substitute(form.source, _without_lam), leaves, len(points))
+            found = _values(substitute(form.source, _without(SPECTRAL)), leaves, len(points))
         except EquationError:
             found = np.ones(1, dtype=complex)
         if np.any(found != 0.0) or SPECTRAL in parameters_in(form.source):
@@ -152,23 +152,30 @@ def _inhomogeneous(what: str) -> ProblemError:
     )
 
 
-def _without_lam(leaf: Leaf) -> Expression:
-    return Constant(0.0) if leaf.key == ("parameter", SPECTRAL) else leaf
+def _without(name: str) -> Callable[[Leaf], Expression]:
+    """Return what puts zero in the place of a parameter."""
+    return lambda leaf: Constant(0.0) if leaf.key == ("parameter", name) else leaf
+
+
+def powers_of(coefficient: Expression, name: str, degree: int) -> tuple[Expression, ...] | None:
+    """Return the coefficients of powers of a parameter; None where it is no such polynomial."""
+    out, left, factor = [], coefficient, 1.0
+    for j in range(degree + 1):
+        out.append(substitute(left, _without(name)) / factor)
+        left = partial_derivative(left, ("parameter", name))
+        factor *= j + 1
+    return tuple(out) if is_zero(left) else None
 
 
 def _powers(coefficient: Expression, what: str) -> tuple[Expression, ...]:
     """Return the coefficients of powers of lam."""
-    out, left, factor = [], coefficient, 1.0
-    for j in range(DEGREE + 1):
-        out.append(substitute(left, _without_lam) / factor)
-        left = partial_derivative(left, ("parameter", SPECTRAL))
-        factor *= j + 1
-    if not is_zero(left):
+    found = powers_of(coefficient, SPECTRAL, DEGREE)
+    if found is None:
         raise ProblemError(
             f"In the {what} lam stands in {coefficient!r}; sf.eigs takes polynomials in lam up to "
             "degree two."
         )
-    return tuple(out)
+    return found
 
 
 def _values(expression: Expression, leaves: Mapping[Key, FloatArray], count: int) -> Complex:
@@ -223,10 +230,11 @@ def spectral(problem: object) -> SpectralProblem:
             "The problem has no spectral parameter. Name it lam: "
             "sf.Problem(sf.Interval(0, 1), lambda u, lam, x: u.dxx + lam * u, ...)."
         )
-    if problem.is_singular:
+    if problem.is_singular and (problem.jumps or problem.domain.dimension == 1):
         raise ProblemError(
-            "sf.eigs does not take loads, stated jumps and fluxes across coefficients that jump "
-            "yet. Where k jumps, smooth it over a short stretch."
+            "sf.eigs does not take loads and stated jumps yet, nor on an interval fluxes across "
+            "coefficients that jump. Where k jumps, smooth it over a short stretch, or state the "
+            "problem on a strip of the plane."
         )
     found = SpectralProblem(problem)
     if found.degree == 0:

@@ -1,0 +1,192 @@
+"""An eigenvalue problem in the plane about a shift, as a real one for inverse iteration.
+
+With Q(lam) = P_0 + lam P_1 + lam^2 P_2, lam = s + 1 / m and z = u / m,
+
+    Q(s) u' = -(P_1 + 2 s P_2) u - P_2 z,    z' = u
+
+is m times what it starts from at an eigenvalue: one step is a solve with Q(s), conditions alike.
+Complex numbers become pairs: every unknown is two functions, and every equation two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.conditions import Condition
+from sharpfront.equation.expression import (
+    IMAGINARY,
+    SPECTRAL,
+    Constant,
+    Derivative,
+    Expression,
+    Leaf,
+    is_zero,
+)
+from sharpfront.equation.linearise import LinearForm, Term, substitute
+from sharpfront.equation.trace import Symbols
+from sharpfront.errors import ProblemError
+from sharpfront.problem import Problem
+from sharpfront.spectrum.result import IMAG, REAL
+from sharpfront.spectrum.statement import SpectralForm, SpectralProblem, powers_of
+
+Complexes = Sequence[complex]
+# The highest power of 1j that a coefficient may have.
+_TURNS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """A problem with lam at a shift.
+
+    Parameters
+    ----------
+    problem
+        Q(s) u = 0, real.
+    equations
+        For u and, where lam has a second power, z: what they add to the other side of each
+        equation.
+    conditions
+        The same for each condition's form; of those without lam nothing.
+    pairs
+        Whether unknowns are pairs of functions.
+    """
+
+    problem: Problem
+    equations: tuple[tuple[LinearForm, ...], ...]
+    conditions: Mapping[LinearForm, tuple[LinearForm, ...]]
+    pairs: bool
+
+
+def shifted(statement: SpectralProblem, shift: complex, scale: float) -> Shifted:
+    """Return an eigenvalue problem about a shift.
+
+    Parameters
+    ----------
+    statement
+        The problem.
+    shift
+        No eigenvalue itself.
+    scale
+        About how large values are: z is in units of it.
+    """
+    pairs = statement.is_complex or bool(shift.imag)
+    sides: Sequence[Complexes] = ((0.0, -1.0, -2.0 * shift), (0.0, 0.0, -scale))[: statement.degree]
+    problem = _in_pairs(statement, shift) if pairs else _at_value(statement.problem, shift.real)
+
+    def others(forms: Sequence[SpectralForm], factors: Complexes) -> tuple[LinearForm, ...]:
+        return tuple(LinearForm(t, Constant(0.0)) for t in _rows(forms, factors, pairs))
+
+    own: dict[LinearForm, tuple[LinearForm, ...]] = {}
+    for condition, (_, forms) in zip(problem.conditions, statement.conditions, strict=True):
+        every = [others(forms, factors) for factors in sides]
+        if any(form.terms for each in every for form in each):
+            own |= dict(zip(condition.forms, zip(*every, strict=True), strict=True))
+    return Shifted(problem, tuple(others(statement.equations, f) for f in sides), own, pairs)
+
+
+def size_of_values(statement: SpectralProblem) -> float:
+    """Return about how large values are: terms without lam over terms with it, on the domain."""
+    domain = statement.problem.domain
+    length = float(np.ptp(domain.bounds, axis=0).max())
+    groups: list[tuple[Sequence[SpectralForm], tuple[FloatArray, ...]]]
+    groups = [(statement.equations, (domain.sample(64),))]
+    for part, forms in statement.conditions:
+        found = domain.boundary(part, 16)
+        groups.append((forms, (found.points, found.normals)))
+    ratios = []
+    for own, places in groups:
+        sizes = np.zeros(3)
+        for form in own:
+            for term, c in zip(form.terms, form.values(*places), strict=True):
+                sizes += np.abs(c).mean(axis=1) / length**term.order
+        ratios += [(sizes[0] / sizes[j]) ** (1.0 / j) for j in (1, 2) if sizes[j] > 0]
+    return float(min((r for r in ratios if r > 0), default=1.0))
+
+
+def _at_value(problem: Problem, value: float) -> Problem:
+    """Return a problem with a number in the place of lam."""
+
+    def number(leaf: Leaf) -> Expression:
+        return Constant(value) if leaf.key == ("parameter", SPECTRAL) else leaf
+
+    conditions = [
+        Condition(tuple(substitute(r, number) for r in c.residuals), c.part)
+        for c in problem.conditions
+    ]
+    return _restated(problem, [substitute(e, number) for e in problem.equations], conditions)
+
+
+def _restated(
+    problem: Problem, equations: Sequence[Expression], conditions: Sequence[Condition]
+) -> Problem:
+    """Return a problem with other equations and conditions on the same domain."""
+    out = copy(problem)
+    for name in ("forms", "is_linear", "is_singular", "parameters_left"):
+        out.__dict__.pop(name, None)
+    out.equations, out.conditions = tuple(equations), tuple(conditions)
+    return out
+
+
+def _in_pairs(statement: SpectralProblem, shift: complex) -> Problem:
+    """Return a problem at a shift whose unknowns are real and imaginary parts."""
+    problem, factors = statement.problem, (1.0, shift, shift**2)
+
+    def both(forms: Sequence[SpectralForm]) -> tuple[Expression, ...]:
+        return tuple(_sum(terms, problem.coordinates) for terms in _rows(forms, factors, True))
+
+    conditions = [Condition(both(forms), part) for part, forms in statement.conditions]
+    out = _restated(problem, both(statement.equations), conditions)
+    names = [name + part for part in (REAL, IMAG) for name in problem.unknowns]
+    out.symbols = Symbols(tuple(names), problem.coordinates)
+    return out
+
+
+def _sum(terms: Sequence[Term], coordinates: tuple[str, ...]) -> Expression:
+    parts = [t.coefficient * Derivative(t.unknown, coordinates, t.orders) for t in terms]
+    return reduce(lambda a, b: a + b, parts, Constant(0.0))
+
+
+def _rows(forms: Sequence[SpectralForm], factors: Complexes, pairs: bool) -> list[tuple[Term, ...]]:
+    """Return sum_j factors_j c_j of the terms of forms; of pairs the real parts come first."""
+    out: list[list[tuple[Term, ...]]] = [[] for _ in range(1 + pairs)]
+    for form in forms:
+        parts = [_parts(term.powers, factors) for term in form.terms]
+        if not pairs:
+            plain = zip(form.terms, parts, strict=True)
+            out[0].append(_nonzero(Term(t.unknown, t.orders, c) for t, (c, _) in plain))
+            continue
+        for own, turned in zip(out, (False, True), strict=True):
+            found = []
+            for t, (a, b) in zip(form.terms, parts, strict=True):
+                first, second = (b, a) if turned else (a, -b)
+                found.append(Term(t.unknown + REAL, t.orders, first))
+                found.append(Term(t.unknown + IMAG, t.orders, second))
+            own.append(_nonzero(found))
+    return [terms for own in out for terms in own]
+
+
+def _nonzero(terms: Iterable[Term]) -> tuple[Term, ...]:
+    return tuple(t for t in terms if not is_zero(t.coefficient))
+
+
+def _parts(powers: Sequence[Expression], factors: Complexes) -> tuple[Expression, Expression]:
+    """Return real and imaginary part of sum_j factors_j c_j."""
+    real: Expression = Constant(0.0)
+    imaginary: Expression = Constant(0.0)
+    for c, factor in zip(powers, map(complex, factors), strict=True):
+        turns = powers_of(c, IMAGINARY, _TURNS)
+        if turns is None:
+            raise ProblemError(
+                f"1j stands in {c!r}; in the plane sf.eigs takes polynomials of it. Write "
+                "np.cos(x) + 1j * np.sin(x) for np.exp(1j * x)."
+            )
+        a, b = turns[0] - turns[2] + turns[4], turns[1] - turns[3]
+        real = real + factor.real * a - factor.imag * b
+        imaginary = imaginary + factor.imag * a + factor.real * b
+    return real, imaginary
