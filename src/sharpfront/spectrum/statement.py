@@ -232,7 +232,7 @@ def spectral(problem: object) -> SpectralProblem:
         )
     if problem.is_singular and (problem.jumps or problem.domain.dimension == 1):
         raise ProblemError(
-            "sf.eigs does not take loads and stated jumps yet, nor on an interval fluxes across "
+            "sf.eigs does not take stated jumps yet, nor on an interval loads and fluxes across "
             "coefficients that jump. Where k jumps, smooth it over a short stretch, or state the "
             "problem on a strip of the plane."
         )
