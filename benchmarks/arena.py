@@ -23,9 +23,6 @@ from sharpfront.rivals.comparison import Comparison
 from sharpfront.rivals.racing import Lane, Mark
 from sharpfront.rivals.table import RIVALS
 
-# The table's errors: for each problem the smallest that ours reached.
-TARGETS = (1e-8, 1e-6, 1e-4, 1e-2)
-
 
 def raced(name: str, folder: Path, seconds: float, seeds: int) -> None:
     """Race on one problem and write what came out, or why nothing did."""
@@ -38,56 +35,66 @@ def raced(name: str, folder: Path, seconds: float, seeds: int) -> None:
 
 
 def table(folder: Path) -> str:
-    """Return the Markdown table of all results."""
-    rivals = list(RIVALS.values())
-    head = ["problem", "error", *(r.title.split(",")[0] for r in rivals)]
-    lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}"]
-    for name in listing():
-        path = folder / f"{name}.json"
-        if path.is_file():
-            facts = json.loads(path.read_text())
-            lines.append(row(facts) if "failed" not in facts else f"| {name} | no reference |")
-    return "\n".join(lines)
+    """Return the Markdown table of all results, our worst losses first."""
+    every = [facts for facts in results(folder) if "failed" not in facts]
+    every.sort(key=lambda facts: min((ratio(lane) for lane in others(facts)), default=math.inf))
+    head = "| problem | ours: error | s | faster | slower | misses it |"
+    return "\n".join([head, "| --- | ---: | ---: | --- | --- | --- |", *map(row, every)])
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    """Return what was raced, in the order of the catalogue."""
+    paths = [folder / f"{name}.json" for name in listing()]
+    return [json.loads(path.read_text()) for path in paths if path.is_file()]
+
+
+def others(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the lanes of the rivals that ran."""
+    return [m for m in facts["methods"] if m["name"] != "ours" and not m["skipped"]]
+
+
+def ratio(lane: Mapping[str, Any]) -> float:
+    """Return a method's seconds over ours where it does best."""
+    return number((lane["beside_ours"] or {"ratio": None})["ratio"])
 
 
 def row(facts: Mapping[str, Any]) -> str:
-    """Return one problem: seconds to an error, or in brackets the error reached."""
-    lanes = {lane["name"]: lane for lane in facts["methods"]}
-    target = next((t for t in TARGETS if to(lanes["ours"], t) < math.inf), TARGETS[-1])
-    own = to(lanes["ours"], target)
-    cells = [cell(lanes[name], target, own) for name in RIVALS]
-    return f"| {facts['problem']} | {target:.0e} | {' | '.join(cells)} |"
+    """Return one problem: who was faster than ours to some error, who slower, who misses it."""
+    ours = next(lane for lane in facts["methods"] if lane["name"] == "ours")
+    best = min(ours["marks"], key=lambda m: number(m["error"]), default=None)
+    own = f"{best['error']:.0e} | {best['seconds']:.2g}" if best else "none | "
+    lanes = sorted(others(facts), key=ratio)
+    faster = ", ".join(f"{short(x)} {beside(x)}" for x in lanes if ratio(x) < 1)
+    slower = ", ".join(f"{short(x)} {beside(x)}" for x in lanes if 1 <= ratio(x) < math.inf)
+    misses = ", ".join(short(x) for x in lanes if math.isinf(ratio(x)))
+    return f"| {facts['problem']} | {own} | {faster} | {slower} | {misses} |"
 
 
-def to(lane: Mapping[str, Any], target: float) -> float:
-    """Return the fewest seconds to an error."""
-    marks = [m for m in lane["marks"] if m["error"] is not None and m["error"] <= target]
-    return min((m["seconds"] for m in marks), default=math.inf)
+def short(lane: Mapping[str, Any]) -> str:
+    """Return the name of a method for the table."""
+    return RIVALS[lane["name"]].title.removeprefix("scipy ").split(",")[0].split(" (")[0]
 
 
-def cell(lane: Mapping[str, Any], target: float, own: float) -> str:
-    """Return what stands for a method: bold where it is faster than ours."""
-    if lane["skipped"]:
-        return "" if "not apply" in lane["skipped"] else "-"
-    seconds = to(lane, target)
-    if math.isfinite(seconds):
-        words = f"{seconds:.2g}"
-        return f"**{words}**" if seconds < own else words
-    errors = [m["error"] for m in lane["marks"] if m["error"] is not None]
-    return f"({min(errors):.0e})" if errors else "(none)"
+def beside(lane: Mapping[str, Any]) -> str:
+    """Return how much faster or slower a method is, and at which error."""
+    found, times = lane["beside_ours"], ratio(lane)
+    target = f"at {found['target']:.0e}"
+    if times == 0:
+        return f"alone {target}"
+    return f"{max(times, 1 / times):.2g}x {target}"
 
 
 def losses(folder: Path) -> str:
     """Return in how many races each method was faster than ours at some error, or got further."""
-    counts: dict[str, list[int]] = {name: [0, 0] for name in RIVALS if name != "ours"}
-    for path in sorted(folder.glob("*.json")):
-        facts = json.loads(path.read_text())
-        for lane in facts.get("methods", ()):
-            if lane["name"] != "ours" and not lane["skipped"]:
-                counts[lane["name"]][0] += 1
-                counts[lane["name"]][1] += lane["name"] in facts["losses"]
-    lines = ["| method | races | ours lost |", "| --- | ---: | ---: |"]
-    lines += [f"| {RIVALS[n].title} | {a} | {b} |" for n, (a, b) in counts.items()]
+    counts = {name: [0, 0, 0, 0] for name in RIVALS if name != "ours"}
+    for facts in results(folder):
+        for lane in others(facts) if "failed" not in facts else ():
+            own, times = counts[lane["name"]], ratio(lane)
+            for i, true in enumerate((True, times < 1, 1 <= times < math.inf, math.isinf(times))):
+                own[i] += true
+    lines = ["| method | races | faster | slower | misses it |", "| --- |" + " ---: |" * 4]
+    ranked = sorted(counts.items(), key=lambda each: -each[1][1])
+    lines += [f"| {RIVALS[n].title} | {' | '.join(map(str, c))} |" for n, c in ranked]
     return "\n".join(lines)
 
 

@@ -198,7 +198,7 @@ def _short(error: float) -> str:
 
 
 def _time(seconds: float) -> str:
-    return "" if math.isinf(seconds) else f"{seconds:.2g}"
+    return "–" if math.isinf(seconds) else f"{seconds:.2g}"
 
 
 def methods_of(lanes: Sequence[Lane]) -> list[str]:

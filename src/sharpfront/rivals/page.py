@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ def page(found: Comparison, title: str | None = None) -> str:
     """Return the page as HTML."""
     written = HtmlPage(title or f"{found.title}: methods compared")
     written.lead(_lead(found))
+    if found.statement:
+        text = html.escape(found.statement.strip())
+        written.markup(f'<pre style="white-space: pre-wrap">{text}</pre>')
     written.section("Error and time")
     ran = [row for lane, row in zip(found.ordered(), found.rows(), strict=True) if lane.marks]
     # The extremes are set small, below the median.
@@ -58,8 +62,8 @@ def _caption(found: Comparison) -> str:
     return (
         f"Errors are the largest at test points, against {found.truth}, relative to "
         "max(1, max|u|); [least, most] over seeds where they differ. Seconds are of the processor, "
-        "one thread, medians; *to 1e-4* is the fastest setting that gets there. The second column "
-        "is where a method does best beside ours; what beats ours stands first."
+        "one thread, medians; *to 1e-4* is the fastest setting that gets there, – where none does. "
+        "The second column is where a method does best beside ours; what beats ours stands first."
     )
 
 
