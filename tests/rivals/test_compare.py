@@ -137,7 +137,9 @@ def test_a_problem_of_ones_own(own):
     for name in ("ours", "chebyshev", "solve_bvp"):
         assert own.lane(name).best.error < 1e-6
     assert "has no time" in own.lane("lines").skipped
-    assert all(len(m.runs) == 2 for m in own.lane("rbf-pielm").marks)
+    for mark in own.lane("rbf-pielm").marks:
+        # What misses the solution is not run with other seeds.
+        assert len(mark.runs) == (2 if mark.runs[0].error <= 0.1 else 1)
     assert "method of lines" in str(own) and "the exact solution" in str(own)
 
 

@@ -40,7 +40,7 @@ _COMPILE = ("gfortran", "-std=legacy", "-fallow-argument-mismatch", "-O2", "-w",
 _MOMENTS, _PLACES = 12, 1001
 _INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
 _ORDER = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<="}
-_SAME = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+_SAME = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")
 _CALLS = {name: name for name in _SAME} | {
     "absolute": "abs",
     "arctan": "atan",
@@ -152,6 +152,9 @@ def _applied(name: str, arguments: list[str]) -> str:
         return f"merge(1d0, 0d0, {arguments[0]} {_ORDER[name]} {arguments[1]})"
     if name == "where":
         return f"merge({arguments[1]}, {arguments[2]}, {arguments[0]} /= 0d0)"
+    if name == "heaviside":
+        first, at_zero = arguments
+        return f"merge({at_zero}, merge(1d0, 0d0, {first} > 0d0), {first} == 0d0)"
     if name == "negative":
         return f"-{arguments[0]}"
     if name in _CALLS:
