@@ -8,13 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.checks import (
-    did_you_mean,
     explained,
-    finite,
     is_number,
     listed,
-    numbers_in,
-    refusal,
 )
 from sharpfront.conditions import (
     At,
@@ -45,6 +41,15 @@ from sharpfront.equation.weak import is_singular
 from sharpfront.errors import EquationError, NonlinearError, ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.initial import Initial, InitialState, read_initial, time_order, velocity_name
+from sharpfront.problem_checks import (
+    checked_parameters,
+    refuse_loads,
+    require_domain,
+    require_parts,
+    time_span,
+    value_for_residual,
+    wrong_count,
+)
 
 __all__ = [
     "At",
@@ -60,13 +65,6 @@ __all__ = [
     "integral",
     "jump",
 ]
-
-_OPTIONS = ("boundary", "conditions", "parameters", "initial", "time")
-_SYNONYMS = {
-    **dict.fromkeys(("bc", "bcs"), "boundary"),
-    **dict.fromkeys(("ic", "ics", "start", "u0"), "initial"),
-    **dict.fromkeys(("t", "span", "interval", "t_span"), "time"),
-}
 
 
 class Problem:
@@ -126,11 +124,11 @@ class Problem:
         time: tuple[float, float] | None = None,
         **parts: Residual | None,
     ) -> None:
-        _require_domain(domain)
-        _require_parts(domain, parts)
+        require_domain(domain)
+        require_parts(domain, parts)
         self.domain = domain
-        self.parameters = _checked_parameters(parameters)
-        self.time = _span(time, initial)
+        self.parameters = checked_parameters(parameters)
+        self.time = time_span(time, initial)
         coordinates = domain.coordinates if time is None else (*domain.coordinates, "t")
         self.symbols = Symbols(_unknowns(equation, coordinates, self.parameters), coordinates)
         stated = self._read(equation, "equation")
@@ -142,7 +140,7 @@ class Problem:
         refuse_names(self.symbols.unknowns, coordinates)
         self.equations = tuple(cleared(e, "r") if self._on_axis else e for e in stated)
         if len(self.equations) != len(self.symbols.unknowns):
-            raise EquationError(_wrong_count(len(self.equations), self.symbols))
+            raise EquationError(wrong_count(len(self.equations), self.symbols))
         require_unknowns(self.equations, "equation")
         self.conditions = self._read_conditions(boundary, parts)
         more = listed(conditions)
@@ -235,7 +233,7 @@ class Problem:
                 raise EquationError(f"The {what} is an empty tuple; give one residual or more.")
             return tuple(e for part in residual for e in self._read(part, what))
         if is_number(residual):
-            raise _value_for_residual(residual, what, self.symbols)
+            raise value_for_residual(residual, what, self.symbols)
         return trace(residual, self.symbols, what=what)
 
     def _read_conditions(
@@ -260,7 +258,7 @@ class Problem:
                     known[id(residual)] = self._read(residual, f"condition on {part!r}")
                 read = known[id(residual)]
                 require_unknowns(read, f"condition on {part!r}")
-                _refuse_loads(read, f"condition on {part!r}")
+                refuse_loads(read, f"condition on {part!r}")
                 conditions.append(Condition(read, part))
         return tuple(conditions)
 
@@ -284,7 +282,7 @@ class Problem:
         steps = (as_expression(equals),) if is_number(equals) else self._read(equals, where)
         if len(steps) not in (1, len(read)):
             raise ProblemError(f"The {where} has {len(read)} quantities and {len(steps)} steps.")
-        _refuse_loads((*read, *steps), where)
+        refuse_loads((*read, *steps), where)
         steps = steps * len(read) if len(steps) == 1 else steps
         return JumpCondition(read, steps, stated.coordinate, stated.place)
 
@@ -298,12 +296,12 @@ class Problem:
                     f"The point {condition.point} of a condition does not lie in {self.domain!r}."
                 )
             require_unknowns(read, f"condition at {condition.point}")
-            _refuse_loads(read, f"condition at {condition.point}")
+            refuse_loads(read, f"condition at {condition.point}")
             return PointCondition(read, condition.point)
         if isinstance(condition, Integral):
             read = self._read(condition.integrand, "integral condition")
             require_unknowns(read, "integral condition")
-            _refuse_loads(read, "integral condition")
+            refuse_loads(read, "integral condition")
             return IntegralCondition(read, condition.equals)
         raise ProblemError(
             f"conditions holds sf.at(...), sf.integral(...) and sf.jump(...), got {condition!r}. "
@@ -311,49 +309,10 @@ class Problem:
         )
 
 
-def _refuse_loads(residuals: Sequence[Expression], what: str) -> None:
-    """Refuse what has a meaning in an equation only."""
-    if any(map(is_singular, residuals)):
-        raise EquationError(
-            f"The {what} has sf.delta, or the derivative of an unknown times a coefficient that "
-            "jumps; these stand in equations only."
-        )
-
-
 def _jump_texts(stated: JumpCondition) -> list[str]:
     pairs = zip(stated.residuals, stated.equals, strict=True)
     across = f"across {stated.coordinate} = {stated.place:g}"
     return [f"{to_text(r)} jumps by {to_text(e)} {across}" for r, e in pairs]
-
-
-def _value_for_residual(value: object, what: str, symbols: Symbols) -> EquationError:
-    u, names = symbols.unknowns[0], ", ".join((*symbols.unknowns, *symbols.coordinates))
-    return EquationError(
-        f"The {what} is the number {value!r}; it must say of what. Write {u + ' = ' + str(value)!r}"
-        f" for {u} = {value}, or as a function lambda {names}: {u} - {value}."
-    )
-
-
-def _checked_parameters(parameters: object) -> dict[str, float]:
-    if parameters is None:
-        return {}
-    attempt = 'parameters={"nu": 1e-3}'
-    if not isinstance(parameters, Mapping) or not all(isinstance(k, str) for k in parameters):
-        raise refusal("parameters", "a mapping from names to numbers", parameters, attempt)
-    return {k: finite(v, f"The parameter {k!r}", attempt=attempt) for k, v in parameters.items()}
-
-
-def _span(time: tuple[float, float] | None, initial: Initial | None) -> tuple[float, float] | None:
-    """Return the span of time, or None for a stationary problem."""
-    if time is None:
-        if initial is not None:
-            raise ProblemError("initial= was given without a span of time; add time=(t0, t1).")
-        return None
-    expected = "a pair of finite numbers (t0, t1) with t0 < t1"
-    numbers = numbers_in(time, "time", expected, "time=(0, 1)")
-    if len(numbers) != 2 or not numbers[0] < numbers[1]:
-        raise refusal("time", expected, time, "time=(0, 1)")
-    return numbers[0], numbers[1]
 
 
 def _text(condition: PointCondition | IntegralCondition, residual: str) -> str:
@@ -373,30 +332,3 @@ def _unknowns(
         names = (n for part in equation for n in _unknowns(part, coordinates, parameters))
         return tuple(dict.fromkeys(names))
     return unknowns_of(equation, coordinates)
-
-
-def _wrong_count(count: int, symbols: Symbols) -> str:
-    names = ", ".join(symbols.unknowns)
-    return (
-        f"The equation returned {count} residual(s) for {len(symbols.unknowns)} unknown(s) "
-        f"({names}); it must return one for each. Parameters that are not called "
-        f"{', '.join(symbols.coordinates)} are unknowns: capture constants from outside, or give "
-        "them a default, lambda u, x, nu=nu: ..."
-    )
-
-
-def _require_domain(domain: object) -> None:
-    if not all(hasattr(domain, name) for name in ("coordinates", "parts", "boundary")):
-        raise ProblemError(
-            f"The first argument is the domain, for example sf.Interval(0, 1); got {domain!r}."
-        )
-
-
-def _require_parts(domain: Domain, parts: Mapping[str, object]) -> None:
-    for name in parts:
-        if name not in domain.parts:
-            hint = did_you_mean(name, (*_OPTIONS, *domain.parts), _SYNONYMS)
-            raise ProblemError(
-                f"{name!r} is neither an option nor a part of the boundary; its parts are "
-                f"{', '.join(domain.parts) or 'none'}.{hint}"
-            )

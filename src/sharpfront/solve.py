@@ -11,29 +11,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sharpfront.adapt.contract import Adaptor, State
-from sharpfront.adapt.resolve import Resolve
 from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
 from sharpfront.checks import did_you_mean, explained, flag, function, numbers_in, refusal
-from sharpfront.cluster import connected
-from sharpfront.device import device_named
-from sharpfront.equation.expression import IMAGINARY, SPECTRAL, derivatives_in
+from sharpfront.equation.expression import IMAGINARY, SPECTRAL
 from sharpfront.errors import ArgumentError, OutcomeKind, ProblemError
 from sharpfront.family import Family
 from sharpfront.history import Record
-from sharpfront.kernels import Kernel, kernel_named
+from sharpfront.kernels import Kernel
 from sharpfront.problem import Problem
 from sharpfront.progress import told
 from sharpfront.solution import Solution
+from sharpfront.strategy import chosen, is_line, refuse, settings_given, with_device, with_kernel
 
 # Tolerance of the solves on the way of a continuation.
 ON_THE_WAY = 1e-3
-
-
 # The last adaptor and its state.
 _Left = tuple[Any, Any]
-
 # What is asked for if nothing is said, in one dimension and beyond.
 TOLERANCE, SPACE_TOLERANCE = 1e-8, 1e-6
 
@@ -114,7 +109,7 @@ def solve(
     budget = Budget(max_kernels, components, tol, seed)
     _check_options(adaptor, on_step, progress, resume)
     if continuation is not None:
-        _refuse("with continuation=", resume=resume)
+        refuse("with continuation=", resume=resume)
         return _continued(
             problem,
             continuation,
@@ -192,19 +187,19 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
         from sharpfront.evolve import evolve
 
         given = {"guess": how.guess, "adaptor": adaptor, "kernel": how.kernel}
-        _refuse("for a problem in time", **given, device=how.device, cluster=how.cluster)
+        refuse("for a problem in time", **given, device=how.device, cluster=how.cluster)
         with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
             return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
     other = None
     if how.kernel is not None:
-        adaptor, budget = _with_kernel(how.kernel, adaptor, budget)
-    elif adaptor is None and not _is_line(stated):
+        adaptor, budget = with_kernel(how.kernel, adaptor, budget)
+    elif adaptor is None and not is_line(stated):
         from sharpfront.adapt.space import ResolveSpace
 
-        other = ResolveSpace(**_given(budget))
-    adaptor = _with_device(_chosen(stated, adaptor, budget), how)
+        other = ResolveSpace(**settings_given(budget))
+    adaptor = with_device(chosen(stated, adaptor, budget), how.device, how.cluster)
     if not stated.is_linear:
         from sharpfront.newton import Start, newton_adaptor
 
@@ -222,13 +217,6 @@ def _check_options(adaptor: object, on_step: object, progress: object, resume: o
         raise refusal("resume", "a Solution, as solve returned it or sf.load read it", resume)
     if adaptor is not None and (isinstance(adaptor, type) or not hasattr(adaptor, "propose")):
         raise refusal("adaptor", "an adaptor with its settings", adaptor, "adaptor=sf.Resolve()")
-
-
-def _refuse(where: str, **options: object) -> None:
-    """Refuse what has no meaning for a kind of problem."""
-    for name, value in options.items():
-        if value is not None:
-            raise ProblemError(f"{name}= has no meaning {where}; leave it out.")
 
 
 def _refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
@@ -297,7 +285,7 @@ def _continued(
         near = tol if last else max(tol or ON_THE_WAY, ON_THE_WAY)
         problem = family(value)
         if isinstance(problem, Problem) and problem.time is not None:
-            _refuse("for a problem in time", continuation=values)
+            refuse("for a problem in time", continuation=values)
         new = solve(problem, tol=near, guess=start, **options)
         records += new.history
         failed = new.outcome.kind is OutcomeKind.NEWTON
@@ -333,81 +321,6 @@ def _refuse_parameters(problem: Problem) -> None:
             "The problem has complex coefficients, and sf.solve works with real ones. Write it for "
             "the real and the imaginary part as two unknowns."
         )
-
-
-def _chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adaptor:
-    """Return the adaptor given, or the default one for this kind of problem with its settings."""
-    given = _given(budget)
-    if adaptor is not None:
-        if given:
-            raise ProblemError(
-                f"{' and '.join(given)} cannot be combined with an adaptor: set it there."
-            )
-        return adaptor
-    if _is_line(problem):
-        return Resolve(**given)
-    from sharpfront.adapt import Patches, ResolveSpace
-    from sharpfront.adapt.patchwork import needs_patches
-
-    if needs_patches(problem):
-        given.pop("components", None)
-        return Patches(**given)
-    if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
-        return Resolve(**given)
-    return ResolveSpace(**given)
-
-
-def _with_kernel(
-    kernel: Kernel | str, adaptor: Adaptor | None, budget: Budget
-) -> tuple[Adaptor, Budget]:
-    """Return the adaptor with another profile, and what is left of the budget."""
-    from sharpfront.adapt import Paper, Uniform
-
-    if isinstance(kernel, str):
-        kernel = kernel_named(kernel)
-    if adaptor is None:
-        # Broad, because a profile with long tails needs neighbours beyond the nearest; conditions
-        # weigh more than in the paper, whose choice leaves them open by a fifth of u.
-        count = budget.max_kernels or Uniform.kernels
-        adaptor = Uniform(kernels=count, overlap=10.0, penalty=100.0)
-        budget = replace(budget, max_kernels=None)
-    if not isinstance(adaptor, Uniform | Paper):
-        raise ProblemError(
-            f"kernel= goes with sf.Uniform and sf.Paper; {type(adaptor).__name__} makes its "
-            "functions from Gaussians. Leave one of the two out."
-        )
-    return replace(adaptor, kernel=kernel), budget
-
-
-def _is_line(problem: Problem) -> bool:
-    """Tell whether one equation on a line is plainly none for patches: order two or less."""
-    if problem.domain.dimension > 1 or len(problem.unknowns) > 1 or problem.is_singular:
-        return False
-    return all(sum(leaf.orders) <= 2 for e in problem.equations for leaf in derivatives_in(e))
-
-
-def _with_device(adaptor: Adaptor, how: _How) -> Adaptor:
-    """Return the adaptor with the cluster or device that was asked for."""
-    if not isinstance(adaptor, Resolve):
-        from sharpfront.adapt import Patches
-
-        if isinstance(adaptor, Patches):
-            tree = adaptor.leastsquares
-            if how.cluster is not None:
-                _refuse("together with cluster=", device=how.device)
-                tree = replace(tree, cluster=connected(how.cluster, "cluster"))
-            elif (device := device_named(how.device)) is not None:
-                tree = replace(tree, device=device)
-            return adaptor if tree is adaptor.leastsquares else replace(adaptor, leastsquares=tree)
-    away = {"device": how.device, "cluster": how.cluster}
-    _refuse("for a problem that is not solved on patches", **away)
-    return adaptor
-
-
-def _given(budget: Budget) -> dict[str, Any]:
-    """Return the settings of adaptors that were given."""
-    settings = {"max_kernels": budget.max_kernels, "components": budget.components}
-    return {k: v for k, v in settings.items() if v is not None}
 
 
 def _solution(problem: Problem, tol: float, steps: list[Step], state: State) -> Solution:
