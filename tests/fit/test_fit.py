@@ -262,6 +262,9 @@ def test_in_time():
     assert result.converged and result.solves <= 8
     assert abs(result.k - 0.4) < 4 * result.stderr["k"] and result.stderr["k"] < 0.02
     assert abs(result.a - 2.0) < 4 * result.stderr["a"]
+    curve = np.exp(-result.k * np.pi**2 * t) * np.sin(np.pi * x)
+    jacobian = np.stack([-result.a * np.pi**2 * t * curve, curve], axis=1) / 0.01
+    assert result.covariance == pytest.approx(np.linalg.inv(jacobian.T @ jacobian), rel=1e-2)
 
 
 def plate(q):
@@ -277,6 +280,7 @@ def test_in_the_plane():
     u = 10 / np.pi**2 * 1.3 * np.sin(np.pi * x) * np.sin(np.pi * y)
     result = sf.fit(plate, data=sf.Data(x=x, y=y, u=u, sigma=0.01), q=sf.Free(1.0))
     assert result.q == pytest.approx(1.3, abs=1e-3 * result.stderr["q"] + 1e-4)
+    assert result.stderr["q"] == pytest.approx(0.01 / np.linalg.norm(u / 1.3), rel=1e-3)
 
 
 def decay(k):

@@ -42,12 +42,15 @@ def test_kernels_that_will_not_do_for_a_neighbour_are_not_used():
     found = near.member.neighbour(near, values, 1e-8)
     assert found.converged and abs(found(1 - far) - np.exp(-1)) < 1e-8
     assert near.member._on_kernels(near, values, 1e-8) is None
+    beside = near.member._on_kernels(near, {"nu": 0.12, "c": 1.0}, 1e-6)
+    assert beside is not None and beside.kernels == near.kernels
+    assert abs(beside(0.9) - exact(0.9, 0.12)) < 1e-6 and beside.member.values["nu"] == 0.12
 
 
 def spike(a):
     return sf.Problem(
         LINE,
-        lambda u, x: -u.dxx + u - 1e3 * np.exp(-(((x - a) / 1e-3) ** 2)) - 1,
+        lambda u, x: -u.dxx + u - 1e4 * np.exp(-(((x - a) / 1e-4) ** 2)) - 1,
         boundary=lambda u, x: u,
     )
 
