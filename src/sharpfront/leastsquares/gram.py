@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtrs
+from scipy.linalg.lapack import dtrtrs
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
@@ -24,6 +24,7 @@ from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Found, Node
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.threads import cores, mapped
+from sharpfront.leastsquares.unlocked import factor_cholesky, solve_triangle
 
 
 @dataclass(eq=False)
@@ -167,10 +168,12 @@ def _merged(merge: Merge, grams: tuple[FloatArray, FloatArray]) -> tuple[_Step, 
         _put(out, at_a, at_a, a)
         _put(out, at_b, at_b, b)
         return _Step(np.zeros((0, 0)), np.zeros((0, len(out)))), out
-    lower, info = dpotrf(a[:ns, :ns] + b[:ns, :ns], lower=1)
-    if info != 0:
+    lower = np.asfortranarray(a[:ns, :ns] + b[:ns, :ns])
+    if not factor_cholesky(lower):
         return None
-    coupling, _ = dtrtrs(lower, np.concatenate([a[:ns, ns:], b[:ns, ns:]], axis=1), lower=1)
+    coupling = np.empty((ns, len(out)), order="F")
+    np.concatenate([a[:ns, ns:], b[:ns, ns:]], axis=1, out=coupling)
+    solve_triangle(lower, coupling, lower=True)
     one, two = coupling[:, : len(at_a)], coupling[:, len(at_a) :]
     _put(out, at_a, at_a, a[ns:, ns:] - one.T @ one)
     _put(out, at_b, at_b, b[ns:, ns:] - two.T @ two)

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgeqp3, dormqr, dtpmqrt, dtpqrt, dtrtrs
+from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.reflectors import PANEL, reflected
 from sharpfront.leastsquares.threads import mapped
+from sharpfront.leastsquares.unlocked import reduce_below, solve_triangle
 
 # Columns that LAPACK's kernel for rows below a triangle works on at a time.
 BLOCK = 16
@@ -229,14 +230,14 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     if len(bottom):
         below = np.empty((len(bottom), n), order="F")
         np.concatenate(first.matrices[1:], out=below)
-        upper, v, t, _ = dtpqrt(0, min(BLOCK, n), upper, below, overwrite_a=1, overwrite_b=1)
-        top, bottom, _ = dtpmqrt(0, v, t, top, bottom, trans=b"T", overwrite_a=1, overwrite_b=1)
+        reduce_below(upper, below, top, bottom, min(BLOCK, n))
     back = None
     if first.redundant:
         back, both, bottom = _with_rank(upper, top, bottom)
         upper = back.triangle
     else:
-        both, _ = dtrtrs(upper, top)
+        both = top
+        solve_triangle(upper, both)
     diagonal = np.abs(np.diagonal(upper))
     extremes = (float(diagonal.min()), float(diagonal.max()))
     raw = reflected(bottom, overwrite=True)[0] if g else bottom

@@ -1,0 +1,99 @@
+"""LAPACK on all cores: SciPy's own routines, called without the interpreter's lock.
+
+`scipy.linalg.lapack` holds the lock in these four, so that threads would wait for each other.
+Arrays are doubles in Fortran's order and are overwritten.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.errors import LinearSystemError
+
+_LEFT, _TRANSPOSED, _PLAIN, _UPPER, _LOWER = b"L", b"T", b"N", b"U", b"L"
+
+
+@cache
+def _routine(name: str) -> Any:
+    """Return a routine of LAPACK that SciPy offers to compiled code."""
+    from scipy.linalg import cython_lapack
+
+    offered: dict[str, Any] = dict(cython_lapack.__pyx_capi__)
+    capsule = offered[name]
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype = ctypes.c_char_p
+    api.PyCapsule_GetName.argtypes = [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    signature = api.PyCapsule_GetName(capsule)
+    # Calls by such a prototype let go of the lock.
+    prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (signature.count(b",") + 1))
+    return prototype(api.PyCapsule_GetPointer(capsule, signature))
+
+
+def _called(name: str, *arguments: bytes | int | FloatArray) -> int:
+    """Call a routine; return its last argument, whether it went well."""
+    passed: list[Any] = []
+    for argument in arguments:
+        if isinstance(argument, bytes):
+            passed.append(argument)
+        elif isinstance(argument, int):
+            passed.append(ctypes.byref(ctypes.c_int(argument)))
+        elif argument.flags.f_contiguous and argument.dtype == np.float64:
+            passed.append(argument.__array_interface__["data"][0])
+        else:
+            raise ValueError(f"{name} takes doubles in Fortran's order, got {argument.flags}")
+    info = ctypes.c_int(0)
+    _routine(name)(*passed, ctypes.byref(info))
+    if info.value < 0:
+        raise LinearSystemError(f"LAPACK's {name} refused its argument {-info.value}.")
+    return info.value
+
+
+def reduce_below(
+    upper: FloatArray, below: FloatArray, top: FloatArray, bottom: FloatArray, block: int
+) -> None:
+    """Reduce rows below a triangle to zero, and rotate what stands beside both along.
+
+    Parameters
+    ----------
+    upper, below
+        (n, n) and (m, n).
+    top, bottom
+        (n, k) and (m, k).
+    block
+        Columns that are worked on at a time.
+    """
+    (m, n), k = below.shape, top.shape[1]
+    if not (m and n):
+        return
+    t, work = np.empty((block, n), order="F"), np.empty(block * max(n, k))
+    _called("dtpqrt", m, n, 0, block, upper, n, below, m, t, block, work)
+    if k:
+        sizes = (m, k, n, 0, block)
+        _called(
+            "dtpmqrt",
+            *(_LEFT, _TRANSPOSED),
+            *sizes,
+            *(below, m, t, block, top, n, bottom, m),
+            work,
+        )
+
+
+def solve_triangle(triangle: FloatArray, rhs: FloatArray, *, lower: bool = False) -> None:
+    """Overwrite right-hand sides, (n, k), by the solution for a triangle."""
+    n, k = rhs.shape
+    if n and k:
+        side = _LOWER if lower else _UPPER
+        _called("dtrtrs", side, _PLAIN, _PLAIN, n, k, triangle, n, rhs, n)
+
+
+def factor_cholesky(matrix: FloatArray) -> bool:
+    """Overwrite the lower half of a symmetric matrix by its factor; tell whether it has one."""
+    n = len(matrix)
+    return _called("dpotrf", _LOWER, n, matrix, n) == 0
