@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from sharpfront.arrays import FloatArray
 Ints = NDArray[np.int64]
 # Neither half of a cut is smaller than this share.
 BALANCE = 0.25
+# Sets with more members are also ordered by distance in the graph.
+FAR = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +38,19 @@ class MergeTree:
     leaves: int
     children: tuple[tuple[int, int], ...]
 
-    @property
+    @cached_property
+    def _pairs(self) -> Ints:
+        return np.array(self.children, dtype=np.int64).reshape(-1, 2)
+
+    @cached_property
     def depths(self) -> Ints:
         """The depth of each leaf and node below the root."""
-        total = self.leaves + len(self.children)
-        depth = np.zeros(total, dtype=np.int64)
-        for i in range(len(self.children) - 1, -1, -1):
-            for child in self.children[i]:
-                depth[child] = depth[self.leaves + i] + 1
+        depth = np.zeros(self.leaves + len(self.children), dtype=np.int64)
+        nodes, below = np.array([len(depth) - 1]), 0
+        while len(nodes := nodes[nodes >= self.leaves]):
+            below += 1
+            nodes = self._pairs[nodes - self.leaves].ravel()
+            depth[nodes] = below
         return depth
 
     @property
@@ -62,13 +70,14 @@ class MergeTree:
     def parents(self) -> Ints:
         """The node that each leaf or node is merged by; -1 for the root."""
         parent = np.full(self.leaves + len(self.children), -1, dtype=np.int64)
-        for i, pair in enumerate(self.children):
-            parent[list(pair)] = self.leaves + i
+        parent[self._pairs] = self.leaves + np.arange(len(self.children))[:, None]
         return parent
 
 
 def nested_dissection(keys: FloatArray, pairs: Ints, weights: FloatArray) -> MergeTree:
     """Return a tree of merges for leaves joined by traces.
+
+    All sets of one depth are cut at once.
 
     Parameters
     ----------
@@ -79,77 +88,138 @@ def nested_dissection(keys: FloatArray, pairs: Ints, weights: FloatArray) -> Mer
     weights
         Columns of each trace, (m,).
     """
-    children: list[tuple[int, int]] = []
     n = keys.shape[1]
-    local = np.zeros(n, dtype=np.int64)
-
-    def merged(members: Ints, inside: Ints) -> int:
-        if len(members) == 1:
-            return int(members[0])
-        if len(members) == 2:
-            children.append((int(members[0]), int(members[1])))
-            return int(n + len(children) - 1)
-        local[members] = np.arange(len(members))
-        ends = local[pairs[inside]]
-        first = _halves(keys[:, members], ends, weights[inside])
-        side = first[ends]
-        both = side[:, 0] & side[:, 1]
-        neither = ~side[:, 0] & ~side[:, 1]
-        a = merged(members[first], inside[both])
-        b = merged(members[~first], inside[neither])
-        children.append((a, b))
-        return int(n + len(children) - 1)
-
-    merged(np.arange(n), np.arange(len(pairs)))
-    return MergeTree(n, tuple(children))
-
-
-def _halves(keys: FloatArray, ends: Ints, weights: FloatArray) -> NDArray[np.bool_]:
-    """Return which members are in the first half of the cheapest cut."""
-    n = keys.shape[1]
-    best: tuple[tuple[float, float], NDArray[np.bool_]] | None = None
-    orders = [np.argsort(k, kind="stable") for k in keys]
-    if n > 8:
-        orders.append(np.argsort(_distances(n, ends), kind="stable"))
-    low, high = max(1, int(BALANCE * n)), min(n - 1, int(np.ceil((1 - BALANCE) * n)))
-    for order in orders:
-        place = np.empty(n, dtype=np.int64)
-        place[order] = np.arange(n)
-        where = np.sort(place[ends], axis=1)
-        across = np.bincount(where[:, 0] + 1, weights, n + 2)
-        across = across - np.bincount(where[:, 1] + 1, weights, n + 2)
-        cost = np.cumsum(across)[low : high + 1]
-        k = np.arange(low, high + 1)
-        # Of equal cuts the one nearest the middle.
-        i = int(np.lexsort((np.abs(k - n / 2), cost))[0])
-        score = (float(cost[i]), abs(float(k[i]) - n / 2))
-        if best is None or score < best[0]:
-            best = (score, place < k[i])
-    assert best is not None
-    return best[1]
-
-
-def _distances(n: int, ends: Ints) -> FloatArray:
-    """Return the distance of each member, in traces, from one at the rim of the graph."""
-    start = 0
-    for _ in range(2):
-        distance = _breadth_first(n, ends, start)
-        start = int(np.argmax(np.where(np.isfinite(distance), distance, -1)))
-    return np.where(np.isfinite(distance), distance, n)
-
-
-def _breadth_first(n: int, ends: Ints, start: int) -> FloatArray:
-    distance = np.full(n, np.inf)
-    distance[start] = 0
-    step = 0
+    children = np.zeros((n - 1, 2), dtype=np.int64)
+    # A set of m leaves is made by m - 1 nodes in a row, the last of which is the set.
+    members, sizes, nodes = np.arange(n), np.array([n]), np.array([0])
     while True:
+        starts = np.cumsum(sizes) - sizes
+        two = sizes == 2
+        children[nodes[two]] = members[starts[two][:, None] + np.arange(2)]
+        large = sizes > 2
+        members = members[np.repeat(large, sizes)]
+        sizes, nodes = sizes[large], nodes[large]
+        if not len(sizes):
+            return MergeTree(n, tuple((a, b) for a, b in children.tolist()))
+        sets = _Sets(members, sizes, pairs, weights, n)
+        first = sets.first_halves(keys)
+        counts = np.bincount(sets.of, first, len(sizes)).astype(np.int64)
+        # Those in the first halves before those in the second, as they were among themselves.
+        members = members[np.lexsort((~first, sets.of))]
+        halves = np.stack([counts, sizes - counts], axis=1)
+        below = np.stack([nodes, nodes + counts - 1], axis=1)
+        starts = (np.cumsum(halves) - halves.ravel()).reshape(-1, 2)
+        made = n + below + halves - 2
+        children[nodes + sizes - 2] = np.where(halves == 1, members[starts], made)
+        pairs, weights = sets.uncut(first)
+        sizes, nodes = halves.ravel(), below.ravel()
+
+
+class _Sets:
+    """Sets of leaves, each in a run, and the traces inside these.
+
+    Parameters
+    ----------
+    members, sizes
+        All leaves, in order within each set, and how many each set has.
+    pairs, weights
+        Traces, of which those that are not inside a set do not count.
+    total
+        The number of all leaves.
+    """
+
+    def __init__(
+        self, members: Ints, sizes: Ints, pairs: Ints, weights: FloatArray, total: int
+    ) -> None:
+        self.members, self.sizes, self.starts = members, sizes, np.cumsum(sizes) - sizes
+        self.of = np.repeat(np.arange(len(sizes)), sizes)
+        self._within = np.arange(len(members)) - self.starts[self.of]
+        place = np.full(total, -1)
+        place[members] = np.arange(len(members))
+        ends = place[pairs]
+        inside = ends[:, 0] >= 0
+        self.pairs, self.weights, self.ends = pairs[inside], weights[inside], ends[inside]
+
+    def uncut(self, first: NDArray[np.bool_]) -> tuple[Ints, FloatArray]:
+        """Return the traces inside halves, and their weights."""
+        sides = first[self.ends]
+        kept = sides[:, 0] == sides[:, 1]
+        return self.pairs[kept], self.weights[kept]
+
+    def first_halves(self, keys: FloatArray) -> NDArray[np.bool_]:
+        """Return which members are in the first half of the cheapest cut of their set."""
+        orderings = keys[:, self.members]
+        if np.any(self.sizes > FAR):
+            orderings = np.concatenate([orderings, self._distances()[None]])
+        # Ties by the number of the leaf.
+        order = np.lexsort((orderings, np.broadcast_to(self.of, orderings.shape)))
+        place = np.empty_like(order)
+        np.put_along_axis(place, order, np.broadcast_to(self._within, order.shape), axis=1)
+        least, nearest, cut = self._cuts(place)
+        if len(least) > len(keys):
+            least[-1, self.sizes <= FAR] = np.inf
+        # The first of the cheapest, of these the nearest to the middle.
+        nearest[least > least.min(axis=0)] = np.inf
+        best = np.argmin(nearest, axis=0)
+        own = place[best[self.of], np.arange(len(self.of))]
+        return np.asarray(own < cut[best, np.arange(len(best))][self.of])
+
+    def _cuts(self, place: Ints) -> tuple[FloatArray, FloatArray, Ints]:
+        """Return what the best cut of each set costs, how far it is from the middle, and where.
+
+        For each ordering, of which members have their places in their sets: (orderings, sets).
+        """
+        rows, count = place.shape
+        where = np.sort(place[:, self.ends], axis=2) + self.starts[self.of[self.ends[:, :1]]] + 1
+        where += (count + 1) * np.arange(rows)[:, None, None]
+        weights = np.broadcast_to(self.weights, where.shape[:2]).ravel()
+        open_, shut = (
+            np.bincount(where[..., i].ravel(), weights, rows * (count + 1)) for i in range(2)
+        )
+        # Cut before member k, so many columns go across.
+        cost = np.cumsum((open_ - shut).reshape(rows, -1), axis=1, dtype=float)[:, :-1]
+        size, k = self.sizes[self.of], self._within
+        low = np.maximum(1, (BALANCE * size).astype(np.int64))
+        high = np.minimum(size - 1, np.ceil((1 - BALANCE) * size).astype(np.int64))
+        cost[:, (k < low) | (k > high)] = np.inf
+        least = np.minimum.reduceat(cost, self.starts, axis=1)
+        # Of equal cuts the one nearest the middle.
+        off = np.where(cost == least[:, self.of], np.abs(k - size / 2), np.inf)
+        nearest = np.minimum.reduceat(off, self.starts, axis=1)
+        cut = np.where(off == nearest[:, self.of], k, count)
+        return least, nearest, np.minimum.reduceat(cut, self.starts, axis=1)
+
+    def _distances(self) -> FloatArray:
+        """Return the distance of each member, in traces, from one at the rim of its set."""
+        both = np.concatenate([self.ends, self.ends[:, ::-1]])
+        both = both[np.argsort(both[:, 0], kind="stable")]
+        heads = np.concatenate([[0], np.cumsum(np.bincount(both[:, 0], minlength=len(self.of)))])
+        far = _breadth_first(heads, both[:, 1], self.starts)
+        most = np.maximum.reduceat(far, self.starts)
+        rim = np.where(far == most[self.of], np.arange(len(far)), len(far))
+        far = _breadth_first(heads, both[:, 1], np.minimum.reduceat(rim, self.starts))
+        return np.where(far >= 0, far, self.sizes[self.of]).astype(float)
+
+
+def _breadth_first(heads: Ints, tails: Ints, front: Ints) -> Ints:
+    """Return distances from the nearest of some members; -1 where there is no way.
+
+    The neighbours of member i are ``tails[heads[i] : heads[i + 1]]``.
+    """
+    distance = np.full(len(heads) - 1, -1)
+    distance[front] = step = 0
+    label = np.empty_like(distance)
+    while len(front):
         step += 1
-        near = distance[ends] < np.inf
-        new = ends[near[:, 0] & ~near[:, 1], 1], ends[near[:, 1] & ~near[:, 0], 0]
-        fresh = np.concatenate(new)
-        if not len(fresh):
-            return distance
-        distance[fresh] = step
+        counts = heads[front + 1] - heads[front]
+        ends = np.cumsum(counts)
+        near = tails[np.repeat(heads[front] - (ends - counts), counts) + np.arange(ends[-1])]
+        near = near[distance[near] < 0]
+        distance[near] = step
+        # Each once.
+        label[near] = np.arange(len(near))
+        front = near[label[near] == np.arange(len(near))]
+    return distance
 
 
 def last_merge(tree: MergeTree, pairs: Ints) -> Ints:

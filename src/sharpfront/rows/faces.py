@@ -147,11 +147,13 @@ def _meeting(
     a, b = np.array(upper), np.array(lower)
     start = np.maximum(low[a][:, None, rest], low[b][None, :, rest])
     stop = np.minimum(high[a][:, None, rest], high[b][None, :, rest])
-    found = []
-    for i, j in np.argwhere(np.all(stop > start, axis=2)):
-        place = tuple(start[i, j].tolist()), tuple(stop[i, j].tolist())
-        found.append(Face(Contact(int(a[i]), axis, 1, *place), Contact(int(b[j]), axis, 0, *place)))
-    return found
+    i, j = np.nonzero(np.all(stop > start, axis=2))
+    lows, highs = (map(tuple, x[i, j].tolist()) for x in (start, stop))
+    ends = zip(a[i].tolist(), b[j].tolist(), lows, highs, strict=True)
+    return [
+        Face(Contact(one, axis, 1, *place), Contact(other, axis, 0, *place))
+        for one, other, *place in ends
+    ]
 
 
 def _inside(face: Face, patches: Sequence[Patch]) -> list[Face]:
