@@ -17,6 +17,9 @@ from sharpfront.arrays import Array
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
 
 VARIABLE = "SHARPFRONT_DEVICE"
+# Arrays of no more bytes than this travel while a card works on; memory for more takes too long to
+# fasten.
+PINNED = 2**25
 
 
 class Device(Protocol):
@@ -33,8 +36,8 @@ class Device(Protocol):
     def cholesky(self, batch: Array) -> tuple[Array, Array]:
         """Return lower factors of (b, n, n), and for each whether it is one."""
 
-    def solved(self, lower: Array, rhs: Array, *, transposed: bool = False) -> Array:
-        """Return L^-1 or L^-T times right-hand sides, (b, n, k) or, for all the same, (n, k)."""
+    def inverse(self, lower: Array) -> Array:
+        """Return L^-1 of lower triangles, (b, n, n)."""
 
     @property
     def free(self) -> int:
@@ -67,9 +70,12 @@ class Host:
                 good[i] = False
         return lower, good
 
-    def solved(self, lower: Array, rhs: Array, *, transposed: bool = False) -> Array:
-        """Return L^-1 or L^-T times right-hand sides."""
-        return np.linalg.solve(lower.mT if transposed else lower, rhs)
+    def inverse(self, lower: Array) -> Array:
+        """Return L^-1; what is no factor has none."""
+        good = np.linalg.diagonal(lower).all(axis=1)
+        out = np.zeros_like(lower)
+        out[good] = np.linalg.inv(lower[good])
+        return out
 
     @property
     def free(self) -> int:
@@ -108,7 +114,11 @@ class Card:
     def put(self, array: Any) -> Array:
         """Return an array on the device."""
         if isinstance(array, np.ndarray):
-            array = self._torch.from_numpy(np.ascontiguousarray(array))
+            array = np.ascontiguousarray(array)
+            array = self._torch.from_numpy(array if array.flags.writeable else array.copy())
+            if self._device.type == "cuda" and array.nbytes <= PINNED:
+                # From memory that stays in its place copies wait for nothing that goes on there.
+                return array.pin_memory().to(self._device, non_blocking=True)
         return array.to(self._device)
 
     def zeros(self, shape: tuple[int, ...]) -> Array:
@@ -120,10 +130,10 @@ class Card:
         lower, info = self._torch.linalg.cholesky_ex(batch)
         return lower, info == 0
 
-    def solved(self, lower: Array, rhs: Array, *, transposed: bool = False) -> Array:
-        """Return L^-1 or L^-T times right-hand sides."""
-        solve = self._torch.linalg.solve_triangular
-        return solve(lower.mT if transposed else lower, rhs, upper=transposed)
+    def inverse(self, lower: Array) -> Array:
+        """Return L^-1."""
+        identity = self._torch.eye(lower.shape[1], dtype=lower.dtype, device=lower.device)
+        return self._torch.linalg.solve_triangular(lower, identity, upper=False)
 
     @property
     def free(self) -> int:

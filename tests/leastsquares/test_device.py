@@ -5,6 +5,7 @@ import itertools
 import os
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,10 +16,12 @@ from test_gram import PAIR, PLATE, SQUARE, of_order_two
 import sharpfront as sf
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.arrays import to_host
 from sharpfront.bases.patch import Patch
 from sharpfront.device import VARIABLE, Card, Host, device_named
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
-from sharpfront.leastsquares import batched_leaves, batched_merges
+from sharpfront.leastsquares import batched_factors, batched_leaves, batched_merges
+from sharpfront.leastsquares.batched_factors import inverse_factors
 from sharpfront.leastsquares.batched_leaves import orthonormal
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
@@ -34,10 +37,20 @@ def through_torch():
 DEVICES = pytest.mark.parametrize("device", [Host, through_torch])
 
 
+def between(lines, functions, chart=None):
+    """The patches between lines, (place, strength of the map above it) each or places alone."""
+    ends = [[(x, 0.0) if isinstance(x, float) else x for x in own] for own in lines]
+    sides = [[AxisMap(a, b, k) for (a, k), (b, _) in itertools.pairwise(x)] for x in ends]
+    return tuple(Patch(maps, functions, chart) for maps in itertools.product(*sides))
+
+
 def solved(problem, lines, functions, tree, heavier=1.0):
     """The solution on the patches between lines, and the columns in order."""
-    sides = [[AxisMap(a, b) for a, b in itertools.pairwise(x)] for x in lines]
-    patches = tuple(Patch(maps, functions) for maps in itertools.product(*sides))
+    return solved_on(problem, between(lines, functions), tree, heavier)
+
+
+def solved_on(problem, patches, tree, heavier=1.0):
+    """The solution on patches, and the columns in order."""
     rows = PatchRows(problem, 1)
     system = patch_system(rows, tiling_of(problem.domain), patches, heavier)
     found = tree.factor(system)[1]
@@ -45,8 +58,12 @@ def solved(problem, lines, functions, tree, heavier=1.0):
 
 
 def assert_same(problem, lines, functions, device, rel=1e-9, heavier=1.0):
-    found, columns = solved(problem, lines, functions, Tree(device=device, large=1), heavier)
-    wanted, others = solved(problem, lines, functions, Tree(), heavier)
+    assert_same_on(problem, between(lines, functions), device, rel, heavier)
+
+
+def assert_same_on(problem, patches, device, rel=1e-9, heavier=1.0):
+    found, columns = solved_on(problem, patches, Tree(device=device, large=1), heavier)
+    wanted, others = solved_on(problem, patches, Tree(), heavier)
     assert found.refinements is not None
     scale = np.abs(others).max(axis=0)
     assert np.all(np.abs(columns - others).max(axis=0) <= rel * scale)
@@ -96,22 +113,72 @@ def test_a_layer_a_plate_a_system_an_integral_and_a_cube(device):
     assert_same(cube, [[0.0, 0.4, 1.0]] * 3, (4, 4, 4), device())
 
 
+def on_square(equation, boundary=lambda u, x, y: u):
+    return sf.Problem(SQUARE, equation, boundary=boundary)
+
+
+LINES = [0.0, 0.3, 0.6, 1.0]
+
+
 @DEVICES
-def test_equal_leaves_are_made_once_and_the_same_bits_come_twice(monkeypatch, device):
-    made = []
-    plain = batched_leaves.orthonormal
+@pytest.mark.parametrize("at", [0.3, 0.6])
+def test_rows_made_on_a_device_are_those_made_one_by_one(device, at):
+    place, narrow = device(), [[0.0, 1e-3, 0.999, 1.0], [0.0, at, 1.0]]
+    moved = on_square(lambda u, x, y: -1e-3 * sf.laplacian(u) + (1 + x) * u.dx - np.cos(x * y))
+    crowded = [[(0.0, 3.0), (at, 0.0), 1.0], [0.0, (at, -2.0), 1.0]]
+    for lines in (narrow, crowded):
+        assert_same(moved, lines, (8, 7), place)
+    split = on_square(lambda u, x, y: -sf.div(np.where(x < at, 1.0, 50.0) * sf.grad(u)) - y)
+    assert_same(split, [LINES] * 2, (6, 5), place)
+    # Its means are not told by the patches' points.
+    steep = on_square(lambda u, x, y: -sf.laplacian(u) - abs(x - at) ** -0.4)
+    assert_same(steep, [LINES] * 2, (6, 6), place)
+    inflow = on_square(
+        lambda u, x, y: -sf.div((1 + x * y) * sf.grad(u)) + u.dx - np.exp(x),
+        lambda u, x, y: u.dn + u - y,
+    )
+    hanging = [(0.0, at, 0.0, 1.0), (at, 1.0, 0.0, 0.5), (at, 1.0, 0.5, 1.0)]
+    patches = [Patch((AxisMap(a, b), AxisMap(c, d)), (8, 7)) for a, b, c, d in hanging]
+    assert_same_on(inflow, (*patches[:2], replace(patches[2], functions=(7, 9))), place, heavier=30)
 
-    def counted(device, rows):
-        made.append(len(rows))
-        return plain(device, rows)
 
-    monkeypatch.setattr(batched_leaves, "orthonormal", counted)
-    lines = [np.linspace(0, 1, 9).tolist()] * 2
+@DEVICES
+def test_rows_in_charts(device):
+    slanted = sf.Polygon([(0, 0), (2, 0), (1.5, 1.2), (0.1, 1)])
+    problem = sf.Problem(
+        slanted, lambda u, x, y: -sf.laplacian(u) + y * u.dx - x, boundary=lambda u, x, y: u
+    )
+    patches: list[Patch] = []
+    for block in tiling_of(slanted).blocks:
+        lines = [np.linspace(0, x[-1], 3).tolist() for x in block.lines]
+        patches += between(lines, (7, 7), block.chart)
+    assert_same_on(problem, tuple(patches), device())
+
+
+@DEVICES
+def test_factors_are_made_of_halves(monkeypatch, device):
+    monkeypatch.setattr(batched_factors, "MATRICES", 2)
+    monkeypatch.setattr(batched_factors, "COLUMNS", 3)
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((4, 30, 11))
+    grams = rows.mT @ rows
+    place = device()
+    inverse, diagonal, good = (to_host(a) for a in inverse_factors(place, place.put(grams)))
+    assert good.all()
+    lower = np.linalg.cholesky(grams)
+    np.testing.assert_allclose(inverse, np.linalg.inv(lower), atol=1e-13)
+    np.testing.assert_allclose(diagonal, np.linalg.diagonal(lower), rtol=1e-13)
+    grams[1, 8, 8] = grams[2, 0, 0] = -1.0
+    bad = to_host(inverse_factors(place, place.put(grams)).good)
+    np.testing.assert_array_equal(bad, [True, False, False, True])
+
+
+@DEVICES
+def test_the_same_bits_come_twice(device):
+    lines = [np.linspace(0, 1, 7).tolist()] * 2
     tree = Tree(device=device(), large=1)
-    _, first = solved(of_order_two(0.0, 1.0, 3.0), lines, (4, 4), tree)
-    assert sum(made) < 40
-    _, second = solved(of_order_two(0.0, 1.0, 3.0), lines, (4, 4), tree)
-    np.testing.assert_array_equal(first, second)
+    found = [solved(of_order_two(0.0, 1.0, 3.0), lines, (4, 4), tree)[1] for _ in range(2)]
+    np.testing.assert_array_equal(*found)
 
 
 @DEVICES
@@ -120,10 +187,18 @@ def test_columns_that_are_nearly_dependent_become_orthonormal(device, exponent):
     rng = np.random.default_rng(exponent)
     rows = rng.standard_normal((3, 40, 20))
     rows[:, :, 7] = rows[:, :, 8] + 10.0**-exponent * rng.standard_normal((3, 40))
+    rows /= np.linalg.norm(rows, axis=1)[:, None, :]
     place = device()
-    q, upper, norms = (np.asarray(a) for a in orthonormal(place, place.put(rows)))
+    q, factors, diagonal = orthonormal(place, place.put(rows))
+    q, diagonal, *factors = (to_host(a) for a in (q, diagonal, *factors))
     np.testing.assert_allclose(q.mT @ q, np.broadcast_to(np.eye(20), (3, 20, 20)), atol=1e-13)
-    np.testing.assert_allclose(q @ upper * norms[:, None, :], rows, atol=1e-12)
+    upper = q.mT @ rows
+    lost = 1e-13 + 1e-15 * 10.0**exponent
+    np.testing.assert_allclose(upper, np.triu(upper), atol=10 * lost)
+    np.testing.assert_allclose(np.abs(np.linalg.diagonal(upper)), diagonal, rtol=10 * lost)
+    for factor in factors:
+        upper = upper @ factor.mT
+    np.testing.assert_allclose(upper, np.broadcast_to(np.eye(20), (3, 20, 20)), atol=100 * lost)
 
 
 @pytest.mark.parametrize("where", ["leaves", "merges"])

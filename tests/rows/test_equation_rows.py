@@ -11,7 +11,7 @@ import sharpfront as sf
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.maps import AxisMap
-from sharpfront.rows.equation_rows import EquationRows
+from sharpfront.rows.equation_rows import EquationRows, sources_of
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.sources import resolved_sources
 from sharpfront.rows.values import form_at
@@ -26,7 +26,7 @@ def by_values(rows, problem, patch):
     points, weights = patch.gauss_points(tuple(p + 1 for p in patch.functions))
     forms = [
         replace(f, rhs=resolved_sources([patch], [f.rhs], source)[0])
-        for form, source in zip(problem.forms, rows._sources(), strict=True)
+        for form, source in zip(problem.forms, sources_of(problem), strict=True)
         for f in [form_at(form, problem.coordinates, points)]
     ]
     return rows._varying(patch, (points, weights), forms)

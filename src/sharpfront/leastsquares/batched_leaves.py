@@ -2,22 +2,23 @@
 
 The rows A of a leaf are made orthonormal by the Cholesky factor of their Gram matrix, twice: what
 the first time is lost to the squared condition the second brings back, and where it does not, a
-third time. With A = Q R the traces g see the rows N g - e, N and e what Q leaves of the ties and of
-the right-hand sides. These are orthogonal to Q to rounding, as the triangles of `leaves` are, so
-that refinement finds with them what it finds there.
+third time. With A P = Q the traces g see the rows N g - e, what A leaves of the ties and of the
+right-hand sides; these and the leaf's answers are corrected once with A itself, so that refinement
+finds with them what it finds with the triangles of `leaves`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, namespace
 from sharpfront.device import Device
+from sharpfront.leastsquares.batched_factors import inverse_factors
 from sharpfront.leastsquares.dissection import Ints
-from sharpfront.leastsquares.leaves import Group, LeafRows, grouped
+from sharpfront.leastsquares.leaves import LeafRows
 from sharpfront.leastsquares.refinement import ROUNDING
 from sharpfront.leastsquares.tree import TreeElimination
 
@@ -31,35 +32,17 @@ SHARE, COPIES = 0.4, 5
 
 @dataclass(eq=False)
 class LeafBatch:
-    """Leaves of equal shape after elimination: c = start - response g, and rows over the traces.
+    """Leaves of equal shape after elimination: c = start - response g, and rows over the traces."""
 
-    Parameters
-    ----------
-    numbers
-        Of the leaves: those with the same matrices in one row, (b, count).
-    moments
-        Of each leaf's traces, (b, count, g).
-    rows, rhs
-        N and e, (b, m, g) and (b, m, count k).
-    start, response
-        (b, n, count k) and (b, n, g).
-    gram
-        N^T N, until it is merged.
-    rest
-        The sum of squares that no columns can make smaller.
-    extremes
-        The smallest and largest diagonal entry of the triangles.
-    """
-
-    numbers: Ints
-    moments: Ints
-    rows: Array
-    rhs: Array
-    start: Array
-    response: Array
-    gram: Array
-    rest: float
-    extremes: tuple[float, float]
+    numbers: Ints  # of the leaves, (b,)
+    moments: Ints  # of each leaf's traces, (b, g)
+    rows: Array  # N, (b, m, g)
+    rhs: Array  # e, (b, m, k)
+    start: Array  # (b, n, k)
+    response: Array  # (b, n, g)
+    gram: Array  # N^T N, until it is merged
+    rest: float  # the sum of squares that no columns can make smaller
+    extremes: Array  # the smallest and largest diagonal entry of the triangles, (2,)
 
     @property
     def size(self) -> int:
@@ -75,21 +58,18 @@ class LeafBatch:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """The rows of leaves of equal shape.
+    """The rows of leaves of equal shape; those of the ties come last."""
 
-    Parameters
-    ----------
-    numbers, moments, rest
-        As those of `LeafBatch`.
-    rows, rhs
-        (b, m, n) and (b, m, count k); those of the ties come last.
-    """
+    numbers: Ints  # of the leaves, (b,)
+    moments: Ints  # of each leaf's traces, (b, g)
+    rest: float  # the sum of squares that no columns can make smaller
+    rows: Array  # (b, m, n), overwritten by who takes them
+    rhs: Array  # (b, m, k)
 
-    numbers: Ints
-    moments: Ints
-    rest: float
-    rows: Array
-    rhs: Array
+
+def at_once(device: Device, rows: int, columns: int) -> int:
+    """Return how many leaves with so many rows and columns, traces counted in, fit at a time."""
+    return max(1, int(SHARE * device.free / (8 * COPIES * rows * columns)))
 
 
 def stacked(
@@ -109,21 +89,20 @@ def stacked(
     elimination
         In which order traces are eliminated.
     """
-    shapes: dict[tuple[int, ...], list[Group]] = {}
-    for group in grouped(leaves, elimination.order):
-        leaf = group[0][1]
-        ties = sum(len(tie.matrix) for tie in leaf.ties)
-        rows = sum(map(len, leaf.matrices))
-        shapes.setdefault((rows, leaf.own.rhs.shape[0], ties, len(group)), []).append(group)
-    for (m, n, g, _), groups in shapes.items():
-        most = max(1, int(SHARE * device.free / (8 * COPIES * m * (n + g))))
-        for start in range(0, len(groups), most):
-            some = groups[start : start + most]
-            own = np.array([[numbers[i] for i, _ in group] for group in some], dtype=np.int64)
-            each = [[_moments(elimination, leaf) for _, leaf in group] for group in some]
-            rest = sum(leaf.weight**2 * leaf.own.rest for group in some for _, leaf in group)
+    shapes: dict[tuple[int, int, int], list[tuple[int, LeafRows]]] = {}
+    for number, leaf in zip(numbers, leaves, strict=True):
+        ties = tuple(sorted(leaf.ties, key=lambda tie: elimination.order[tie.trace]))
+        key = sum(map(len, leaf.matrices)), len(leaf.own.rhs), sum(len(t.matrix) for t in ties)
+        shapes.setdefault(key, []).append((number, replace(leaf, ties=ties)))
+    for (m, n, g), every in shapes.items():
+        most = at_once(device, m, n + g)
+        for start in range(0, len(every), most):
+            some = [leaf for _, leaf in every[start : start + most]]
+            own = np.array([number for number, _ in every[start : start + most]], dtype=np.int64)
+            moments = np.array([_moments(elimination, leaf) for leaf in some]).reshape(-1, g)
+            rest = sum(leaf.weight**2 * leaf.own.rest for leaf in some)
             rows, rhs = (device.put(a) for a in _rows_of(some, m, n))
-            yield Stack(own, np.array(each), rest, rows, rhs)
+            yield Stack(own, moments, rest, rows, rhs)
 
 
 def _moments(elimination: TreeElimination, leaf: LeafRows) -> Ints:
@@ -131,71 +110,80 @@ def _moments(elimination: TreeElimination, leaf: LeafRows) -> Ints:
     return elimination.moments_of([t.trace for t in ties], [len(t.matrix) for t in ties])
 
 
-def _rows_of(groups: Sequence[Group], m: int, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return rows (b, m, n) and right-hand sides (b, m, count k)."""
-    rows = np.empty((len(groups), m, n))
-    for out, group in zip(rows, groups, strict=True):
-        leaf = group[0][1]
+def _rows_of(leaves: Sequence[LeafRows], m: int, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return rows (b, m, n) and right-hand sides (b, m, k)."""
+    rows = np.empty((len(leaves), m, n))
+    for out, leaf in zip(rows, leaves, strict=True):
         np.concatenate(leaf.matrices, out=out)
         if leaf.weight != 1.0:
             out[:n] *= leaf.weight
-    rhs = [np.concatenate([leaf.right_sides for _, leaf in group], axis=1) for group in groups]
-    return rows, np.stack(rhs)
+    return rows, np.stack([leaf.right_sides for leaf in leaves])
 
 
 def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
     """Return leaves after elimination; None where the columns of one are dependent."""
-    found = orthonormal(device, stack.rows)
+    xp, rows, (b, m, _) = namespace(stack.rows), stack.rows, stack.rows.shape
+    norms = xp.linalg.vector_norm(rows, axis=1)
+    norms = xp.where(norms > 0, norms, xp.ones_like(norms))
+    rows /= norms[:, None, :]
+    found = orthonormal(device, rows)
     if found is None:
         return None
-    q, upper, norms = found
-    rhs, (_, m, _), g = stack.rhs, q.shape, stack.moments.shape[2]
-    xp, k = namespace(q), stack.rhs.shape[2]
-    tied = q[:, m - g :, :]
-    left = q @ tied.mT
-    left[:, m - g :, :] -= device.put(np.eye(g))
-    first = q.mT @ rhs
-    beyond = rhs - q @ first
-    both = device.solved(upper.mT, xp.concat([first, -tied.mT], axis=2), transposed=True)
-    both = both / norms[:, :, None]
-    diagonal = xp.abs(xp.linalg.diagonal(upper)) * norms
+    q, factors, diagonal = found
+    g, k = stack.moments.shape[1], stack.rhs.shape[2]
+    # What rows are to be: the right-hand sides, and the traces they are tied to.
+    left = device.zeros((b, m, k + g))
+    left[:, :, :k] = stack.rhs
+    left[:, m - g :, k:] = device.put(np.eye(g))
+    answers = None
+    for _ in range(2):
+        step = q.mT @ left
+        for factor in reversed(factors):
+            step = factor.mT @ step
+        left -= rows @ step
+        answers = step if answers is None else answers + step
+    answers = answers / norms[:, :, None]
+    tied, diagonal = left[:, :, k:], xp.abs(diagonal) * norms
     return LeafBatch(
         stack.numbers,
         stack.moments,
-        left,
-        beyond,
-        both[:, :, :k],
-        both[:, :, k:],
-        left.mT @ left,
+        # Traces stand on the other side of the rows.
+        -tied,
+        xp.asarray(left[:, :, :k], copy=True),
+        xp.asarray(answers[:, :, :k], copy=True),
+        -answers[:, :, k:],
+        tied.mT @ tied,
         stack.rest,
-        (float(diagonal.min()), float(diagonal.max())),
+        xp.stack([xp.min(diagonal), xp.max(diagonal)]),
     )
 
 
-def orthonormal(device: Device, rows: Array) -> tuple[Array, Array, Array] | None:
-    """Return Q, R and the norms d of columns with rows = Q R d; None where that fails.
+def orthonormal(device: Device, rows: Array) -> tuple[Array, list[Array], Array] | None:
+    """Return Q, factors X and the diagonal of R with rows = Q R; None where that fails.
+
+    Q = rows X_1^T X_2^T ..., R is the inverse of that product.
 
     Parameters
     ----------
     device
         Where.
     rows
-        (b, m, n).
+        (b, m, n), columns of norm one.
     """
     xp, n = namespace(rows), rows.shape[2]
-    norms = xp.sqrt(xp.sum(rows * rows, axis=1))
-    norms = xp.where(norms > 0, norms, xp.ones_like(norms))
-    q, upper = rows / norms[:, None, :], None
+    q, factors, whole = rows, [], None
     identity = device.put(np.eye(n))
     for count in range(FACTORS):
         gram = q.mT @ q
         gap = float(xp.max(xp.abs(gram - identity))) if count else 1.0
         # What rounding may have made of the squares, so that a first factor exists.
-        lower, good = device.cholesky(gram if count else gram + n * n * ROUNDING * identity)
+        gram = gram if count else gram + n * n * ROUNDING * identity
+        inverse, diagonal, good = inverse_factors(device, gram)
         if not bool(xp.all(good)):
             return None
-        q = device.solved(lower, q.mT).mT
-        upper = lower.mT if upper is None else lower.mT @ upper
+        q = q @ inverse.mT
+        factors.append(inverse)
+        whole = diagonal if whole is None else whole * diagonal
         if gap < NEARLY:
-            return q, upper, norms
+            return q, factors, whole
     return None

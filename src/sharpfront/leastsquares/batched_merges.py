@@ -2,7 +2,8 @@
 
 The same as `gram`, in other words for a device: matrices of equal shape are one array, and vectors
 go up the tree in one array in which every node has a place for its moments, so that nothing is ever
-summed in an order that chance decides.
+summed in an order that chance decides. Which moment goes where is found on the device too: the
+processor only counts.
 """
 
 from __future__ import annotations
@@ -13,55 +14,72 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Array, namespace
+from sharpfront.arrays import Array, namespace, to_host
 from sharpfront.device import Device
+from sharpfront.leastsquares.batched_factors import inverse_factors
 from sharpfront.leastsquares.dissection import Ints
-from sharpfront.leastsquares.kinds import Kinds
 from sharpfront.leastsquares.merges import Node
 
 
-class Front(NamedTuple):
-    """A Gram matrix: the array it is in, its place there, and the order of all its moments."""
+@dataclass(eq=False)
+class _Front:
+    """Gram matrices in one array, (b, n, n), and the order of their moments, (b, n).
+
+    Without an order they are in order. They are let go once all of them are merged.
+    """
 
     grams: Array
-    place: int
-    order: Ints | None = None
+    order: Array = None
+    merged: int = 0
+
+
+class _Part(NamedTuple):
+    """Children that are in one array."""
+
+    front: int  # which array
+    many: int  # how many of its matrices
+    places: Array  # where they are there; None if these are all, in order
+    where: Array  # where they are in the merge; None likewise
+
+    def arrived(self, numbers: Array) -> _Part:
+        """Return the same with numbers that have travelled instead of their places among these."""
+        places, where = (at if at is None else numbers[at] for at in (self.places, self.where))
+        return self._replace(places=places, where=where)
+
+
+class _Numbers:
+    """Whole numbers that travel to a device together: each journey waits for all work there."""
+
+    def __init__(self) -> None:
+        self._each: list[tuple[Ints, int]] = []
+
+    def add(self, numbers: Ints) -> slice:
+        """Return where numbers will be."""
+        start = self._each[-1][1] if self._each else 0
+        place = slice(start, start + len(numbers))
+        self._each.append((numbers, place.stop))
+        return place
+
+    def put(self, device: Device) -> Array:
+        """Return all of them on a device."""
+        return device.put(np.concatenate([numbers for numbers, _ in self._each]))
 
 
 @dataclass(eq=False)
 class _Step:
-    """Merges of equal shape, (b, count) nodes of b kinds.
+    """Merges of equal shape, b nodes; vectors have places, moments have numbers."""
 
-    Parameters
-    ----------
-    kinds
-        Their numbers.
-    sizes
-        Moments that are shared, and that are left of the first and of the second.
-    places
-        Where open moments of both go among all, (b, open).
-    shared, opened
-        Places of vectors: the shared ones of the first and of the second child,
-        (2, b, count, shared), and the others of both, (b, count, open).
-    out
-        Where those go in the node's own.
-    eliminated, coupled
-        Numbers of moments, (b, count, shared) and (b, count, open).
-    inverse, diagonal, coupling
-        L^-1, the diagonal of L, and L^-1 times what couples shared moments to the open ones.
-    """
-
-    kinds: list[int]
-    sizes: tuple[int, int, int]
-    places: Ints
-    shared: Array
-    opened: Array
-    out: Array
-    eliminated: Array
-    coupled: Array
-    inverse: Array = None
-    diagonal: Array = None
-    coupling: Array = None
+    parts: tuple[list[_Part], list[_Part]]  # where the first and the second children are
+    sizes: tuple[int, int, int]  # moments shared, and left of the first and of the second
+    shared: tuple[Array, Array]  # places of those shared in the first and second, (b, shared) each
+    opened: Array  # places of the others in both, (b, open)
+    out: Array  # where those go in the node's own
+    eliminated: Array  # numbers of the shared moments, (b, shared)
+    coupled: Array  # numbers of the others, (b, open)
+    order: Array  # which of the others come first, (b, open)
+    inverse: Array = None  # L^-1 of what is shared
+    diagonal: Array = None  # of L
+    coupling: Array = None  # L^-1 times what couples shared moments to the others
 
 
 @dataclass(eq=False)
@@ -72,8 +90,10 @@ class BatchedMerges:
     ----------
     device
         Where.
-    kinds, nodes
-        What is merged.
+    nodes
+        What is merged, children first.
+    leaves
+        The numbers of leaves in batches, and the moments of each, (b,) and (b, g).
     moments
         The number of all moments.
     needed
@@ -81,21 +101,34 @@ class BatchedMerges:
     """
 
     device: Device
-    kinds: Kinds
     nodes: Sequence[Node]
+    leaves: Sequence[tuple[Ints, Ints]]
     moments: int
     needed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        lengths = np.array([len(own) for own in self.kinds.opens], dtype=np.int64)
+        first = sum(len(numbers) for numbers, _ in self.leaves)
+        opened, levels = [0] * first, [0] * first
+        for numbers, moments in self.leaves:
+            for number in numbers.tolist():
+                opened[number] = moments.shape[1]
+        for a, b, shared in self.nodes:
+            opened.append(opened[a] + opened[b] - 2 * shared)
+            levels.append(1 + max(levels[a], levels[b]))
+        lengths = np.array(opened, dtype=np.int64)
         self.offsets = np.cumsum(lengths) - lengths
         self.slots = int(lengths.sum())
-        leaves = len(self.kinds.opens) - len(self.nodes)
-        self._nodes: dict[int, list[int]] = {}
-        for i, number in enumerate(self.kinds.of[leaves:]):
-            self._nodes.setdefault(number, []).append(i)
-        self._first = leaves
-        self.steps = [step for level in self.kinds.levels for step in self._steps_of(level)]
+        self._count = self.device.put(np.arange(max(len(opened), *opened)))
+        # The moments of all leaves and nodes, each at its places.
+        self._open = self.device.put(np.zeros(self.slots, dtype=np.int64))
+        for numbers, moments in self.leaves:
+            self._open[self.places(numbers, moments.shape[1])] = self.device.put(moments)
+        self._fronts: list[_Front] = []
+        self.steps = self._planned(np.array(levels[first:], dtype=np.int64), lengths)
+
+    def places(self, numbers: Ints, count: int) -> Array:
+        """Return the places of the first moments of leaves or nodes, (b, count)."""
+        return self.device.put(self.offsets[numbers])[:, None] + self._count[:count]
 
     @property
     def largest_front(self) -> int:
@@ -104,110 +137,123 @@ class BatchedMerges:
 
     @property
     def extremes(self) -> list[tuple[float, float]]:
-        """The smallest and largest diagonal entry of the factors of each step."""
+        """The smallest and largest diagonal entry of all factors."""
         diagonals = [step.diagonal for step in self.steps if step.sizes[0]]
-        return [(float(d.min()), float(d.max())) for d in diagonals]
+        if not diagonals:
+            return []
+        xp = namespace(*diagonals)
+        each = [xp.stack([xp.min(d), xp.max(d)]) for d in diagonals]
+        return [(low, high) for low, high in to_host(xp.stack(each)).tolist()]
 
-    def _steps_of(self, level: Sequence[int]) -> list[_Step]:
-        """Return merges that do not need each other, by shapes."""
-        shapes: dict[tuple[int, ...], list[int]] = {}
-        for number in level:
-            merge = self.kinds.merges[number]
-            sizes = (merge.shared, len(merge.at_first), len(merge.at_second))
-            shapes.setdefault((*sizes, len(self._nodes[number])), []).append(number)
-        return [self._step(numbers, key[:3]) for key, numbers in shapes.items()]
+    def _planned(self, levels: Ints, lengths: Ints) -> list[_Step]:
+        """Return merges that do not need each other together, by shapes, children first."""
+        every = np.array(self.nodes, dtype=np.int64).reshape(-1, 3)
+        left = lengths[every[:, :2]] - every[:, 2:]
+        keys = np.concatenate([levels[:, None], every[:, 2:], left], axis=1)
+        kinds, kind = np.unique(keys, axis=0, return_inverse=True)
+        order = np.argsort(kind.ravel(), kind="stable")
+        groups = np.split(order, np.cumsum(np.bincount(kind.ravel()))[:-1])
+        first = len(lengths) - len(every)
+        members = [*(own for own, _ in self.leaves), *(own + first for own in groups)]
+        # The array that each leaf and node is in, and its place there.
+        where = np.zeros((2, len(lengths)), dtype=np.int64)
+        for i, own in enumerate(members):
+            where[0, own], where[1, own] = i, np.arange(len(own))
+        numbers, drafts = _Numbers(), []
+        for own, (_, ns, na, nb) in zip(groups, kinds.tolist(), strict=True):
+            children = every[own, :2].T
+            parts = tuple(self._parts(numbers, members, where[:, c]) for c in children)
+            places = [numbers.add(self.offsets[c]) for c in (*children, own + first)]
+            drafts.append((parts, places, (ns, na, nb)))
+        there = numbers.put(self.device) if drafts else None
+        return [self._step(there, *draft) for draft in drafts]
 
-    def _step(self, numbers: list[int], sizes: tuple[int, ...]) -> _Step:
-        ns, na, nb = sizes
-        merges = [self.kinds.merges[number] for number in numbers]
-        places = np.array([np.concatenate([m.at_first, m.at_second]) for m in merges])
-        nodes = np.array([self._nodes[number] for number in numbers])
-        own = [[self.nodes[i] for i in row] for row in nodes.tolist()]
-        first, second = (
-            self.offsets[np.array([[getattr(n, side) for n in row] for row in own])][..., None]
-            for side in ("first", "second")
-        )
-        shared = np.stack([first, second]) + np.arange(ns)
-        opened = np.concatenate([first + ns + np.arange(na), second + ns + np.arange(nb)], axis=2)
-        out = self.offsets[nodes + self._first][..., None] + places[:, None, :]
-        starts = [[self.kinds.opens[n.first][:1].sum() for n in row] for row in own]
-        gone = np.array(starts, dtype=np.int64)[..., None] + np.arange(ns)
-        coupled = np.array([[self.kinds.open_of(n) for n in row] for row in own], dtype=np.int64)
-        index = [self.device.put(a) for a in (shared, opened, out, gone, coupled)]
-        return _Step(numbers, (ns, na, nb), places, *index)
-
-    def factor(self, fronts: dict[int, Front]) -> bool:
-        """Merge Gram matrices of the leaves' kinds; tell whether all were positive definite."""
-        users = dict(self.kinds.users)
-        for step in self.steps:
-            merges = [self.kinds.merges[number] for number in step.kinds]
-            a, b = (
-                self._taken(fronts, users, [getattr(m, side) for m in merges])
-                for side in ("first", "second")
-            )
-            if not self._merged(step, a, b, fronts):
-                return False
-        return True
-
-    def _taken(
-        self, fronts: dict[int, Front], users: dict[int, int], numbers: Sequence[int]
-    ) -> Array:
-        """Return Gram matrices as one array, (b, n, n); their last users let them go."""
-        sources: dict[int, tuple[Front, list[int], list[int]]] = {}
-        for j, number in enumerate(numbers):
-            front = fronts[number]
-            _, places, where = sources.setdefault(id(front.grams), (front, [], []))
-            places.append(front.place)
-            where.append(j)
-            users[number] -= 1
-        for number in set(numbers):
-            if not users[number]:
-                del fronts[number]
-        parts = [(self._ordered(front, places), where) for front, places, where in sources.values()]
-        if len(parts) == 1:
-            return parts[0][0]
-        out = self.device.zeros((len(numbers), *parts[0][0].shape[1:]))
-        for part, where in parts:
-            out[where] = part
+    def _parts(self, numbers: _Numbers, members: Sequence[Ints], where: Ints) -> list[_Part]:
+        """Return the arrays that children are in, with slices of numbers that are yet to travel."""
+        out: list[_Part] = []
+        for i in np.unique(where[0]).tolist():
+            at = np.flatnonzero(where[0] == i)
+            places = where[1, at]
+            whole = np.array_equal(places, np.arange(len(members[i])))
+            alone = len(at) == where.shape[1]
+            own = None if whole else numbers.add(places)
+            out.append(_Part(i, len(at), own, None if alone else numbers.add(at)))
         return out
 
-    def _ordered(self, front: Front, places: list[int]) -> Array:
-        """Return some matrices of an array, rows and columns in the order of their moments."""
-        if front.order is None:
-            return front.grams[places]
-        order = front.order[places]
-        if np.all(order == order[0]):
-            grams = front.grams if places == list(range(len(front.grams))) else front.grams[places]
-            # Run by run: a card copies these five times sooner than single rows and columns.
-            cuts = np.flatnonzero(np.diff(order[0]) != 1) + 1
-            runs = [slice(run[0], run[-1] + 1) for run in np.split(order[0], cuts) if len(run)]
-            xp = namespace(grams)
-            grams = xp.concat([grams[:, run, :] for run in runs], axis=1) if runs else grams
-            return xp.concat([grams[:, :, run] for run in runs], axis=2) if runs else grams
-        index, batch = self.device.put(order), self.device.put(np.array(places))[:, None, None]
-        return front.grams[batch, index[:, :, None], index[:, None, :]]
+    def _step(
+        self,
+        there: Array,
+        parts: Sequence[list[_Part]],
+        places: Sequence[slice],
+        sizes: tuple[int, int, int],
+    ) -> _Step:
+        ns, na, nb = sizes
+        xp = namespace(there)
+        firsts, seconds, own = (
+            there[place][:, None] + self._count[:n]
+            for place, n in zip(places, (ns + na, ns + nb, na + nb), strict=True)
+        )
+        opened = xp.concat([firsts[:, ns:], seconds[:, ns:]], axis=1)
+        coupled = self._open[opened]
+        order = xp.argsort(coupled, axis=1)
+        self._open[own] = xp.take_along_axis(coupled, order, axis=1)
+        out = xp.take_along_axis(own, xp.argsort(order, axis=1), axis=1)
+        shared = firsts[:, :ns], seconds[:, :ns]
+        one, other = ([part.arrived(there) for part in own_parts] for own_parts in parts)
+        gone = self._open[shared[0]]
+        return _Step((one, other), sizes, shared, opened, out, gone, coupled, order)
 
-    def _merged(self, step: _Step, a: Array, b: Array, fronts: dict[int, Front]) -> bool:
+    def factor(self, grams: Sequence[Array]) -> bool:
+        """Merge the leaves' Gram matrices; tell whether all were positive definite."""
+        self._fronts = [_Front(own) for own in grams]
+        good = [self._merged(step) for step in self.steps]
+        found = [each for each in good if each is not None]
+        return not found or bool(namespace(*found).all(namespace(*found).stack(found)))
+
+    def _taken(self, parts: Sequence[_Part]) -> Array:
+        """Return Gram matrices in order as one array, (b, n, n)."""
+        found = [self._ordered(part) for part in parts]
+        if len(found) == 1:
+            return found[0]
+        count = sum(part.many for part in parts)
+        out = self.device.zeros((count, *found[0].shape[1:]))
+        for part, own in zip(parts, found, strict=True):
+            out[part.where] = own
+        return out
+
+    def _ordered(self, part: _Part) -> Array:
+        """Return matrices of one array, rows and columns in the order of their moments."""
+        front = self._fronts[part.front]
+        grams, order, at = front.grams, front.order, part.places
+        front.merged += part.many
+        if front.merged == len(grams):
+            front.grams = front.order = None
+        if order is None:
+            return grams if at is None else grams[at]
+        xp, (every, n, _) = namespace(grams), grams.shape
+        order, at = (order, self._count[:every]) if at is None else (order[at], at)
+        # Whole rows first: a card copies these twice as fast as single numbers.
+        rows = xp.reshape(grams, (every * n, n))[at[:, None] * n + order]
+        return xp.take_along_axis(rows, order[:, None, :], axis=2)
+
+    def _merged(self, step: _Step) -> Array | None:
+        """Merge; return whether all have factors, as an array, nothing where nothing is shared."""
+        a, b = (self._taken(parts) for parts in step.parts)
         xp, (ns, na, nb) = namespace(a), step.sizes
-        count, no = len(step.kinds), na + nb
-        good = True
+        good = None
         if ns:
-            lower, fine = self.device.cholesky(a[:, :ns, :ns] + b[:, :ns, :ns])
-            good = bool(xp.all(fine))
-            # A card multiplies vectors by the inverse ten times sooner than it solves for them.
-            step.inverse = self.device.solved(lower, self.device.put(np.eye(ns)))
-            step.diagonal = xp.linalg.diagonal(lower)
+            factors = inverse_factors(self.device, a[:, :ns, :ns] + b[:, :ns, :ns])
+            step.inverse, step.diagonal, good = factors
             across = xp.concat([a[:, :ns, ns:], b[:, :ns, ns:]], axis=2)
             step.coupling = step.inverse @ across
-            self.needed.append(8 * count * ns * (ns + no))
-            left = -(step.coupling.mT @ step.coupling)
+            self.needed.append(8 * len(a) * ns * (ns + na + nb))
+            left = -step.coupling.mT @ step.coupling
         else:
-            left = self.device.zeros((count, no, no))
+            left = self.device.zeros((len(a), na + nb, na + nb))
         left[:, :na, :na] += a[:, ns:, ns:]
         left[:, na:, na:] += b[:, ns:, ns:]
-        order = np.argsort(step.places, axis=1)
-        fronts.update({number: Front(left, j, order) for j, number in enumerate(step.kinds)})
-        return good
+        self._fronts.append(_Front(left, step.order))
+        return None if good is None else xp.all(good)
 
     def solved(self, work: Array) -> Array:
         """Return all moments for right-hand sides.
@@ -217,34 +263,17 @@ class BatchedMerges:
         work
             At the places of the leaves' moments, (slots, k); overwritten.
         """
-        k = work.shape[1]
-        found = self.device.zeros((self.moments, k))
+        found = self.device.zeros((self.moments, work.shape[1]))
         for step in self.steps:
-            ns = step.sizes[0]
-            left = gathered(work, step.opened)
-            if ns:
-                both = gathered(work, step.shared[0]) + gathered(work, step.shared[1])
+            left = work[step.opened]
+            if step.sizes[0]:
+                both = work[step.shared[0]] + work[step.shared[1]]
                 part = step.inverse @ both
-                found[step.eliminated] = spread(part, k)
+                found[step.eliminated] = part
                 left = left - step.coupling.mT @ part
-            work[step.out] = spread(left, k)
+            work[step.out] = left
         for step in reversed(self.steps):
             if step.sizes[0]:
-                part = gathered(found, step.eliminated)
-                part = part - step.coupling @ gathered(found, step.coupled)
-                found[step.eliminated] = spread(step.inverse.mT @ part, k)
+                part = found[step.eliminated] - step.coupling @ found[step.coupled]
+                found[step.eliminated] = step.inverse.mT @ part
         return found
-
-
-def gathered(values: Array, index: Array) -> Array:
-    """Return values (slots, k) at places (b, count, n) as matrices, (b, n, count k)."""
-    b, count, n = index.shape
-    xp = namespace(values)
-    return xp.reshape(xp.permute_dims(values[index], (0, 2, 1, 3)), (b, n, count * values.shape[1]))
-
-
-def spread(matrices: Array, k: int) -> Array:
-    """Return the matrices of `gathered` as values, (b, count, n, k)."""
-    b, n, many = matrices.shape
-    xp = namespace(matrices)
-    return xp.permute_dims(xp.reshape(matrices, (b, n, many // k, k)), (0, 2, 1, 3))

@@ -11,9 +11,7 @@ from sharpfront.arrays import Array, FloatArray, to_host
 from sharpfront.device import Device
 from sharpfront.errors import DeviceMemoryError
 from sharpfront.leastsquares.batched_leaves import LeafBatch, Stack, eliminated
-from sharpfront.leastsquares.batched_merges import BatchedMerges, Front, gathered, spread
-from sharpfront.leastsquares.dissection import Ints, sequence
-from sharpfront.leastsquares.kinds import Kinds
+from sharpfront.leastsquares.batched_merges import BatchedMerges
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
@@ -68,33 +66,17 @@ class _Solve:
         needed: list[int],
     ) -> None:
         self.device, self.elimination, self.batches = device, elimination, batches
-        count = elimination.tree.leaves
-        kinds_of: list[tuple[int, int]] = [(0, 0)] * count
-        index: list[Ints] = [sequence([])] * count
-        for i, batch in enumerate(batches):
-            for j, own in enumerate(batch.numbers.tolist()):
-                for leaf, moments in zip(own, batch.moments[j], strict=True):
-                    kinds_of[leaf], index[leaf] = (i, j), moments
-        self.kinds = Kinds.among(kinds_of, index, elimination.nodes)
-        self.merges = BatchedMerges(
-            device, self.kinds, elimination.nodes, elimination.moments, needed
-        )
-        self.moments = [device.put(batch.moments) for batch in batches]
-        self.slots = [
-            device.put(
-                self.merges.offsets[batch.numbers][..., None] + np.arange(batch.moments.shape[2])
-            )
-            for batch in batches
-        ]
-        self.columns = batches[0].rhs.shape[2] // batches[0].numbers.shape[1]
+        leaves = [(batch.numbers, batch.moments) for batch in batches]
+        self.merges = BatchedMerges(device, elimination.nodes, leaves, elimination.moments, needed)
+        self.moments = [device.put(moments) for _, moments in leaves]
+        self.slots = [self.merges.places(own, moments.shape[1]) for own, moments in leaves]
+        self.columns = batches[0].rhs.shape[2]
 
     def solution(self) -> TreeSolution | None:
-        fronts: dict[int, Front] = {}
+        grams = [batch.gram for batch in self.batches]
         for batch in self.batches:
-            for j, own in enumerate(batch.numbers[:, 0].tolist()):
-                fronts[self.kinds.of[own]] = Front(batch.gram, j)
-            batch.gram = self.device.zeros((0, 0, 0))
-        if not self.merges.factor(fronts):
+            batch.gram = None
+        if not self.merges.factor(grams):
             return None
         start = self._summed(batch.rhs for batch in self.batches)
         better = refined(self.merges.solved(start), self._step)
@@ -106,28 +88,25 @@ class _Solve:
         """Return N^T times rows of the leaves at the places of their moments."""
         work = self.device.zeros((self.merges.slots, self.columns))
         for batch, slots, own in zip(self.batches, self.slots, rows, strict=True):
-            normal = self.device.put(batch.rows).mT @ self.device.put(own)
-            work[slots] = spread(normal, self.columns)
+            work[slots] = self.device.put(batch.rows).mT @ self.device.put(own)
         return work
 
     def _residuals(self, found: Array) -> Iterator[Array]:
         for batch, moments in zip(self.batches, self.moments, strict=True):
-            rhs, rows = self.device.put(batch.rhs), self.device.put(batch.rows)
-            yield rhs - rows @ gathered(found, moments)
+            yield self.device.put(batch.rhs) - self.device.put(batch.rows) @ found[moments]
 
     def _step(self, found: Array) -> Array:
         return self.merges.solved(self._summed(self._residuals(found)))
 
     def _written(self, found: Array, taken: int) -> TreeSolution:
-        k = self.columns
-        columns: list[FloatArray] = [np.zeros((0, k))] * self.elimination.tree.leaves
-        rest = sum(float((own[:, :, ::k] ** 2).sum()) for own in self._residuals(found))
+        columns: list[FloatArray] = [np.zeros((0, self.columns))] * self.elimination.tree.leaves
+        rest = sum(float((own[:, :, 0] ** 2).sum()) for own in self._residuals(found))
         for batch, moments in zip(self.batches, self.moments, strict=True):
             response, start = self.device.put(batch.response), self.device.put(batch.start)
-            own = to_host(spread(start - response @ gathered(found, moments), k))
-            for numbers, each in zip(batch.numbers.tolist(), own, strict=True):
-                for number, values in zip(numbers, each, strict=True):
-                    columns[number] = values
-        extremes = [*self.merges.extremes, *(batch.extremes for batch in self.batches)]
+            own = to_host(start - response @ found[moments])
+            for number, values in zip(batch.numbers.tolist(), own, strict=True):
+                columns[number] = values
+        each = [to_host(batch.extremes).tolist() for batch in self.batches]
+        extremes = [*self.merges.extremes, *((low, high) for low, high in each)]
         rest += sum(batch.rest for batch in self.batches)
         return TreeSolution.of(columns, rest, extremes, self.merges.largest_front, taken)

@@ -28,8 +28,6 @@ LARGE = 20_000
 # Leaves that have no matrices in common are factored so many at a time: with 256 columns each their
 # rows take a quarter of a GB.
 AT_ONCE = 512
-# A device takes more of them, which keep it busy.
-AT_ONCE_ON_DEVICE = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +53,9 @@ class TraceSystem:
         Puts the leaves' columns into the order of the weights, (columns, right-hand sides).
     alike
         Whether leaves may have matrices in common: then they are factored together.
+    stacks
+        Yields the rows of all leaves made on a device, for a device, the order of elimination and
+        a weight of the rows that come reduced; None where that cannot be.
     """
 
     keys: Sequence[Hashable]
@@ -65,6 +66,7 @@ class TraceSystem:
     orderings: FloatArray
     arranged: Callable[[Sequence[FloatArray]], FloatArray]
     alike: bool = True
+    stacks: Callable[..., Iterator[Stack]] | None = None
 
     def reweighed(self, weight: float) -> TraceSystem:
         """Return the system with another weight of the rows that come reduced."""
@@ -72,7 +74,9 @@ class TraceSystem:
         def rows(which: Sequence[int]) -> list[LeafRows]:
             return [replace(leaf, weight=weight) for leaf in self.rows(which)]
 
-        return replace(self, keys=[(weight, key) for key in self.keys], rows=rows)
+        keys = [(weight, key) for key in self.keys]
+        stacks = self.stacks and partial(self.stacks, weight=weight)
+        return replace(self, keys=keys, rows=rows, stacks=stacks)
 
     @property
     def rhs(self) -> FloatArray:
@@ -131,7 +135,10 @@ class Tree:
     def stacks(self, system: TraceSystem, elimination: TreeElimination) -> Iterator[Stack]:
         """Yield the rows of all leaves, on the device."""
         assert self.device is not None
-        for some in _slices(range(len(system.keys)), system.alike, AT_ONCE_ON_DEVICE):
+        if system.stacks is not None:
+            yield from system.stacks(self.device, elimination)
+            return
+        for some in _slices(range(len(system.keys)), False, AT_ONCE):
             yield from stacked(self.device, system.rows(some), some, elimination)
 
     def solve(

@@ -124,6 +124,9 @@ class TreeElimination:
 
     def moments_of(self, traces: Sequence[int], sizes: Sequence[int]) -> Ints:
         """Return the numbers of the moments of traces."""
-        starts = self._starts[list(traces)].tolist()
-        ranges = [np.arange(s, s + n) for s, n in zip(starts, sizes, strict=True)]
-        return np.concatenate(ranges) if ranges else sequence([])
+        counts = sequence(sizes)
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        return np.repeat(self._starts[sequence(traces)] - (ends - counts), counts) + np.arange(
+            total
+        )

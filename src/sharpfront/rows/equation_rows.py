@@ -18,6 +18,7 @@ from sharpfront.equation.values import at_points, environment
 from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.leastsquares.reflectors import Reflection
 from sharpfront.leastsquares.threads import mapped
+from sharpfront.problem import Problem
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.moments import weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
@@ -97,7 +98,7 @@ class EquationRows:
         if self.measure.constant and all(patch.chart is None for patch in patches):
             sources = [
                 resolved_sources(patches, np.split(source(points), ends), source)
-                for source in self._sources()
+                for source in sources_of(self.measure.problem)
             ]
             return [
                 self._like_others(patch, rules[i], [s[i] for s in sources])
@@ -113,7 +114,7 @@ class EquationRows:
         ]
         values = [
             [replace(v, rhs=s) for v, s in zip(own, found, strict=True)]
-            for own, source in zip(values, self._sources(), strict=True)
+            for own, source in zip(values, sources_of(self.measure.problem), strict=True)
             for found in [resolved_sources(patches, [v.rhs for v in own], source)]
         ]
         each = [(patch, rules[i], [v[i] for v in values]) for i, patch in enumerate(patches)]
@@ -142,16 +143,6 @@ class EquationRows:
 
         work = sum(4.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(reduced, range(len(patches)), work)
-
-    def _sources(self) -> list[Source]:
-        """Return the right-hand side of each equation as a function of points."""
-        names = self.measure.problem.coordinates
-
-        def source(form: LinearForm, points: FloatArray) -> FloatArray:
-            leaves = environment(names, points)
-            return -at_points(form.source, leaves, len(points), "source of the equation")
-
-        return [partial(source, form) for form in self.measure.problem.forms]
 
     def _varying(
         self, patch: Patch, rule: tuple[FloatArray, FloatArray], forms: Sequence[FormValues]
@@ -235,6 +226,16 @@ class EquationRows:
             for f, k in zip(forms, scales, strict=True)
         ]
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+
+def sources_of(problem: Problem) -> list[Source]:
+    """Return the right-hand side of each equation as a function of points."""
+
+    def source(form: LinearForm, points: FloatArray) -> FloatArray:
+        leaves = environment(problem.coordinates, points)
+        return -at_points(form.source, leaves, len(points), "source of the equation")
+
+    return [partial(source, form) for form in problem.forms]
 
 
 def _triangle(patch: Patch, form: FormValues, scale: float) -> FloatArray:

@@ -68,7 +68,7 @@ def _columns(tables: Sequence[FloatArray]) -> Ints:
     return products(tuple(t.shape[2] for t in tables), is_joint(len(tables)))
 
 
-def _means(count: int) -> FloatArray:
+def means(count: int) -> FloatArray:
     """Return what takes values at Gauss points to means with their Legendre polynomials."""
     return np.asarray((gauss_table(count, count, 0)[0] * gauss(count)[1][:, None]).T)
 
@@ -77,7 +77,7 @@ def projected(values: FloatArray, counts: tuple[int, ...]) -> FloatArray:
     """Return the means of values at product Gauss points with all products of polynomials."""
     block = values.reshape(counts)
     for axis, n in enumerate(counts):
-        block = np.moveaxis(np.tensordot(_means(n), block, axes=(1, axis)), 0, axis)
+        block = np.moveaxis(np.tensordot(means(n), block, axes=(1, axis)), 0, axis)
     return block
 
 
@@ -95,25 +95,25 @@ def _moments(
     rows, columns
         Which polynomials, and which functions, of each axis are wanted, (d, ...) each.
     """
-    means = [_means(len(t)) for t in tables]
+    every = [means(len(t)) for t in tables]
     if np.ptp(values) <= ROUNDING * np.abs(values).max(initial=0.0):
         out = np.full((1, 1), values.flat[0])
-        for mean, table, r, c in zip(means, tables, rows, columns, strict=True):
+        for mean, table, r, c in zip(every, tables, rows, columns, strict=True):
             out = out * (mean @ table)[np.ix_(r, c)]
         return out
-    return _summed(values.reshape([len(t) for t in tables]), means, tables, rows, columns)
+    return _summed(values.reshape([len(t) for t in tables]), every, tables, rows, columns)
 
 
 def _summed(
     values: FloatArray,
-    means: Sequence[FloatArray],
+    every: Sequence[FloatArray],
     tables: Sequence[FloatArray],
     rows: Ints,
     columns: Ints,
 ) -> FloatArray:
     """Return the same for a coefficient that varies, the last axis summed first."""
     part = values[..., None, None]
-    for mean, table in zip(means[:0:-1], tables[:0:-1], strict=True):
+    for mean, table in zip(every[:0:-1], tables[:0:-1], strict=True):
         # (..., n, R, C) to (..., r R, c C)
         both = np.einsum("rn,nc->nrc", mean, table)
         part = np.einsum("nrc,...nRC->...rRcC", both, part, optimize=True)
@@ -121,12 +121,12 @@ def _summed(
         part = part.reshape(*front, r * big_r, c * big_c)
     at = [
         np.ravel_multi_index(tuple(k[1:]), [x.shape[side] for x in group[1:]])
-        for k, group, side in ((rows, means, 0), (columns, tables, 1))
+        for k, group, side in ((rows, every, 0), (columns, tables, 1))
     ]
     out = np.empty((rows.shape[1], columns.shape[1]))
-    for first in range(len(means[0])):
+    for first in range(len(every[0])):
         here = np.flatnonzero(rows[0] == first)
-        own = (means[0][first][:, None] * tables[0]).T
+        own = (every[0][first][:, None] * tables[0]).T
         block = np.tensordot(own, part[:, at[0][here]], axes=(1, 0))
         out[here] = block[columns[0], :, at[1]].T
     return out

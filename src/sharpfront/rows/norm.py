@@ -48,29 +48,34 @@ THIN = 4.0
 
 
 def stretched(sides: FloatArray, extent: float) -> tuple[FloatArray, FloatArray]:
-    """Return sides with the thin axis made longer and longer, (k, d), and the factors l / h, (k,).
+    """Return sides, (b, d), with the thin axis made longer and longer, and the factors l / h.
+
+    These are (b, k, d) and (b, k).
 
     What a residual r in a strip of thickness h does to u is felt far beyond the strip: spread over
     a length l it is a source r h / l, which makes an error of that over the size of the terms at
     the length l. The row of a strip counts for the largest such error, up to the strip's length;
     on the line, where no strip has one, up to the domain's extent.
     """
-    axis, longest = int(np.argmin(sides)), float(sides.max()) if len(sides) > 1 else extent
-    thin = float(sides[axis])
-    if longest <= THIN * thin:
-        return sides[None], np.ones(1)
-    lengths = np.geomspace(thin, longest, LENGTHS)
-    out = np.repeat(sides[None], LENGTHS, axis=0)
-    out[1:, axis] = lengths[1:]
-    return out, out[:, axis] / thin
+    thin, longest = sides.min(axis=1), sides.max(axis=1)
+    if sides.shape[1] == 1:
+        longest = np.full_like(thin, extent)
+    is_thin = longest > THIN * thin
+    if not is_thin.any():
+        return sides[:, None], np.ones((len(sides), 1))
+    lengths = np.geomspace(thin, np.where(is_thin, longest, thin), LENGTHS).T
+    lengths[:, 0] = thin
+    out = np.repeat(sides[:, None], LENGTHS, axis=1)
+    np.put_along_axis(out, sides.argmin(axis=1)[:, None, None], lengths[:, :, None], axis=2)
+    return out, lengths / thin[:, None]
 
 
 def felt_size(
     form: FormValues, sides: FloatArray, rough: dict[str, int], extent: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least of l / h times the size of the terms at points, and the sides it is at."""
-    wider, factors = stretched(sides, extent)
-    sizes = _sizes(form, factors * _units(form, wider, rough))
+    (wider,), (factors,) = stretched(sides[None], extent)
+    sizes = _sizes(form, factors * units(form, wider, rough))
     lowest = np.minimum.accumulate(sizes, axis=1)
     # The last that made the largest of them smaller.
     lower = np.flatnonzero(sizes.max(axis=0)[1:] < lowest.max(axis=0)[:-1])
@@ -79,11 +84,11 @@ def felt_size(
 
 def size_of_terms(form: FormValues, sides: FloatArray, rough: dict[str, int]) -> FloatArray:
     """Return sum_t |a_t| prod h^-alpha h_min^-t_j at points; sides (d,) or pointwise (m, d)."""
-    units = _units(form, np.atleast_2d(sides), rough)
+    own = units(form, np.atleast_2d(sides), rough)
     if sides.ndim == 1:
-        return np.asarray(_sizes(form, units)[:, 0])
+        return np.asarray(_sizes(form, own)[:, 0])
     sizes = np.abs(form.coefficients) if form.terms else np.zeros((0, len(sides)))
-    return np.asarray(np.sum(sizes * units, axis=0))
+    return np.asarray(np.sum(sizes * own, axis=0))
 
 
 def _sizes(form: FormValues, units: FloatArray) -> FloatArray:
@@ -93,7 +98,7 @@ def _sizes(form: FormValues, units: FloatArray) -> FloatArray:
     return np.asarray(np.abs(form.coefficients).T @ units)
 
 
-def _units(form: FormValues, sides: FloatArray, rough: dict[str, int]) -> FloatArray:
+def units(form: FormValues, sides: FloatArray, rough: dict[str, int]) -> FloatArray:
     """Return prod h^-alpha h_min^-t_j for each term and each of some sides, (terms, k)."""
     orders = np.array([term.orders for term in form.terms], dtype=float)
     rougher = np.array([rough[term.unknown] for term in form.terms], dtype=float)

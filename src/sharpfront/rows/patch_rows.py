@@ -5,15 +5,19 @@ Each row has two right-hand sides: the problem's own, and the probe's (`measure`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from sharpfront.bases.patch import Patch
+from sharpfront.device import Device
+from sharpfront.leastsquares.batched_leaves import Stack
 from sharpfront.leastsquares.leaves import LeafRows
 from sharpfront.leastsquares.traces import TraceSystem
+from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.problem import PointCondition, Problem
-from sharpfront.rows.conditions import ConditionRows
+from sharpfront.rows.batched_rows import BatchedRows
+from sharpfront.rows.conditions import ConditionRows, Rows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Face, Side
 from sharpfront.rows.integrals import Integrals, Link
@@ -86,11 +90,7 @@ class PatchRows:
             The place of each patch in the chain of integral conditions, if there are any.
         """
         ties = self._ties.of_patches(faces, patches, which)
-        further = self._conditions.on_sides(patches, sides, which)
-        for i, own in self._conditions.on_curves(patches, which).items():
-            further[i] += own
-        for i, rows in self._conditions.at_points(patches, which):
-            further[i].append(rows)
+        further = self._further(patches, sides, which)
         out = []
         equations = self._equations.reduced([patches[i] for i in which], len(patches))
         for i, reduced in zip(which, equations, strict=True):
@@ -100,3 +100,42 @@ class PatchRows:
             leaf = LeafRows(reduced, tuple(ties[i]), more, rhs, redundant=redundant)
             out.append(self.integrals.attached(leaf, patches[i], links[i]) if links else leaf)
         return out
+
+    def _further(
+        self, patches: Sequence[Patch], sides: Mapping[Side, str], which: Collection[int]
+    ) -> dict[int, list[Rows]]:
+        """Return the rows of conditions on some patches."""
+        further = self._conditions.on_sides(patches, sides, which)
+        for i, own in self._conditions.on_curves(patches, which).items():
+            further[i] += own
+        for i, rows in self._conditions.at_points(patches, which):
+            further[i].append(rows)
+        return further
+
+    def stacks(
+        self,
+        patches: Sequence[Patch],
+        faces: Sequence[Face],
+        sides: Mapping[Side, str],
+        device: Device,
+        elimination: TreeElimination,
+        weight: float = 1.0,
+    ) -> Iterator[Stack]:
+        """Yield the rows of all patches, made on a device.
+
+        Parameters
+        ----------
+        patches, faces, sides
+            As for `leaves`.
+        device
+            Where.
+        elimination
+            In which order traces are eliminated.
+        weight
+            Factor on the rows of the equation.
+        """
+        further = self._further(patches, sides, range(len(patches)))
+        rows = BatchedRows(
+            device, self._equations, self._ties, patches, faces, further, elimination
+        )
+        return rows.stacks(weight)

@@ -150,6 +150,12 @@ def moments_of(counts: Sequence[int], dimension: int) -> Ints:
     return np.asarray(np.ravel_multi_index(tuple(products(tuple(counts), True)), tuple(counts)))
 
 
+@lru_cache(maxsize=1024)
+def moments_count(counts: tuple[int, ...], dimension: int) -> int:
+    """Return how many these are."""
+    return len(moments_of(counts, dimension))
+
+
 def form_matrix(
     form: FormValues,
     scale: FloatArray | float,

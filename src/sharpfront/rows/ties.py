@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from sharpfront.rows.sides import (
     face_rule,
     form_matrix,
     moment_matrix,
+    moments_count,
     moments_of,
     scattered_matrix,
     shares_of,
@@ -61,6 +63,7 @@ class TraceTies:
         d = measure.problem.domain.dimension
         self.along = {u: self._orders(u, d) for u in measure.unknowns}
         self.total = {u: self._total(u) for u in measure.unknowns}
+        self._across = [{u: self.along[u][a] for u in measure.unknowns} for a in range(d)]
         self._shared: dict[Hashable, FloatArray] = {}
         self._held = 0
 
@@ -75,18 +78,22 @@ class TraceTies:
         forms = self.measure.problem.forms
         return max((t.order for f in forms for t in f.terms if t.unknown == unknown), default=0)
 
-    def _data(self, patch: Patch, axis: int) -> dict[str, int]:
+    def data_of(self, patch: Patch, axis: int) -> dict[str, int]:
         """Return how many Cauchy data each unknown has on a face: its order across it."""
-        if patch.chart is not None:
-            return self.total
-        return {u: self.along[u][axis] for u in self.measure.unknowns}
+        return self._across[axis] if patch.chart is None else self.total
 
     def trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
         """Return the number of moments of a face's traces."""
         patch, axis = patches[face.below.patch], face.below.axis
         special = self.fronts.data(face, patch) or len(self._special(face, patch))
-        data = special or sum(self._data(patch, axis).values())
-        return data * len(moments_of(_moments(face, patches), patch.dimension))
+        data = special or sum(self.data_of(patch, axis).values())
+        return data * moments_count(_moments(face, patches), patch.dimension)
+
+    def is_plain(self, face: Face, patches: Sequence[Patch]) -> bool:
+        """Tell whether a face lies inside one chart and nothing jumps across it."""
+        below = patches[face.below.patch]
+        across = face.normal is not None or face.strip is not None
+        return not (across or self.fronts.data(face, below) or self._special(face, below))
 
     def _special(self, face: Face, below: Patch) -> tuple[Datum, ...]:
         """Return what two boxes of space share where something jumps."""
@@ -106,6 +113,11 @@ class TraceTies:
                     sizes = sizes or self._sizes(face, patches)
                     out[here.patch].append(self._tie(k, face, patches, here, sizes))
         return out
+
+    def of_face(self, number: int, face: Face, patches: Sequence[Patch]) -> list[Tie]:
+        """Return the ties of both patches to a face."""
+        sizes = self._sizes(face, patches)
+        return [self._tie(number, face, patches, here, sizes) for here in face.contacts]
 
     def _sizes(self, face: Face, patches: Sequence[Patch]) -> _Sizes:
         both = [(patches[c.patch], c) for c in face.contacts]
@@ -156,7 +168,7 @@ class TraceTies:
         ]
         chosen = moments_of(sizes.counts, patch.dimension)
         unknowns = self.measure.unknowns
-        orders = self._data(patch, here.axis)
+        orders = self.data_of(patch, here.axis)
         ends = patch.end_tables(here.axis, max(max(orders.values()) - 1, 0))[:, here.end]
         rows = [np.zeros((0, len(unknowns) * patch.size))]
         for j, unknown in enumerate(unknowns):
@@ -210,5 +222,12 @@ class TraceTies:
 
 def _moments(face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:
     """Return how many moments traces have along a face."""
-    a, b = ([patches[c.patch].functions[i] for i in c.rest] for c in face.contacts)
+    below, above = face.below, face.above
+    a, b = patches[below.patch].functions, patches[above.patch].functions
+    return _richer(a[: below.axis] + a[below.axis + 1 :], b[: above.axis] + b[above.axis + 1 :])
+
+
+@lru_cache(maxsize=1024)
+def _richer(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how many moments go with so many functions along a face on either side."""
     return tuple(max(1, max(p, q) - FEWER_MOMENTS) for p, q in zip(a, b, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -47,9 +48,9 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
     ends = [(f.below.patch, f.above.patch) for f in faces]
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     sizes = np.array([rows.trace_size(f, patches) for f in faces], dtype=np.int64)
-    middles = [p.points([np.zeros(1)] * p.dimension) for p in patches]
+    middles = [_middle(p) for p in patches]
     volumes = np.log([float(np.prod(p.sides)) for p in patches])
-    orderings = np.vstack([np.concatenate(middles).T, volumes])
+    orderings = np.vstack([np.array(middles).T, volumes])
     traces = [[k for k, _, _ in own] for own in around]
     links: list[Link] = []
     if rows.integrals.forms:
@@ -69,7 +70,15 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         orderings,
         lambda columns: _arranged(columns, patches, len(rows.unknowns)),
         rows.measure.constant and 2 * len({p.shape for p in patches}) < len(patches),
+        None if links else partial(rows.stacks, patches, faces, sides),
     )
+
+
+def _middle(patch: Patch) -> Sequence[float]:
+    """Return the point of space in the middle of a patch's reference cell."""
+    if patch.is_even:
+        return [0.5 * (m.low + m.high) for m in patch.maps]
+    return list(patch.points([np.zeros(1)] * patch.dimension)[0].tolist())
 
 
 def _keys(
