@@ -11,6 +11,7 @@ from sharpfront.equation import function, is_linear, linear_form, to_text, trace
 from sharpfront.equation.differentiation import partial_derivative, total_derivative
 from sharpfront.equation.expression import (
     Constant,
+    Coordinate,
     Derivative,
     Normal,
     as_expression,
@@ -322,3 +323,17 @@ class TestNodesAsValues:
 
     def test_repr_is_the_mathematics(self):
         assert repr(2 * U.dx + np.sin(X)) == "2*u_x + sin(x)"
+
+
+def test_what_is_written_twice_is_one_node():
+    x = Coordinate("x", ("x",))
+
+    def written():
+        return np.sin(0.1 * x) * (x - 2) + np.sin(0.1 * x)
+
+    one, two = written(), written()
+    assert one is two
+    assert np.sin(0.1 * x) is not np.sin(-0.1 * x)
+    assert (x + 0.0 * x) is x and (x - 1) is not (x - 2)
+    # Zero has a sign that a quotient tells.
+    assert np.copysign(x, 0.0) is not np.copysign(x, -0.0)

@@ -6,6 +6,7 @@ once w is small. Functions that the graph does not look into (`sf.function`) can
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -71,6 +72,7 @@ def tells_all(expression: Expression) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=512)
 def switches(expression: Expression) -> tuple[Switch, ...]:
     """Return every switch of a graph, each once; those on unknowns among them."""
     found: list[Switch] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import numbers
 import re
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -245,7 +246,21 @@ def apply(ufunc: np.ufunc, *arguments: Any) -> Expression:
     if all(isinstance(n, Constant) for n in nodes):
         return _fold(ufunc, nodes)
     simpler = _neutral(ufunc, nodes)
-    return Apply(function, nodes) if simpler is None else simpler
+    return _shared(function, nodes) if simpler is None else simpler
+
+
+# Nodes by function and arguments, as long as they are alive; while one is, so are its arguments.
+_NODES: weakref.WeakValueDictionary[tuple[Any, ...], Apply] = weakref.WeakValueDictionary()
+
+
+def _shared(function: Function, nodes: tuple[Expression, ...]) -> Apply:
+    """Return the node of a function call: what is written twice is one node, evaluated once."""
+    same = (repr(n.value) if isinstance(n, Constant) else id(n) for n in nodes)
+    key = (function, *same)
+    node = _NODES.get(key)
+    if node is None:
+        node = _NODES[key] = Apply(function, nodes)
+    return node
 
 
 def apply_function(function: Function, *arguments: Any) -> Expression:
@@ -374,17 +389,17 @@ def evaluate_nodes(expression: Expression, environment: Mapping[Key, Values]) ->
 def _value(
     node: Expression, values: Mapping[int, Values], environment: Mapping[Key, Values]
 ) -> Values:
+    if isinstance(node, Apply):
+        # Conditions count as 0 and 1: NumPy would refuse -(x > 0) and read a sum as "or".
+        result = node.function.evaluate(*[values[id(a)] for a in node.arguments])
+        return np.asarray(result, dtype=float)
     if isinstance(node, Constant):
         return np.asarray(node.value)
-    if isinstance(node, Leaf):
-        try:
-            return np.asarray(environment[node.key], dtype=float)
-        except KeyError:
-            raise EquationError(_missing(node)) from None
-    assert isinstance(node, Apply)
-    # Conditions count as 0 and 1: NumPy would refuse -(x > 0) and read a sum as "or".
-    result = node.function.evaluate(*(values[id(a)] for a in node.arguments))
-    return np.asarray(result, dtype=float)
+    assert isinstance(node, Leaf)
+    try:
+        return np.asarray(environment[node.key], dtype=float)
+    except KeyError:
+        raise EquationError(_missing(node)) from None
 
 
 def parameters_in(expression: Expression) -> frozenset[str]:

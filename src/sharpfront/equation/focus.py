@@ -102,11 +102,11 @@ def _unresolved(node: Expression, along: Along) -> Iterator[Expression]:
 
 def _inside(argument: Expression, along: Along) -> Iterator[Expression]:
     """Return what stands inside further functions: the zero of x - c is the turn of its square."""
-    for node in ordered(argument):
-        if isinstance(node, Apply) and node.function.evaluate not in _BROAD:
-            for inner in node.arguments:
-                if along.varies(inner) and along.known(inner):
-                    yield inner
+    functions = (n for n in ordered(argument) if isinstance(n, Apply))
+    inner = (a for n in functions if n.function.evaluate not in _BROAD for a in n.arguments)
+    for node in {id(a): a for a in inner}.values():
+        if along.varies(node) and along.known(node):
+            yield node
 
 
 def _thinned(found: Values, low: float, high: float) -> Values:

@@ -22,6 +22,7 @@ from sharpfront.equation.expression import (
     Derivative,
     Expression,
     Key,
+    Leaf,
     Values,
     evaluate,
     ordered,
@@ -54,13 +55,26 @@ class Along:
         return {("coordinate", k): np.asarray(v, dtype=float) for k, v in self.others.items()}
 
     @cached_property
-    def _varying(self) -> frozenset[int]:
+    def _varying(self) -> set[int]:
+        return self._with(lambda leaf: leaf.key == ("coordinate", self.coordinate))
+
+    @cached_property
+    def _unknown(self) -> set[int]:
+        told = {*self._leaves, ("coordinate", self.coordinate)}
+        return self._with(
+            lambda leaf: isinstance(leaf, Coordinate | Derivative) and leaf.key not in told
+        )
+
+    def _with(self, own: Callable[[Leaf], bool]) -> set[int]:
+        """Return the nodes of the root that are certain leaves or have them inside, by id."""
         found: set[int] = set()
         for node in ordered(self.root):
-            own = isinstance(node, Coordinate) and node.name == self.coordinate
-            if own or (isinstance(node, Apply) and any(id(a) in found for a in node.arguments)):
+            if isinstance(node, Apply):
+                if not found.isdisjoint(map(id, node.arguments)):
+                    found.add(id(node))
+            elif isinstance(node, Leaf) and own(node):
                 found.add(id(node))
-        return frozenset(found)
+        return found
 
     @cached_property
     def even(self) -> Values:
@@ -72,10 +86,8 @@ class Along:
         return id(node) in self._varying
 
     def known(self, node: Expression) -> bool:
-        """Tell whether a node has values without a solution, and none is missing."""
-        leaves = {*self._leaves, ("coordinate", self.coordinate)}
-        found = (n for n in ordered(node) if isinstance(n, Coordinate | Derivative))
-        return all(n.key in leaves for n in found)
+        """Tell whether a node of the root has values without a solution, and none is missing."""
+        return id(node) not in self._unknown
 
     def values(self, node: Expression, x: Values) -> Values:
         """Return a node at places (n,); not a number where it has no value."""

@@ -11,7 +11,7 @@ from sharpfront.adapt import Patches
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.refine import functions_of, richer
 from sharpfront.adapt.patchwork.state import PatchState, tails_in
-from sharpfront.adapt.patchwork.tails import WORST, Tails
+from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -214,8 +214,7 @@ class _Search:
                     plain = {u: np.ascontiguousarray(w) for u, w in own.items()}
                     whole = Approximation(coordinates, dict.fromkeys(names, basis), plain)
                     found.append(tails_in(whole, self.state, [1.0] * len(names), aim))
-        tail, wanted, last = (np.max([getattr(f, n) for f in found], axis=0) for n in WORST)
-        return Tails(tail, wanted, np.all([f.analytic for f in found], axis=0), last)
+        return Tails.worst_of(found)
 
     def _checked(self) -> Modes:
         """Return modes on richer patches, with errors from the others and from another norm."""

@@ -20,7 +20,7 @@ def tails_that(cells, tail, analytic):
     shape = (len(cells), 2)
     flags = np.broadcast_to(np.asarray(analytic)[:, None], shape)
     long = np.full(shape, tail)
-    return Tails(long, np.full(shape, np.inf), flags, long)
+    return Tails(long, np.full(shape, np.inf), flags, long, long)
 
 
 def cut_often(levels, corner=(0, 0)):

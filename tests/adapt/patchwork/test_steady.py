@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.tails import tails_of_blocks
 
 SQUARE = sf.Box((0, 1), (0, 1))
 
@@ -160,7 +161,7 @@ def changed_of_row(tail):
 
     places = range(len(tail))
     row = [Cell(Patch((AxisMap(i, i + 1.0), AxisMap(0.0, 1.0)), (8, 8))) for i in places]
-    tails = Tails(tail, np.full_like(tail, 10.0), np.ones_like(tail, dtype=bool), tail)
+    tails = Tails(tail, np.full_like(tail, 10.0), np.ones_like(tail, dtype=bool), tail, tail)
     new, changed = refined(row, tails, 1e-300, 0.1, Limits(8, 18, 6), (None, None))
     assert changed
     return sum(a.patch != b.patch for a, b in zip(row, new, strict=True))
@@ -234,3 +235,35 @@ def test_beams_that_bend_little_are_not_believed_too_soon(length, depth, place, 
     # Bernoulli's beam leaves out what shearing adds, some (depth / length)^2 of it.
     share = 2 * (depth / length) ** 2
     assert solution.v(place + length, depth / 2) == pytest.approx(bent, abs=1e-2, rel=share)
+
+
+@pytest.mark.parametrize("odd", [0.0, 0.03, 1.0])
+@pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
+def test_what_geometric_weights_add_up_to_beyond_the_last_is_foretold(rate, odd):
+    count, k = 14, np.arange(60)
+    weights = np.exp(-rate * k) * np.where(k % 2, odd, 1.0)
+    block = (weights / np.sqrt(2.0 * k + 1.0))[:count, None] * np.eye(1, 4)
+    found = tails_of_blocks([block], 1e-9, [3.0])
+    to_come = weights[count:].sum()
+    assert found.analytic[0, 0]
+    assert to_come <= 1.001 * found.rest[0, 0] <= 6.0 * to_come
+    assert found.rest[0, 0] <= found.tail[0, 0]
+
+
+@pytest.mark.parametrize("eps", [3e-2, 1e-4])
+@pytest.mark.parametrize("tol", [1e-6, 1e-9])
+def test_layers_of_known_width_are_solved_once(eps, tol):
+    def exact(x, y):
+        return (x - np.exp((x - 1) / eps)) * np.sin(np.pi * y)
+
+    def equation(u, x, y):
+        e = u - exact(x, y)
+        return -eps * sf.laplacian(e) + e.dx
+
+    problem = sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u - exact(x, y))
+    solution = solved(problem, tol)
+    depth = np.concatenate([np.linspace(0, 1, 40), eps * np.geomspace(1e-3, 20, 60)])
+    x, y = np.meshgrid(1 - depth[depth <= 1], np.linspace(0, 1, 9))
+    error = np.abs(solution(x, y) - exact(x, y)).max()
+    assert len(solution.history) == 1
+    assert error <= min(tol, 3 * solution.error_estimate)

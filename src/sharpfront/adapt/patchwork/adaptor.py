@@ -117,8 +117,8 @@ class Patches:
         plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
         tiling = banded(problem, plain, self.settings, tol, most)
-        if tiling is plain:
-            tiling = with_poles(problem, cut_along_edges(problem, tiling))
+        if tiling is plain and (cut := cut_along_edges(problem, tiling)) is not tiling:
+            tiling = with_poles(problem, cut)
         tiling = collared(problem, tiling, self.settings, tol)
         waves = Waves.of(problem, tiling)
         cells = first_cells(problem, tiling, self.settings, tol, most // 2, waves)
@@ -162,7 +162,7 @@ class Patches:
         mode = soft_mode(state, approximation, moving, self.leastsquares)
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
-        short = not np.any(_counted(state, tails, mode, aim).tail > aim)
+        short = not np.any(_counted(state, tails, mode, aim).rest > aim)
         settled = state.final or (short and not moving)
         if settled and not state.unsettled:
             certifier = self._certifier(state)
@@ -220,6 +220,9 @@ class Patches:
             return self._within(state, closer, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):
             return self._within(state, deeper, state.aim, certified=True)
+        if np.any(_counted(state, assessment.tails, assessment.mode, state.aim).tail > state.aim):
+            # What the weights to come add up to was small enough, the last weights were not yet.
+            return self._next(state, assessment, state.aim)
         lower = LOWERED * tol / assessment.reached
         aim = state.aim * min(LOWERED, max(LEAST_LOWERED, lower))
         return self._next(state, assessment, max(aim, SMALLEST))

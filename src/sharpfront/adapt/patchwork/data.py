@@ -244,7 +244,7 @@ def _data_tails(looks: _Looks, patches: Sequence[Patch]) -> Tails:
                     missed = _gaps_along(looks, patch, look.places[worst], float(gap[worst]))
             t, w = np.where(missed > 1.0, missed, t), np.where(missed > 1.0, np.inf, w)
             tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
-    return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail)
+    return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail, tail)
 
 
 def _gaps_along(looks: _Looks, patch: Patch, place: FloatArray, gap: float) -> FloatArray:

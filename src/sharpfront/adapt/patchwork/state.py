@@ -255,8 +255,10 @@ def tolerance_of(state: PatchState, approximation: Approximation) -> float:
     bend by a tenth of what they should agree to 1 to 40 % of themselves, and if they bend by less
     than one, that may be below the tolerance.
     """
+    if state.rows.is_simple:
+        return state.tol
     size = float(np.abs(compared_values(approximation)).max())
-    if state.rows.is_simple or not np.isfinite(size) or size < ALIKE * state.tol:
+    if not np.isfinite(size) or size < ALIKE * state.tol:
         return state.tol
     return min(state.tol, max(ALIKE, state.tol) * size)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,6 @@ FLAT, NOISE = 0.1, 0.5
 # Functions are asked for that would bring a tail to this share of what is aimed at: weights do not
 # fall evenly, and one turn more costs more than one function.
 SHORTER = 0.3
-# What of several unknowns the worst counts of.
-WORST = ("tail", "wanted", "last")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,19 +43,33 @@ class Tails:
     Parameters
     ----------
     tail
-        What the weights to come add up to, in units of each unknown's scale, (patches, d).
+        The last weights, or what those to come add up to if they do not fall geometrically, in
+        units of each unknown's scale, (patches, d).
     wanted
         How many functions would bring it to what is aimed at; inf if weights do not fall.
     analytic
         Whether weights fall geometrically.
     last
         The last weights themselves.
+    rest
+        What the weights to come add up to.
     """
 
     tail: FloatArray
     wanted: FloatArray
     analytic: NDArray[np.bool_]
     last: FloatArray
+    rest: FloatArray
+
+    @classmethod
+    def worst_of(cls, found: Sequence[Tails]) -> Tails:
+        """Return the longest of several unknowns' tails."""
+        most = {
+            f.name: np.max([getattr(t, f.name) for t in found], axis=0)
+            for f in fields(cls)
+            if f.name != "analytic"
+        }
+        return cls(analytic=np.all([t.analytic for t in found], axis=0), **most)
 
     @property
     def singular(self) -> float:
@@ -97,6 +109,7 @@ class SoftMode:
             tail=np.maximum(tails.tail, factor * self.tails.tail),
             wanted=np.maximum(tails.wanted, self.tails.wanted),
             last=np.maximum(tails.last, factor * self.tails.last),
+            rest=np.maximum(tails.rest, factor * self.tails.rest),
         )
 
 
@@ -132,9 +145,7 @@ def tails_of(
         own = [part * block for part, block in zip(share, blocks, strict=True)]
         frames = [patch.frame for patch in basis.patches]
         found.append(tails_of_blocks(own, aim, least, frames=frames))
-    analytic = np.all([f.analytic for f in found], axis=0)
-    tail, wanted, last = (np.max([getattr(f, k) for f in found], axis=0) for k in WORST)
-    return Tails(tail, wanted, analytic, last)
+    return Tails.worst_of(found)
 
 
 def loudest(tails: Tails, aim: float) -> Tails:
@@ -180,8 +191,8 @@ def tails_of_blocks(
         [_along(p, aim, fall, is_joint(len(each))) for p in each]
         for each, fall in zip(profiles, least, strict=True)
     ]
-    tail, wanted, analytic, last = np.moveaxis(np.array(rows, dtype=float), -1, 0)
-    return Tails(tail, wanted, analytic > 0, last)
+    tail, wanted, analytic, last, rest = np.moveaxis(np.array(rows, dtype=float), -1, 0)
+    return Tails(tail, wanted, analytic > 0, last, rest)
 
 
 def _profiles(block: FloatArray, functions: tuple[int, ...]) -> list[FloatArray]:
@@ -201,8 +212,8 @@ def _profiles(block: FloatArray, functions: tuple[int, ...]) -> list[FloatArray]
 
 def _along(
     profile: FloatArray, aim: float, least: float, joint: bool
-) -> tuple[float, float, bool, float]:
-    """Return tail, functions wanted, whether a profile falls geometrically, last weights.
+) -> tuple[float, float, bool, float, float]:
+    """Return tail, functions wanted, whether a profile falls geometrically, last weights, rest.
 
     Functions up to a joint degree have all that are as high in one weight of the profile: where it
     falls as k^-s, the weights to come add up to p / (s - 1) last ones.
@@ -212,7 +223,7 @@ def _along(
     last = tail = float(profile[-LAST:].max())
     floor = max(ROUNDING * float(envelope[0]), 1e-300)
     if envelope[0] <= 0.1 * aim or tail <= floor:
-        return tail, float(np.argmax(envelope <= max(0.1 * aim, floor))), True, last
+        return tail, float(np.argmax(envelope <= max(0.1 * aim, floor))), True, last, tail
     start = p // 2 - 1 if p > 5 else 0
     stop = max(int(np.flatnonzero(envelope > floor)[-1]), start + 1)
     fall = math.log(max(envelope[start], floor) / max(envelope[stop], floor))
@@ -221,10 +232,13 @@ def _along(
         most = p ** (SUM if end > FLAT else NOISE)
         power = fall / math.log((stop + 1) / (start + 1))
         tail *= min(most, p / max(power - 1.0, 1e-9)) if joint else most
-        return tail, math.inf if tail > aim else float(p), False, last
+        return tail, math.inf if tail > aim else float(p), False, last, tail
+    rate = fall / (stop - start)
+    # Odd and even weights may differ: the next ones are counted as those after the last pair.
+    rest = tail * min(1.0, math.exp(-LAST * rate) / -math.expm1(-rate))
+    wanted = float(p)
     if envelope[-1] <= 0.1 * aim:
-        return tail, float(np.argmax(envelope <= 0.1 * aim)), True, last
-    if envelope[-1] <= aim:
-        return tail, float(p), True, last
-    short = math.log(float(envelope[-1]) / (SHORTER * aim))
-    return tail, p + short * (stop - start) / fall, True, last
+        wanted = float(np.argmax(envelope <= 0.1 * aim))
+    elif envelope[-1] > aim:
+        wanted += math.log(float(envelope[-1]) / (SHORTER * aim)) / rate
+    return tail, wanted, True, last, rest
