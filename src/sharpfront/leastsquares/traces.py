@@ -26,8 +26,8 @@ from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 # took up to 1.4 times as long with the card.
 LARGE = 20_000
 # Leaves that have no matrices in common are factored so many at a time: with 256 columns each their
-# rows take a quarter of a GB.
-AT_ONCE = 512
+# rows take a tenth of a GB.
+AT_ONCE = 128
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.poles import with_poles
 from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
-from sharpfront.adapt.patchwork.settings import PatchSettings
+from sharpfront.adapt.patchwork.settings import SETTINGS, PatchSettings
 from sharpfront.adapt.patchwork.soft import soft_mode
 from sharpfront.adapt.patchwork.start import cut_along_edges, first_cells, layers_along_walls
 from sharpfront.adapt.patchwork.state import (
@@ -60,10 +60,6 @@ from sharpfront.solution import Estimate
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
 # 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
 AMPLIFIED = 1e9
-# Weights are asked to be smaller by what an estimate lacks and this factor, but at once by no more
-# than the other: estimates fall faster than weights do. With 0.01 a cavity at Re = 1000 took 41 000
-# functions instead of 28 000.
-LOWERED, LEAST_LOWERED = 0.3, 0.1
 # So many estimates in a row that do not fall end the search.
 PATIENCE = 3
 # Below this an estimate that does not fall may be rounding, which its weights tell.
@@ -75,9 +71,6 @@ FEWEST = 6
 # Where sources alone take more functions than allowed, first patches are those of a looser
 # tolerance, down to this one.
 LOOSEST = 0.1
-# Patches of systems and beyond order two keep all but so many of the functions they begin with:
-# with six of them the fit of a beam is off by as much as the beam is bent.
-KEEPING = 2
 # Where cells for the softest mode are too many, its weights are left so many times longer.
 LOOSER = (1.0, 10.0, 100.0)
 _UNBALANCED = (
@@ -95,14 +88,11 @@ class Patches:
     ----------
     max_kernels
         The most functions of all unknowns together.
-    settings
-        The constants of the adaptation.
     leastsquares
         The method.
     """
 
     max_kernels: int = 60_000
-    settings: PatchSettings = field(default_factory=PatchSettings)
     leastsquares: Tree = field(default_factory=Tree)
 
     def start(self, problem: Problem, tol: float, seed: int) -> PatchState:
@@ -116,13 +106,13 @@ class Patches:
             )
         plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
-        tiling = banded(problem, plain, self.settings, tol, most)
+        tiling = banded(problem, plain, SETTINGS, tol, most)
         if tiling is plain and (cut := cut_along_edges(problem, tiling)) is not tiling:
             tiling = with_poles(problem, cut)
-        tiling = collared(problem, tiling, self.settings, tol)
+        tiling = collared(problem, tiling, SETTINGS, tol)
         waves = Waves.of(problem, tiling)
-        cells = first_cells(problem, tiling, self.settings, tol, most // 2, waves)
-        for settings, asked in _poorer(self.settings, tol):
+        cells = first_cells(problem, tiling, SETTINGS, tol, most // 2, waves)
+        for settings, asked in _poorer(SETTINGS, tol):
             if functions_of(cells) <= most:
                 break
             cells = first_cells(problem, tiling, settings, asked, most // 2, waves)
@@ -132,7 +122,7 @@ class Patches:
         rows = PatchRows(problem, seed)
         jumps = Jumps.of(problem, tiling, tol)
         missing = lacking(problem, tol)
-        depths = layers_along_walls(problem, tiling, self.settings, tol)
+        depths = layers_along_walls(problem, tiling, SETTINGS, tol)
         return PatchState(
             problem,
             tol,
@@ -162,7 +152,7 @@ class Patches:
         mode = soft_mode(state, approximation, moving, self.leastsquares)
         certificate = None
         value = max(1.0, float(tails.tail.max()) / state.tol) * state.tol
-        short = not np.any(_counted(state, tails, mode, aim).rest > aim)
+        short = bool(np.all(_counted(state, tails, mode, aim).rest <= aim))
         settled = state.final or (short and not moving)
         if settled and not state.unsettled:
             certifier = self._certifier(state)
@@ -202,7 +192,7 @@ class Patches:
             tails = _counted(state, assessment.tails, assessment.mode, state.aim)
             moving = state.soft and not np.any(tails.tail > state.aim)
             state = replace(state, moves=state.moves + moving)
-            lower = LEAST_LOWERED * state.aim if moving else state.aim
+            lower = SETTINGS.least_lowered * state.aim if moving else state.aim
             return self._next(state, assessment, max(lower, SMALLEST))
         state = replace(noted(state, assessment), moves=0)
         found = state.answer
@@ -223,8 +213,8 @@ class Patches:
         if np.any(_counted(state, assessment.tails, assessment.mode, state.aim).tail > state.aim):
             # What the weights to come add up to was small enough, the last weights were not yet.
             return self._next(state, assessment, state.aim)
-        lower = LOWERED * tol / assessment.reached
-        aim = state.aim * min(LOWERED, max(LEAST_LOWERED, lower))
+        lower = SETTINGS.lowered * tol / assessment.reached
+        aim = state.aim * min(SETTINGS.lowered, max(SETTINGS.least_lowered, lower))
         return self._next(state, assessment, max(aim, SMALLEST))
 
     def _deeper(self, state: PatchState, assessment: PatchAssessment) -> list[Cell]:
@@ -304,9 +294,7 @@ class Patches:
         return self._given_up(state) if certified else state
 
     def _certifier(self, state: PatchState) -> Certifier:
-        return Certifier(
-            state.rows, state.tiling, self.leastsquares, self.settings, state.waves, state.jumps
-        )
+        return Certifier(state.rows, state.tiling, self.leastsquares, state.waves, state.jumps)
 
     def _cells(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
         """Return finer cells, and whether any had to be."""
@@ -316,7 +304,7 @@ class Patches:
             state.cells,
             tails,
             aim,
-            self.settings.disturbed * (1.0 if len(periods) > 1 else 0.03),
+            SETTINGS.disturbed * (1.0 if len(periods) > 1 else 0.03),
             limits,
             periods,
             state.corners,
@@ -325,9 +313,9 @@ class Patches:
 
     def _limits(self, state: PatchState) -> Limits:
         """Return how many functions patches may have along an axis."""
-        base = self.settings.functions(state.tol)
-        most = self.settings.most(state.tol, state.problem.domain.dimension)
-        least = FEWEST if state.rows.is_simple else base - (0 if state.soft else KEEPING)
+        base = SETTINGS.functions(state.tol)
+        most = SETTINGS.most(state.tol, state.problem.domain.dimension)
+        least = FEWEST if state.rows.is_simple else base - (0 if state.soft else SETTINGS.keeping)
         return Limits(base, most, least)
 
     def _too_many(self, state: PatchState, cells: Sequence[Cell]) -> bool:

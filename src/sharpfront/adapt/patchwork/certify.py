@@ -28,7 +28,7 @@ from sharpfront.adapt.patchwork.corners import CornerChanges
 from sharpfront.adapt.patchwork.cuts import Cell, Flags
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.refine import richer
-from sharpfront.adapt.patchwork.settings import PatchSettings
+from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.vertices import (
@@ -158,8 +158,6 @@ class Certifier:
         The problem on its domain.
     method
         Solves along the tree.
-    settings
-        The constants.
     waves
         How solutions oscillate.
     jumps
@@ -169,7 +167,6 @@ class Certifier:
     rows: PatchRows
     tiling: Tiling
     method: Tree
-    settings: PatchSettings
     waves: Waves
     jumps: Jumps
 
@@ -184,7 +181,7 @@ class Certifier:
         """Return what the looks find for a solution on cells."""
         finer = [c.patch for c in richer(cells)]
         more, probe = self._solved(finer, 1.0)
-        other, _ = self._solved(finer, self.settings.heavier)
+        other, _ = self._solved(finer, SETTINGS.heavier)
         own = compared_values(approximation)
         away = compared_away(self.jumps, [c.patch for c in cells])
         grown = self._grown(finer, probe, away)

@@ -13,14 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.adapt.patchwork.cuts import Cell, at_corners, fall_of, functions_of_rings, rings
+from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.arrays import FloatArray
-
-# Patches at corners are cut until they leave this share of the tolerance.
-DEEPER = 0.5
-# What they leave is felt less and less up to so many times their size: as r^-a, a share of 0.03 of
-# it for a = 1/2.
-NEAR = 1000.0
 
 
 @dataclass(frozen=True)
@@ -48,11 +43,11 @@ class CornerChanges:
         tol: float,
     ) -> CornerChanges:
         """Return the changes at corners, from the largest change on each cell."""
-        singular = ~tails.analytic.all(axis=1) & (changes > DEEPER * tol)
+        singular = ~tails.analytic.all(axis=1) & (changes > SETTINGS.deeper * tol)
         at = at_corners(cells, corners)
         middles = np.concatenate([c.patch.points([np.zeros(1)] * c.patch.dimension) for c in cells])
         far = np.ones(len(cells), dtype=bool)
-        reach = NEAR * np.array([float(c.patch.sides.max()) for c in cells])
+        reach = SETTINGS.near * np.array([float(c.patch.sides.max()) for c in cells])
         # One that was never cut towards its corner has nothing to do with it, and of one that is
         # felt all over the domain nobody can tell what is its own.
         cut = [c.corner == end and math.isfinite(c.tail) for c, end in zip(cells, at, strict=True)]
@@ -93,10 +88,10 @@ class CornerChanges:
         sizes: dict[int, float] = {}
         for i, left in self.at.items():
             fall = fall_of(cells[i], float(longest[i]))
-            levels = math.ceil(-math.log(left / (DEEPER * tol)) / fall)
+            levels = math.ceil(-math.log(left / (SETTINGS.deeper * tol)) / fall)
             size = float(cells[i].patch.sides.max()) * 0.5**levels
             sizes[places[i]] = min(size, sizes.get(places[i], size))
-        smaller = max(self.at.values()) / (DEEPER * tol)
+        smaller = max(self.at.values()) / (SETTINGS.deeper * tol)
         out: list[Cell] = []
         for cell, end, place, tail in zip(cells, at, places, longest.tolist(), strict=True):
             size = float(cell.patch.sides.max())

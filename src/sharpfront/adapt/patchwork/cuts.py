@@ -10,28 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap, Chart
 
-# A patch beside a much thinner one is cut at so many times that one's thickness.
-GRADING = 2.5
-# A patch that was cut towards the same point in a row so often is cut several times at once.
-LOOK_AHEAD = 2
-# Towards a corner of the domain the first cuts are so many at once, enough to see how the tail
-# falls; further ones all that are then foretold, up to so many times those made.
-FIRST, AHEAD = 3, 6
-# How fast a tail falls is told from as many cuts as there were since, but of old ones no more than
-# make up so many: two cuts may end where the fit of other patches is what is left.
-ENOUGH = 8
 # Tails that fall by less with each cut, as a logarithm, do not fall.
 SLOWEST = 0.1
-# A patch cut along both axes towards a corner is at most so many times longer than thick.
-ROUND = 4.0
-# Weights fall by e^-RING with each function on a patch as far from a singularity as it is long,
-# log(3 + 2 sqrt(2)); besides those for what is left there, a ring takes so many functions.
-RING, BESIDES = 1.76, 5
-
 # A patch that is less than so many floats long is not cut: Gauss points would be its corners.
 FLOATS = 4096.0
 
@@ -111,7 +96,7 @@ def split(
     """Return the parts of a cell, cut further towards a point that calls for it."""
     worst = float(tail.max())
     # Cuts that keep neighbours alike say nothing of how the tail falls.
-    known = math.isfinite(cell.tail) and cell.run >= LOOK_AHEAD
+    known = math.isfinite(cell.tail) and cell.run >= SETTINGS.look_ahead
     if not known or not axes.all() or -1 in cell.corner:
         return parts_of(cell, axes, functions, worst, thin)
     levels = max(1, min(cell.run + 1, math.ceil(math.log(aim / worst) / fall_of(cell, worst))))
@@ -125,17 +110,17 @@ def cut_to_corner(
     worst, d, cut = float(tail.max()), len(corner), np.array(corner) >= 0
     sides, least = cell.patch.sides, float(cell.patch.sides[cut].min())
     same = np.full(d, functions[1])
-    long = cut & (sides > ROUND * least)
+    long = cut & (sides > SETTINGS.round * least)
     if long.any():
         # Along the longer side only, as near to the corner as the patch is thick.
         thin = np.full((d, 2), np.inf)
         thin[range(d), corner] = np.where(long, least, np.inf)
         return parts_of(cell, long, same, worst, thin)
     if cell.corner != corner or not math.isfinite(cell.tail):
-        return rings(cell, corner, worst, [same] * (FIRST + 1))
+        return rings(cell, corner, worst, [same] * (SETTINGS.first + 1))
     fall = fall_of(cell, worst)
     # Where it did not fall nothing is foretold: it may have been disturbed.
-    most = AHEAD * cell.run if fall < -SLOWEST else 2 * FIRST
+    most = SETTINGS.ahead * cell.run if fall < -SLOWEST else 2 * SETTINGS.first
     levels = max(1, min(most, math.ceil(math.log(aim / worst) / fall)))
     counts = functions_of_rings(worst / aim, fall, levels, functions)
     return rings(cell, corner, worst, [*(np.full(d, p) for p in counts), same])
@@ -146,7 +131,7 @@ def functions_of_rings(
 ) -> list[int]:
     """Return how many functions along an axis the rings around a corner take, within limits."""
     left = math.log(smaller) + fall * np.arange(levels)
-    return list(np.clip(np.ceil(left / RING) + BESIDES, *functions).astype(int))
+    return list(np.clip(np.ceil(left / SETTINGS.ring) + SETTINGS.besides, *functions).astype(int))
 
 
 def fall_of(cell: Cell, tail: float) -> float:
@@ -189,7 +174,7 @@ def rings(
 
 def _before(cell: Cell, corner: tuple[int, ...], tail: float, levels: int) -> tuple[float, int]:
     """Return the tail to compare that of a part with, and how many cuts ago it was."""
-    if corner == cell.corner and cell.levels < ENOUGH and math.isfinite(cell.tail):
+    if corner == cell.corner and cell.levels < SETTINGS.enough and math.isfinite(cell.tail):
         return cell.tail, cell.levels + levels
     return tail, levels
 
@@ -219,7 +204,7 @@ def parts_of(
 def _place(side: AxisMap, thin: FloatArray) -> float:
     """Return where a side is cut: in the middle, or near a much thinner neighbour."""
     end = int(np.argmin(thin))
-    depth = GRADING * float(thin[end])
+    depth = SETTINGS.balance * float(thin[end])
     if depth < 0.25 * side.length:
         return side.high - depth if end else side.low + depth
     return float(side.points(np.zeros(1))[0])

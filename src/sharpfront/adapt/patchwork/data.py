@@ -13,8 +13,8 @@ import numpy as np
 from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.refine import Limits, functions_of, refined
-from sharpfront.adapt.patchwork.settings import PatchSettings
-from sharpfront.adapt.patchwork.tails import ANALYTIC, Tails, tails_of_blocks
+from sharpfront.adapt.patchwork.settings import SETTINGS, PatchSettings
+from sharpfront.adapt.patchwork.tails import Tails, tails_of_blocks
 from sharpfront.adapt.spikes import spread
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import leading_degrees
@@ -28,8 +28,8 @@ from sharpfront.rows.moments import projected
 from sharpfront.rows.norm import felt_size
 from sharpfront.rows.values import form_at, taylor_of
 
-# Sources are resolved to so many tolerances, in units of u, and coefficients to this share.
-SOURCE, COEFFICIENT = 30.0, 1e-2
+# Coefficients are resolved to this share.
+COEFFICIENT = 1e-2
 # Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
 HALVINGS = 24
 # Data are also looked at on the way to the sides of a patch, at these shares of them, and into its
@@ -38,14 +38,8 @@ CLOSER = 0.25 ** np.arange(1, 13)
 ACROSS = (0.13, 0.57, 0.91)
 # A place on a side is looked at so far inside, in units of the patch.
 BESIDE = 1e-9
-# Patches are cut at told places, further apart than this share of the patch: what lies closer is
-# left to halving, since patches much smaller than their neighbours cost digits.
-APART = 1e-2
 # Places that formulas tell of, about, in all; of more than these every second is looked at.
 PLACES = 2500
-# Data are missed at a place, not just unresolved, if they differ there by so many times what the
-# patch's own points say is unresolved.
-MISSED = 10.0
 # Further places, spread evenly.
 SPREAD = 500
 _NOWHERE = np.empty((0, 2))
@@ -139,7 +133,7 @@ class _Looks:
                 assert patch.frame is not None
                 block = patch.frame.fitted(values[:n]).reshape(patch.functions)
                 gap = felt * np.abs(values - _interpolated(block, patch, every))
-                own = tails_of_blocks([block], 1.0, [ANALYTIC], frames=[patch.frame])
+                own = tails_of_blocks([block], 1.0, [SETTINGS.analytic], frames=[patch.frame])
                 missed = np.where(own.tail[0] > 0.1 * own.tail.max(), gap[:n].max(), 0.0)
                 seen.append((np.where(missed > 1.0, missed, 0.0), own.wanted[0]))
                 gaps.append(gap[n:])
@@ -198,7 +192,7 @@ def _cut_where_missed(looks: _Looks, cells: list[Cell]) -> list[Cell]:
         narrow = [_gaps_along(looks, cell.patch, place, np.inf) > 1.0 for place in places]
         for a, m in enumerate(cell.patch.maps):
             own = [x for x, along in zip(at[:, a].tolist(), narrow, strict=True) if along[a]]
-            ends = _apart([m.low, m.high], own, APART * m.length)
+            ends = _apart([m.low, m.high], own, SETTINGS.apart * m.length)
             sides.append([AxisMap(low, high) for low, high in itertools.pairwise(ends)])
         for maps in itertools.product(*sides):
             out.append(replace(cell, patch=replace(cell.patch, maps=maps)))
@@ -221,7 +215,7 @@ def _misfit(look: _Look) -> FloatArray:
     """
     gap = np.zeros(len(look.places))
     for (tail, _), own in zip(look.seen, look.gaps, strict=True):
-        gap = np.maximum(gap, np.where(own > MISSED * float(tail.max()), own, 0.0))
+        gap = np.maximum(gap, np.where(own > SETTINGS.missed * float(tail.max()), own, 0.0))
     told, spread_out = look.told
     gap[told : told + spread_out] = 0.0
     worst = int(np.argmax(gap))
@@ -237,7 +231,7 @@ def _data_tails(looks: _Looks, patches: Sequence[Patch]) -> Tails:
         look = looks(patch)
         for (t, w), gap in zip(look.seen, look.gaps, strict=True):
             missed = np.ones_like(t)
-            if gap.max(initial=0.0) > max(1.0, MISSED * t.max()):
+            if gap.max(initial=0.0) > max(1.0, SETTINGS.missed * t.max()):
                 missed = np.full_like(t, gap.max())
                 if patch.cut is None:
                     worst = int(np.argmax(gap))
@@ -304,7 +298,7 @@ def _data(
     size = np.maximum(felt_size(mapped, patch.sides, rough, extent)[0], 1e-300)
     mean = float(np.mean(size))
     closer = _from_poles(looks.poles, patch, points)
-    data = [(closer * found.rhs / mean / (SOURCE * looks.tol), mean / size)]
+    data = [(closer * found.rhs / mean / (SETTINGS.source * looks.tol), mean / size)]
     every = np.ones(len(points))
     varying = [closer * c for c in found.coefficients if np.ptp(c) > 0]
     data += [(c / np.abs(c).max() / COEFFICIENT, every) for c in varying]
@@ -371,7 +365,7 @@ def _interpolated(block: FloatArray, patch: Patch, points: FloatArray) -> FloatA
 
 def _beyond(block: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
     """Return the size of the weights beyond a patch's functions, and the functions they want."""
-    found = tails_of_blocks([block], 1.0, [ANALYTIC], [functions])
+    found = tails_of_blocks([block], 1.0, [SETTINGS.analytic], [functions])
     tail = _tails_beyond(block, functions)
     return np.where(tail > 1.0, tail, 0.0), found.wanted[0]
 

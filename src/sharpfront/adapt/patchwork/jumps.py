@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.blocks import ROUNDING, Block, Tiling
 from sharpfront.adapt.patchwork.compatibility import Compatibility, Side
-from sharpfront.adapt.patchwork.cuts import ENOUGH, Cell
+from sharpfront.adapt.patchwork.cuts import Cell
+from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.solids import Wall
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.arrays import FloatArray
@@ -112,7 +113,11 @@ class Jumps:
         """Return the places with those at which tails did not fall while they were cut."""
         found: set[Place] = set()
         for cell, tail in zip(cells, tails.tail.max(axis=1), strict=True):
-            if tail > aim and cell.levels >= ENOUGH and tail >= FALLING**cell.levels * cell.tail:
+            if (
+                tail > aim
+                and cell.levels >= SETTINGS.enough
+                and tail >= FALLING**cell.levels * cell.tail
+            ):
                 corner = cell.patch.points([np.array([1.0 if e else -1.0]) for e in cell.corner])
                 found.add(tuple(corner[0].tolist()))
         late = found.difference(self.places)

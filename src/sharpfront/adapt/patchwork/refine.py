@@ -18,34 +18,13 @@ from sharpfront.adapt.patchwork.cuts import (
     parts_of,
     split,
 )
+from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.tails import Tails, loudest
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import faces_of
 
-# No patch is more than so many times longer than a neighbour along their common side.
-BALANCE = 2.5
-# Unless less than this part of the shorter one touches it: strips of two charts end side by side.
-PASSING = 2.0
-# Tails that may be another's doing wait, unless the others are on patches with less than this share
-# of all functions: a solve costs as much whether few or many patches have changed. Without that
-# circular fronts took 12 solves, with 0.3 of it 7 and with this 6, an L 6 and 5; a star as many.
-BULK = 0.5
-# An axis whose tail is below this share of the longest of its patch waits.
-SHARE = 0.1
-# A resolved patch keeps so many functions more than it needs. It is relieved once, and not if it
-# was raised: one that was made too poor would be raised and relieved in turn.
-SPARED = 2
-# More functions than foretold do not come again where the foretold ones left the tail longer than
-# this many times what was promised: then weights do not fall geometrically.
-MISSED = 3.0
-# A half needs this share of the functions, where weights fall geometrically.
-HALF = 0.6
-# A layer along a wall is cut off if it takes no more than this share of its patch.
-STRIP = 0.4
-# And if its patch is at least this share of the wall long: in shorter ones it is thinner.
-ALONG = 0.5
 # Tails that are not finite count as this long.
 BOUND = 1e300
 
@@ -113,10 +92,10 @@ def refined(
     changed = False
     for i, cell in enumerate(cells):
         tail, wanted = tails.tail[i], tails.wanted[i]
-        long = tail > max(least, SHARE * tail.max())
+        long = tail > max(least, SETTINGS.share * tail.max())
         if long.any():
             changed = True
-            wanted = np.where(tail > MISSED * cell.promise, np.inf, wanted)
+            wanted = np.where(tail > SETTINGS.broken * cell.promise, np.inf, wanted)
             strips = _cut_off(cell, long & (wanted > limits.most), deep[i], limits.most)
             if len(strips) > 1:
                 out += strips
@@ -135,11 +114,11 @@ def _in_turn(
     sizes = np.array([cell.patch.size for cell in cells])
     loud = loudest(tails, aim)
     least = max(aim, disturbed * float(loud.tail.max()))
-    if sizes[loud.tail.max(axis=1) > least].sum() >= BULK * sizes.sum():
+    if sizes[loud.tail.max(axis=1) > least].sum() >= SETTINGS.bulk * sizes.sum():
         return loud, least
     longest = tails.tail.max(axis=1)
     order = np.argsort(-longest)
-    enough = int(np.searchsorted(np.cumsum(sizes[order]), BULK * sizes.sum()))
+    enough = int(np.searchsorted(np.cumsum(sizes[order]), SETTINGS.bulk * sizes.sum()))
     return tails, max(aim, min(least, float(np.nextafter(longest[order[enough]], 0.0))))
 
 
@@ -156,7 +135,7 @@ def _relieved(cell: Cell, wanted: FloatArray, least: int) -> Cell:
     if cell.relieved or math.isfinite(cell.promise):
         return cell
     functions = tuple(
-        min(p, max(least, math.ceil(w) + SPARED)) if w < p else p
+        min(p, max(least, math.ceil(w) + SETTINGS.spared)) if w < p else p
         for p, w in zip(cell.patch.functions, wanted, strict=True)
     )
     return replace(cell, patch=replace(cell.patch, functions=functions), relieved=True)
@@ -179,7 +158,7 @@ def _enriched(
         towards = _towards(corner, long, wanted, axes)
         if towards is not None:
             return cut_to_corner(cell, tail, aim, (limits.least, limits.base), towards)
-        halves = np.where(np.isfinite(wanted), np.ceil(HALF * wanted) + 1, limits.base)
+        halves = np.where(np.isfinite(wanted), np.ceil(SETTINGS.half * wanted) + 1, limits.base)
         counts = np.clip(halves, limits.base, limits.most).astype(int)
         return split(cell, tail, axes, aim, counts, thin)
     functions = tuple(
@@ -206,7 +185,7 @@ def _too_many(patch: Patch, wanted: FloatArray, long: Flags, most: int) -> Flags
     wanted = np.where(long, np.maximum(wanted, patch.functions), patch.functions)
     split = long & (wanted > 2 * most)
     allowed = float(most**patch.dimension)
-    while np.prod(np.where(split, HALF, 1.0) * np.minimum(wanted, 4 * most)) > allowed:
+    while np.prod(np.where(split, SETTINGS.half, 1.0) * np.minimum(wanted, 4 * most)) > allowed:
         rest = np.where(long & ~split, wanted, -1.0)
         if rest.max() < 0:
             break
@@ -234,7 +213,7 @@ def _at_walls(cells: Sequence[Cell], depths: Depths) -> FloatArray:
     for (chart, axis, end, place), (depth, length) in depths.items():
         for i, patch in enumerate(c.patch for c in cells):
             touches = patch.chart == chart and (patch.high if end else patch.low)[axis] == place
-            if touches and np.delete(patch.sides, axis).max() >= ALONG * length:
+            if touches and np.delete(patch.sides, axis).max() >= SETTINGS.along * length:
                 out[i, axis, end] = depth
     return out
 
@@ -245,7 +224,7 @@ def _cut_off(cell: Cell, long: Flags, deep: FloatArray, most: int) -> list[Cell]
     for m, p, unresolved, (below, above) in zip(
         cell.patch.maps, cell.patch.functions, long, deep, strict=True
     ):
-        fits = [int(unresolved and depth <= STRIP * m.length) for depth in (below, above)]
+        fits = [int(unresolved and depth <= SETTINGS.strip * m.length) for depth in (below, above)]
         ends = [m.low, *[m.low + below] * fits[0], *[m.high - above] * fits[1], m.high]
         maps = [AxisMap(a, b) for a, b in itertools.pairwise(ends)]
         counts = [*[most] * fits[0], p, *[most] * fits[1]]
@@ -273,7 +252,7 @@ def balanced(
                 continue
             d = cell.patch.dimension
             axes = np.array([a in cuts[k] for a in range(d)])
-            halves = np.ceil(HALF * np.array(cell.patch.functions)) + 1
+            halves = np.ceil(SETTINGS.half * np.array(cell.patch.functions)) + 1
             functions = np.minimum(cell.patch.functions, np.maximum(halves, base)).astype(int)
             out += parts_of(cell, axes, functions, cell.tail, np.full((d, 2), np.inf))
         now = out
@@ -290,10 +269,10 @@ def _unbalanced(cells: Sequence[Cell], periods: Sequence[float | None]) -> dict[
         # In units of the face: two charts may measure along it differently.
         below, above = (cells[c.patch].patch.sides[c.rest] / c.lengths for c in face.contacts)
         for i, (a, b) in enumerate(zip(below, above, strict=True)):
-            if min(a, b) > PASSING:
+            if min(a, b) > SETTINGS.passing:
                 continue
-            if a > BALANCE * b:
+            if a > SETTINGS.balance * b:
                 cuts.setdefault(face.below.patch, set()).add(face.below.rest[i])
-            elif b > BALANCE * a:
+            elif b > SETTINGS.balance * a:
                 cuts.setdefault(face.above.patch, set()).add(face.above.rest[i])
     return cuts

@@ -15,7 +15,7 @@ from sharpfront.adapt.patchwork.data import with_resolved_data
 from sharpfront.adapt.patchwork.layers import decay_rates
 from sharpfront.adapt.patchwork.poles import cut_at
 from sharpfront.adapt.patchwork.refine import balanced
-from sharpfront.adapt.patchwork.settings import PatchSettings
+from sharpfront.adapt.patchwork.settings import SETTINGS, PatchSettings
 from sharpfront.adapt.patchwork.tiling import cut_along
 from sharpfront.adapt.patchwork.waves import LOOKED, Waves, short_enough
 from sharpfront.arrays import FloatArray
@@ -27,8 +27,6 @@ from sharpfront.maps import AxisMap, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
 
-# A layer is cut off if that leaves more than this share of the room beside its wall.
-ROOM = 0.5
 # Beside curved boundaries the domain is looked at this close to a wall, as a share of the room.
 BESIDE = 1e-4
 # In space a layer's strip is cut once more, at this share of its depth: either part of e^-x then
@@ -207,7 +205,7 @@ class _Beside:
         chart = self.block.chart
         found = decay_rates(self.problem, points, self.axis, self.end, wave, chart)
         rates = np.concatenate(found)
-        thin = rates[rates * room > widths / ROOM]
+        thin = rates[rates * room > widths / SETTINGS.room]
         return widths / float(thin.min()) if len(thin) else None
 
     def strip(self, widths: float) -> tuple[float, float] | None:

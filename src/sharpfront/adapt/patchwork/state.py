@@ -18,6 +18,7 @@ from sharpfront.adapt.patchwork.certify import (
 )
 from sharpfront.adapt.patchwork.cuts import Cell, Depths, at_corners
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.tails import SoftMode, Tails, tails_of
 from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.approximation import Approximation
@@ -30,8 +31,6 @@ from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
 
-# An estimate that falls by less than this factor has brought nothing.
-PROGRESS = 0.7
 # Solutions that are wrong in the same way do not agree to this share of themselves.
 ALIKE = 1e-3
 # Two solutions may be so many times as far apart as both estimates allow for, and the estimate of
@@ -207,7 +206,7 @@ def noted(state: PatchState, assessment: PatchAssessment) -> PatchState:
         told = replace(best.certificate, moved=missed)
         estimate = replace(best.estimate, value=max(best.estimate.value, missed))
         best = replace(best, certificate=told, estimate=estimate)
-    idle = 0 if missed or assessment.reached < PROGRESS * best.reached else state.idle + 1
+    idle = 0 if missed or assessment.reached < SETTINGS.progress * best.reached else state.idle + 1
     if assessment.reached <= best.reached:
         best = assessment
     return replace(state, best=best, idle=idle)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Frame
@@ -19,21 +20,6 @@ from sharpfront.bases.patchwork import PatchworkBasis
 ROUNDING = 3e-14
 # So many last functions count as the tail: odd and even ones may differ.
 LAST = 2
-# Weights of a function that is analytic beyond its patch fall by e^-ANALYTIC over their second
-# half; if they fall by less the patch has a singularity, and all the weights to come add up to
-# count^1.5 last ones.
-ANALYTIC = 3.5
-# At a corner of the domain singularities are the rule, and weights of those of right angles,
-# r^2 log r, fall by 4.2; what is analytic there falls by this.
-AT_CORNER = 6.0
-SUM = 1.5
-# Where the last two weights are no smaller than the two before, not even as those of a jump are (by
-# e^-0.2), they are what the fit leaves of an error elsewhere: noise, that adds up with the root of
-# its count.
-FLAT, NOISE = 0.1, 0.5
-# Functions are asked for that would bring a tail to this share of what is aimed at: weights do not
-# fall evenly, and one turn more costs more than one function.
-SHORTER = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +121,7 @@ def tails_of(
     at_corner
         Whether each patch lies at a corner of the domain.
     """
-    least = [AT_CORNER if at else ANALYTIC for at in at_corner]
+    least = [SETTINGS.at_corner if at else SETTINGS.analytic for at in at_corner]
     found: list[Tails] = []
     for scale, share, (unknown, basis) in zip(
         scales, shares, approximation.bases.items(), strict=True
@@ -229,16 +215,17 @@ def _along(
     fall = math.log(max(envelope[start], floor) / max(envelope[stop], floor))
     if fall < least:
         end = math.log(max(profile[-4:-2].max(), floor) / max(last, floor))
-        most = p ** (SUM if end > FLAT else NOISE)
+        most = p ** (SETTINGS.power if end > SETTINGS.flat else SETTINGS.noise_power)
         power = fall / math.log((stop + 1) / (start + 1))
         tail *= min(most, p / max(power - 1.0, 1e-9)) if joint else most
         return tail, math.inf if tail > aim else float(p), False, last, tail
-    rate = fall / (stop - start)
-    # Odd and even weights may differ: the next ones are counted as those after the last pair.
-    rest = tail * min(1.0, math.exp(-LAST * rate) / -math.expm1(-rate))
+    # Odd and even weights may differ: from the larger of the last ones, and LAST beyond that.
+    place = p - LAST + int(np.argmax(profile[-LAST:]))
+    rate = math.log(envelope[start] / last) / max(1, place - start)
+    rest = tail * min(1.0, math.exp(-LAST * rate) / -math.expm1(-rate)) if rate > 0 else tail
     wanted = float(p)
     if envelope[-1] <= 0.1 * aim:
         wanted = float(np.argmax(envelope <= 0.1 * aim))
     elif envelope[-1] > aim:
-        wanted += math.log(float(envelope[-1]) / (SHORTER * aim)) / rate
+        wanted += math.log(float(envelope[-1]) / (SETTINGS.shorter * aim)) * (stop - start) / fall
     return tail, wanted, True, last, rest
