@@ -10,6 +10,7 @@ import numpy as np
 from sharpfront.adapt import Patches
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.refine import functions_of, richer
+from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.state import PatchState, tails_in
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.approximation import Approximation
@@ -222,7 +223,7 @@ class _Search:
         self.level = self._level(self.state, self.level, miss)
         finer = replace(self.state, cells=tuple(richer(self.state.cells)))
         fine = self._level(finer, self.level, miss)
-        other = self._level(finer, fine, miss, self.adaptor.settings.heavier)
+        other = self._level(finer, fine, miss, SETTINGS.heavier)
         basis, base = basis_of(fine.pencil.patches), basis_of(self.level.pencil.patches)
         points = base.centres[:: max(1, base.size // COMPARED)]
         points = points[self.statement.problem.domain.contains(points)]
