@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,17 @@ class Program:
         self._slots: dict[int, int] = {}
         self._constants: list[Any] = []
         self._leaves: list[tuple[int, Key]] = []
-        self._calls: list[tuple[int, Callable[..., Any], tuple[int, ...]]] = []
+        # The slot, the function, its first two arguments and those after them.
+        self._calls: list[tuple[int, Callable[..., Any], int, int, tuple[int, ...]]] = []
         # Kept alive: slots are found by identity.
         self._expressions = tuple(expressions)
         for expression in self._expressions:
             for node in ordered(expression):
                 self._place(node)
         self._outputs = [self._slots[id(e)] for e in self._expressions]
+        # What a call made belongs to nobody else, and need not be copied.
+        single = len(self._expressions) == 1 and isinstance(self._expressions[0], Apply)
+        self._single = self._outputs[0] if single else None
 
     @property
     def leaves(self) -> frozenset[Key]:
@@ -47,14 +52,23 @@ class Program:
 
         What overflows or is no number is for the caller to ignore: `np.errstate` around all runs.
         """
-        values = list(self._constants)
+        values = self._constants.copy()
         for slot, key in self._leaves:
             values[slot] = environment[key]
-        for slot, function, arguments in self._calls:
-            values[slot] = function(*[values[i] for i in arguments])
+        for slot, function, first, second, more in self._calls:
+            if second < 0:
+                values[slot] = function(values[first])
+            elif more:
+                values[slot] = function(values[first], values[second], *[values[i] for i in more])
+            else:
+                values[slot] = function(values[first], values[second])
+        if self._single is not None:
+            found = values[self._single]
+            if isinstance(found, np.ndarray) and found.dtype == float and found.shape == (count,):
+                return found[None]
         out = np.empty((len(self._outputs), count))
-        for row, slot in zip(out, self._outputs, strict=True):
-            row[:] = values[slot]
+        for row, slot in enumerate(self._outputs):
+            out[row] = values[slot]
         return out
 
     def _place(self, node: Expression) -> None:
@@ -65,12 +79,42 @@ class Program:
         if isinstance(node, Leaf):
             self._leaves.append((slot, node.key))
         elif isinstance(node, Apply):
-            arguments = tuple(self._slots[id(a)] for a in node.arguments)
-            self._calls.append((slot, _as_float(node.function.evaluate), arguments))
+            function, own = _plain(node)
+            first, *others = (self._slots[id(a)] for a in own)
+            second = others[0] if others else -1
+            self._calls.append((slot, function, first, second, tuple(others[1:])))
+
+
+def _plain(node: Apply) -> tuple[Callable[..., Any], tuple[Expression, ...]]:
+    """Return what is called, and with which arguments; small whole powers are products."""
+    function, arguments = node.function.evaluate, node.arguments
+    if function is np.power and isinstance(arguments[1], Constant):
+        product = _PRODUCTS.get(arguments[1].value)
+        if product is not None:
+            return product, arguments[:1]
+    return _as_float(function), arguments
+
+
+def _cubed(x: Any) -> Any:
+    return x * x * x
+
+
+# A power takes thirty times as long.
+_PRODUCTS: dict[float, Callable[..., Any]] = {2.0: np.square, 3.0: _cubed}
 
 
 def _as_float(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function; conditions count as 0 and 1, for NumPy would refuse -(x > 0)."""
-    if isinstance(function, np.ufunc) and function.types[0].endswith("?"):
+    if isinstance(function, np.ufunc) and _tells(function):
         return lambda *arguments: np.asarray(function(*arguments), dtype=float)
     return function
+
+
+@cache
+def _tells(function: np.ufunc) -> bool:
+    """Tell whether a function of numbers returns conditions."""
+    try:
+        kinds = (np.dtype(float),) * function.nin + (None,) * function.nout
+        return bool(function.resolve_dtypes(kinds)[-1] == np.dtype(bool))
+    except TypeError:
+        return False

@@ -52,7 +52,16 @@ class Layout:
             self.below = self.above = tables.size * unknowns - 1
         self.order = (at[:, None] * block + np.arange(block)).ravel() if ring else None
         self.high = 2 * self.below + self.above + 1
-        self.scatter = (self.high * self.columns[:, None] + self.below + self.above + apart).ravel()
+        # Flat positions of blocks, by Gauss point before element, (q, N, K, size K).
+        flat = self.high * self.columns[:, None] + self.below + self.above + apart
+        flat = flat.reshape(elements, tables.points, unknowns, -1)
+        self.scatter = flat.transpose(1, 0, 2, 3).ravel()
+
+    @lru_cache(maxsize=4)  # noqa: B019 - layouts are made once and kept
+    def of_end(self, side: int, count: int) -> Index:
+        """Return the flat positions of all rows of an end, (rows * size * K,)."""
+        rows = range(count) if side == 0 else range(self.size - count, self.size)
+        return self.at_end(rows, -side).ravel()
 
     def empty(self) -> FloatArray:
         """Return a flat band of zeros."""
@@ -81,9 +90,9 @@ class Layout:
         return vectors if self.order is None else vectors[..., self.order]
 
     def factored(self, matrix: Any) -> tuple[Any, Any]:
-        """Return the factor of a band matrix, real or complex."""
+        """Return the factor of a band matrix, real or complex, in its place."""
         factor = lapack.dgbtrf if matrix.dtype == np.float64 else lapack.zgbtrf
-        lu, pivots, info = factor(matrix, self.below, self.above)
+        lu, pivots, info = factor(matrix, self.below, self.above, overwrite_ab=True)
         if info:
             raise np.linalg.LinAlgError("The matrix of a step is singular.")
         return lu, pivots

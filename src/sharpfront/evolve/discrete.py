@@ -40,6 +40,9 @@ class Rows:
         self.tangents = Program([t.coefficient for r in residuals for t in r.terms])
         # Whether rows hold rates, and their factors of the unknowns if those are always the same.
         self.timed = any(("derivative", n, (k, 1)) in self.values.leaves for n in names for k in _K)
+        # Whether place or time occur.
+        every = self.values.leaves | self.tangents.leaves
+        self.placed = any(key[0] == "coordinate" for key in every)
         factors = [t.coefficient for r in residuals for t in r.terms]
         numbers = [f.value for f in factors if isinstance(f, Constant)]
         self.fixed = numbers if len(numbers) == len(factors) and not self.timed else None
@@ -79,6 +82,12 @@ class Discrete:
         self.mixed = max((k for _, _, k, time in held if time), default=0)
         self.levels = max(tables.order, self.mixed + 1 if self.mixed else 0)
         self.full = any(k >= tables.order for rows in self.sides for _, _, k, _ in rows.terms)
+        # What ends hold of values alone, and what is given there, if that is always the same.
+        self.held = [self._held(side, rows) for side, rows in enumerate(self.sides)]
+        self.given = [
+            self.at_zero(rows, {}, 1) if len(rows) and rows.fixed and not rows.placed else None
+            for rows in self.sides
+        ]
         # An unknown's own part in its equation: itself, its second derivative and its rate.
         terms = self.equations.terms
         own = [
@@ -94,6 +103,21 @@ class Discrete:
             not k and not time and not _vanishes(every[n])
             for n, (_, _, k, time) in zip(own, self.own_terms, strict=True)
         )
+
+    def _held(self, side: int, rows: Rows) -> FloatArray | None:
+        """Return the rows of an end that hold values only, (1, rows, size * K)."""
+        if not len(rows) or rows.fixed is None or any(space for _, _, space, _ in rows.terms):
+            return None
+        matrix = np.zeros((1, len(rows), self.tables.size, self.unknowns))
+        for c, (i, j, _, _) in zip(rows.fixed, rows.terms, strict=True):
+            matrix[0, i, :, j] += c * self.tables.ends(0)[0, side]
+        return matrix.reshape(1, len(rows), -1)
+
+    def at_zero(self, rows: Rows, coordinates: Leaves, count: int) -> FloatArray:
+        """Return the values of rows of an end where all unknowns are zero, (count, rows)."""
+        nothing = np.zeros((self.levels + 1, count, self.unknowns))
+        leaves = self.leaves(coordinates, nothing, nothing[:0])
+        return rows.values.run(leaves, count).T
 
     def _at_ends(self) -> list[list[Residual]]:
         """Return what holds at the ends: conditions, and equations for what has too few of them.
@@ -140,16 +164,16 @@ class Discrete:
         coordinates
             Place and time.
         levels
-            Derivatives along x, (orders, unknowns, points).
+            Derivatives along x, (orders, points, unknowns, ...).
         rates
-            Derivatives along x of those along t, (orders, unknowns, points).
+            Derivatives along x of those along t, likewise.
         """
         found = dict(coordinates)
         for i, name in enumerate(self.names):
             for k in range(len(levels)):
-                found["derivative", name, (k, 0)] = levels[k, i]
+                found["derivative", name, (k, 0)] = levels[k, :, i].reshape(-1)
             for k in range(len(rates)):
-                found["derivative", name, (k, 1)] = rates[k, i]
+                found["derivative", name, (k, 1)] = rates[k, :, i].reshape(-1)
         return found
 
 

@@ -24,6 +24,7 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.linearise import Term, substitute, tangent_terms
 from sharpfront.equation.values import at_points
 from sharpfront.errors import ProblemError
+from sharpfront.evolve.wellposed import SIDES, require_well_posed
 from sharpfront.geometry import Interval
 from sharpfront.initial import time_order, velocity_name
 from sharpfront.problem import Problem
@@ -32,12 +33,6 @@ from sharpfront.problem import Problem
 MOST_ORDERS = 4
 # And of a rate: u_xxt.
 MOST_MIXED = 2
-SIDES = ("left", "right")
-# What to try where small waves grow without bound: of second and of first order in time.
-_REMEDY = (
-    "Check the sign; without time= it may be a problem on a box, with conditions all round.",
-    "Check the sign, or turn time around.",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +142,7 @@ def time_system(problem: Problem) -> TimeSystem:
             "differentiated along x, as u_xxtt; together they are not known. State v = u.dt as an "
             "unknown of its own, if its conditions are known."
         )
-    _require_conditions(system)
+    require_well_posed(system)
     return system
 
 
@@ -237,124 +232,3 @@ def _conditions(
 def outward(side: int) -> Callable[[Leaf], Expression]:
     """Return the replacement of the normal by its number at an end."""
     return lambda leaf: Constant(2.0 * side - 1.0) if isinstance(leaf, Normal) else leaf
-
-
-def _require_conditions(system: TimeSystem) -> None:
-    """Refuse a wrong number of conditions where the equation tells it: order 2, 3 and 4."""
-    _require_forward(system)
-    if system.periodic:
-        return
-    if system.order == 1:
-        _require_inflow(system)
-        return
-    orders = {n: max(e.order(n) for e in system.equations) for n in system.names}
-    second = [n for n in system.names if velocity_name(n) in system.names]
-    # A condition on an unknown of second order in time is one on its rate too.
-    wanted = sum(
-        2 * max(orders[n], orders[velocity_name(n)]) if n in second else orders[n]
-        for n in system.problem.unknowns
-    )
-    count = len(system.conditions)
-    if max(orders.values()) > 1 and count != wanted:
-        raise ProblemError(
-            f"The equation is of order {max(orders.values())} in x and needs "
-            f"{_halved(wanted, second)} conditions at the ends together; got "
-            f"{_halved(count, second)}."
-        )
-
-
-def _require_inflow(system: TimeSystem) -> None:
-    """Refuse a condition where nothing flows in, and a missing one where something does."""
-    span = system.problem.time
-    assert span is not None
-    inside = [_speeds(system, x, span[0]) for x in np.linspace(system.low, system.high, 9)]
-    largest = max((float(np.abs(s).max()) for s in inside if s is not None), default=0.0)
-    for side, end in enumerate((system.low, system.high)):
-        found = [_speeds(system, end, t) for t in np.linspace(*span, 9)]
-        known = [s for s in found if s is not None and np.all(np.abs(s) > 1e-9 * largest)]
-        counts = {int(np.sum(s > 0 if side == 0 else s < 0)) for s in known}
-        if len(known) < len(found) or len(counts) != 1:
-            # Nothing flows there, or the flow turns on the way: it cannot be told.
-            continue
-        entering, speeds = counts.pop(), known[0]
-        given = sum(c.side == side for c in system.conditions)
-        given -= sum(_is_rate(c, system) for c in system.conditions if c.side == side)
-        if given != entering:
-            raise ProblemError(
-                f"At the {SIDES[side]} end {entering} quantity(ies) flow in (speeds "
-                f"{', '.join(f'{s:.3g}' for s in speeds)}), so {entering} condition(s) are needed "
-                f"there; got {given}."
-            )
-
-
-def _is_rate(condition: Residual, system: TimeSystem) -> bool:
-    """Tell whether a condition was added for the rate of a second-order unknown."""
-    rates = {velocity_name(n) for n in system.names}
-    return bool(condition.terms) and all(t.unknown in rates for t in condition.terms)
-
-
-def _require_forward(system: TimeSystem) -> None:
-    """Refuse equations that run backwards: heat that flows from cold to hot has no solution."""
-    x = np.linspace(system.low, system.high, 65)[1:-1]
-    leaves = _at_start(system, x)
-    second = {velocity_name(n): n for n in system.problem.unknowns}
-    for rate, equation in zip(system.names, system.equations, strict=True):
-        # The equation of a velocity holds the derivatives along x of its unknown.
-        name = second.get(rate, rate)
-        order = equation.order(name)
-        values = {
-            (t.unknown, t.orders): v
-            for t, v in zip(equation.terms, equation.tangents(leaves, len(x)), strict=True)
-        }
-        if order % 2 or not {(name, (order, 0)), (rate, (0, 1))} <= values.keys() or not order:
-            continue
-        if name != rate and equation.order(rate):
-            continue
-        highest = values[name, (order, 0)] * np.sign(values[rate, (0, 1)])
-        ratio = (-1.0) ** (order // 2) * highest
-        if np.any(ratio < -1e-9 * np.abs(ratio).max()):
-            where = float(x[int(np.argmin(ratio))])
-            example = "u_t = -u_xx" if name == rate else "u_tt = -u_xx"
-            raise ProblemError(
-                f"The equation for {name} runs backwards near x = {where:.3g}: its derivative of "
-                f"order {order} has the sign of growth, as in {example}, so that small waves grow "
-                f"without bound. {_REMEDY[name == rate]}"
-            )
-
-
-def _at_start(system: TimeSystem, x: FloatArray) -> dict[Key, FloatArray]:
-    """Return the leaves at the start with the derivatives of the unknowns zero."""
-    start = system.problem.time
-    assert start is not None
-    leaves: dict[Key, FloatArray] = {
-        ("coordinate", system.problem.coordinates[0]): x,
-        ("coordinate", "t"): np.full(len(x), start[0]),
-    }
-    for name in system.names:
-        for orders in ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1)):
-            leaves["derivative", name, orders] = np.zeros(len(x))
-        leaves["derivative", name, (0, 0)] = system.initial(name)(x)
-    return leaves
-
-
-def _speeds(system: TimeSystem, x: float, t: float) -> FloatArray | None:
-    """Return the characteristic speeds about the first state; None where they are not told."""
-    names, leaves = system.names, _at_start(system, np.array([x]))
-    leaves["coordinate", "t"] = np.array([t])
-    rate, slope = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
-    for i, equation in enumerate(system.equations):
-        for term, value in zip(equation.terms, equation.tangents(leaves, 1), strict=True):
-            target = rate if term.orders[1] else slope
-            if term.orders != (0, 0):
-                target[i, names.index(term.unknown)] = value[0]
-    try:
-        found = np.linalg.eigvals(np.linalg.solve(rate, slope))
-    except np.linalg.LinAlgError:
-        return None
-    real = np.abs(found.imag).max() <= 1e-9 * max(float(np.abs(found).max()), 1e-300)
-    return np.asarray(found.real) if real else None
-
-
-def _halved(count: int, second: Sequence[str]) -> int:
-    """Count without the conditions that were added for rates."""
-    return count // 2 if second else count

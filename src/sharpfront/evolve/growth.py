@@ -48,7 +48,7 @@ def units(
     if not discrete.reacts:
         return np.tile(scale, (frame.elements, 1)), None
     own = frame.local(values)
-    local = (own @ frame.tables.middle).T
+    local = np.tensordot(frame.tables.middle, own, 1).T
     x = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
     each, diffusion = _rates(discrete, x, local, moments)
     rate = each.max(axis=0)
@@ -61,7 +61,7 @@ def units(
     grows = exponent > MUCH
     longest[grows] = LONGEST * np.sqrt(diffusion[grows] / rate[grows])
     longest = np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
-    size = np.abs(own @ frame.tables.turned(0)[0]).max(axis=2).T / scale
+    size = np.abs(np.tensordot(frame.tables.inside(0)[0], own, 1)).max(axis=0).T / scale
     grown = np.exp(-np.minimum(exponent, LARGE))[:, None]
     with np.errstate(divide="ignore"):
         size = _spread(np.log(size), 0.5 * np.sqrt(rate / diffusion), frame)
@@ -87,17 +87,15 @@ def _rates(
     rest is told.
     """
     k, shape = discrete.unknowns, (len(t), 2, len(x))
-    levels = np.zeros((discrete.levels + 1, k, *shape))
-    rates = np.zeros((discrete.mixed + 1, k, *shape))
-    levels[0, :, :, 0] = values.T[:, None]
+    levels = np.zeros((discrete.levels + 1, len(t), k, 2, len(x)))
+    rates = np.zeros((discrete.mixed + 1, *levels.shape[1:]))
+    levels[0, :, :, 0] = values.T
     here = discrete.coordinates(
         np.broadcast_to(x, shape).ravel(), np.repeat(t, 2 * len(x)).astype(float)
     )
-    leaves = discrete.leaves(
-        here, levels.reshape(*levels.shape[:2], -1), rates.reshape(*rates.shape[:2], -1)
-    )
+    leaves = discrete.leaves(here, levels, rates)
     # Factors of the unknown itself, of its second derivative and of its rate.
-    own = np.zeros((3, k, levels[0, 0].size))
+    own = np.zeros((3, k, len(t) * 2 * len(x)))
     found = discrete.own_tangents.run(leaves, own.shape[2])
     for value, (i, _, space, time) in zip(found, discrete.own_terms, strict=True):
         own[2 if time else space // 2, i] += value

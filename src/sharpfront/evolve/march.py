@@ -10,9 +10,9 @@ import numpy as np
 
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.begin import CHANGE, begun
-from sharpfront.evolve.collocation import Step
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined, seeing, tended
+from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State, Taken, stage_rates
 from sharpfront.evolve.stages import lateness, solved_stages
@@ -129,9 +129,11 @@ def _tried(run: Run, state: State, dt: float) -> _Tried:
     if solved.factors is None:
         return _Tried(None, CUT * dt, CAREFUL, solved.iterations)
     late = lateness(run, step, state, solved, unit)
-    factor = _factor(run, state, dt, late)
     if late > 1.0:
-        return _Tried(None, dt * min(factor, 0.8), state.careful, solved.iterations)
+        # What this very step left is all that counts: it is not foreseen once more.
+        factor = min(max(SAFE * late ** (-1.0 / (STAGES + 1)), SHRINK), 0.8)
+        return _Tried(None, dt * factor, state.careful, solved.iterations)
+    factor = _factor(run, state, dt, late)
     values = np.concatenate([state.values[None], solved.levels])
     sizes = np.abs(solved.levels[:, run.at_nodes]).max(axis=(0, 1))
     factor = min(factor, 1.0) if state.careful > 0 else factor

@@ -64,7 +64,7 @@ class Mesher:
             self.tables, frame.elements, 1, left, self.ring, full=m > 2 and not self.ring
         )
         band = lay.empty()
-        band[lay.scatter] = (self.tables.inside(0)[0] * frame.scales[0][:, None]).ravel()
+        band[lay.scatter] = (self.tables.inside(0)[0][:, None] * frame.scales[0].T).ravel()
         places, rows, h = [], [], np.diff(nodes)
         between = 0.5 * (self.tables.gauss[1:] + self.tables.gauss[:-1])
         for side, count in () if self.ring else ((0, left), (1, m - left)):
@@ -72,11 +72,11 @@ class Mesher:
             s = np.concatenate([[0.0], between[: count - 1]])[:count]
             s = 1.0 - s if side else s
             own = list(range(count)) if side == 0 else list(range(lay.size - count, lay.size))
-            table = self.tables.table(s, 0) * frame.scales[0, -side]
+            table = self.tables.table(s, 0) * frame.scales[0, :, -side]
             band[lay.at_end(own, -side).ravel()] = table.ravel()
             places.append(nodes[-2 * side] + s * h[-side] if side else nodes[0] + s * h[0])
             rows += own
-        inner = frame.positions[0].ravel()
+        inner = frame.positions[0].T.ravel()
         values = of(np.concatenate([inner, *places]))
         right = np.empty((lay.size, values.shape[1]))
         right[left : left + inner.size] = values[: inner.size]
@@ -96,20 +96,24 @@ class Mesher:
         share of tol is left alone: errors of waves stay and go about, and no mesh resolves them.
         """
         h, p, local = frame.lengths[0], self.tables.degree, frame.local(values)
-        top = (local @ self.tables.highest / h**p).T
-        middles = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
-        jumps = np.abs(np.diff(top, axis=0)) / np.diff(middles)[:, None]
+        flat = local.reshape(len(local), -1)
+        top = (self.tables.highest @ flat).reshape(local.shape[1:]) / h**p
+        apart = 0.5 * (h[1:] + h[:-1])
+        jumps = np.abs(top[:, 1:] - top[:, :-1]) / apart
         if len(self.pins):
-            jumps[np.isin(frame.nodes[1:-1], self.pins)] = 0.0
-        first, last = jumps[:1], jumps[-1:]
+            jumps[:, np.isin(frame.nodes[1:-1], self.pins)] = 0.0
+        rough = np.empty_like(top)
+        rough[:, 0], rough[:, 1:] = jumps[:, 0], jumps
+        np.maximum(rough[:, :-1], jumps, out=rough[:, :-1])
         if self.ring:
-            first = last = np.abs(top[:1] - top[-1:]) / (0.5 * (h[0] + h[-1]))
-        both = np.concatenate([first, jumps]), np.concatenate([jumps, last])
-        rough = np.maximum(*both) / unit
-        size = np.abs((local @ self.tables.legendre[-4:].T).T) / unit
+            round_ = np.abs(top[:, 0] - top[:, -1]) / (0.5 * (h[0] + h[-1]))
+            rough[:, 0] = np.maximum(jumps[:, 0], round_)
+            rough[:, -1] = np.maximum(jumps[:, -1], round_)
+        rough /= unit.T
+        size = np.abs(self.tables.legendre[-4:] @ flat).reshape(4, *top.shape)
         last, before = size[2] + size[3], size[0] + size[1]
-        rough[(last > FLAT * before) & (last < QUIET * tol)] = 0.0
-        return np.asarray(rough.max(axis=1))
+        rough[(last > FLAT * before) & (last < QUIET * tol * unit.T)] = 0.0
+        return np.asarray(rough.max(axis=0))
 
     def rough_for(self, lengths: FloatArray, allowed: float) -> FloatArray:
         """Return what would have to be resolved for elements of given lengths."""

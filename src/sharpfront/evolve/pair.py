@@ -108,11 +108,14 @@ def _difference(taken: Taken, others: list[Taken], stated: int) -> float:
     t = np.sort([*(slab.start + s * slab.dt for s in shares), *ends[-len(MOMENTS) :]])
     later = t - slab.start
     nodes = frame.nodes + later[:, None] * frame.velocities
-    x = nodes[:, :-1, None] + np.diff(nodes)[:, :, None] * PLACES
+    places = np.array(PLACES)[:, None]
+    x = nodes[:, None, :-1] + (nodes[:, 1:] - nodes[:, :-1])[:, None] * places
     if not frame.ring:
         x = np.clip(x, frame.nodes[0], frame.nodes[-1])
-    own = frame.gathered(taken.coefficients(t)) * frame.scales_over(later)[0]
-    mine = own @ frame.tables.table(np.array(PLACES), 0).T
+    own = frame.gathered(taken.coefficients(t)) * frame.scales_over(later)[0, :, None]
+    mine = frame.tables.table(places[:, 0], 0) @ own.reshape(len(own), -1)
+    # Unknowns, moments, places, elements.
+    mine = mine.reshape(-1, *own.shape[1:]).transpose(1, 2, 0, 3)
     which = np.searchsorted([o.slab.stop for o in others], t)
     unit, worst = taken.after.scale[:stated], 0.0
     for i in np.unique(which):

@@ -106,10 +106,10 @@ class Taken:
         found = [np.searchsorted(n[1:-1], p, "right") for n, p in zip(nodes, places, strict=True)]
         e, row = np.stack(found), np.arange(len(t))[:, None]
         s = (places - nodes[row, e]) / (nodes[row, e + 1] - nodes[row, e])
-        local = frame.gathered(self.coefficients(t)) * frame.scales_over(later)[0]
-        table = frame.tables.table(s.ravel(), 0).reshape(*s.shape, -1)
-        found = np.einsum("spl,kspl->ksp", table, local[:, row, e])
-        return np.asarray(found.reshape(-1, *x.shape))
+        local = frame.gathered(self.coefficients(t)) * frame.scales_over(later)[0, :, None]
+        table = frame.tables.table(s.ravel(), 0).T.reshape(-1, 1, *s.shape)
+        own = local.reshape(*local.shape[:2], -1).take(row * frame.elements + e, 2)
+        return np.asarray((table * own).sum(axis=0).reshape(-1, *x.shape))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.collocation import Factors, Step
+from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State, combined
 from sharpfront.evolve.unseen import unseen
 from sharpfront.pieces.radau import STAGES, diagonal, interpolation, left_out, stage_nodes
@@ -39,9 +40,10 @@ def solved_stages(run: Run, step: Step, state: State, unit: FloatArray) -> Solve
     mixer, last = _Mixer(levels, 1.0 / state.scale), np.inf
     for i in range(ITERATIONS):
         rates = combined(inverse, levels - state.values)
-        residual = step.stages.residual(levels, rates)
+        fields = step.stages.fields(levels, rates)
+        residual = step.stages.residual(levels, rates, fields)
         try:
-            factors = factors or step.factored(levels, rates)
+            factors = factors or step.factored(levels, rates, fields)
         except np.linalg.LinAlgError:
             return Solved(levels, None, i + 1)
         change = step.change(factors, residual).reshape(levels.shape)
@@ -79,28 +81,30 @@ class _Mixer:
 
     def __init__(self, levels: FloatArray, unit: FloatArray) -> None:
         # One unknown needs no weights: only how changes compare counts.
-        many = len(unit) > 1
-        self.weight = np.broadcast_to(unit, levels.shape).ravel() if many else np.ones(1)
-        self.levels: list[FloatArray] = []
-        self.changes: list[FloatArray] = []
+        self.weight = np.broadcast_to(unit, levels.shape).ravel() if len(unit) > 1 else None
+        # Iterates and their changes, the last ones in turn.
+        self.kept = np.empty((2, MIXED, levels.size))
+        self.count = 0
 
     def next(self, levels: FloatArray, change: FloatArray) -> FloatArray:
         """Return the iterate after this one, by Newton's change of it."""
         new = levels + change
-        x, c = levels.ravel(), change.ravel()
-        if self.levels:
-            differences = c - np.array(self.changes)
-            weighted = differences * self.weight if len(self.weight) > 1 else differences
+        if self.count:
+            kept = self.kept[:, : min(self.count, MIXED)]
+            c = change.ravel()
+            differences = c - kept[1]
+            weighted = differences if self.weight is None else differences * self.weight
             gram = weighted @ weighted.T
             # What hardly differs from the others has no weight of its own.
             gram.flat[:: len(gram) + 1] *= 1.0 + 1e-13
-            try:
-                fit = np.linalg.solve(gram, weighted @ (c * self.weight))
-            except np.linalg.LinAlgError:
-                fit = np.zeros(len(gram))
-            differences += x - np.array(self.levels)
-            new -= (fit @ differences).reshape(new.shape)
-        self.levels, self.changes = [*self.levels[1 - MIXED :], x], [*self.changes[1 - MIXED :], c]
+            right = weighted @ (c if self.weight is None else c * self.weight)
+            fit, info = lapack.dgesv(gram, right)[2:]
+            if not info:
+                differences += levels.ravel() - kept[0]
+                new -= (fit @ differences).reshape(new.shape)
+        at = self.count % MIXED
+        self.kept[0, at], self.kept[1, at] = levels.ravel(), change.ravel()
+        self.count += 1
         return np.asarray(new)
 
 
@@ -117,7 +121,8 @@ def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArra
     late = max(late, left_out(values[:, nodes] / unit) / during)
     if early:
         # Layers at the ends are thinner than elements then: nodes do not see them.
-        own = step.frame.gathered(values) * step.all.d @ step.frame.tables.turned(0)[0]
+        own = step.frame.gathered(values) * step.all.d[:, None]
+        own = np.tensordot(own, step.frame.tables.inside(0)[0], (0, 1))
         missed = max(left_out(u) / size for u, size in zip(own, state.scale, strict=True))
         late = max(late, missed / (EARLY * during))
     if late > 1.0 or not any(run.looks):

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.collocation import Moments, Step
+from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.radau_step import Step
 from sharpfront.pieces.radau import (
     STAGES,
     diagonal,

@@ -12,7 +12,7 @@ from sharpfront.pieces.frame import Frame
 # Weight of v_x^2 against (u_t + v u_x)^2, in units of the range of u.
 STIFF = 1e-3
 # The square of a difference: both its ends, and their product.
-_APART = np.array([1.0, -1.0, 1.0])
+_APART = np.array([[1.0], [-1.0], [1.0]])
 
 
 def velocities(
@@ -32,22 +32,30 @@ def velocities(
         Of each unknown, (K,).
     """
     tables, h = mesher.tables, frame.lengths[0]
-    turned, unit = tables.turned(1), (1.0 / scale)[:, None, None]
-    scales, own = frame.scales, frame.gathered(values[None])[:, 0]
-    local = own * scales[0] * unit
-    moved = (frame.gathered(rates[None])[:, 0] * scales[0] + own * scales[1]) * unit
-    value, slope = local @ turned[:, None]
-    slope /= h[:, None]
-    rate = moved @ turned[0] - frame.positions[1] * slope
-    weight = ((h.min() / h) ** 2 * h)[:, None] * tables.weights
-    a, b = weight * (slope * slope).sum(axis=0), weight * (slope * rate).sum(axis=0)
-    spread = float((value.max(axis=(1, 2)) - value.min(axis=(1, 2))).max())
+    inside, (d, d_rate) = tables.inside(1), frame.scales[:, :, None]
+    q, size = inside.shape[1:]
+    own = frame.gathered(values[None])[:, :, 0] / scale[:, None]
+    moved = frame.gathered(rates[None])[:, :, 0] / scale[:, None] * d
+    found = (inside.reshape(-1, size) @ (own * d).reshape(size, -1)).reshape(2, q, *own.shape[1:])
+    value, slope = found
+    slope /= h
+    if frame.moves:
+        moved += own * d_rate
+    rate = (inside[0] @ moved.reshape(size, -1)).reshape(slope.shape)
+    if frame.moves:
+        rate -= frame.positions[1][:, None] * slope
+    spread = float((value.max(axis=(0, 2)) - value.min(axis=(0, 2))).max())
     if not spread:
         return np.zeros_like(frame.nodes)
+    # Sums over the unknowns, (q, N).
+    weight = tables.weights[:, None] * ((h.min() / h) ** 2 * h)
+    a, b, c = (
+        weight * (u * v).sum(axis=1) for u, v in ((slope, slope), (slope, rate), (rate, rate))
+    )
     v = _solved(mesher, frame, a, -b, STIFF * spread**2 / h)
-    at = v[:-1, None] + (v[1:] - v[:-1])[:, None] * tables.gauss
+    at = v[:-1] + (v[1:] - v[:-1]) * tables.gauss[:, None]
     # The square of rate + v slope, summed.
-    whole = float((weight * (rate * rate)).sum())
+    whole = float(c.sum())
     left = whole + float((at * (2.0 * b + at * a)).sum())
     explains = whole > 0 and 1.0 - left / whole >= mesher.settings.gain
     return v if explains else np.zeros_like(frame.nodes)
@@ -56,18 +64,18 @@ def velocities(
 def _solved(
     mesher: Mesher, frame: Frame, a: FloatArray, b: FloatArray, stiff: FloatArray
 ) -> FloatArray:
-    """Return the piecewise linear velocity of least squares with elements' parts a, b, (N, q)."""
-    s, n = mesher.tables.gauss, len(frame.nodes)
+    """Return the piecewise linear velocity of least squares with elements' parts a, b, (q, N)."""
+    n = len(frame.nodes)
     main, right = np.zeros(n), np.zeros(n)
-    hats = np.stack([1 - s, s], axis=1)
-    # A row of each element: with itself, with its neighbour, the neighbour's.
-    own = a @ (hats[:, [0, 0, 1]] * hats[:, [0, 1, 1]]) + stiff[:, None] * _APART
-    load = b @ hats
-    main[:-1] += own[:, 0]
-    main[1:] += own[:, 2]
-    off = own[:, 1].copy()
-    right[:-1] += load[:, 0]
-    right[1:] += load[:, 1]
+    hats = mesher.tables.hats
+    # Of each element: with itself, with its neighbour, the neighbour's.
+    own = hats[2:] @ a + _APART * stiff
+    load = hats[:2] @ b
+    main[:-1] += own[0]
+    main[1:] += own[2]
+    off = own[1]
+    right[:-1] += load[0]
+    right[1:] += load[1]
     if mesher.ring:
         return _on_ring(main, off, right)
     if len(mesher.pins):

@@ -78,15 +78,21 @@ class Reference:
         return np.stack([self.table(self.gauss, k) for k in range(orders + 1)])
 
     @lru_cache(maxsize=8)  # noqa: B019 - references are made once and kept
-    def turned(self, orders: int) -> FloatArray:
-        """Return the same with its last axes turned, (orders + 1, size, q)."""
-        return np.ascontiguousarray(self.inside(orders).transpose(0, 2, 1))
+    def across(self, orders: int) -> FloatArray:
+        """Return the same by Gauss point, (q, orders + 1, size)."""
+        return np.ascontiguousarray(self.inside(orders).transpose(1, 0, 2))
 
     @lru_cache(maxsize=8)  # noqa: B019 - references are made once and kept
     def ends(self, orders: int) -> FloatArray:
         """Return derivatives up to an order at both ends, (orders + 1, 2, size)."""
         both = np.array([0.0, 1.0])
         return np.stack([self.table(both, k) for k in range(orders + 1)])
+
+    @cached_property
+    def hats(self) -> FloatArray:
+        """1 - s and s at the Gauss points, their squares and in between their product, (5, q)."""
+        s = self.gauss
+        return np.stack([1 - s, s, (1 - s) ** 2, s * (1 - s), s**2])
 
     @cached_property
     def middle(self) -> FloatArray:

@@ -49,36 +49,52 @@ class Frame:
 
     def at(self, later: float) -> Frame:
         """Return the frame some time later."""
+        if not self.moves:
+            return self
         return Frame(self.tables, self.nodes + later * self.velocities, self.velocities, self.ring)
+
+    def moving(self, velocities: FloatArray) -> Frame:
+        """Return the same nodes with other velocities."""
+        if not self.moves and not velocities.any():
+            return self
+        return Frame(self.tables, self.nodes, velocities, self.ring)
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether any node does."""
+        return bool(self.velocities.any())
 
     @cached_property
     def lengths(self) -> tuple[FloatArray, FloatArray]:
         """The lengths h of the elements, and dh/dt."""
-        return np.diff(self.nodes), np.diff(self.velocities)
+        nodes, velocities = self.nodes, self.velocities
+        return nodes[1:] - nodes[:-1], velocities[1:] - velocities[:-1]
 
     @cached_property
     def scales(self) -> FloatArray:
-        """What the functions of each element are multiplied by, with two rates, (3, N, size)."""
-        return self._scaled(slice(None), 0.0, slice(None, -1), slice(1, None))
+        """What the functions of each element are multiplied by, with its rate, (2, size, N)."""
+        return self._scaled(slice(None), 0.0, slice(None, -1), slice(1, None), rates=1)
 
     def scales_at(self, e: Index, later: FloatArray) -> FloatArray:
-        """Return the same for elements some time later, (3, len(e), size)."""
-        return self._scaled(e, later, e, e + 1)
+        """Return the same for elements some time later, with two rates, (3, size, len(e))."""
+        return self._scaled(e, later, e, e + 1, rates=2)
 
     def scales_over(self, later: FloatArray) -> FloatArray:
-        """Return the same, with one rate, for all elements at moments, (2, S, N, size)."""
+        """Return the same for all elements at moments, (2, size, S, N); S is 1 if nothing moves."""
+        if not self.moves:
+            return self.scales[:, :, None]
         every = slice(None)
         return self._scaled(every, later[:, None], slice(None, -1), slice(1, None), rates=1)
 
     def _scaled(
-        self, e: Any, later: Any, first_node: Any, last_node: Any, rates: int = 2
+        self, e: Any, later: Any, first_node: Any, last_node: Any, rates: int
     ) -> FloatArray:
         """Return scales of elements some time later, by their nodes, with so many rates."""
         h, rate = self.lengths
         means, slopes = self._means
         stretch = rate[e]
         length = h[e] + later * stretch
-        out = np.zeros((rates + 1, *length.shape, self.tables.size))
+        out = np.zeros((rates + 1, self.tables.size, *length.shape))
         out[0] = 1.0
         for side, node in ((0, first_node), (self.tables.points, last_node)):
             slope = slopes[node]
@@ -86,12 +102,12 @@ class Frame:
             ratio = length / mean
             first = (stretch - ratio * slope) / mean
             for j in range(1, self.tables.order):
-                out[0, ..., side + j] = ratio**j if j > 1 else ratio
-                out[1, ..., side + j] = j * ratio ** (j - 1) * first if j > 1 else first
+                out[0, side + j] = ratio**j if j > 1 else ratio
+                out[1, side + j] = j * ratio ** (j - 1) * first if j > 1 else first
                 if rates > 1:
-                    out[2, ..., side + j] = -2.0 * j * ratio ** (j - 1) * first * slope / mean
+                    out[2, side + j] = -2.0 * j * ratio ** (j - 1) * first * slope / mean
                 if rates > 1 and j > 1:
-                    out[2, ..., side + j] += j * (j - 1) * ratio ** (j - 2) * first**2
+                    out[2, side + j] += j * (j - 1) * ratio ** (j - 2) * first**2
         return out
 
     @cached_property
@@ -107,11 +123,10 @@ class Frame:
 
     @cached_property
     def positions(self) -> tuple[FloatArray, FloatArray]:
-        """The Gauss points and their velocities, (N, q) each."""
-        s = self.tables.gauss
+        """The Gauss points and their velocities, (q, N) each."""
+        s = self.tables.gauss[:, None]
         h, rate = self.lengths
-        x = self.nodes[:-1, None] + h[:, None] * s
-        return x, self.velocities[:-1, None] + rate[:, None] * s
+        return self.nodes[:-1] + h * s, self.velocities[:-1] + rate * s
 
     @property
     def numbers(self) -> Index:
@@ -119,21 +134,21 @@ class Frame:
         return numbering(self.elements, self.tables, self.ring)
 
     def gathered(self, values: FloatArray) -> FloatArray:
-        """Return coefficients (S, n, K) by element, (K, S, N, size); a view unless on a ring."""
+        """Return coefficients (S, n, K) by element, (size, K, S, N); a view unless on a ring."""
         if self.ring:
-            return np.moveaxis(values[:, self.numbers], 3, 0)
+            return values[:, self.numbers].transpose(2, 3, 0, 1)
         values = np.ascontiguousarray(values)
-        s, _, k = values.shape
+        s, n, k = values.shape
         step = values.itemsize * k
         return np.ndarray(
-            (k, s, self.elements, self.tables.size),
+            (self.tables.size, k, s, self.elements),
             buffer=values.data,
-            strides=(values.itemsize, step * values.shape[1], step * self.tables.points, step),
+            strides=(step, values.itemsize, step * n, step * self.tables.points),
         )
 
     def local(self, values: FloatArray) -> FloatArray:
-        """Return coefficients (n, K) by element, times their scales, (K, N, size)."""
-        return np.asarray(self.gathered(values[None])[:, 0] * self.scales[0])
+        """Return coefficients (n, K) by element, times their scales, (size, K, N)."""
+        return np.asarray(self.gathered(values[None])[:, :, 0] * self.scales[0, :, None])
 
     def inside(self, x: FloatArray) -> FloatArray:
         """Return positions, on a ring turned back into it."""
@@ -148,7 +163,7 @@ class Frame:
         e = np.clip(np.searchsorted(self.nodes, x, "right") - 1, 0, self.elements - 1)
         h = self.lengths[0][e]
         table = self.tables.table((x - self.nodes[e]) / h, derivative)
-        found = (table * self.local(values)[:, e]).sum(axis=2).T
+        found = (table.T[:, None] * self.local(values)[..., e]).sum(axis=0).T
         return np.asarray(found / h[:, None] ** derivative if derivative else found)
 
 

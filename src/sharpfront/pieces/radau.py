@@ -101,8 +101,8 @@ class Diagonal(NamedTuple):
     values
         The real eigenvalue, then one of each complex pair.
     into, back
-        V^-1 and V as real matrices: one row or column for the real eigenvalue, then one for the
-        real and one for the imaginary part of each other.
+        V^-1 and -V as real matrices: one row or column for the real eigenvalue, then those for the
+        real parts of the others, then those for their imaginary parts.
     embedded, gamma
         Weights of the differences to the start, and 1 / the real eigenvalue.
     """
@@ -131,7 +131,7 @@ def diagonal(stages: int = STAGES) -> Diagonal:
     target[0] = -gamma
     embedded = np.linalg.solve(powers.T, target) @ inverse
     rows, columns = np.linalg.inv(vectors)[order], vectors[:, order]
-    into = np.vstack([rows[0].real, *(part for r in rows[1:] for part in (r.real, r.imag))])
-    parts = [part for c in columns.T[1:] for part in (2.0 * c.real, -2.0 * c.imag)]
-    back = np.stack([columns[:, 0].real, *parts], axis=1)
+    into = np.vstack([rows[0].real, rows[1:].real, rows[1:].imag])
+    pairs = -2.0 * columns[:, 1:]
+    back = np.column_stack([-columns[:, 0].real, pairs.real, -pairs.imag])
     return Diagonal(inverse, values[order], into, back, embedded, gamma)

@@ -213,7 +213,7 @@ def _located(slab: Slab, b: FloatArray, x: FloatArray, t: FloatArray) -> _Places
     own = b[:, frame.numbers[e]]
     values = [np.einsum("xj,jxl->xl", line, own) for line in lines]
     values.append(np.einsum("xj,jxl->xl", lines[1] @ differentiation() / slab.dt, own))
-    d = frame.scales_at(e, later)
+    d = frame.scales_at(e, later).transpose(0, 2, 1)
     local = np.stack(
         [
             values[0] * d[0],

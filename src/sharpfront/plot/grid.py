@@ -50,7 +50,7 @@ def kernels_at(basis: Any, t: float) -> Kernels | None:
         return None
     frame = basis.slab_at(t).at(t)
     points = frame.tables.points
-    centres = frame.positions[0].ravel()
+    centres = frame.positions[0].T.ravel()
     widths = np.repeat(frame.lengths[0] / points, points)
     if frame.ring:
         low = _first_node(basis)

@@ -139,7 +139,7 @@ def _at_stages(slab: Slab, values: FloatArray) -> FloatArray:
     found = []
     for moment, level in zip((0.0, *stage_nodes()), values, strict=True):
         local = other.at(moment * slab.dt).local(level)
-        found.append(np.einsum("ql,knl->nqk", other.tables.table(s, 0), local))
+        found.append(np.einsum("ql,lkn->nqk", other.tables.table(s, 0), local))
     return np.stack(found)
 
 
