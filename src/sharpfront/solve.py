@@ -220,8 +220,11 @@ def _check_options(adaptor: object, on_step: object, progress: object, resume: o
 
 
 def _refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
-    """Refuse fluxes that jump, loads and stated jumps where no patches can hold them."""
-    if not problem.is_singular:
+    """Refuse fluxes that jump, loads and stated jumps where no patches can hold them.
+
+    A march on the line reads its fluxes itself.
+    """
+    if not problem.is_singular or (problem.time is not None and problem.domain.dimension == 1):
         return
     from sharpfront.adapt.patchwork import Patches, suits
 

@@ -215,6 +215,11 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
     for name in system.names:
         plain = Rounded(system.initial(name), system.low, system.high, system.periodic)
         breaks = breaks_of(plain, system.low, system.high, system.periodic)
+        if system.layers is not None:
+            # Where the flux goes on elements bend by themselves.
+            own = system.layers.places
+            bent = [b for b in breaks if np.any(np.abs(own - b.x) < 10.0 * CLOSE * length)]
+            breaks = [b for b in breaks if b not in bent or abs(b.jump) > tol]
         size = max(1.0, float(np.abs(plain(np.linspace(system.low, system.high, 101))).max()))
         widths = [_width(b, tol * size, length) for b in breaks]
         pairs = tuple(zip(breaks, widths, strict=True))

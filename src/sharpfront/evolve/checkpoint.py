@@ -133,7 +133,7 @@ def _unpacked(words: Mapping[str, Any], system: TimeSystem) -> State:
     before = words["before"]
     return State(
         float(words["t"]),
-        Frame(tables, nodes, velocities, system.periodic),
+        Frame(tables, nodes, velocities, system.periodic, system.layers),
         np.asarray(words["values"]),
         np.asarray(words["rates"]),
         float(words["dt"]),

@@ -24,9 +24,11 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.linearise import Term, substitute, tangent_terms
 from sharpfront.equation.values import at_points
 from sharpfront.errors import ProblemError
+from sharpfront.evolve.layers import layers_of
 from sharpfront.evolve.wellposed import SIDES, require_well_posed
 from sharpfront.geometry import Interval
 from sharpfront.initial import time_order, velocity_name
+from sharpfront.pieces.frame import Bends
 from sharpfront.problem import Problem
 
 # Highest derivative in space that the coordinate's chain rule knows.
@@ -68,6 +70,7 @@ class TimeSystem:
     conditions: tuple[Residual, ...]  # at the ends
     is_linear: bool  # whether one Newton step solves it
     order_stated: tuple[int, ...] = ()  # for each equation, its number as it was stated
+    layers: Bends | None = None  # where slopes bend, for a coefficient of the flux jumps
 
     @property
     def low(self) -> float:
@@ -135,7 +138,8 @@ def time_system(problem: Problem) -> TimeSystem:
     stated = tuple(_matched(given, names))
     equations = tuple(_residual(given[i], "equation") for i in stated)
     conditions = tuple(_conditions(problem, second, lower))
-    system = TimeSystem(problem, names, equations, conditions, problem.is_linear, stated)
+    layers = layers_of(given, problem)
+    system = TimeSystem(problem, names, equations, conditions, problem.is_linear, stated, layers)
     if second and any(t.orders[0] and t.orders[1] for e in equations for t in e.terms):
         raise ProblemError(
             f"The equations have {second[0]} of second order in time and a rate that is "

@@ -69,7 +69,8 @@ class Course:
         settings, order = Settings(), self.system.continuity
         tables = reference(order, max(settings.points, order + 2) + more)
         most = (self.kernels - order) // tables.points
-        mesher = Mesher(tables, self.system.periodic, self.pins, most, settings)
+        system = self.system
+        mesher = Mesher(tables, system.periodic, self.pins, most, settings, system.layers)
         discrete = Discrete(self.system, tables)
         tol = max(share * self.tol, TIGHTEST)
         return Run(discrete, mesher, tol, self.agenda, self.watches, self.looks, stride)

@@ -12,7 +12,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.evolve.band import layout_of
 from sharpfront.evolve.settings import Settings
 from sharpfront.pieces.elements import Reference
-from sharpfront.pieces.frame import Frame
+from sharpfront.pieces.frame import Bends, Frame
 
 # Values at positions, (n,) to (n, K).
 Function = Callable[[FloatArray], FloatArray]
@@ -43,6 +43,8 @@ class Mesher:
         Elements at most.
     settings
         The tuned numbers.
+    bends
+        Pins at which slopes are not continuous.
     """
 
     tables: Reference
@@ -50,11 +52,12 @@ class Mesher:
     pins: FloatArray
     most: int
     settings: Settings
+    bends: Bends | None = None
 
     def frame(self, nodes: FloatArray, velocities: FloatArray | None = None) -> Frame:
         """Return a mesh, at rest unless velocities are given."""
         moving = np.zeros_like(nodes) if velocities is None else velocities
-        return Frame(self.tables, nodes, moving, self.ring)
+        return Frame(self.tables, nodes, moving, self.ring, self.bends)
 
     def interpolant(self, nodes: FloatArray, of: Function) -> FloatArray:
         """Return coefficients (n, K) of the functions through values at Gauss points and ends."""

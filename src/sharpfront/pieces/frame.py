@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,16 @@ from sharpfront.arrays import FloatArray
 from sharpfront.pieces.elements import Reference
 
 Index = NDArray[np.int64]
+
+
+class Bends(NamedTuple):
+    """Where slopes are not continuous, for a flux is: places (P,) that are nodes and do not move.
+
+    Slopes on the left and on the right of each are these multiples of one number, (2, P).
+    """
+
+    places: FloatArray
+    factors: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +40,15 @@ class Frame:
         Increasing, (N + 1,) each.
     ring
         Whether the last node is the first.
+    bends
+        Where slopes are not continuous; None if they are everywhere.
     """
 
     tables: Reference
     nodes: FloatArray
     velocities: FloatArray
     ring: bool = False
+    bends: Bends | None = None
 
     @property
     def elements(self) -> int:
@@ -51,13 +64,13 @@ class Frame:
         """Return the frame some time later."""
         if not self.moves:
             return self
-        return Frame(self.tables, self.nodes + later * self.velocities, self.velocities, self.ring)
+        return replace(self, nodes=self.nodes + later * self.velocities)
 
     def moving(self, velocities: FloatArray) -> Frame:
         """Return the same nodes with other velocities."""
         if not self.moves and not velocities.any():
             return self
-        return Frame(self.tables, self.nodes, velocities, self.ring)
+        return replace(self, velocities=velocities)
 
     @cached_property
     def moves(self) -> bool:
@@ -96,11 +109,14 @@ class Frame:
         length = h[e] + later * stretch
         out = np.zeros((rates + 1, self.tables.size, *length.shape))
         out[0] = 1.0
-        for side, node in ((0, first_node), (self.tables.points, last_node)):
-            slope = slopes[node]
+        bends = self._beside
+        for i, node in enumerate((first_node, last_node)):
+            side, slope = i * self.tables.points, slopes[node]
             mean = means[node] + later * slope
             ratio = length / mean
             first = (stretch - ratio * slope) / mean
+            if bends is not None:
+                ratio, first = ratio * bends[i][node], first * bends[i][node]
             for j in range(1, self.tables.order):
                 out[0, side + j] = ratio**j if j > 1 else ratio
                 out[1, side + j] = j * ratio ** (j - 1) * first if j > 1 else first
@@ -115,6 +131,15 @@ class Frame:
         """The mean lengths of the elements beside each node, and their rates."""
         h, rate = self.lengths
         return self.between(h), self.between(rate)
+
+    @cached_property
+    def _beside(self) -> FloatArray | None:
+        """What slopes at the nodes are multiplied by in the element after each and before it."""
+        if self.bends is None:
+            return None
+        factors = np.ones((2, len(self.nodes)))
+        factors[:, np.searchsorted(self.nodes, self.bends.places)] = self.bends.factors[::-1]
+        return factors
 
     def between(self, of: FloatArray) -> FloatArray:
         """Return the means at the nodes of what elements have, (N + 1,)."""

@@ -12,7 +12,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import BasisError
 from sharpfront.pieces.elements import reference
-from sharpfront.pieces.frame import Frame, Index
+from sharpfront.pieces.frame import Bends, Frame, Index
 from sharpfront.pieces.radau import STAGES, differentiation, interpolation, interpolation_rate
 
 # Highest derivative.
@@ -141,6 +141,7 @@ class SlabBasis:
             "counts": np.array([len(f.nodes) for f in frames]),
             "nodes": np.concatenate([f.nodes for f in frames]),
             "velocities": np.concatenate([f.velocities for f in frames]),
+            "bends": np.zeros((3, 0)) if first.bends is None else np.vstack(first.bends),
         }
 
 
@@ -151,9 +152,12 @@ def restore_slabs(state: dict[str, Any]) -> SlabBasis:
     nodes, velocities = (np.split(np.asarray(state[k]), ends) for k in ("nodes", "velocities"))
     times = [float(t) for t in state["times"]]
     ring = bool(state["periodic"])
+    # Files of earlier versions have none.
+    places, *factors = np.asarray(state.get("bends", np.zeros((3, 0))))
+    bends = Bends(places, np.array(factors)) if len(places) else None
     return SlabBasis(
         tuple(
-            Slab(times[i], times[i + 1], Frame(tables, x, v, ring))
+            Slab(times[i], times[i + 1], Frame(tables, x, v, ring, bends))
             for i, (x, v) in enumerate(zip(nodes, velocities, strict=True))
         )
     )

@@ -172,7 +172,7 @@ def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[Flo
     first = slabs[0].frame
     tables = reference(first.tables.order, first.tables.points + more)
     discrete = Discrete(system, tables)
-    mesher = Mesher(tables, first.ring, np.zeros(0), 10**9, Settings())
+    mesher = Mesher(tables, first.ring, np.zeros(0), 10**9, Settings(), first.bends)
     forced = [_forced(system, discrete, f) for f in forcings]
     ends = np.cumsum([0, *(slab.size for slab in slabs)])
     stacked = np.stack([solution.approximation.weights[u] for u in solution.unknowns])

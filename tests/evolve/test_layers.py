@@ -1,0 +1,121 @@
+"""Coefficients that jump inside a flux, in time: the flux goes on, and the slope does not."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import sharpfront as sf
+from sharpfront.errors import ProblemError
+
+LINE = sf.Interval(0, 1)
+
+
+def mode(place, first, second):
+    """Return the slowest mode of a rod of two layers, and k m^2."""
+
+    def flux(m):
+        n = m * np.sqrt(first / second)
+        left = first * m * np.cos(m * place) * np.sin(n * (1 - place))
+        return left + second * n * np.cos(n * (1 - place)) * np.sin(m * place)
+
+    grid = np.linspace(0.05, 20, 4001)
+    values = flux(grid)
+    i = int(np.flatnonzero(values[1:] * values[:-1] < 0)[0])
+    m = brentq(flux, grid[i], grid[i + 1], xtol=1e-15)
+    n = m * np.sqrt(first / second)
+    share = np.sin(m * place) / np.sin(n * (1 - place))
+    return (
+        lambda x: np.where(x < place, np.sin(m * x), share * np.sin(n * (1 - x))),
+        first * m**2,
+    )
+
+
+def layered(place, first, second):
+    return lambda x: np.where(x < place, first, second)
+
+
+def largest_error(solution, exact, place):
+    x = np.unique(np.concatenate([np.linspace(0, 1, 101), place + np.geomspace(1e-6, 0.05, 15)]))
+    stop = solution.domain.time[1]
+    at = [np.full(len(x), t) for t in np.linspace(0.01, 1.0, 6) * stop]
+    return max(np.abs(solution(x, t) - exact(x, t)).max() for t in at)
+
+
+@pytest.mark.parametrize(
+    ("place", "first", "second"), [(0.4, 1.0, 10.0), (0.63, 1.0, 0.01), (0.217, 3.0, 0.5)]
+)
+def test_a_mode_of_two_layers_decays(place, first, second):
+    shape, rate = mode(place, first, second)
+    k = layered(place, first, second)
+    problem = sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - (k(x) * u.dx).dx,
+        boundary=lambda u, x, t: u,
+        initial=shape,
+        time=(0, 0.5 / rate),
+    )
+    found = sf.solve(problem, tol=1e-6)
+    error = largest_error(found, lambda x, t: shape(x) * np.exp(-rate * t), place)
+    assert found.converged and error < min(1e-7, found.error_estimate)
+    # The flux goes on, not the slope.
+    slope, t = found.d("x"), found.domain.time[1]
+    beside = slope(np.array([place - 1e-9, place + 1e-9]), np.full(2, t))
+    assert first * beside[0] == pytest.approx(second * beside[1], rel=1e-4)
+
+
+def test_a_wave_in_two_layers(tmp_path):
+    place, first, second = 0.35, 1.0, 4.0
+    shape, square = mode(place, first, second)
+    k = layered(place, first, second)
+    problem = sf.Problem(
+        LINE,
+        lambda u, x, t: u.dtt - (k(x) * u.dx).dx,
+        boundary=lambda u, x, t: u,
+        initial={"u": shape, "u_t": 0.0},
+        time=(0, 0.5),
+    )
+    found = sf.solve(problem, tol=1e-5)
+    error = largest_error(found, lambda x, t: shape(x) * np.cos(np.sqrt(square) * t), place)
+    assert found.converged and error < found.error_estimate
+    found.save(tmp_path / "layers.npz")
+    again = sf.load(tmp_path / "layers.npz")
+    x, t = np.linspace(0, 1, 23), np.full(23, 0.3)
+    assert np.array_equal(again(x, t), found(x, t))
+
+
+def test_a_start_whose_flux_does_not_go_on():
+    """Far from the start it is forgotten, and the steady state has one flux."""
+    place, first, second = 0.4, 1.0, 10.0
+    k = layered(place, first, second)
+    problem = sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - (k(x) * u.dx).dx,
+        left=lambda u, x, t: u,
+        right=lambda u, x, t: u - 1,
+        initial=lambda x: x,
+        time=(0, 4),
+    )
+    found = sf.solve(problem, tol=1e-5)
+    flux = 1 / (place / first + (1 - place) / second)
+    x = np.linspace(0, 1, 41)
+    steady = np.where(x < place, flux * x / first, 1 - flux * (1 - x) / second)
+    assert found.converged
+    assert np.abs(found(x, np.full(41, 4.0)) - steady).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        lambda u, x, t: u.dt - (layered(0.4, 1.0 + t, 2.0)(x) * u.dx).dx,
+        lambda u, x, t: u.dt - (layered(0.4, 1.0, 2.0)(x) * u * u.dx).dx,
+        lambda u, x, t: u.dt - u.dxx + (layered(0.4, 1.0, 2.0)(x) * u).dx,
+        lambda u, x, t: u.dt - u.dxx - sf.delta(x - 0.3),
+        lambda u, x, t: u.dt - (layered(0.4, 1.0, -2.0)(x) * u.dx).dx,
+    ],
+)
+def test_what_else_jumps_in_a_derivative_is_refused(equation):
+    problem = sf.Problem(
+        LINE, equation, boundary=lambda u, x, t: u, initial=lambda x: x * (1 - x), time=(0, 1)
+    )
+    with pytest.raises(ProblemError, match=r"jump"):
+        sf.solve(problem)
