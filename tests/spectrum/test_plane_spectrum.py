@@ -52,6 +52,11 @@ class TestMembranes:
         assert trusted(found, [9.6397238440219])
 
 
+def flux(u, x, y, place=0.37, factor=10.0):
+    k = np.where(x < place, 1.0, factor)
+    return (k * u.dx).dx + (k * u.dy).dy
+
+
 class TestOthers:
     def test_a_hinged_plate(self):
         plate = sf.Problem(
@@ -90,6 +95,21 @@ class TestOthers:
                 lambda u, lam, x, y: sf.laplacian(u) + lam * np.exp(1j * x) * u,
                 {"boundary": lambda u, x, y: u},
                 "1j stands in",
+            ),
+            (
+                lambda u, lam, x, y: flux(u, x, y) + 1j * lam * u,
+                {"boundary": lambda u, x, y: u},
+                "in real problems only",
+            ),
+            (
+                lambda u, lam, x, y: u + lam * flux(u, x, y),
+                {"boundary": lambda u, x, y: u},
+                "lam multiplies",
+            ),
+            (
+                lambda u, lam, x, y: sf.laplacian(u) + lam * sf.delta(x - 0.4) * u,
+                {"boundary": lambda u, x, y: u},
+                "lam multiplies",
             ),
         ):
             with pytest.raises(ProblemError, match=words):
@@ -189,13 +209,9 @@ class TestComplexCoefficients:
 
 @pytest.mark.parametrize(("place", "factor"), [(0.37, 10.0), (0.6, 0.05)])
 def test_a_flux_across_a_coefficient_that_jumps(place, factor):
-    def equation(u, lam, x, y):
-        k = np.where(x < place, 1.0, factor)
-        return (k * u.dx).dx + (k * u.dy).dy + lam * u
-
     strip = sf.Problem(
         sf.Box((0, 1), (0, 0.2)),
-        equation,
+        lambda u, lam, x, y: flux(u, x, y, place, factor) + lam * u,
         left=lambda u, x, y: u,
         right=lambda u, x, y: u,
         bottom=still,

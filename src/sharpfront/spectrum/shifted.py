@@ -19,6 +19,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.conditions import Condition
+from sharpfront.equation.differentiation import partial_derivative
 from sharpfront.equation.expression import (
     IMAGINARY,
     SPECTRAL,
@@ -30,6 +31,7 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.linearise import LinearForm, Term, substitute
 from sharpfront.equation.trace import Symbols
+from sharpfront.equation.weak import is_singular
 from sharpfront.errors import ProblemError
 from sharpfront.problem import Problem
 from sharpfront.spectrum.result import IMAG, REAL
@@ -76,6 +78,7 @@ def shifted(statement: SpectralProblem, shift: complex, scale: float) -> Shifted
         About how large values are: z is in units of it.
     """
     pairs = statement.is_complex or bool(shift.imag)
+    _refuse_singular(statement.problem, pairs)
     sides: Sequence[Complexes] = ((0.0, -1.0, -2.0 * shift), (0.0, 0.0, -scale))[: statement.degree]
     problem = _in_pairs(statement, shift) if pairs else _at_value(statement.problem, shift.real)
 
@@ -88,6 +91,21 @@ def shifted(statement: SpectralProblem, shift: complex, scale: float) -> Shifted
         if any(form.terms for each in every for form in each):
             own |= dict(zip(condition.forms, zip(*every, strict=True), strict=True))
     return Shifted(problem, tuple(others(statement.equations, f) for f in sides), own, pairs)
+
+
+def _refuse_singular(problem: Problem, pairs: bool) -> None:
+    """Refuse what is not carried over to the other side, or to pairs: jumps inside of terms."""
+    if problem.is_singular and pairs:
+        raise ProblemError(
+            "sf.eigs takes fluxes across coefficients that jump and loads in real problems only, "
+            "with a real near=. Smooth the jump over a short stretch."
+        )
+    lam = ("parameter", SPECTRAL)
+    if any(is_singular(partial_derivative(e, lam)) for e in problem.equations):
+        raise ProblemError(
+            "lam multiplies a load or a flux across a coefficient that jumps, which sf.eigs does "
+            "not take yet. Divide so that it stands with the other terms, or smooth it."
+        )
 
 
 def size_of_values(statement: SpectralProblem) -> float:
