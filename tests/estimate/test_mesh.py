@@ -5,7 +5,7 @@ import pytest
 from mesh_shapes import Notch, UnitBall, UnitDisk
 
 from sharpfront.errors import DomainError
-from sharpfront.estimate.mesh import box_mesh, jumps
+from sharpfront.estimate.mesh import box_mesh
 from sharpfront.estimate.quadrature import cell_rule, facet_rule
 from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
 from sharpfront.estimate.sizing import Chart
@@ -83,20 +83,6 @@ def test_rules_are_exact_for_quadratics(d):
     assert weights @ (shapes[:, 0] * shapes[:, 1]) == pytest.approx(1 / 6 if d == 2 else 1 / 12)
 
 
-def test_jumps_tell_where_a_function_of_x_varies():
-    mesh = box_mesh([uneven(8), uneven(5)], NAMES[:4])
-    x, y = mesh.points.T
-    found = jumps(mesh, x**2 * (1 + y))
-    steps = np.diff(uneven(8) ** 2)
-    assert found.largest[0] == pytest.approx(2 * steps)
-    assert found.mean[0] == pytest.approx(steps * (1 + uneven(5).mean()))
-    assert found.largest[1] == pytest.approx(np.diff(uneven(5)))
-    flat = jumps(mesh, 3 * x)
-    corners = x[mesh.cells]
-    assert flat.cells[:, 0] == pytest.approx(3 * (corners.max(axis=1) - corners.min(axis=1)))
-    assert flat.cells[:, 1] == pytest.approx(0)
-
-
 def test_a_disk_is_filled_with_good_triangles():
     disk = UnitDisk()
     mesh = shape_mesh(disk, 0.1)
@@ -108,7 +94,7 @@ def test_a_disk_is_filled_with_good_triangles():
         assert mesh.facet_measures[mesh.parts == i].sum() == pytest.approx(np.pi, rel=1e-2)
     centres = mesh.points[mesh.facets].mean(axis=1)
     assert np.all(np.sum(centres * mesh.normals, axis=1) > 0.99)
-    assert not jumps(mesh, mesh.points[:, 0]).largest
+    assert not mesh.axes
 
 
 def test_a_reentrant_corner_stays_open_and_sides_lose_their_flat_cells():

@@ -17,8 +17,6 @@ from sharpfront.bases.patch import Patch
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-Ints = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class Sides:

@@ -155,32 +155,6 @@ def boundary_facets(points: FloatArray, cells: Indices) -> tuple[Indices, FloatA
     return facets, normals / np.linalg.norm(normals, axis=1)[:, None]
 
 
-@dataclass(frozen=True, eq=False)
-class Jumps:
-    """How much nodal values vary, and where."""
-
-    cells: FloatArray  # |slope along each axis| times the cell's extent along it, (k, d)
-    # On a tensor grid, for each axis, the variation between successive grid lines, (n_i - 1,):
-    # largest and mean over the other axes. Empty on other meshes.
-    largest: tuple[FloatArray, ...]
-    mean: tuple[FloatArray, ...]
-
-
-def jumps(mesh: Mesh, values: FloatArray) -> Jumps:
-    """Return the variation of nodal values (m,) within each cell and along each axis."""
-    corners = mesh.points[mesh.cells]
-    extent = corners.max(axis=1) - corners.min(axis=1)
-    slopes = np.einsum("kaj,ka->kj", mesh.gradients, values[mesh.cells])
-    shape = [len(axis) for axis in mesh.axes]
-    largest, mean = [], []
-    for i, count in enumerate(shape):
-        steps = np.abs(np.diff(values.reshape(shape), axis=i))
-        steps = np.moveaxis(steps, i, 0).reshape(count - 1, -1)
-        largest.append(steps.max(axis=1))
-        mean.append(steps.mean(axis=1))
-    return Jumps(np.abs(slopes) * extent, tuple(largest), tuple(mean))
-
-
 def _check_axes(axes: Sequence[FloatArray], names: Sequence[str], periodic: Sequence[bool]) -> None:
     if len(axes) not in (2, 3) or len(periodic) != len(axes):
         raise DomainError(

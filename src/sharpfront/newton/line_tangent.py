@@ -153,8 +153,3 @@ def _not_finite(values: FloatArray, x: FloatArray) -> str:
         f"The equation or its linearisation is not finite at x = {x[i]:.6g} about an iterate. "
         "Give a guess= about which it is, for example guess=1.0 for log(u) or 1/u."
     )
-
-
-def explicit(problem: LineProblem) -> bool:
-    """Tell whether a function of the problem varies with the coordinate."""
-    return any(callable(f) for f in problem.functions)
