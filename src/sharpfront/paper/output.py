@@ -18,15 +18,16 @@ from sharpfront.files import replacing, write_text
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.figures import draw_all
 from sharpfront.paper.findings import find
-from sharpfront.paper.page import Page, write_page
+from sharpfront.paper.page import write_page
 from sharpfront.paper.runs import Run
 from sharpfront.paper.summary import Spread, settings, table1, zero_scores
+from sharpfront.report.page import HtmlPage
 
 _PACKAGES = ("sharpfront", "numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 def write_all(
-    results: Results, folder: Path, page: Page, on_file: Callable[[Path], None] | None = None
+    results: Results, folder: Path, page: HtmlPage, on_file: Callable[[Path], None] | None = None
 ) -> list[Path]:
     """Write all into a folder, each file whole or not at all, the report to an empty page."""
     written: list[Path] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from sharpfront.paper.cases import COLLOCATION, FIRST_SEED, NEAR, NU
 from sharpfront.paper.experiments import Results
@@ -17,6 +16,7 @@ from sharpfront.paper.page_tables import (
     shares_table,
 )
 from sharpfront.paper.summary import sci
+from sharpfront.report.page import HtmlPage
 
 CAPTIONS = {
     "profile-single": "Solutions of the single-layer problem, {seed}. The lower panel shows the "
@@ -40,50 +40,8 @@ CAPTIONS = {
 }
 
 
-class Page(Protocol):
-    """What a report is written to; words may carry ``*emphasis*`` and `` `code` ``."""
-
-    def lead(self, words: str) -> None:
-        """Write the opening paragraph."""
-
-    def contents(self) -> None:
-        """Leave room for links to the sections."""
-
-    def section(self, heading: str) -> None:
-        """Begin a section."""
-
-    def paragraph(self, words: str) -> None:
-        """Write a paragraph."""
-
-    def points(self, items: Sequence[str]) -> None:
-        """Write a list."""
-
-    def verdicts(self, items: Sequence[tuple[str, str, str]]) -> None:
-        """Write a list of verdict, words and key of a finding."""
-
-    def finding(self, key: str, verdict: str, title: str, evidence: Sequence[str]) -> None:
-        """Write a finding."""
-
-    def table(
-        self,
-        head: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        caption: str,
-        *,
-        words: int = 1,
-        cards: bool = True,
-    ) -> None:
-        """Write a table, `words` of whose columns on the left are words."""
-
-    def figure(self, svg: bytes, caption: str, description: str) -> None:
-        """Write a figure."""
-
-    def render(self) -> str:
-        """Return the page."""
-
-
 def write_page(
-    page: Page,
+    page: HtmlPage,
     results: Results,
     findings: Sequence[Finding],
     pictures: Mapping[str, bytes],
@@ -138,7 +96,7 @@ def _counted(findings: Sequence[Finding]) -> str:
     return f"Of {len(verdicts)} claims looked at, {', '.join(parts)}."
 
 
-def _explain(page: Page) -> None:
+def _explain(page: HtmlPage) -> None:
     page.section("The method in plain words")
     page.paragraph(
         "The unknown function is written as a sum of Gaussian bumps. If their places and widths "
@@ -157,7 +115,7 @@ def _explain(page: Page) -> None:
     _measures(page)
 
 
-def _problems(page: Page) -> None:
+def _problems(page: HtmlPage) -> None:
     page.section("The two problems")
     page.points(
         [
@@ -178,7 +136,7 @@ def _problems(page: Page) -> None:
     )
 
 
-def _measures(page: Page) -> None:
+def _measures(page: HtmlPage) -> None:
     page.section("Two measures of error")
     page.points(
         [
@@ -196,7 +154,9 @@ def _measures(page: Page) -> None:
     )
 
 
-def _write_findings(page: Page, findings: Sequence[Finding], pictures: Mapping[str, bytes]) -> None:
+def _write_findings(
+    page: HtmlPage, findings: Sequence[Finding], pictures: Mapping[str, bytes]
+) -> None:
     page.section("Findings")
     shown: set[str] = set()
     for finding in findings:
@@ -209,7 +169,7 @@ def _write_findings(page: Page, findings: Sequence[Finding], pictures: Mapping[s
                 page.figure(pictures[name], caption + files, caption)
 
 
-def _repeat(page: Page, results: Results, versions: Mapping[str, str]) -> None:
+def _repeat(page: HtmlPage, results: Results, versions: Mapping[str, str]) -> None:
     seeds = results.plan.seeds
     page.paragraph(
         f"`sharpfront paper --seeds {seeds}` repeats all of it; `--quick` does so with fewer seeds "

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
 from sharpfront.paper.cases import COLLOCATION, NEAR, NU
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.summary import (
@@ -17,19 +14,7 @@ from sharpfront.paper.summary import (
     table1,
     zero_scores,
 )
-
-
-class _Tables(Protocol):
-    def table(
-        self,
-        head: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        caption: str,
-        *,
-        words: int = 1,
-        cards: bool = True,
-    ) -> None: ...
-
+from sharpfront.report.page import HtmlPage
 
 SCORES_HEAD = (
     "Problem",
@@ -43,7 +28,7 @@ SCORES_HEAD = (
 )
 
 
-def scores_table(page: _Tables, results: Results) -> None:
+def scores_table(page: HtmlPage, results: Results) -> None:
     """Write Table 1 beside the paper's, with the zero function for comparison."""
     rows: list[list[str]] = []
     for case in results.plan.cases:
@@ -96,7 +81,7 @@ def _percents(values: Spread) -> str:
     return f"{percent(values.median)}\n[{percent(values.first)}, {percent(values.third)}]"
 
 
-def sensitivity_table(page: _Tables, results: Results) -> None:
+def sensitivity_table(page: HtmlPage, results: Results) -> None:
     """Write the scan of settings under both measures."""
     labels = {case.name: case.label for case in results.plan.cases}
     rows = [
@@ -123,7 +108,7 @@ def _extremes(values: Spread) -> str:
     return f"{sci(values.median)}\n[{sci(values.low)} … {sci(values.high)}]"
 
 
-def shares_table(page: _Tables, results: Results) -> None:
+def shares_table(page: HtmlPage, results: Results) -> None:
     """Write, for every method and seed, how much of the mixture lies near a layer."""
     columns = [(case, method) for case in results.plan.cases for method in results.plan.methods]
     runs = {(run.case, run.method, run.seed): run for run in results.select("table")}
@@ -143,7 +128,7 @@ def shares_table(page: _Tables, results: Results) -> None:
     )
 
 
-def settings_table(page: _Tables, results: Results) -> None:
+def settings_table(page: HtmlPage, results: Results) -> None:
     """Write the paper's settings."""
     rows = [
         [
@@ -174,7 +159,7 @@ def settings_table(page: _Tables, results: Results) -> None:
     )
 
 
-def failures_table(page: _Tables, results: Results) -> None:
+def failures_table(page: HtmlPage, results: Results) -> None:
     """Write which runs raised an exception."""
     rows = [[f.group, f.case, f.method, str(f.seed), f.message] for f in results.failures]
     head = ("Experiment", "Problem", "Method", "Seed", "What happened")
