@@ -53,7 +53,8 @@ def compare(
     """Race methods on a problem: true error against seconds, what beats ours first.
 
     Methods: ours, gmm-pielm, rbf-pielm, pielm, kapi-elm, rad, pinn, solve_bvp, chebyshev,
-    scikit-fem, ngsolve, lines. One that does not apply or is not installed says so in its row.
+    scikit-fem, ngsolve, lines, bacoli. One that does not apply or is not installed says so in its
+    row.
 
     Exit codes: 0 raced, 2 bad input.
     """
