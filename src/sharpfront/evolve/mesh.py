@@ -29,30 +29,14 @@ GRADE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Mesher:
-    """Functions of one kind on meshes of one interval.
+    """Functions of one kind on meshes of one interval."""
 
-    Parameters
-    ----------
-    tables
-        The functions of an element.
-    ring
-        Whether the ends are joined.
-    pins
-        Where a node always is, for coefficients break there.
-    most
-        Elements at most.
-    settings
-        The tuned numbers.
-    bends
-        Pins at which slopes are not continuous.
-    """
-
-    tables: Reference
-    ring: bool
-    pins: FloatArray
-    most: int
-    settings: Settings
-    bends: Bends | None = None
+    tables: Reference  # the functions of an element
+    ring: bool  # whether the ends are joined
+    pins: FloatArray  # where a node always is, for coefficients break there
+    most: int  # elements at most
+    settings: Settings  # the tuned numbers
+    bends: Bends | None = None  # pins at which slopes are not continuous
 
     def frame(self, nodes: FloatArray, velocities: FloatArray | None = None) -> Frame:
         """Return a mesh, at rest unless velocities are given."""

@@ -27,45 +27,25 @@ SOON = (0.004, 0.02, 0.08)
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two runs between two steps of the strict one.
+    """Two runs between two steps of the strict one."""
 
-    Parameters
-    ----------
-    coarse, fine
-        Their states.
-    steps
-        Of the coarse run, those not yet passed by the fine one.
-    """
-
+    # Their states.
     coarse: State
     fine: State
-    steps: tuple[Taken, ...] = ()
+    steps: tuple[Taken, ...] = ()  # of the coarse run, those not yet passed by the fine one
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A step of the strict run.
+    """A step of the strict run."""
 
-    Parameters
-    ----------
-    taken
-        The step.
-    error
-        The largest difference to the other run during it, in units of max(1, max|u|), with what
-        polynomials in time leave out.
-    after
-        Both runs after it.
-    seconds
-        Wall time, with the coarse steps that it needed.
-    iterations
-        Newton's of both runs.
-    """
-
-    taken: Taken
+    taken: Taken  # the step
+    # The largest difference to the other run during it, in units of max(1, max|u|), with what
+    # polynomials in time leave out.
     error: float
-    after: Pair
-    seconds: float
-    iterations: int
+    after: Pair  # both runs after it
+    seconds: float  # wall time, with the coarse steps that it needed
+    iterations: int  # Newton's of both runs
 
 
 def compared(coarse: Run, fine: Run, pair: Pair) -> Iterator[Compared]:

@@ -20,43 +20,23 @@ from sharpfront.pieces.slabs import Slab
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A run between two steps: everything that the next step depends on.
+    """A run between two steps: everything that the next step depends on."""
 
-    Parameters
-    ----------
-    t
-        When.
-    frame
-        The mesh, with the velocities to which the rates belong.
-    values, rates
-        Coefficients and their rates, (n, K).
-    dt
-        The step to try next.
-    scale
-        max(1, max|u|) so far, of each unknown, (K,).
-    before
-        Coefficients at the beginning and the stages of the last step on this mesh,
-        (STAGES + 1, n, K), and its length; None at a start.
-    careful
-        Steps that must not grow.
-    late
-        What the last step left in time, as a share of what it might; zero at a start.
-    unresolved
-        What is missed of a first state that cannot be resolved, in words.
-    unit
-        In what unit errors count on each element, (N, K); None if it is not known yet.
-    """
-
-    t: float
-    frame: Frame
+    t: float  # when
+    frame: Frame  # the mesh, with the velocities to which the rates belong
+    # Coefficients and their rates, (n, K).
     values: FloatArray
     rates: FloatArray
-    dt: float
-    scale: FloatArray
+    dt: float  # the step to try next
+    scale: FloatArray  # max(1, max|u|) so far, of each unknown, (K,)
+    # Coefficients at the beginning and the stages of the last step on this mesh, (STAGES + 1, n,
+    # K), and its length; None at a start.
     before: tuple[FloatArray, float] | None = None
-    careful: int = 0
+    careful: int = 0  # steps that must not grow
+    # What the last step left in time, as a share of what it might; zero at a start.
     late: float = 0.0
-    unresolved: str = ""
+    unresolved: str = ""  # what is missed of a first state that cannot be resolved, in words
+    # In what unit errors count on each element, (N, K); None if it is not known yet.
     unit: FloatArray | None = None
 
     def at(self, x: FloatArray) -> FloatArray:
@@ -66,30 +46,16 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A step that was taken.
+    """A step that was taken."""
 
-    Parameters
-    ----------
-    slab, values
-        Its mesh, and coefficients at its beginning and stages, (STAGES + 1, n, K).
-    after
-        The run after it.
-    iterations
-        Newton's, those of failed attempts included.
-    words
-        What was done to the state before it, in words.
-    between
-        What its polynomials in time leave out, in units of max(1, max|u|).
-    first
-        Whether it is the first one after a start, or after a moment at which data jump.
-    """
-
+    # Its mesh, and coefficients at its beginning and stages, (STAGES + 1, n, K).
     slab: Slab
     values: FloatArray
-    after: State
-    iterations: int = 0
-    words: tuple[str, ...] = ()
-    between: float = 0.0
+    after: State  # the run after it
+    iterations: int = 0  # Newton's, those of failed attempts included
+    words: tuple[str, ...] = ()  # what was done to the state before it, in words
+    between: float = 0.0  # what its polynomials in time leave out, in units of max(1, max|u|)
+    # Whether it is the first one after a start, or after a moment at which data jump.
     first: bool = False
 
     def coefficients(self, t: FloatArray) -> FloatArray:
@@ -114,33 +80,17 @@ class Taken:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What holds for all steps of one run.
+    """What holds for all steps of one run."""
 
-    Parameters
-    ----------
-    discrete
-        Equations and conditions.
-    mesher
-        Functions on meshes.
-    tol
-        Of the steps, relative to max(1, max|u|).
-    agenda
-        What happens when.
-    watches
-        Equations whose data may be narrow.
-    looks
-        Whether data may hide between the stages of a step: in equations, in conditions.
-    stride
-        Share of a step to be taken where it is not errors that hold it short: two runs with the
-        same steps would be wrong in the same way.
-    """
-
-    discrete: Discrete
-    mesher: Mesher
-    tol: float
-    agenda: Agenda
-    watches: tuple[Watch, ...]
+    discrete: Discrete  # equations and conditions
+    mesher: Mesher  # functions on meshes
+    tol: float  # of the steps, relative to max(1, max|u|)
+    agenda: Agenda  # what happens when
+    watches: tuple[Watch, ...]  # equations whose data may be narrow
+    # Whether data may hide between the stages of a step: in equations, in conditions.
     looks: tuple[bool, bool]
+    # Share of a step to be taken where it is not errors that hold it short: two runs with the same
+    # steps would be wrong in the same way.
     stride: float = 1.0
 
     @property

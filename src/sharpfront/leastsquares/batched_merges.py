@@ -84,26 +84,14 @@ class _Step:
 
 @dataclass(eq=False)
 class BatchedMerges:
-    """All merges of a tree.
+    """All merges of a tree."""
 
-    Parameters
-    ----------
-    device
-        Where.
-    nodes
-        What is merged, children first.
-    leaves
-        The numbers of leaves in batches, and the moments of each, (b,) and (b, g).
-    moments
-        The number of all moments.
-    needed
-        Bytes taken so far, to which this adds its own.
-    """
-
-    device: Device
-    nodes: Sequence[Node]
+    device: Device  # where
+    nodes: Sequence[Node]  # what is merged, children first
+    # The numbers of leaves in batches, and the moments of each, (b,) and (b, g).
     leaves: Sequence[tuple[Ints, Ints]]
-    moments: int
+    moments: int  # the number of all moments
+    # Bytes taken so far, to which this adds its own.
     needed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -25,17 +25,10 @@ FAR = 8
 
 @dataclass(frozen=True, eq=False)
 class MergeTree:
-    """A binary tree: leaves 0 ... n-1, then nodes in an order in which children come first.
+    """A binary tree: leaves 0 ... n-1, then nodes in an order in which children come first."""
 
-    Parameters
-    ----------
-    leaves
-        Their number.
-    children
-        Pairs of leaves or earlier nodes; node n + i merges ``children[i]``.
-    """
-
-    leaves: int
+    leaves: int  # their number
+    # Pairs of leaves or earlier nodes; node n + i merges ``children[i]``.
     children: tuple[tuple[int, int], ...]
 
     @cached_property

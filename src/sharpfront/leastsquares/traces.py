@@ -32,40 +32,24 @@ AT_ONCE = 128
 
 @dataclass(frozen=True, eq=False)
 class TraceSystem:
-    """Leaves with columns of their own that share traces.
+    """Leaves with columns of their own that share traces."""
 
-    Parameters
-    ----------
-    keys
-        What tells the rows of one leaf from another's; leaves with a key that was factored before
-        are not assembled again.
-    rows
-        Returns the rows of the leaves with given numbers.
-    traces
-        The traces of each leaf.
-    pairs
-        The two leaves of each trace, (traces, 2).
-    sizes
-        The columns of each trace.
-    orderings
-        Numbers by which leaves may be ordered when the tree is cut, (orderings, leaves).
-    arranged
-        Puts the leaves' columns into the order of the weights, (columns, right-hand sides).
-    alike
-        Whether leaves may have matrices in common: then they are factored together.
-    stacks
-        Yields the rows of all leaves made on a device, for a device, the order of elimination and
-        a weight of the rows that come reduced; None where that cannot be.
-    """
-
+    # What tells the rows of one leaf from another's; leaves with a key that was factored before are
+    # not assembled again.
     keys: Sequence[Hashable]
+    # Returns the rows of the leaves with given numbers.
     rows: Callable[[Sequence[int]], list[LeafRows]]
-    traces: Sequence[Sequence[int]]
-    pairs: Ints
-    sizes: Ints
+    traces: Sequence[Sequence[int]]  # the traces of each leaf
+    pairs: Ints  # the two leaves of each trace, (traces, 2)
+    sizes: Ints  # the columns of each trace
+    # Numbers by which leaves may be ordered when the tree is cut, (orderings, leaves).
     orderings: FloatArray
+    # Puts the leaves' columns into the order of the weights, (columns, right-hand sides).
     arranged: Callable[[Sequence[FloatArray]], FloatArray]
+    # Whether leaves may have matrices in common: then they are factored together.
     alike: bool = True
+    # Yields the rows of all leaves made on a device, for a device, the order of elimination and a
+    # weight of the rows that come reduced; None where that cannot be.
     stacks: Callable[..., Iterator[Stack]] | None = None
 
     def reweighed(self, weight: float) -> TraceSystem:
@@ -86,20 +70,12 @@ class TraceSystem:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Elimination along a tree by QR, unchanged leaves kept from one system to the next.
+    """Elimination along a tree by QR, unchanged leaves kept from one system to the next."""
 
-    Parameters
-    ----------
-    device
-        Where large systems are eliminated, by Gram matrices; None for the processor alone.
-    large
-        Systems with so many moments are large.
-    cluster
-        A client of dask, whose workers eliminate large systems; None for this machine alone.
-    """
-
+    # Where large systems are eliminated, by Gram matrices; None for the processor alone.
     device: Device | None = None
-    large: int = LARGE
+    large: int = LARGE  # systems with so many moments are large
+    # A client of dask, whose workers eliminate large systems; None for this machine alone.
     cluster: Any = None
     _known: dict[Hashable, LeafFactor] = field(default_factory=dict, repr=False)
     _last: list[tuple[TraceSystem, TreeSolution]] = field(default_factory=list, repr=False)

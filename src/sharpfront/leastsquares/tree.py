@@ -32,27 +32,14 @@ MANY, FEW = 5000, 1500
 
 @dataclass(frozen=True, eq=False)
 class TreeSolution:
-    """What came out.
+    """What came out."""
 
-    Parameters
-    ----------
-    columns
-        The solution of each leaf, (n, k) for k right-hand sides.
-    residual_norm
-        Norm of all rows' residual, for the first right-hand side.
-    condition
-        Ratio of the extreme diagonal entries of the triangles, a lower bound of the condition.
-    largest_front
-        Columns of the largest merge.
-    refinements
-        Steps of refinement; None where all merges were orthogonal.
-    """
-
-    columns: list[FloatArray]
-    residual_norm: float
+    columns: list[FloatArray]  # the solution of each leaf, (n, k) for k right-hand sides
+    residual_norm: float  # norm of all rows' residual, for the first right-hand side
+    # Ratio of the extreme diagonal entries of the triangles, a lower bound of the condition.
     condition: float
-    largest_front: int
-    refinements: int | None = None
+    largest_front: int  # columns of the largest merge
+    refinements: int | None = None  # steps of refinement; None where all merges were orthogonal
 
     @classmethod
     def of(

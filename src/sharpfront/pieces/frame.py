@@ -31,24 +31,14 @@ class Frame:
 
     Slopes at a node are kept times the mean length of the elements beside it, so that the functions
     hardly change while lengths do.
-
-    Parameters
-    ----------
-    tables
-        The functions of an element.
-    nodes, velocities
-        Increasing, (N + 1,) each.
-    ring
-        Whether the last node is the first.
-    bends
-        Where slopes are not continuous; None if they are everywhere.
     """
 
-    tables: Reference
+    tables: Reference  # the functions of an element
+    # Increasing, (N + 1,) each.
     nodes: FloatArray
     velocities: FloatArray
-    ring: bool = False
-    bends: Bends | None = None
+    ring: bool = False  # whether the last node is the first
+    bends: Bends | None = None  # where slopes are not continuous; None if they are everywhere
 
     @property
     def elements(self) -> int:

@@ -92,25 +92,15 @@ def left_out(values: FloatArray) -> float:
 
 
 class Diagonal(NamedTuple):
-    """The inverse of Radau's matrix, A^-1 = V diag(values) V^-1, and its embedded formula.
+    """The inverse of Radau's matrix, A^-1 = V diag(values) V^-1, and its embedded formula."""
 
-    Parameters
-    ----------
-    inverse
-        A^-1, (stages, stages).
-    values
-        The real eigenvalue, then one of each complex pair.
-    into, back
-        V^-1 and -V as real matrices: one row or column for the real eigenvalue, then those for the
-        real parts of the others, then those for their imaginary parts.
-    embedded, gamma
-        Weights of the differences to the start, and 1 / the real eigenvalue.
-    """
-
-    inverse: FloatArray
-    values: Any
+    inverse: FloatArray  # A^-1, (stages, stages)
+    values: Any  # the real eigenvalue, then one of each complex pair
+    # V^-1 and -V as real matrices: one row or column for the real eigenvalue, then those for the
+    # real parts of the others, then those for their imaginary parts.
     into: FloatArray
     back: FloatArray
+    # Weights of the differences to the start, and 1 / the real eigenvalue.
     embedded: FloatArray
     gamma: float
 

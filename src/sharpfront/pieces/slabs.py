@@ -23,19 +23,12 @@ _CHUNK = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Slab:
-    """One step of time.
+    """One step of time."""
 
-    Parameters
-    ----------
-    start, stop
-        When it begins and ends.
-    frame
-        Its nodes at the beginning, and their velocities.
-    """
-
+    # When it begins and ends.
     start: float
     stop: float
-    frame: Frame
+    frame: Frame  # its nodes at the beginning, and their velocities
 
     @property
     def dt(self) -> float:
@@ -54,15 +47,9 @@ class Slab:
 
 @dataclass(frozen=True, eq=False)
 class SlabBasis:
-    """u(x, t) = sum_k b_k(t) phi_k(x, t), with b_k a polynomial in each slab.
+    """u(x, t) = sum_k b_k(t) phi_k(x, t), with b_k a polynomial in each slab."""
 
-    Parameters
-    ----------
-    slabs
-        In the order of time, without gaps.
-    """
-
-    slabs: tuple[Slab, ...]
+    slabs: tuple[Slab, ...]  # in the order of time, without gaps
 
     @property
     def dimension(self) -> int:

@@ -34,25 +34,14 @@ _CAN_FORK = sys.platform == "linux"
 
 @dataclass(frozen=True)
 class Run:
-    """One run.
+    """One run."""
 
-    Parameters
-    ----------
-    setting, seed
-        How it was set.
-    seconds
-        Of the processor.
-    error
-        True error; infinite for a run that failed or was cut off.
-    note
-        What went wrong.
-    """
-
+    # How it was set.
     setting: str
     seed: int
-    seconds: float
-    error: float
-    note: str = ""
+    seconds: float  # of the processor
+    error: float  # true error; infinite for a run that failed or was cut off
+    note: str = ""  # what went wrong
 
 
 @dataclass(eq=False)
@@ -60,13 +49,9 @@ class Apart:
     """A rival at work in a process that lasts from run to run, and is made again when it ends.
 
     Off Linux the runs are made here, and only methods that look at the time themselves keep to it.
-
-    Parameters
-    ----------
-    rival, subject, judge
-        Who, what, and who measures.
     """
 
+    # Who, what, and who measures.
     rival: Rival
     subject: Callable[[], Subject]
     judge: Judge

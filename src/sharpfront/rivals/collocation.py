@@ -48,24 +48,14 @@ def refusal_of(problem: Problem) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Residuals that are to vanish at points.
+    """Residuals that are to vanish at points."""
 
-    Parameters
-    ----------
-    residuals
-        Expressions of the unknowns.
-    points, normals
-        (m, d), and outward normals (m, space) on a boundary.
-    known
-        What the residuals are to be instead of zero, (m,).
-    mirror
-        Points (m, d) at which the residuals have the same values: the other end of a period.
-    """
-
-    residuals: tuple[Expression, ...]
+    residuals: tuple[Expression, ...]  # expressions of the unknowns
+    # (m, d), and outward normals (m, space) on a boundary.
     points: FloatArray
     normals: FloatArray | None = None
-    known: FloatArray | None = None
+    known: FloatArray | None = None  # what the residuals are to be instead of zero, (m,)
+    # Points (m, d) at which the residuals have the same values: the other end of a period.
     mirror: FloatArray | None = None
     inside: bool = False
 

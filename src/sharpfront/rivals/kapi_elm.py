@@ -38,22 +38,13 @@ _TRIALS = 1000
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """Kernels spread evenly in part, the others about places, with widths to match.
+    """Kernels spread evenly in part, the others about places, with widths to match."""
 
-    Parameters
-    ----------
-    even
-        The part that is even.
-    places, extents
-        Of the bumps in a box of side one, (b, d) each.
-    overlap
-        Width over spacing.
-    """
-
-    even: float
+    even: float  # the part that is even
+    # Of the bumps in a box of side one, (b, d) each.
     places: FloatArray
     extents: FloatArray
-    overlap: float
+    overlap: float  # width over spacing
 
     def points(self, domain: Domain, count: int, seed: int) -> tuple[FloatArray, FloatArray]:
         """Return points of the domain (m, d) and the standard deviations of kernels there."""

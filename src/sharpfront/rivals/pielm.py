@@ -26,14 +26,9 @@ def _derivative(order: int) -> Polynomial:
 
 @dataclass(frozen=True, eq=False)
 class TanhFeatures(Tabled):
-    """tanh(slopes x + offsets), a basis.
+    """tanh(slopes x + offsets), a basis."""
 
-    Parameters
-    ----------
-    slopes, offsets
-        (n, d) and (n,).
-    """
-
+    # (n, d) and (n,).
     slopes: FloatArray
     offsets: FloatArray
 

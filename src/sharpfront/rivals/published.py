@@ -10,21 +10,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Published:
-    """A figure from elsewhere.
+    """A figure from elsewhere."""
 
-    Parameters
-    ----------
-    method
-        What reached it.
-    figure
-        The error, its measure, and the time where that is known.
-    source
-        Where it stands.
-    """
-
-    method: str
-    figure: str
-    source: str
+    method: str  # what reached it
+    figure: str  # the error, its measure, and the time where that is known
+    source: str  # where it stands
 
 
 _PAPER, _KAPI, _SOFT = "arXiv 2603.06287", "arXiv 2507.10241", "arXiv 2601.08719"

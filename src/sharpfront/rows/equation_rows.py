@@ -35,21 +35,12 @@ MOST = 30_000_000
 
 @dataclass(frozen=True, eq=False)
 class _Alike:
-    """What patches of one shape have in common where coefficients are constant.
+    """What patches of one shape have in common where coefficients are constant."""
 
-    Parameters
-    ----------
-    scales
-        The factor on the rows of each equation.
-    triangle
-        Their rows reduced.
-    reflection
-        What reduces them; None where the weights of the polynomials in the equation, which are a
-        triangle already, stand for its values.
-    """
-
-    scales: Sequence[FloatArray | float]
-    triangle: FloatArray
+    scales: Sequence[FloatArray | float]  # the factor on the rows of each equation
+    triangle: FloatArray  # their rows reduced
+    # What reduces them; None where the weights of the polynomials in the equation, which are a
+    # triangle already, stand for its values.
     reflection: Reflection | None = None
 
 

@@ -24,19 +24,13 @@ _Groups = dict[_Place, list[int]]
 
 @dataclass(frozen=True)
 class Contact:
-    """A face as part of a side of one of its two patches.
+    """A face as part of a side of one of its two patches."""
 
-    Parameters
-    ----------
-    patch, axis, end
-        The side: normal axis, 0 for the lower and 1 for the upper end.
-    low, high
-        The face along the other axes; where two charts run against each other low is above high.
-    """
-
+    # The side: normal axis, 0 for the lower and 1 for the upper end.
     patch: int
     axis: int
     end: int
+    # The face along the other axes; where two charts run against each other low is above high.
     low: tuple[float, ...]
     high: tuple[float, ...]
 
@@ -53,22 +47,15 @@ class Contact:
 
 @dataclass(frozen=True)
 class Face:
-    """Where two patches meet: the largest piece that is part of a side of both.
+    """Where two patches meet: the largest piece that is part of a side of both."""
 
-    Parameters
-    ----------
-    below, above
-        The side of the one and of the other, in one chart the upper and the lower.
-    normal
-        In space, where two charts meet; None inside one, whose axes both patches have.
-    strip
-        Where given, a long side of a strip meets boxes that it cuts: `below` has the stretch along
-        the strip, `above` about where it lies in the box.
-    """
-
+    # The side of the one and of the other, in one chart the upper and the lower.
     below: Contact
     above: Contact
+    # In space, where two charts meet; None inside one, whose axes both patches have.
     normal: tuple[float, float] | None = None
+    # Where given, a long side of a strip meets boxes that it cuts: `below` has the stretch along
+    # the strip, `above` about where it lies in the box.
     strip: Strip | None = None
 
     @property

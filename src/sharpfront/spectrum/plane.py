@@ -27,25 +27,14 @@ STEPS, RESTARTS = 4, 8
 
 @dataclass(frozen=True, eq=False)
 class PlanePencil:
-    """A step of inverse iteration on patches, of vectors u or, for lam^2, (u, z).
+    """A step of inverse iteration on patches, of vectors u or, for lam^2, (u, z)."""
 
-    Parameters
-    ----------
-    rows, tiling
-        The rows of the problem at the shift, and its domain.
-    patches
-        Boxes that tile it.
-    weight
-        Factor on the rows of the equation: another norm.
-    scale
-        What z is in units of.
-    """
-
+    # The rows of the problem at the shift, and its domain.
     rows: PencilRows
     tiling: Tiling
-    patches: tuple[Patch, ...]
-    weight: float = 1.0
-    scale: float = 1.0
+    patches: tuple[Patch, ...]  # boxes that tile it
+    weight: float = 1.0  # factor on the rows of the equation: another norm
+    scale: float = 1.0  # what z is in units of
 
     @cached_property
     def _system(self) -> TraceSystem:

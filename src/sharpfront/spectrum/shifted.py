@@ -44,25 +44,14 @@ _TURNS = 4
 
 @dataclass(frozen=True, eq=False)
 class Shifted:
-    """A problem with lam at a shift.
+    """A problem with lam at a shift."""
 
-    Parameters
-    ----------
-    problem
-        Q(s) u = 0, real.
-    equations
-        For u and, where lam has a second power, z: what they add to the other side of each
-        equation.
-    conditions
-        The same for each condition's form; of those without lam nothing.
-    pairs
-        Whether unknowns are pairs of functions.
-    """
-
-    problem: Problem
+    problem: Problem  # q(s) u = 0, real
+    # For u and, where lam has a second power, z: what they add to the other side of each equation.
     equations: tuple[tuple[LinearForm, ...], ...]
+    # The same for each condition's form; of those without lam nothing.
     conditions: Mapping[LinearForm, tuple[LinearForm, ...]]
-    pairs: bool
+    pairs: bool  # whether unknowns are pairs of functions
 
 
 def shifted(statement: SpectralProblem, shift: complex, scale: float) -> Shifted:

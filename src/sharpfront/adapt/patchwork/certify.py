@@ -73,42 +73,20 @@ MEANING = (
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the looks found, each relative to max(1, max|u|).
+    """What the looks found, each relative to max(1, max|u|)."""
 
-    Parameters
-    ----------
-    change
-        With two more functions along every axis.
-    norm
-        Of the richer solution in another norm.
-    singular
-        Tails on patches where weights do not fall geometrically.
-    amplification
-        What noise of size one grows to.
-    vertices
-        With patches cut towards the points where interfaces end or cross.
-    contradiction
-        What equations and integral conditions leave, if it does not fall with more functions.
-    beside
-        The largest change beside places at which the solution jumps, which the others leave out.
-    corners
-        Which of this is at corners of the domain only.
-    moved
-        The error as a solution with more functions shows it, if that is larger.
-    held
-        One if the softest mode is still held back, and the solution with it.
-    """
-
-    change: float
-    norm: float
-    singular: float
-    amplification: float
-    vertices: float = 0.0
+    change: float  # with two more functions along every axis
+    norm: float  # of the richer solution in another norm
+    singular: float  # tails on patches where weights do not fall geometrically
+    amplification: float  # what noise of size one grows to
+    vertices: float = 0.0  # with patches cut towards the points where interfaces end or cross
+    # What equations and integral conditions leave, if it does not fall with more functions.
     contradiction: float = 0.0
+    # The largest change beside places at which the solution jumps, which the others leave out.
     beside: float = 0.0
-    corners: CornerChanges | None = None
-    moved: float = 0.0
-    held: float = 0.0
+    corners: CornerChanges | None = None  # which of this is at corners of the domain only
+    moved: float = 0.0  # the error as a solution with more functions shows it, if that is larger
+    held: float = 0.0  # one if the softest mode is still held back, and the solution with it
 
     @property
     def value(self) -> float:
@@ -150,25 +128,14 @@ class _Change:
 
 @dataclass(frozen=True, eq=False)
 class Certifier:
-    """Takes the looks.
+    """Takes the looks."""
 
-    Parameters
-    ----------
-    rows, tiling
-        The problem on its domain.
-    method
-        Solves along the tree.
-    waves
-        How solutions oscillate.
-    jumps
-        Where the solution jumps.
-    """
-
+    # The problem on its domain.
     rows: PatchRows
     tiling: Tiling
-    method: Tree
-    waves: Waves
-    jumps: Jumps
+    method: Tree  # solves along the tree
+    waves: Waves  # how solutions oscillate
+    jumps: Jumps  # where the solution jumps
 
     def certificate(
         self,

@@ -20,18 +20,10 @@ from sharpfront.arrays import FloatArray
 
 @dataclass(frozen=True)
 class CornerChanges:
-    """Changes of a solution that are too large on patches with a singularity at a corner.
+    """Changes of a solution that are too large on patches with a singularity at a corner."""
 
-    Parameters
-    ----------
-    at
-        The largest on each such cell, by its number.
-    elsewhere
-        The largest farther from these than what is wrong there is felt.
-    """
-
-    at: Mapping[int, float]
-    elsewhere: float
+    at: Mapping[int, float]  # the largest on each such cell, by its number
+    elsewhere: float  # the largest farther from these than what is wrong there is felt
 
     @classmethod
     def of(

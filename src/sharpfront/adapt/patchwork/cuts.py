@@ -29,33 +29,16 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cell:
-    """A patch with what is remembered of how it came about.
+    """A patch with what is remembered of how it came about."""
 
-    Parameters
-    ----------
-    patch
-        The patch.
-    corner
-        At which corner of the patch it was cut from it lies, an end for each axis; empty at first.
-    run
-        How often in a row it was the same corner.
-    tail
-        The tail of the patch that it was cut from, `levels` cuts ago.
-    levels
-        See `tail`.
-    promise
-        What its tail was to become when it got more functions.
-    relieved
-        Whether it gave functions away.
-    """
-
-    patch: Patch
+    patch: Patch  # the patch
+    # At which corner of the patch it was cut from it lies, an end for each axis; empty at first.
     corner: tuple[int, ...] = ()
-    run: int = 0
-    tail: float = math.inf
-    levels: int = 1
-    promise: float = math.inf
-    relieved: bool = False
+    run: int = 0  # how often in a row it was the same corner
+    tail: float = math.inf  # the tail of the patch that it was cut from, `levels` cuts ago
+    levels: int = 1  # see `tail`
+    promise: float = math.inf  # what its tail was to become when it got more functions
+    relieved: bool = False  # whether it gave functions away
 
 
 def is_shortest(patch: Patch) -> bool:

@@ -70,24 +70,15 @@ def with_resolved_data(
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """What a look at a patch's data finds, in units of what is allowed to be missed.
+    """What a look at a patch's data finds, in units of what is allowed to be missed."""
 
-    Parameters
-    ----------
-    places
-        Points besides the patch's own.
-    told
-        How many of the first of them formulas tell of, and how many are spread beside these.
-    seen
-        What the patch's own points say of each datum: what its functions cannot hold along each
-        axis, and the functions wanted.
-    gaps
-        How far each datum is at the places from what the patch's own points say.
-    """
-
-    places: FloatArray
+    places: FloatArray  # points besides the patch's own
+    # How many of the first of them formulas tell of, and how many are spread beside these.
     told: tuple[int, int]
+    # What the patch's own points say of each datum: what its functions cannot hold along each axis,
+    # and the functions wanted.
     seen: list[tuple[FloatArray, FloatArray]]
+    # How far each datum is at the places from what the patch's own points say.
     gaps: list[FloatArray]
 
 

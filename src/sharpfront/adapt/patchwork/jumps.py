@@ -45,24 +45,13 @@ _VIOLATE = "the slopes of the data on {} violate the equations"
 
 @dataclass(frozen=True)
 class Jumps:
-    """Where a solution jumps.
+    """Where a solution jumps."""
 
-    Parameters
-    ----------
-    radius
-        How far from a place the solution is estimated again.
-    places
-        The corners.
-    stated
-        In words, which conditions disagree at those that the statement tells of.
-    late
-        Those of which only the solutions told.
-    """
-
-    radius: float
-    places: tuple[Place, ...] = ()
+    radius: float  # how far from a place the solution is estimated again
+    places: tuple[Place, ...] = ()  # the corners
+    # In words, which conditions disagree at those that the statement tells of.
     stated: tuple[str, ...] = ()
-    late: tuple[Place, ...] = ()
+    late: tuple[Place, ...] = ()  # those of which only the solutions told
 
     @classmethod
     def of(cls, problem: Problem, tiling: Tiling, tol: float) -> Jumps:

@@ -31,21 +31,11 @@ BOUND = 1e300
 
 @dataclass(frozen=True)
 class Limits:
-    """Numbers of functions along an axis.
+    """Numbers of functions along an axis."""
 
-    Parameters
-    ----------
-    base
-        What a patch begins with.
-    most
-        What it may have along every axis.
-    least
-        What a resolved one keeps.
-    """
-
-    base: int
-    most: int
-    least: int
+    base: int  # what a patch begins with
+    most: int  # what it may have along every axis
+    least: int  # what a resolved one keeps
 
 
 def functions_of(cells: Sequence[Cell]) -> int:

@@ -12,151 +12,111 @@ class PatchSettings:
 
     In brackets, where it was measured: functions in all on seven drawn problems with the constant
     halved and doubled, in units of those with it as it is (`benchmarks/sensitivity.py`).
-
-    Parameters
-    ----------
-    base
-        A patch begins with one function along an axis for every digit asked for and so many more:
-        the cheapest number at a corner, where no number is enough.
-    reach
-        How many functions more a patch may take along every axis before it is split. A patch costs
-        the third power of its functions, two halves the same each.
-    reach_in_space
-        The same in space.
-    depth
-        Layers are cut off at ln(1/tol) + depth widths, where e^-depth of the tolerance is left; its
-        slope is what the patch beside it has to hold. With two thirds of it layers that meet in a
-        corner took seven times the functions, with a third of it errors were underestimated 50 to
-        170 times; a third more costs 7 to 17 % more functions.
-    room
-        A layer is cut off if that leaves more than this share of the room beside its wall.
-    source
-        Sources are resolved to so many tolerances, in units of u.
-    missed
-        Data are missed at a place, not just unresolved, if they differ there by so many times what
-        the patch's own points say is unresolved.
-    apart
-        Patches are cut at told places, further apart than this share of the patch: what lies closer
-        is left to halving, since patches much smaller than their neighbours cost digits.
-    analytic
-        Weights of a function that is analytic beyond its patch fall by e^-analytic over their
-        second half; if they fall by less the patch has a singularity. (1.11, 1.35)
-    at_corner
-        The same at a corner of the domain, where singularities are the rule: weights of those of
-        right angles, r^2 log r, fall by 4.2. (0.99, 1.14)
-    power
-        All the weights to come of a singularity add up to count^power last ones. (0.84, 1.09)
-    flat, noise_power
-        Where the last two weights are no smaller than the two before by e^-flat, not even as those
-        of a jump are (by e^-0.2), they are what the fit leaves of an error elsewhere: noise, that
-        adds up with the root of its count. (1.27, 1.10) (0.99, 1.04)
-    shorter
-        Functions are asked for that would bring a tail to this share of what is aimed at: weights
-        do not fall evenly, and one turn more costs more than one function. (1.00, 0.99)
-    disturbed
-        Tails shorter than this share of the longest one may be that one's doing, and wait. With a
-        third of it a star with five corners that point inwards took 32 000 functions to 1e-5
-        instead of 27 000 and a slit 31 700 to 1e-4 instead of 17 100; with a thirtieth the star
-        43 000. On the line, which has no corners, it is a thirtieth.
-    bulk
-        Tails that may be another's doing do not wait if the others are on patches with less than
-        this share of all functions: a solve costs as much whether few or many patches have changed.
-        Without that circular fronts took 12 solves, with 0.3 of it 7 and with this 6, an L 6 and 5;
-        a star as many.
-    share
-        An axis whose tail is below this share of the longest of its patch waits.
-    broken
-        More functions than foretold do not come again where the foretold ones left the tail longer
-        than this many times what was promised: then weights do not fall geometrically.
-    spared
-        A resolved patch keeps so many functions more than it needs. It is relieved once, and not if
-        it was raised: one that was made too poor would be raised and relieved in turn.
-    keeping
-        Patches of systems and beyond order two keep all but so many of the functions they begin
-        with: with six of them the fit of a beam is off by as much as the beam is bent.
-    half
-        A half needs this share of the functions, where weights fall geometrically.
-    strip, along
-        A layer along a wall is cut off if it takes no more than this share of its patch, and if
-        that is at least this share of the wall long: in shorter ones it is thinner.
-    balance
-        No patch is more than so many times longer than a neighbour along their common side, and one
-        beside a much thinner one is cut at so many times that one's thickness.
-    passing
-        Unless less than this part of the shorter one touches it: strips of two charts end side by
-        side.
-    look_ahead
-        A patch that was cut towards the same point in a row so often is cut several times at once.
-        (1.03, 1)
-    first, ahead
-        Towards a corner of the domain the first cuts are so many at once, enough to see how the
-        tail falls; further ones all that are then foretold, up to so many times those made.
-        (0.95, 0.97) (0.85, 0.91)
-    enough
-        How fast a tail falls is told from as many cuts as there were since, but of old ones no more
-        than make up so many: two cuts may end where the fit of other patches is what is left.
-    round
-        A patch cut along both axes towards a corner is at most so many times longer than thick.
-    ring, besides
-        A ring of patches around a corner takes log(what is left there in units of what is aimed at)
-        / ring functions and so many besides. Weights fall by e^-1.76 with each function on a patch
-        as far from a singularity as it is long; half as many are enough, since those that need more
-        get them: eight drawn corners took 0.89 of the functions. besides: (0.82, 1.23)
-    deeper, near
-        Where an estimate is too large at corners only, patches there are cut until they leave this
-        share of the tolerance. What they leave is felt less and less up to so many times their
-        size: as r^-a, a share of 0.03 of it for a = 1/2.
-    lowered, least_lowered
-        Weights are asked to be smaller by what an estimate lacks and this factor, but at once by no
-        more than the other: estimates fall faster than weights do. With 0.01 a cavity at Re = 1000
-        took 41 000 functions instead of 28 000.
-    progress
-        An estimate that falls by less than this factor has brought nothing.
-    heavier
-        Factor on the equation's rows of the norm that a solution is checked in. Over 60 drawn
-        problems the change in it is 1e-4 to 20 times the error; with its square, for plates, 1 to
-        600 times; with its root one plate in 30 was believed that should not be. That was asked of
-        the solution itself; asked of the richer one, the estimates of 30 drawn systems, beams and
-        plates are 0.4 to 49 times their errors.
     """
 
+    # A patch begins with one function along an axis for every digit asked for and so many more: the
+    # cheapest number at a corner, where no number is enough.
     base: int = 4
+    # How many functions more a patch may take along every axis before it is split. A patch costs
+    # the third power of its functions, two halves the same each.
     reach: int = 10
-    reach_in_space: int = 5
+    reach_in_space: int = 5  # the same in space
+    # Layers are cut off at ln(1/tol) + depth widths, where e^-depth of the tolerance is left; its
+    # slope is what the patch beside it has to hold. With two thirds of it layers that meet in a
+    # corner took seven times the functions, with a third of it errors were underestimated 50 to 170
+    # times; a third more costs 7 to 17 % more functions.
     depth: float = 6.0
+    # A layer is cut off if that leaves more than this share of the room beside its wall.
     room: float = 0.5
-    source: float = 30.0
+    source: float = 30.0  # sources are resolved to so many tolerances, in units of u
+    # Data are missed at a place, not just unresolved, if they differ there by so many times what
+    # the patch's own points say is unresolved.
     missed: float = 10.0
+    # Patches are cut at told places, further apart than this share of the patch: what lies closer
+    # is left to halving, since patches much smaller than their neighbours cost digits.
     apart: float = 1e-2
+    # Weights of a function that is analytic beyond its patch fall by e^-analytic over their second
+    # half; if they fall by less the patch has a singularity. (1.11, 1.35)
     analytic: float = 3.5
+    # The same at a corner of the domain, where singularities are the rule: weights of those of
+    # right angles, r^2 log r, fall by 4.2. (0.99, 1.14)
     at_corner: float = 6.0
+    # All the weights to come of a singularity add up to count^power last ones. (0.84, 1.09)
     power: float = 1.5
+    # Where the last two weights are no smaller than the two before by e^-flat, not even as those of
+    # a jump are (by e^-0.2), they are what the fit leaves of an error elsewhere: noise, that adds
+    # up with the root of its count. (1.27, 1.10) (0.99, 1.04)
     flat: float = 0.1
     noise_power: float = 0.5
+    # Functions are asked for that would bring a tail to this share of what is aimed at: weights do
+    # not fall evenly, and one turn more costs more than one function. (1.00, 0.99)
     shorter: float = 0.3
+    # Tails shorter than this share of the longest one may be that one's doing, and wait. With a
+    # third of it a star with five corners that point inwards took 32 000 functions to 1e-5 instead
+    # of 27 000 and a slit 31 700 to 1e-4 instead of 17 100; with a thirtieth the star 43 000. On
+    # the line, which has no corners, it is a thirtieth.
     disturbed: float = 0.1
+    # Tails that may be another's doing do not wait if the others are on patches with less than this
+    # share of all functions: a solve costs as much whether few or many patches have changed.
+    # Without that circular fronts took 12 solves, with 0.3 of it 7 and with this 6, an L 6 and 5; a
+    # star as many.
     bulk: float = 0.5
-    share: float = 0.1
+    share: float = 0.1  # an axis whose tail is below this share of the longest of its patch waits
+    # More functions than foretold do not come again where the foretold ones left the tail longer
+    # than this many times what was promised: then weights do not fall geometrically.
     broken: float = 3.0
+    # A resolved patch keeps so many functions more than it needs. It is relieved once, and not if
+    # it was raised: one that was made too poor would be raised and relieved in turn.
     spared: int = 2
+    # Patches of systems and beyond order two keep all but so many of the functions they begin with:
+    # with six of them the fit of a beam is off by as much as the beam is bent.
     keeping: int = 2
-    half: float = 0.6
+    half: float = 0.6  # a half needs this share of the functions, where weights fall geometrically
+    # A layer along a wall is cut off if it takes no more than this share of its patch, and if that
+    # is at least this share of the wall long: in shorter ones it is thinner.
     strip: float = 0.4
     along: float = 0.5
+    # No patch is more than so many times longer than a neighbour along their common side, and one
+    # beside a much thinner one is cut at so many times that one's thickness.
     balance: float = 2.5
+    # Unless less than this part of the shorter one touches it: strips of two charts end side by
+    # side.
     passing: float = 2.0
+    # A patch that was cut towards the same point in a row so often is cut several times at once.
+    # (1.03, 1)
     look_ahead: int = 2
+    # Towards a corner of the domain the first cuts are so many at once, enough to see how the tail
+    # falls; further ones all that are then foretold, up to so many times those made. (0.95, 0.97)
+    # (0.85, 0.91)
     first: int = 3
     ahead: int = 6
+    # How fast a tail falls is told from as many cuts as there were since, but of old ones no more
+    # than make up so many: two cuts may end where the fit of other patches is what is left.
     enough: int = 8
+    # A patch cut along both axes towards a corner is at most so many times longer than thick.
     round: float = 4.0
+    # A ring of patches around a corner takes log(what is left there in units of what is aimed at) /
+    # ring functions and so many besides. Weights fall by e^-1.76 with each function on a patch as
+    # far from a singularity as it is long; half as many are enough, since those that need more get
+    # them: eight drawn corners took 0.89 of the functions. besides: (0.82, 1.23)
     ring: float = 3.5
     besides: int = 5
+    # Where an estimate is too large at corners only, patches there are cut until they leave this
+    # share of the tolerance. What they leave is felt less and less up to so many times their size:
+    # as r^-a, a share of 0.03 of it for a = 1/2.
     deeper: float = 0.5
     near: float = 1000.0
+    # Weights are asked to be smaller by what an estimate lacks and this factor, but at once by no
+    # more than the other: estimates fall faster than weights do. With 0.01 a cavity at Re = 1000
+    # took 41 000 functions instead of 28 000.
     lowered: float = 0.3
     least_lowered: float = 0.1
-    progress: float = 0.7
+    progress: float = 0.7  # an estimate that falls by less than this factor has brought nothing
+    # Factor on the equation's rows of the norm that a solution is checked in. Over 60 drawn
+    # problems the change in it is 1e-4 to 20 times the error; with its square, for plates, 1 to 600
+    # times; with its root one plate in 30 was believed that should not be. That was asked of the
+    # solution itself; asked of the richer one, the estimates of 30 drawn systems, beams and plates
+    # are 0.4 to 49 times their errors.
     heavier: float = 100.0
 
     def functions(self, tol: float) -> int:

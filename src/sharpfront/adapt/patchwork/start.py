@@ -169,27 +169,18 @@ def _apart(places: FloatArray, lines: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Beside:
-    """The room on one side of a wall, or of a line on which data jump or bend.
+    """The room on one side of a wall, or of a line on which data jump or bend."""
 
-    Parameters
-    ----------
-    problem, block
-        What is solved, and the block that it lies in.
-    axis, end
-        Its normal, and whether its strips have it at their lower (0) or upper (1) end.
-    place, extent
-        Where it is, and from where to where along the other axes.
-    lines
-        Where the block is cut along the normal.
-    """
-
+    # What is solved, and the block that it lies in.
     problem: Problem
     block: Block
+    # Its normal, and whether its strips have it at their lower (0) or upper (1) end.
     axis: int
     end: int
+    # Where it is, and from where to where along the other axes.
     place: float
     extent: tuple[FloatArray, FloatArray]
-    lines: FloatArray
+    lines: FloatArray  # where the block is cut along the normal
 
     def depth(self, widths: float, wave: float = 0.0) -> float | None:
         """Return so many widths of a layer, if that is small beside the room there."""

@@ -83,70 +83,33 @@ class PatchAssessment(Assessment):
 
 @dataclass(frozen=True, eq=False)
 class PatchState:
-    """Where the adaptation stands.
+    """Where the adaptation stands."""
 
-    Parameters
-    ----------
-    problem, tol, seed
-        What is solved, how well, and the seed.
-    tiling, rows, waves
-        Its domain in boxes, its rows, and how its solutions oscillate.
-    cells
-        What is solved on next.
-    aim
-        What tails are to become.
-    missing
-        What the problem lacks, if that is plain from its statement.
-    final
-        Whether these cells are the last.
-    jumps
-        Places at which cuts do not help.
-    depths
-        How deep layers along walls may be.
-    best
-        The assessment with the smallest certified estimate.
-    idle
-        Certified estimates in a row that brought nothing.
-    tried
-        Functions and estimate of each solve.
-    unsettled
-        Whether what the problem is linearised about still changes too much for a certificate.
-    finished
-        Why it ended.
-    soft
-        Whether a certificate was too large where soft modes hold solutions back.
-    before
-        The solution before, where they do.
-    softness
-        The size of the softest mode in it.
-    growing
-        Whether that was larger than before.
-    moves
-        Solutions in a row that were far from the one before.
-    """
-
+    # What is solved, how well, and the seed.
     problem: Problem
     tol: float
     seed: int
+    # Its domain in boxes, its rows, and how its solutions oscillate.
     tiling: Tiling
     rows: PatchRows
     waves: Waves
-    cells: tuple[Cell, ...]
-    aim: float
-    jumps: Jumps
-    depths: Depths = field(default_factory=dict)
-    missing: Outcome | None = None
-    final: bool = False
-    best: PatchAssessment | None = None
-    idle: int = 0
-    tried: tuple[Solved, ...] = ()
+    cells: tuple[Cell, ...]  # what is solved on next
+    aim: float  # what tails are to become
+    jumps: Jumps  # places at which cuts do not help
+    depths: Depths = field(default_factory=dict)  # how deep layers along walls may be
+    missing: Outcome | None = None  # what the problem lacks, if that is plain from its statement
+    final: bool = False  # whether these cells are the last
+    best: PatchAssessment | None = None  # the assessment with the smallest certified estimate
+    idle: int = 0  # certified estimates in a row that brought nothing
+    tried: tuple[Solved, ...] = ()  # functions and estimate of each solve
+    # Whether what the problem is linearised about still changes too much for a certificate.
     unsettled: bool = False
-    finished: Outcome | None = None
-    soft: bool = False
-    before: Approximation | None = None
-    softness: float = 0.0
-    growing: bool = False
-    moves: int = 0
+    finished: Outcome | None = None  # why it ended
+    soft: bool = False  # whether a certificate was too large where soft modes hold solutions back
+    before: Approximation | None = None  # the solution before, where they do
+    softness: float = 0.0  # the size of the softest mode in it
+    growing: bool = False  # whether that was larger than before
+    moves: int = 0  # solutions in a row that were far from the one before
 
     def about(self, problem: Problem) -> PatchState:
         """Return the state for another linearisation of the same problem."""

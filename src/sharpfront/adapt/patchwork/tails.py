@@ -24,28 +24,16 @@ LAST = 2
 
 @dataclass(frozen=True, eq=False)
 class Tails:
-    """Of every patch along every axis.
+    """Of every patch along every axis."""
 
-    Parameters
-    ----------
-    tail
-        The last weights, or what those to come add up to if they do not fall geometrically, in
-        units of each unknown's scale, (patches, d).
-    wanted
-        How many functions would bring it to what is aimed at; inf if weights do not fall.
-    analytic
-        Whether weights fall geometrically.
-    last
-        The last weights themselves.
-    rest
-        What the weights to come add up to.
-    """
-
+    # The last weights, or what those to come add up to if they do not fall geometrically, in units
+    # of each unknown's scale, (patches, d).
     tail: FloatArray
+    # How many functions would bring it to what is aimed at; inf if weights do not fall.
     wanted: FloatArray
-    analytic: NDArray[np.bool_]
-    last: FloatArray
-    rest: FloatArray
+    analytic: NDArray[np.bool_]  # whether weights fall geometrically
+    last: FloatArray  # the last weights themselves
+    rest: FloatArray  # what the weights to come add up to
 
     @classmethod
     def worst_of(cls, found: Sequence[Tails]) -> Tails:
@@ -65,24 +53,12 @@ class Tails:
 
 @dataclass(frozen=True, eq=False)
 class SoftMode:
-    """How the weights of the softest mode fall.
+    """How the weights of the softest mode fall."""
 
-    Parameters
-    ----------
-    tails
-        In units of the mode's size.
-    aim
-        What they are to become.
-    size
-        Of the mode under a load of one.
-    grows
-        Whether it is larger than with the functions before.
-    """
-
-    tails: Tails
-    aim: float
-    size: float
-    grows: bool
+    tails: Tails  # in units of the mode's size
+    aim: float  # what they are to become
+    size: float  # of the mode under a load of one
+    grows: bool  # whether it is larger than with the functions before
 
     def added(self, tails: Tails, aim: float) -> Tails:
         """Return the tails of a solution that are to become `aim`, or longer where the mode's are.
