@@ -19,7 +19,7 @@ import sharpfront as sf
 from sharpfront.catalog import listing
 from sharpfront.cli.results import as_json
 from sharpfront.rivals.apart import Run
-from sharpfront.rivals.comparison import Comparison
+from sharpfront.rivals.comparison import POWERS, Comparison
 from sharpfront.rivals.racing import Lane, Mark
 from sharpfront.rivals.table import RIVALS
 
@@ -64,8 +64,8 @@ def row(facts: Mapping[str, Any]) -> str:
     best = min(ours["marks"], key=lambda m: number(m["error"]), default=None)
     own = f"{best['error']:.0e} | {best['seconds']:.2g}" if best else "none | "
     lanes = sorted(others(facts), key=ratio)
-    faster = ", ".join(f"{short(x)} {beside(x)}" for x in lanes if ratio(x) < 1)
-    slower = ", ".join(f"{short(x)} {beside(x)}" for x in lanes if 1 <= ratio(x) < math.inf)
+    faster = ", ".join(f"{short(x)} {beside(x, ours)}" for x in lanes if ratio(x) < 1)
+    slower = ", ".join(f"{short(x)} {beside(x, ours)}" for x in lanes if 1 <= ratio(x) < math.inf)
     misses = ", ".join(short(x) for x in lanes if math.isinf(ratio(x)))
     return f"| {facts['problem']} | {own} | {faster} | {slower} | {misses} |"
 
@@ -75,13 +75,22 @@ def short(lane: Mapping[str, Any]) -> str:
     return RIVALS[lane["name"]].title.removeprefix("scipy ").split(",")[0].split(" (")[0]
 
 
-def beside(lane: Mapping[str, Any]) -> str:
-    """Return how much faster or slower a method is, and at which error."""
-    found, times = lane["beside_ours"], ratio(lane)
-    target = f"at {found['target']:.0e}"
-    if times == 0:
-        return f"alone {target}"
-    return f"{max(times, 1 / times):.2g}x {target}"
+def to(lane: Mapping[str, Any], target: float) -> float:
+    """Return the fewest seconds to an error."""
+    marks = [m for m in lane["marks"] if number(m["error"]) <= target]
+    return min((m["seconds"] for m in marks), default=math.inf)
+
+
+def beside(lane: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+    """Return how much faster or slower a method is, at which error, and where it is alone."""
+    both = [(to(lane, p) / to(ours, p), p) for p in POWERS if math.isfinite(to(ours, p))]
+    times, target = min(both, default=(math.inf, 0.0))
+    words = f"{max(times, 1 / times):.2g}x at {target:.0e}" if math.isfinite(times) else ""
+    if ratio(lane) > 0:
+        return words
+    alone = f"alone at {lane['beside_ours']['target']:.0e}"
+    kind = "faster" if times < 1 else "slower"
+    return f"{alone} ({words} {kind})" if words else alone
 
 
 def losses(folder: Path) -> str:
