@@ -20,18 +20,8 @@ class Layout:
     Rows are those of the left end, then of each element by Gauss point and equation, then of the
     right end; columns are the coefficients by number, all unknowns of one after another. On a ring
     elements are taken from both sides in turn, so that the first and the last are neighbours too.
-
-    Parameters
-    ----------
-    tables, elements, unknowns
-        The functions of an element, how many elements and unknowns there are.
-    left
-        Rows of the left end.
-    ring
-        Whether the ends are joined.
-    full
-        Whether rows of an end hold all functions of its element, not only those that are or have a
-        derivative below the order there.
+    In full, rows of an end hold all functions of its element, not only those that are or have a
+    derivative below the order there.
     """
 
     def __init__(

@@ -50,16 +50,7 @@ class Fields(NamedTuple):
 class Moments:
     """A moving mesh at some moments: coefficients become leaves and tangents become bands.
 
-    Parameters
-    ----------
-    discrete
-        What is collocated.
-    frame
-        At the first moment of a step.
-    t
-        Then.
-    later
-        The moments, from t on, (S,).
+    The frame is that at t, the first moment of a step; later moments are counted from t on, (S,).
     """
 
     def __init__(self, discrete: Discrete, frame: Frame, t: float, later: FloatArray) -> None:

@@ -21,15 +21,7 @@ _K = range(MOST_MIXED + 1)
 
 
 class Rows:
-    """Residuals that hold at the same places, and their tangents, as programs.
-
-    Parameters
-    ----------
-    residuals
-        One row for each.
-    names
-        The unknowns.
-    """
+    """Residuals that hold at the same places, and their tangents, as programs; a row for each."""
 
     def __init__(self, residuals: list[Residual], names: tuple[str, ...]) -> None:
         self.residuals = residuals
@@ -62,15 +54,7 @@ class Rows:
 
 
 class Discrete:
-    """What is collocated on any mesh.
-
-    Parameters
-    ----------
-    system
-        Equations and conditions.
-    tables
-        The functions of an element.
-    """
+    """Equations and conditions as they are collocated on any mesh."""
 
     def __init__(self, system: TimeSystem, tables: Reference) -> None:
         self.system, self.tables, self.names = system, tables, system.names
@@ -157,16 +141,9 @@ class Discrete:
         return {("coordinate", self.coordinate): x, ("coordinate", "t"): t}
 
     def leaves(self, coordinates: Leaves, levels: FloatArray, rates: FloatArray) -> Leaves:
-        """Return all leaves, flat.
+        """Return all leaves, flat: place and time, derivatives along x, and of those along t.
 
-        Parameters
-        ----------
-        coordinates
-            Place and time.
-        levels
-            Derivatives along x, (orders, points, unknowns, ...).
-        rates
-            Derivatives along x of those along t, likewise.
+        Levels and rates are (orders, points, unknowns, ...).
         """
         found = dict(coordinates)
         for i, name in enumerate(self.names):

@@ -27,12 +27,7 @@ def fronts_of(
 ) -> tuple[Mixture | None, FloatArray]:
     """Return the components of a mixture fitted to what varies, and their speeds.
 
-    Parameters
-    ----------
-    frame
-        With the velocities to which the rates belong.
-    values, rates
-        Coefficients and their rates, (n, K).
+    The frame has the velocities to which the rates, (n, K), belong.
     """
     nodes = frame.nodes
     x = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * PLACES).ravel(), nodes[-1])

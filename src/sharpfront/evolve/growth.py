@@ -32,18 +32,8 @@ def units(
 
     Where errors grow they count by as much more, but no more than relative to the solution there:
     ahead of a front into an unstable state small stays small. What an element lets through from its
-    neighbour does not fall faster than by some factor, so that it must not be long there.
-
-    Parameters
-    ----------
-    values
-        Coefficients, (n, K).
-    scale
-        Of each unknown, (K,).
-    times
-        The present and the end.
-    moments
-        From the present on, at which the equations are looked at.
+    neighbour does not fall faster than by some factor, so that it must not be long there. The
+    equations are looked at at moments from the present on.
     """
     if not discrete.reacts:
         return np.tile(scale, (frame.elements, 1)), None

@@ -31,15 +31,7 @@ _KNOWN = (
 
 
 def layers_of(equations: Sequence[Expression], problem: Problem) -> Bends | None:
-    """Return where slopes of the unknown bend, None if nowhere, or say what is not known.
-
-    Parameters
-    ----------
-    equations
-        As they are marched.
-    problem
-        As it was stated.
-    """
+    """Return where slopes of the unknown bend, None if nowhere, or say what is not known."""
     nodes = [n for e in equations for n in ordered(e)]
     fluxes = {id(n): n.arguments[1] for n in nodes if is_weak(n) and derivatives_in(n)}
     if problem.jumps or any(map(is_delta, nodes)):

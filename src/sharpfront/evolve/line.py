@@ -117,20 +117,9 @@ def evolve_line(
     on_step: Callable[[TimeStep], None] | None = None,
     resume: Solution | None = None,
 ) -> Solution:
-    """Solve a problem in time on an interval.
+    """Solve a problem in time on an interval, or go on with an interrupted solution of it.
 
-    Parameters
-    ----------
-    problem
-        With a span of time and an initial state.
-    tol
-        Of the error at any moment, relative to max(1, max|u|).
-    budget
-        The most kernels and components.
-    on_step
-        Called with each step as it is taken.
-    resume
-        A solution of the same problem that was interrupted.
+    The tolerance is of the error at any moment, relative to max(1, max|u|).
     """
     system = time_system(problem)
     assert problem.time is not None

@@ -136,14 +136,8 @@ class Mesher:
     ) -> FloatArray:
         """Return nodes that share a density evenly, as many as the tolerance needs.
 
-        Parameters
-        ----------
-        rough
-            Of each element, as `roughness` returns it.
-        allowed
-            What an element may leave out.
-        least, most
-            Bounds of their number beside those of the march.
+        `rough` is what `roughness` returns, `allowed` what an element may leave out; there are
+        bounds of their number beside those of the march.
         """
         power = 1.0 / (self.tables.degree + 1)
         density = self.wanted(nodes, rough, allowed)
@@ -172,15 +166,8 @@ class Mesher:
 def graded(nodes: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return positions, and how many elements lie up to each, for wanted lengths of elements.
 
-    Lengths do not change faster than `GRADE` along x: a long element beside a short one spoils
-    what both hold.
-
-    Parameters
-    ----------
-    nodes
-        (N + 1,).
-    wanted
-        On each of the N elements.
+    Lengths do not change faster than `GRADE` along x: a long element beside a short one spoils what
+    both hold.
     """
     middles = 0.5 * (nodes[1:] + nodes[:-1])
     if np.all(_lipschitz(middles, wanted) > 0.9 * wanted):

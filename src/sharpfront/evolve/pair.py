@@ -49,15 +49,7 @@ class Compared:
 
 
 def compared(coarse: Run, fine: Run, pair: Pair) -> Iterator[Compared]:
-    """Yield the steps of the strict run with their errors.
-
-    Parameters
-    ----------
-    coarse, fine
-        What holds for each run.
-    pair
-        Where both are.
-    """
+    """Yield the steps of the strict run with their errors."""
     others, mine = steps(coarse, pair.coarse), steps(fine, pair.fine)
     passed, state = list(pair.steps), pair.coarse
     while True:

@@ -22,15 +22,7 @@ class Factors(NamedTuple):
 
 
 class Step:
-    """The equations of one step by Radau IIA.
-
-    Parameters
-    ----------
-    discrete, frame, t
-        What is collocated, on which mesh, from when on.
-    dt
-        The length of the step.
-    """
+    """The equations of one step of length dt by Radau IIA."""
 
     def __init__(self, discrete: Discrete, frame: Frame, t: float, dt: float) -> None:
         self.discrete, self.frame, self.t, self.dt = discrete, frame, t, dt

@@ -71,12 +71,7 @@ def _guess(step: Step, state: State) -> FloatArray:
 class _Mixer:
     """Anderson's way: each iterate is mixed with those before so that their changes cancel.
 
-    Parameters
-    ----------
-    levels
-        The first iterate.
-    unit
-        In which changes of each unknown count, (K,).
+    Changes of each unknown count in a unit, (K,).
     """
 
     def __init__(self, levels: FloatArray, unit: FloatArray) -> None:

@@ -78,20 +78,10 @@ def unseen(
     """Return how far off a step may be by what its stages do not see, in units.
 
     What it leaves of equations between the stages adds up; of conditions the largest counts, while
-    it lasts. One implicit step says how large an error either makes.
-
-    Parameters
-    ----------
-    start, levels
-        Coefficients at the beginning and at the stages, (n, K) and (STAGES, n, K).
-    factor
-        Of the step's real system.
-    unit
-        Of errors at the nodes, (nodes, K).
-    span
-        Of the whole run.
-    inside
-        Whether anything may hide in the equations, not only in the conditions.
+    it lasts. One implicit step says how large an error either makes. Coefficients at the beginning
+    and at the stages are (n, K) and (STAGES, n, K), the factor is of the step's real system, the
+    unit of errors at the nodes, (nodes, K). `inside`, something may hide in the equations too, not
+    only in the conditions.
     """
     s = between(step.t, step.t + step.dt, span)
     if not len(s):

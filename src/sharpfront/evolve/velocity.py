@@ -20,16 +20,8 @@ def velocities(
 ) -> FloatArray:
     """Return velocities of the nodes by least squares of u_t + v u_x; zero unless they explain it.
 
-    Short elements count more: the flanks of a standing front are not carried into it.
-
-    Parameters
-    ----------
-    frame
-        With the velocities to which the rates belong.
-    values, rates
-        Coefficients and their rates, (n, K).
-    scale
-        Of each unknown, (K,).
+    Short elements count more: the flanks of a standing front are not carried into it. The frame has
+    the velocities to which the rates, (n, K), belong.
     """
     tables, h = mesher.tables, frame.lengths[0]
     inside, (d, d_rate) = tables.inside(1), frame.scales[:, :, None]

@@ -78,17 +78,7 @@ def stacked(
     numbers: Sequence[int],
     elimination: TreeElimination,
 ) -> Iterator[Stack]:
-    """Yield the rows of leaves on a device.
-
-    Parameters
-    ----------
-    device
-        Where.
-    leaves, numbers
-        Their rows, and how they are numbered.
-    elimination
-        In which order traces are eliminated.
-    """
+    """Yield the rows of leaves on a device, numbered, for an order of elimination."""
     shapes: dict[tuple[int, int, int], list[tuple[int, LeafRows]]] = {}
     for number, leaf in zip(numbers, leaves, strict=True):
         ties = tuple(sorted(leaf.ties, key=lambda tie: elimination.order[tie.trace]))
@@ -161,14 +151,8 @@ def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
 def orthonormal(device: Device, rows: Array) -> tuple[Array, list[Array], Array] | None:
     """Return Q, factors X and the diagonal of R with rows = Q R; None where that fails.
 
-    Q = rows X_1^T X_2^T ..., R is the inverse of that product.
-
-    Parameters
-    ----------
-    device
-        Where.
-    rows
-        (b, m, n), columns of norm one.
+    Q = rows X_1^T X_2^T ..., R is the inverse of that product. Rows are (b, m, n) with columns of
+    norm one.
     """
     xp, n = namespace(rows), rows.shape[2]
     q, factors, whole = rows, [], None

@@ -21,16 +21,8 @@ def solved_on_device(
 ) -> TreeSolution | None:
     """Eliminate and substitute on a device; None where Gram matrices lose too many digits.
 
-    If its memory is too small, what leaves keep stays with the processor.
-
-    Parameters
-    ----------
-    device
-        Where.
-    elimination
-        The tree.
-    stacks
-        Returns the rows of all leaves.
+    If its memory is too small, what leaves keep stays with the processor. `stacks` returns the rows
+    of all leaves.
     """
     with suppress(DeviceMemoryError):
         return _solved(device, elimination, stacks(), frugal=False)

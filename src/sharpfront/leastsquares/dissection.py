@@ -70,16 +70,9 @@ class MergeTree:
 def nested_dissection(keys: FloatArray, pairs: Ints, weights: FloatArray) -> MergeTree:
     """Return a tree of merges for leaves joined by traces.
 
-    All sets of one depth are cut at once.
-
-    Parameters
-    ----------
-    keys
-        Numbers by which leaves may be ordered, (orderings, n): positions, log of the size.
-    pairs
-        Leaves that share a trace, (m, 2).
-    weights
-        Columns of each trace, (m,).
+    All sets of one depth are cut at once. Keys are numbers by which leaves may be ordered,
+    (orderings, n): positions, log of the size; pairs are leaves that share a trace, (m, 2), and
+    weights the columns of each.
     """
     n = keys.shape[1]
     children = np.zeros((n - 1, 2), dtype=np.int64)
@@ -111,14 +104,8 @@ def nested_dissection(keys: FloatArray, pairs: Ints, weights: FloatArray) -> Mer
 class _Sets:
     """Sets of leaves, each in a run, and the traces inside these.
 
-    Parameters
-    ----------
-    members, sizes
-        All leaves, in order within each set, and how many each set has.
-    pairs, weights
-        Traces, of which those that are not inside a set do not count.
-    total
-        The number of all leaves.
+    Leaves are in order within each set, `total` in all; traces that are not inside a set do not
+    count.
     """
 
     def __init__(

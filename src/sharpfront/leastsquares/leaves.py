@@ -139,15 +139,7 @@ class LeafFactor:
     back: Substitution | None = None
 
     def renumbered(self, traces: Sequence[int], order: Mapping[int, int]) -> LeafFactor:
-        """Return the leaf with other numbers for its traces, eliminated in another order.
-
-        Parameters
-        ----------
-        traces
-            The new number of each trace, in the order of `traces`.
-        order
-            A rank for each new number.
-        """
+        """Return the leaf with other numbers for its traces, eliminated in another order."""
         ranks = [order[t] for t in traces]
         if ranks == sorted(ranks):
             return replace(self, traces=tuple(traces))
@@ -177,12 +169,7 @@ Group = list[tuple[int, LeafRows]]
 def grouped(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[Group]:
     """Return leaves with the same matrices together, numbered, ties in the order of elimination.
 
-    Parameters
-    ----------
-    leaves
-        The rows of each.
-    order
-        A rank for each trace; those to be eliminated first come first.
+    The order has a rank for each trace; those to be eliminated first come first.
     """
     groups: dict[tuple[float, ...], Group] = {}
     for i, leaf in enumerate(leaves):
@@ -197,11 +184,6 @@ def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[
 
     Leaves with the same matrices and the same order of traces share one factorisation, with a
     right-hand side for each.
-
-    Parameters
-    ----------
-    leaves, order
-        As for `grouped`.
     """
     groups = grouped(leaves, order)
     own = [[leaf for _, leaf in group] for group in groups]

@@ -58,14 +58,7 @@ class TreeSolution:
 class TreeElimination:
     """The elimination order of traces for a tree of leaves.
 
-    Parameters
-    ----------
-    tree
-        In which order leaves are merged.
-    pairs
-        The two leaves of each trace, (traces, 2).
-    sizes
-        Columns of each trace, (traces,).
+    Given are the two leaves of each trace, (traces, 2), and its columns.
     """
 
     def __init__(self, tree: MergeTree, pairs: Ints, sizes: Ints) -> None:

@@ -58,16 +58,9 @@ def _called(name: str, *arguments: bytes | int | FloatArray) -> int:
 def reduce_below(
     upper: FloatArray, below: FloatArray, top: FloatArray, bottom: FloatArray, block: int
 ) -> None:
-    """Reduce rows below a triangle to zero, and rotate what stands beside both along.
+    """Reduce rows (m, n) below a triangle (n, n) to zero, and rotate what is beside both along.
 
-    Parameters
-    ----------
-    upper, below
-        (n, n) and (m, n).
-    top, bottom
-        (n, k) and (m, k).
-    block
-        Columns that are worked on at a time.
+    Beside them stand (n, k) and (m, k); so many columns are worked on at a time.
     """
     (m, n), k = below.shape, top.shape[1]
     if not (m and n):

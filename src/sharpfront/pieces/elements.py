@@ -18,12 +18,7 @@ from sharpfront.arrays import FloatArray
 class Reference:
     """The functions of one element and their derivatives along s.
 
-    Parameters
-    ----------
-    order
-        m: derivatives up to m - 1 go on from element to element.
-    points
-        q: Gauss points of an element.
+    Derivatives up to order - 1 go on from element to element; points are its Gauss points.
     """
 
     def __init__(self, order: int, points: int) -> None:

@@ -63,16 +63,7 @@ class Held:
 def held_at(problem: Problem, inside: FloatArray, per_face: int, seed: int = 0) -> list[Held]:
     """Return all that is to hold: equations at points (m, d), conditions, the state at the start.
 
-    Parameters
-    ----------
-    problem
-        Of any kind that `refusal_of` does not refuse.
-    inside
-        Where the equations are to hold.
-    per_face
-        Points on each part of the boundary, and at the start of time.
-    seed
-        Of the points on the boundary.
+    There are `per_face` points on each part of the boundary, and at the start of time.
     """
     found = [Held(problem.equations, inside, inside=True)]
     for condition in problem.conditions:
@@ -190,21 +181,10 @@ def collocated(
     penalty: float = 1.0,
     unit_rows: bool = False,
 ) -> Approximation:
-    """Return the least-squares solution of all that is to hold.
+    """Return the least-squares solution of all that is to hold, by Newton's method from the guess.
 
-    Parameters
-    ----------
-    subject
-        The problem, and the guess that Newton's method starts from.
-    bases
-        For each unknown.
-    held
-        Equations and conditions at points.
-    penalty
-        Factor on all rows but those of the equations.
-    unit_rows
-        Whether rows are divided by their norms first, and those of conditions then weigh as
-        much as all the others together.
+    The penalty is a factor on all rows but those of the equations. With unit rows, they are divided
+    by their norms first, and those of conditions then weigh as much as all the others together.
     """
     problem = subject.problem
     rows = [_Row.of(r, h, bases) for h in held for r in h.residuals]

@@ -42,12 +42,7 @@ class Setting:
 def tried(words: str, **values: Sequence[Any]) -> tuple[Setting, ...]:
     """Return a setting for each combination of values, the last one changing first.
 
-    Parameters
-    ----------
-    words
-        Of a setting, with names of values in braces.
-    values
-        What each may be.
+    Words have names of values in braces.
     """
     grid = (dict(zip(values, each, strict=True)) for each in product(*values.values()))
     return tuple(Setting(words.format(**each), each) for each in grid)
@@ -153,14 +148,8 @@ def translated(
 ) -> Any:
     """Return an expression in the terms of another library.
 
-    Parameters
-    ----------
-    expression
-        The graph.
-    leaf
-        What a node without arguments becomes.
-    applied
-        What a function becomes, from its name and its arguments.
+    `leaf` says what a node without arguments becomes, `applied` what a function does, from its name
+    and its arguments.
     """
     known: dict[int, Any] = {}
     for node in ordered(expression):

@@ -26,12 +26,7 @@ _MARKED = 0.3
 def weak_refusal(problem: Problem, most: int) -> str:
     """Return why elements with values on the boundary cannot take a problem; nothing if they can.
 
-    Parameters
-    ----------
-    problem
-        To be solved.
-    most
-        The most coordinates.
+    There are `most` coordinates at most.
     """
     if problem.time is not None:
         return "it is written for problems without time"

@@ -56,14 +56,7 @@ class Judge:
 def judge_of(statement: Statement, subject: Subject, seconds: float) -> Judge:
     """Return who measures the errors of a statement's solutions.
 
-    Parameters
-    ----------
-    statement
-        With its exact solution and test points where it has them.
-    subject
-        What is raced.
-    seconds
-        That a method has; a reference may take ten times as long.
+    Seconds are those that a method has; a reference may take ten times as long.
     """
     limit = max(_LEAST, _PATIENCE * seconds)
     exact, floor, words = dict(statement.exact), 0.0, "the exact solution"

@@ -46,14 +46,7 @@ class Axis:
 class EquationBatch:
     """Rows of the equation on patches with the same numbers of functions, even or not, none cut.
 
-    Parameters
-    ----------
-    device
-        Where.
-    measure
-        What rows are measured by.
-    patches
-        All boxes of space or all in charts.
+    They are all boxes of space or all in charts.
     """
 
     def __init__(self, device: Device, measure: Measure, patches: Sequence[Patch]) -> None:

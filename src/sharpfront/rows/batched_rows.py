@@ -36,18 +36,9 @@ class _Shape(NamedTuple):
 class BatchedRows:
     """The rows of all patches of a system on a device.
 
-    Parameters
-    ----------
-    device
-        Where.
-    equations, ties
-        What makes rows one by one, for what is not made in batches.
-    patches, faces
-        All of them.
-    further
-        The rows of conditions of each patch.
-    elimination
-        In which order traces, which are numbered like the faces, are eliminated.
+    Equations and ties make rows one by one, for what is not made in batches; further rows are those
+    of conditions of each patch. Traces, which are numbered like the faces, are eliminated in an
+    order.
     """
 
     def __init__(

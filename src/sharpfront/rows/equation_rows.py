@@ -45,13 +45,7 @@ class _Alike:
 
 
 class EquationRows:
-    """Assembles and reduces the equation's rows, and keeps them.
-
-    Parameters
-    ----------
-    measure
-        What rows are measured by.
-    """
+    """Assembles and reduces the equation's rows, and keeps them."""
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure

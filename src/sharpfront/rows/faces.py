@@ -78,12 +78,8 @@ def faces_of(
 ) -> tuple[list[Face], list[Side]]:
     """Return the faces between patches and the sides on the boundary.
 
-    Parameters
-    ----------
-    patches
-        Boxes that tile the domain, or the charts that tile it.
-    joined
-        The period along each axis, None where the ends are not joined.
+    Patches are boxes that tile the domain, or in the charts that tile it. Ends of an axis are
+    joined where there is a period.
     """
     low = np.stack([p.low for p in patches])
     high = np.stack([p.high for p in patches])

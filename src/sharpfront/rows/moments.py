@@ -30,18 +30,9 @@ def weighed_rows(
 ) -> FloatArray:
     """Return a form as rows whose sum of squares is the mean of its square.
 
-    Parameters
-    ----------
-    form
-        At product Gauss points; along the normal of a side there is one.
-    scale
-        A factor at each point.
-    weights
-        Of the points.
-    tables
-        Of each axis the derivatives of its functions at the points, (order + 1, n, functions).
-    unknowns
-        Their names, in the order of their columns.
+    The form is given at product Gauss points, of which there is one along the normal of a side,
+    with a factor and a weight of each. Tables are, of each axis, the derivatives of its functions
+    at the points, (order + 1, n, functions).
     """
     if not is_joint(len(tables)):
         return form_matrix(form, scale * np.sqrt(weights), tables, unknowns)
@@ -86,14 +77,9 @@ def _moments(
 ) -> FloatArray:
     """Return means with polynomials of values times functions, (rows, columns).
 
-    Parameters
-    ----------
-    values
-        A coefficient at product Gauss points.
-    tables
-        The functions of each axis at its points, (n_a, p_a).
-    rows, columns
-        Which polynomials, and which functions, of each axis are wanted, (d, ...) each.
+    Values are those of a coefficient at product Gauss points, tables the functions of each axis at
+    its points, (n_a, p_a); rows and columns say which polynomials and functions of each axis are
+    wanted, (d, ...) each.
     """
     every = [means(len(t)) for t in tables]
     if np.ptp(values) <= ROUNDING * np.abs(values).max(initial=0.0):

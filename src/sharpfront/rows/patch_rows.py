@@ -27,15 +27,7 @@ from sharpfront.rows.ties import TraceTies
 
 
 class PatchRows:
-    """Assembles the rows of patches for a linear problem.
-
-    Parameters
-    ----------
-    problem
-        What is to hold.
-    seed
-        Of the probe.
-    """
+    """Assembles the rows of patches for a linear problem."""
 
     def __init__(self, problem: Problem, seed: int = 0) -> None:
         self.problem, self.unknowns = problem, problem.unknowns
@@ -80,14 +72,7 @@ class PatchRows:
     ) -> list[LeafRows]:
         """Return the rows of some patches; traces are numbered like the faces.
 
-        Parameters
-        ----------
-        patches, faces, sides
-            All of them, with the part of the boundary of each side.
-        which
-            The patches whose rows are wanted.
-        links
-            The place of each patch in the chain of integral conditions, if there are any.
+        Links are the places of patches in the chain of integral conditions, if there are any.
         """
         ties = self._ties.of_patches(faces, patches, which)
         further = self._further(patches, sides, which)
@@ -121,19 +106,7 @@ class PatchRows:
         elimination: TreeElimination,
         weight: float = 1.0,
     ) -> Iterator[Stack]:
-        """Yield the rows of all patches, made on a device.
-
-        Parameters
-        ----------
-        patches, faces, sides
-            As for `leaves`.
-        device
-            Where.
-        elimination
-            In which order traces are eliminated.
-        weight
-            Factor on the rows of the equation.
-        """
+        """Yield the rows of all patches, made on a device; the weight is on the equation's."""
         further = self._further(patches, sides, range(len(patches)))
         rows = BatchedRows(
             device, self._equations, self._ties, patches, faces, further, elimination

@@ -35,12 +35,8 @@ from sharpfront.rows.values import FormValues, form_at, taylor_of
 class PencilEquations(EquationRows):
     """The equation's rows, with those of lam as right-hand sides, one for each column.
 
-    Parameters
-    ----------
-    measure
-        What rows are measured by, of the problem at a shift.
-    others
-        Of each term on the right, -B of each equation.
+    The measure is of the problem at a shift; others are, of each term on the right, -B of each
+    equation.
     """
 
     def __init__(self, measure: Measure, others: Sequence[Sequence[LinearForm]]) -> None:
@@ -92,14 +88,7 @@ class PencilEquations(EquationRows):
 class PencilConditions(ConditionRows):
     """The conditions' rows, with those of lam as right-hand sides.
 
-    Parameters
-    ----------
-    measure
-        What rows are measured by.
-    others
-        Of each form that has any, its terms on the right.
-    count
-        How many terms there are on the right.
+    Others are, of each form that has any, its terms on the right, of which there are `count`.
     """
 
     def __init__(
@@ -156,17 +145,10 @@ class PencilConditions(ConditionRows):
 
 
 class PencilRows(PatchRows):
-    """Assembles the rows of patches for an eigenvalue problem.
+    """Assembles the rows of patches for an eigenvalue problem with lam at a shift.
 
-    Parameters
-    ----------
-    problem
-        With lam at a shift.
-    equations, conditions
-        Terms on the right: -B of each equation for each of them, and those of each condition's
-        form that has any.
-    seed
-        Of the probe.
+    Terms on the right are -B of each equation for each of them, and those of each condition's form
+    that has any.
     """
 
     def __init__(

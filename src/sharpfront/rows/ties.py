@@ -47,15 +47,7 @@ class _Sizes:
 
 
 class TraceTies:
-    """Assembles the ties of patches to traces.
-
-    Parameters
-    ----------
-    measure
-        What rows are measured by.
-    interfaces
-        The lines on which something jumps.
-    """
+    """Assembles the ties of patches to traces; on interfaces something jumps."""
 
     def __init__(self, measure: Measure, interfaces: Interfaces) -> None:
         self.measure, self.interfaces = measure, interfaces

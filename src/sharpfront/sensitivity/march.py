@@ -161,10 +161,7 @@ def _approximation(solution: Solution, found: Sequence[FloatArray], which: int) 
 def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[FloatArray]:
     """Return the coefficients of all derivatives in each slab, (STAGES + 1, n, K, p).
 
-    Parameters
-    ----------
-    more
-        Functions in each element beside those of the solution.
+    `more` are functions in each element beside those of the solution.
     """
     problem, slabs = solution.problem, _slabs(solution)
     assert problem is not None

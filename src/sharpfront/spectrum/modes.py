@@ -155,16 +155,7 @@ def approximation_of(
 ) -> Approximation:
     """Return a mode with its largest value one; a complex one as two functions an unknown.
 
-    Parameters
-    ----------
-    problem
-        Whose mode it is.
-    bases, weights
-        Of each unknown.
-    scale
-        The mode's value of largest size.
-    missed
-        The error of the mode: smaller imaginary parts are none.
+    The scale is the mode's value of largest size; imaginary parts below its error are none.
     """
     scaled = {name: own / scale for name, own in weights.items()}
     real = all(np.abs(w.imag).max() <= 10.0 * max(missed, 1e-10) for w in scaled.values())

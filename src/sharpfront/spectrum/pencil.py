@@ -32,14 +32,8 @@ class Found:
 def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Found]:
     """Return the eigenvalues nearest to a shift, nearest first; all of them in small systems.
 
-    Parameters
-    ----------
-    matrices
-        P_0, P_1 and where there is one P_2, sparse.
-    shift
-        Itself no eigenvalue.
-    count
-        At least so many, where there are as many.
+    Matrices are P_0, P_1 and where there is one P_2, sparse; the shift is no eigenvalue itself.
+    There are `count` at least, where there are as many.
     """
     linear = _linearised(matrices)
     a, b = linear[0] + shift * linear[1], -linear[1]

@@ -93,17 +93,7 @@ class PlanePencil:
         return out
 
     def taken(self, basis: PatchworkBasis, vectors: FloatArray, other: PlanePencil) -> FloatArray:
-        """Return vectors of another set of patches on these, (n, k).
-
-        Parameters
-        ----------
-        basis
-            Of the other patches.
-        vectors
-            On them, (m, k).
-        other
-            The operator on them.
-        """
+        """Return vectors (m, k) of another set of patches, with its operator, on these, (n, k)."""
         rules = [_rule(patch) for patch in self.patches]
         points = np.concatenate([x for x, _ in rules])
         ends = np.cumsum([len(x) for x, _ in rules])[:-1]
@@ -145,18 +135,9 @@ class Ritz:
 
 
 def ritz(pencil: PlanePencil, start: FloatArray, wanted: int, miss: float) -> Ritz:
-    """Return the largest values of an operator, by block Krylov spaces.
+    """Return the largest values of an operator, by block Krylov spaces from vectors (n, k).
 
-    Parameters
-    ----------
-    pencil
-        The operator.
-    start
-        Vectors to begin with, (n, k).
-    wanted
-        How many values are to be right.
-    miss
-        How well, relative to themselves.
+    So many as are wanted miss by no more than `miss`, relative to themselves.
     """
     block = start
     for _ in range(RESTARTS):

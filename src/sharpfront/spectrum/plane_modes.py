@@ -67,20 +67,10 @@ class _Level:
 def plane_modes(
     statement: SpectralProblem, k: int, near: complex, tol: float, most: int | None
 ) -> Modes:
-    """Return the modes whose eigenvalues are nearest to a number.
+    """Return the k modes in the plane whose eigenvalues are nearest to a number.
 
-    Parameters
-    ----------
-    statement
-        The problem, in the plane.
-    k
-        How many.
-    near
-        The number.
-    tol
-        What errors of values are to become, relative to the largest of them.
-    most
-        The most functions.
+    The tolerance is of the values' errors, relative to the largest; there are `most` functions at
+    most.
     """
     if statement.further:
         raise ProblemError(
@@ -93,15 +83,7 @@ def plane_modes(
 
 
 class _Search:
-    """The loop: modes on patches, finer patches, modes again.
-
-    Parameters
-    ----------
-    statement, k, near, tol
-        What is looked for.
-    adaptor
-        Who makes patches finer.
-    """
+    """The loop: modes on patches, finer patches by an adaptor, modes again."""
 
     def __init__(
         self, statement: SpectralProblem, k: int, near: complex, tol: float, adaptor: Patches

@@ -55,16 +55,9 @@ class Shifted:
 
 
 def shifted(statement: SpectralProblem, shift: complex, scale: float) -> Shifted:
-    """Return an eigenvalue problem about a shift.
+    """Return an eigenvalue problem about a shift, no eigenvalue itself.
 
-    Parameters
-    ----------
-    statement
-        The problem.
-    shift
-        No eigenvalue itself.
-    scale
-        About how large values are: z is in units of it.
+    z is in units of the scale, about how large values are.
     """
     pairs = statement.is_complex or bool(shift.imag)
     _refuse_singular(statement.problem, pairs)

@@ -213,12 +213,7 @@ class Certifier:
     def closer(self, cells: Sequence[Cell], smaller: float = 0.0) -> list[Cell]:
         """Return the cells cut towards the points where interfaces end or cross; none without.
 
-        Parameters
-        ----------
-        cells
-            What is cut.
-        smaller
-            By what the error that these points make is to be divided, if that is much.
+        The error that these points make is to be divided by `smaller`, if that is much.
         """
         if not self.singular_points:
             return []

@@ -60,18 +60,8 @@ class CornerChanges:
     ) -> list[Cell]:
         """Return cells with those at these corners cut deeper; none if that would not be enough.
 
-        All around a corner they are cut to the same size.
-
-        Parameters
-        ----------
-        cells, tails
-            What there is, and how its weights fall.
-        tol
-            The tolerance.
-        functions
-            Of the parts along each axis, at least and at the most.
-        corners
-            All corners, (k, d).
+        All around a corner they are cut to the same size. Functions are those of the parts along
+        each axis, at least and at the most.
         """
         if not self.at or self.elsewhere > tol:
             return []

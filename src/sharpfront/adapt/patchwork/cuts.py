@@ -125,16 +125,9 @@ def fall_of(cell: Cell, tail: float) -> float:
 def rings(
     cell: Cell, corner: tuple[int, ...], tail: float, functions: Sequence[Counts]
 ) -> list[Cell]:
-    """Return a cell cut again and again towards one of its corners.
+    """Return a cell cut again and again towards one of its corners, an end of each axis.
 
-    Parameters
-    ----------
-    cell, corner
-        What is cut, and towards which end of each axis.
-    tail
-        Of the cell.
-    functions
-        Of the parts of each cut, and of the last one at the corner.
+    Functions are those of the parts of each cut, and of the last one at the corner.
     """
     axes, even = np.array(corner) >= 0, np.full((len(corner), 2), np.inf)
     out: list[Cell] = []

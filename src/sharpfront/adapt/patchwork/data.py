@@ -132,13 +132,7 @@ class _Looks:
 
 
 class Holding:
-    """Tells which patches hold the data of a problem along their second axis.
-
-    Parameters
-    ----------
-    problem, tol
-        What is solved, and how well.
-    """
+    """Tells which patches hold the data of a problem along their second axis."""
 
     def __init__(self, problem: Problem, tol: float) -> None:
         self._looks = _Looks(problem, (), tol)

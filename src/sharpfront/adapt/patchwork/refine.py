@@ -55,23 +55,9 @@ def refined(
 ) -> tuple[list[Cell], bool]:
     """Return the cells with more functions or split where tails are long, and whether any were.
 
-    Parameters
-    ----------
-    cells, tails
-        What there is, and how its weights fall.
-    aim
-        What tails are to become.
-    disturbed
-        Tails below this share of the longest one wait.
-    limits
-        Of the functions of a patch.
-    periods
-        Of the domain.
-    corners
-        Points at which singularities are to be expected, (k, d); None where the tails are not those
-        of a solution, and patches are to keep their functions.
-    depths
-        How deep layers along walls may be.
+    Tails below the share `disturbed` of the longest one wait. At corners (k, d) singularities are
+    to be expected; they are None where the tails are not those of a solution, and patches are to
+    keep their functions. Depths are those of layers along walls.
     """
     # No share of an infinite tail is smaller than another one: one such would hide itself.
     tails = replace(tails, tail=np.nan_to_num(tails.tail, nan=BOUND, posinf=BOUND))

@@ -45,21 +45,7 @@ def first_cells(
     most: int,
     waves: Waves,
 ) -> list[Cell]:
-    """Return the cells that the first solve is made on.
-
-    Parameters
-    ----------
-    problem, tiling
-        What is solved, and where.
-    settings
-        The constants.
-    tol
-        The tolerance.
-    most
-        The most functions.
-    waves
-        How solutions oscillate.
-    """
+    """Return the cells that the first solve is made on, with `most` functions at most."""
     base = settings.functions(tol)
     cells = []
     for block in tiling.blocks:

@@ -82,20 +82,10 @@ def tails_of(
     shares: Sequence[FloatArray],
     at_corner: Sequence[bool],
 ) -> Tails:
-    """Return the tails of an approximation on patches.
+    """Return the tails of an approximation on patches, the same for all unknowns.
 
-    Parameters
-    ----------
-    approximation
-        On the same patches for all unknowns.
-    scales
-        The size of each unknown.
-    aim
-        What tails are to become.
-    shares
-        How much each patch's counts, for each unknown.
-    at_corner
-        Whether each patch lies at a corner of the domain.
+    Given are the size of each unknown, what tails are to become, how much each patch's counts for
+    each unknown, and whether each patch lies at a corner of the domain.
     """
     least = [SETTINGS.at_corner if at else SETTINGS.analytic for at in at_corner]
     found: list[Tails] = []
@@ -129,20 +119,11 @@ def tails_of_blocks(
     functions: Sequence[tuple[int, ...]] | None = None,
     frames: Sequence[Frame | None] | None = None,
 ) -> Tails:
-    """Return the tails of weights of Legendre products.
+    """Return the tails of weights of Legendre products, an array over its axes for each patch.
 
-    Parameters
-    ----------
-    blocks
-        The weights of each patch, an array over its axes.
-    aim
-        What tails are to become.
-    least
-        By how much analytic weights fall on each patch, as a logarithm.
-    functions
-        How many functions each patch has along each axis; as many as weights if None.
-    frames
-        The functions of patches that the boundary cuts.
+    `least` is by how much analytic weights fall on each patch, as a logarithm; `functions` how many
+    each has along each axis, as many as weights if None; `frames` are the functions of patches that
+    the boundary cuts.
     """
     own = [b.shape for b in blocks] if functions is None else functions
     profiles = [
