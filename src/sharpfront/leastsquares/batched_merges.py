@@ -244,7 +244,7 @@ class BatchedMerges:
         return None if good is None else xp.all(good)
 
     def solved(self, work: Array) -> Array:
-        """Return all moments for right-hand sides at the leaves' places, (slots, k); overwritten."""
+        """Return all moments for right-hand sides at leaves' places, (slots, k); overwritten."""
         found = self.device.zeros((self.moments, work.shape[1]))
         for step in self.steps:
             left = work[step.opened]
