@@ -1,11 +1,14 @@
 """Fits with known truths: values, intervals, and what is said against them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import sharpfront as sf
 from sharpfront.errors import DomainError, ProblemError
+from sharpfront.fit import profile
 
 LINE = sf.Interval(0, 1)
 
@@ -294,6 +297,34 @@ def test_a_profile_says_where_there_is_no_bound():
     profile = result.profile("k")
     assert np.isinf(profile.high) and 3.0 < profile.low < 7.0
     assert "no upper bound" in str(profile)
+
+
+@pytest.mark.parametrize(("sd", "half"), [(0.01, 2.0), (0.01, 5.0), (0.05, 2.0)])
+@pytest.mark.parametrize("top", [1.9, 2.0, 3.0])
+def test_a_rise_that_levels_off_slowly_is_followed_to_its_end(monkeypatch, sd, half, top):
+    # The root of the rise goes to `top` like z / (z + half), in standard errors.
+    def root(z):
+        return top * abs(z) / sd / (abs(z) / sd + half)
+
+    def least(model, z, *rest):
+        return SimpleNamespace(z=z, chi2=root(z[0]) ** 2, point=None)
+
+    monkeypatch.setattr(profile, "minimised", least)
+    model = SimpleNamespace(
+        names=("k",),
+        free={"k": sf.Free(1.0)},
+        noise_known=True,
+        spare=9,
+        bounds=np.array([[-np.inf], [np.inf]]),
+    )
+    found = SimpleNamespace(z=np.zeros(1), chi2=0.0, tol=1e-3, point=None)
+    spread = SimpleNamespace(deviations=np.array([sd]))
+    low, high = profile.profiled(model, found, spread, 1.0, 0, 0.95)
+    if top < 1.95:
+        assert np.isinf([low, high]).all()
+    else:
+        assert np.isfinite([low, high]).all() and -low == pytest.approx(high)
+        assert root(high) == pytest.approx(1.96, abs=0.03)
 
 
 def test_densities_for_samplers_have_the_right_gradient():

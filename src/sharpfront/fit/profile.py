@@ -20,6 +20,9 @@ CLOSE = 0.02
 # Solves with other parameters fitted, to either side, and how far a logarithm is followed.
 MOST = 14
 FARTHEST = 12.0
+# Steps out that go by what the last rise promises; those after them at least double the distance:
+# of a rise that levels off slowly nobody can say that it has no end before it was followed so far.
+PROMISED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +112,7 @@ def _end(
     inner = (centre, 0.0)
     outer: tuple[float, float] | None = None
     z, start = centre + wanted * deviation, found
-    for _ in range(MOST):
+    for tries in range(MOST):
         low, high = model.bounds[:, index]
         z = float(np.clip(z, max(low, centre - FARTHEST), min(high, centre + FARTHEST)))
         held = np.arange(len(found.z)) == index
@@ -133,17 +136,21 @@ def _end(
                 return None
         else:
             outer = (z, root)
-        z = _next(centre, inner, outer, wanted)
+        z = _next(centre, inner, outer, wanted, 1.2 if tries < PROMISED else 2.0)
     return outer[0] if outer is not None else None
 
 
 def _next(
-    centre: float, inner: tuple[float, float], outer: tuple[float, float] | None, wanted: float
+    centre: float,
+    inner: tuple[float, float],
+    outer: tuple[float, float] | None,
+    wanted: float,
+    least: float,
 ) -> float:
-    """Return the next place: between two known ones, or farther out."""
+    """Return the next place: between two known ones, or farther out by a least factor."""
     if outer is None:
         reached = inner[1] / wanted
-        grow = min(max(1.1 / max(reached, 1e-9), 1.2), 2.5)
+        grow = min(max(1.1 / max(reached, 1e-9), least), 2.5)
         return centre + grow * (inner[0] - centre)
     if not np.isfinite(outer[1]):
         return 0.5 * (inner[0] + outer[0])
