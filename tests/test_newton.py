@@ -17,7 +17,7 @@ from sharpfront.newton.deflation import deflated, growing_modes
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.newton.settle import MOST, Move, Progress, next_move
+from sharpfront.newton.progress import MOST, Move, Progress, next_move
 
 UNIT = sf.Interval(0, 1)
 

@@ -11,7 +11,7 @@ from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import OutcomeKind
 from sharpfront.newton import NewtonSpace
 from sharpfront.newton.iterate import Constants
-from sharpfront.newton.settle import Progress
+from sharpfront.newton.progress import Progress
 
 L_SHAPE = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))
 U_SHAPE = sf.Box((0, 3), (0, 2)) - sf.Box((1, 2), (1, 3))

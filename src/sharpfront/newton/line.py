@@ -35,8 +35,7 @@ from sharpfront.newton.doubt import explained, undetermined
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Interpolated, Iterate, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
-from sharpfront.newton.settle import Move, Progress, next_move
-from sharpfront.newton.story import not_converged
+from sharpfront.newton.progress import Move, Progress, next_move, not_converged
 from sharpfront.problem import Problem
 
 _CORRECTION = "the last correction of Newton's method, relative to max(1, max|u|)"

@@ -24,8 +24,8 @@ from sharpfront.errors import EquationError, LinearSystemError, Outcome, Outcome
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.newton.guess import constants
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
+from sharpfront.newton.progress import SLOW, Progress
 from sharpfront.newton.rough import SMALL, distance
-from sharpfront.newton.settle import SLOW, Progress
 from sharpfront.newton.strategy import Turn
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem

@@ -23,8 +23,8 @@ from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.newton.iterate import Iterate, Remembered
 from sharpfront.newton.mesh import MeshTable
+from sharpfront.newton.progress import Move, Progress, next_move, not_smaller
 from sharpfront.newton.rough import SMALL, distance
-from sharpfront.newton.settle import Move, Progress, next_move, not_smaller
 from sharpfront.newton.strategy import Turn
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem

@@ -23,9 +23,8 @@ from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Iterate, Remembered
 from sharpfront.newton.patches import PatchStrategy
 from sharpfront.newton.products import ProductStrategy
+from sharpfront.newton.progress import Progress, not_converged
 from sharpfront.newton.rough import Found, approach
-from sharpfront.newton.settle import Progress
-from sharpfront.newton.story import not_converged
 from sharpfront.newton.strategy import LinearStrategy
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem

@@ -12,7 +12,7 @@ from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.newton.iterate import Iterate
-from sharpfront.newton.settle import Progress
+from sharpfront.newton.progress import Progress
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
 

@@ -1,12 +1,14 @@
-"""How Newton's method goes on the kernels there are."""
+"""How Newton's method goes on the kernels there are, and what to say where it does not."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import Any
 
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.newton.damped import ROUNDING
+from sharpfront.newton.damped import ROUNDING, Newton
 
 # Kernels that leave a larger relative error than this are no better than a rough solution.
 COARSE = 0.03
@@ -81,3 +83,19 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
         return Move.COARSE
     enough = kernels <= max(tol, KERNELS_SHARE * estimate)
     return Move.NEWTON if progress.steps == 1 or enough else Move.KERNELS
+
+
+def not_converged(history: Sequence[tuple[float, Newton[Any]]], solves: int) -> Outcome:
+    """Return the outcome of attempts that found no solution, with the last corrections."""
+    shown = "; ".join(f"{_where(factor)}{_changes(a)}" for factor, a in history[-3:])
+    return Outcome(
+        OutcomeKind.NEWTON, f"After {solves} linear solves the last corrections were {shown}."
+    )
+
+
+def _where(factor: float) -> str:
+    return "" if factor == 1.0 else f"on the way (factor {factor:.3g}) "
+
+
+def _changes(attempt: Newton[Any]) -> str:
+    return ", ".join(f"{c:.1e}" for c in attempt.changes[-4:]) or "without a solution"
