@@ -34,6 +34,7 @@ def test_the_hypercube_has_any_number_of_dimensions(count):
     problem, exact = named("hypercube").problem(count), named("hypercube").exact(count)
     assert problem.domain.dimension == count
     assert exact(*[1 / 3] * count) == pytest.approx(count / 2)
+    assert named("hypercube").stated(count).parameters == {"dimensions": count}
 
 
 def test_the_surface_of_a_solid_is_made_by_the_recipe_of_its_file():

@@ -170,15 +170,18 @@ class Entry:
     def stated(self, value: float | None = None) -> Statement:
         """Return the problem for a value of its parameter, with what is known of it."""
         chosen = self.value if value is None else value
-        exact, points = self.solutions(chosen), functools.partial(self.points, chosen)
         text = f"{self.statement}\n{self.parameter} = {chosen:g}"
-        sought = points if self.has_points else None
         if self.file is None:
-            problem, parameters = self.problem(chosen), {self.parameter: chosen}
-            stated = Statement(self.name, self.title, text, problem, parameters, exact)
-            return replace(stated, points=sought)
-        read = self._checked(self._read, chosen)
-        return replace(read, text=text, exact=exact, points=sought)
+            stated = Statement(self.name, self.title, text, self.problem(chosen), {}, {})
+        else:
+            stated = self._checked(self._read, chosen)
+        return replace(
+            stated,
+            text=text,
+            parameters={**stated.parameters, self.parameter: chosen},
+            exact=self.solutions(chosen),
+            points=functools.partial(self.points, chosen) if self.has_points else None,
+        )
 
     def _checked(self, call: Callable[[float], R], value: float) -> R:
         """Call with a value of the parameter; refuse one for which there is no such problem."""
