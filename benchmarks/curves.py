@@ -2,8 +2,8 @@
 
 Run by hand: ``python benchmarks/curves.py [NAME ...]``. Prints Markdown, a row for each problem
 whose name contains one of the names, or for all. Errors are the largest over points of the domain,
-of its boundary and of lines along the normals that are graded into layers, relative to
-max(1, max|u|). Seconds are those of one core.
+of its boundary, of lines along the normals that are graded into layers and of every patch, relative
+to max(1, max|u|). Seconds are those of one core.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def _error(solution: sf.Solution, domain: Any, exact: Any, unknown: str) -> floa
     normals = np.concatenate([b.normals for b in found])
     size = float(np.ptp(domain.bounds, axis=0).max())
     lines = [points - size * d * normals for d in DEPTHS]
-    every = np.concatenate([domain.sample(4000), *lines])
+    patches = solution.approximation.bases[unknown].patches
+    inside = [patch.spread(np.array([-0.97, -0.6, 0.03, 0.5, 0.99])) for patch in patches]
+    every = np.concatenate([domain.sample(4000), *lines, *inside])
     every = every[domain.contains(every)]
     truth = exact(*every.T)
     own = getattr(solution, unknown)(*every.T)
@@ -74,6 +76,7 @@ def rows() -> Iterator[Row]:
     yield from _holes()
     yield from _others()
     yield from _layers()
+    yield from _fronts()
 
 
 def _wavy(x: Any, y: Any) -> Any:
@@ -202,36 +205,31 @@ def _others() -> Iterator[Row]:
 
 
 def _layers() -> Iterator[Row]:
-    for w in (0.1, 0.03, 0.01, 1e-3):
+    for w in (0.1, 0.01, 1e-3):
 
         def rim(x: Any, y: Any, w: float = w) -> Any:
             r = np.hypot(x, y)
             return 1 - ive(0, r / w) / ive(0, 1 / w) * np.exp((r - 1) / w)
 
-        yield Row(
-            f"disk, layer of {w:g}",
-            lambda w=w: _reaction(sf.Disk((0, 0), 1), w * w),
-            1e-6,
-            {"u": rim},
-        )
+        def ring(x: Any, y: Any, w: float = w) -> Any:
+            a, b, r = 0.4, 1.0, np.hypot(x, y)
+            far = math.exp((a - b) / w)
+            matrix = [[ive(0, a / w) * far, kve(0, a / w)], [ive(0, b / w), kve(0, b / w) * far]]
+            c, d = np.linalg.solve(matrix, [1.0, 1.0])
+            outer, inner = ive(0, r / w) * np.exp((r - b) / w), kve(0, r / w) * np.exp((a - r) / w)
+            return 1 - c * outer - d * inner
 
-    def ring(x: Any, y: Any, w: float = 1e-2) -> Any:
-        a, b, r = 0.4, 1.0, np.hypot(x, y)
-        matrix = np.array(
-            [
-                [ive(0, a / w) * math.exp((a - b) / w), kve(0, a / w)],
-                [ive(0, b / w), kve(0, b / w) * math.exp((a - b) / w)],
-            ]
-        )
-        c, d = np.linalg.solve(matrix, [1.0, 1.0])
-        return 1 - c * ive(0, r / w) * np.exp((r - b) / w) - d * kve(0, r / w) * np.exp((a - r) / w)
-
-    yield Row(
-        "ring, layers of 0.01",
-        lambda: _reaction(sf.Disk((0, 0), 1) - sf.Disk((0, 0), 0.4), 1e-4),
-        1e-6,
-        {"u": ring},
-    )
+        disk, eps = sf.Disk((0, 0), 1), w * w
+        for name, shape, exact in (
+            ("disk", disk, rim),
+            ("ring", disk - sf.Disk((0, 0), 0.4), ring),
+        ):
+            yield Row(
+                f"{name}, eps = {eps:g}",
+                lambda s=shape, e=eps: _reaction(s, e),
+                1e-8,
+                {"u": exact},
+            )
     shapes = {
         "ellipse": _ellipse,
         "petal": _petal,
@@ -242,7 +240,7 @@ def _layers() -> Iterator[Row]:
     }
     for name, shape in shapes.items():
         for eps in (1e-2, 1e-4, 1e-6):
-            yield Row(f"{name}, eps = {eps:g}", lambda s=shape, e=eps: _reaction(s(), e), 1e-6, {})
+            yield Row(f"{name}, eps = {eps:g}", lambda s=shape, e=eps: _reaction(s(), e), 1e-8, {})
     for eps in (1e-2, 1e-3, 1e-4):
         yield Row(
             f"wind on a disk, eps = {eps:g}",
@@ -254,6 +252,48 @@ def _layers() -> Iterator[Row]:
             1e-6,
             {},
         )
+        yield Row(f"Hemker, eps = {eps:g}", lambda e=eps: _hemker(e), 1e-5, {})
+
+
+def _hemker(eps: float) -> sf.Problem:
+    """Return the wind past a hot disk, the upper half of it."""
+    half = sf.Box((-3, 9), (0, 4)) - sf.Disk((0, 0), 1).named("disk")
+    return sf.Problem(
+        half,
+        lambda u, x, y: -eps * sf.laplacian(u) + u.dx,
+        left=lambda u, x, y: u,
+        right=lambda u, x, y: u.dn,
+        bottom=lambda u, x, y: u.dn,
+        top=lambda u, x, y: u.dn,
+        disk=lambda u, x, y: u - 1,
+    )
+
+
+def _fronts() -> Iterator[Row]:
+    """Yield fronts that cross, -lap u = f."""
+    for w in (1e-2, 1e-3, 1e-4):
+        for name, turn in (("lines", 1.3), ("lines at 30 degrees", math.pi / 6)):
+            yield _crossing_lines(f"crossing {name}, width {w:g}", turn, w)
+
+
+def _crossing_lines(name: str, turn: float, w: float) -> Row:
+    normals = [(math.cos(a), math.sin(a)) for a in (0.4, 0.4 + turn)]
+
+    def steps(x: Any, y: Any) -> list[Any]:
+        return [np.tanh((a * (x - 0.52) + b * (y - 0.46)) / w) for a, b in normals]
+
+    def exact(x: Any, y: Any) -> Any:
+        one, two = steps(x, y)
+        return one + 0.5 * two + np.sin(x + 3 * y)
+
+    def equation(u: Any, x: Any, y: Any) -> Any:
+        one, two = (-2 * s * (1 - s * s) / w**2 for s in steps(x, y))
+        return sf.laplacian(u) - one - 0.5 * two + 10 * np.sin(x + 3 * y)
+
+    def problem() -> sf.Problem:
+        return sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u - exact(x, y))
+
+    return Row(name, problem, 1e-6, {"u": exact})
 
 
 def _reaction(domain: Any, eps: float) -> sf.Problem:
