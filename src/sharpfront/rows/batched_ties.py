@@ -70,6 +70,11 @@ class TieBatch:
         self._functions = np.array([p.functions for p in patches], dtype=np.int64)
         self.depth, self.least, self.vote = self._sizes()
         self._classes = list(self._alike())
+        # Which classes a patch has a part in.
+        self._of: list[list[int]] = [[] for _ in patches]
+        for i, alike in enumerate(self._classes):
+            for patch in np.unique(alike.patch).tolist():
+                self._of[patch].append(i)
 
     def _sizes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the lengths data are measured in, and votes, of each face, as `TraceTies` has."""
@@ -108,8 +113,9 @@ class TieBatch:
             axis=1,
         )
         kinds, kind = np.unique(keys, axis=0, return_inverse=True)
-        for i, key in enumerate(kinds.tolist()):
-            at = np.flatnonzero(kind.ravel() == i)
+        order = np.argsort(kind.ravel(), kind="stable")
+        members = np.split(order, np.cumsum(np.bincount(kind.ravel()))[:-1])
+        for key, at in zip(kinds.tolist(), members, strict=False):
             own = patch[at], end[at], face[at]
             q = tuple(key[1:d])
             tables = [
@@ -163,13 +169,15 @@ class TieBatch:
             The row at which the ties to each face start: in the patch below it, in the one above.
         """
         flat = rows.reshape(-1, rows.shape[2])
-        for alike in self._classes:
+        for i in sorted(
+            {i for patch in np.flatnonzero(place >= 0).tolist() for i in self._of[patch]}
+        ):
+            alike = self._classes[i]
             here = np.flatnonzero(place[alike.patch] >= 0)
-            if len(here):
-                start = place[alike.patch[here]] * rows.shape[1]
-                # The one below has the face at its upper end.
-                start += starts[self.numbers[alike.face[here]], 1 - alike.end[here]]
-                self._write(flat, alike, here, start)
+            start = place[alike.patch[here]] * rows.shape[1]
+            # The one below has the face at its upper end.
+            start += starts[self.numbers[alike.face[here]], 1 - alike.end[here]]
+            self._write(flat, alike, here, start)
 
     def _write(self, flat: Array, alike: _Alike, here: Ints, start: Ints) -> None:
         put, face = self.device.put, alike.face[here]
