@@ -1,6 +1,5 @@
 """Elimination in batches gives what the processor gives, on NumPy and, where it is, on torch."""
 
-import importlib
 import itertools
 import os
 import sys
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from test_gram import PAIR, PLATE, SQUARE, of_order_two
 
 import sharpfront as sf
+from sharpfront import strategy
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import to_host
@@ -249,8 +249,7 @@ def test_few_moments_stay_on_the_processor():
 def test_a_device_is_asked_for_by_name(monkeypatch):
     problem = of_order_two(0.4, 2.0, 1.0)
     asked = []
-    solve = importlib.import_module("sharpfront.solve")
-    monkeypatch.setattr(solve, "device_named", lambda name: asked.append(name) or Host())
+    monkeypatch.setattr(strategy, "device_named", lambda name: asked.append(name) or Host())
     adaptor = sf.Patches(leastsquares=Tree(large=1))
     found = sf.solve(problem, adaptor=adaptor, device="cuda", tol=1e-2)
     assert asked == ["cuda"]
