@@ -35,6 +35,8 @@ from sharpfront.maps import AxisMap
 from sharpfront.rows.patch_rows import PatchRows
 
 CUBE = sf.Box((0, 1), (0, 1), (0, 1))
+# Moments from which on whole solves go to the card: fewer than by default, to see what it costs.
+WHOLE = 4000
 # Kind of patches, patches along an axis, functions along an axis of each.
 CASES = [
     ("graded", 20, 16),
@@ -147,7 +149,7 @@ def measure(torch: Any, card: Card, peak: float, case: tuple[str, int, int]) -> 
 def whole(card: Card, name: str, problem: sf.Problem, tol: float) -> str:
     """Return a row of the second table."""
     found, spent = [], []
-    for tree in (Tree(), Tree(device=card)):
+    for tree in (Tree(), Tree(device=card, large=WHOLE)):
         begun = time.perf_counter()
         found.append(sf.solve(problem, tol=tol, adaptor=sf.Patches(10**6, leastsquares=tree)))
         spent.append(time.perf_counter() - begun)

@@ -20,10 +20,9 @@ from sharpfront.leastsquares.distributed_tree import solved_on_cluster
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
-# Traces with fewer moments than this are left to the processor. An H200 was ahead of cores beside
-# it from 2000 on where all patches are new and differ, from 10 000 where many are equal; but
-# unchanged patches are kept on the processor alone, and whole solves with 5000 to 15 000 moments
-# took up to 1.4 times as long with the card.
+# Traces with fewer moments than this are left to the processor. An H200 is ahead from 1500 on where
+# all patches have one shape; but adaptation makes many shapes, a batch of its own each on a card,
+# and whole solves with 4000 to 15 000 moments took up to 2.8 times as long with it.
 LARGE = 20_000
 # Leaves that have no matrices in common are factored so many at a time: with 256 columns each their
 # rows take a tenth of a GB.
