@@ -109,3 +109,14 @@ def test_what_no_columns_can_hold_is_left():
     found = Reduced.of(matrix, np.arange(1.0, 6.0)[:, None])
     assert found.rest == pytest.approx(16 + 25)
     np.testing.assert_allclose(np.abs(found.rhs[:, 0]), [1, 2, 3])
+
+
+@pytest.mark.parametrize(("count", "kept"), [(4, True), (40, False)])
+def test_rows_of_too_many_patches_are_not_kept_from_the_first_on(monkeypatch, count, kept):
+    monkeypatch.setattr("sharpfront.rows.equation_rows.MOST", 10 * 36**2)
+    box = sf.Box((0, 1), (0, 1))
+    problem = sf.Problem(box, lambda u, x, y: sf.laplacian(u) - x, boundary=lambda u, x, y: u)
+    rows = EquationRows(Measure(problem, 0))
+    some = [patch_at((0.0, 0.0), (h, 1.0), (6, 6)) for h in (0.1, 0.2, 0.3, 0.4)]
+    first = rows.reduced(some, count)[0]
+    assert (rows.reduced(some, count)[0].triangle is first.triangle) == kept
