@@ -335,6 +335,7 @@ def _restored(state: dict[str, Any]) -> Basis:
 def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
     """Return who reads each kind of basis, loaded when a file is read."""
     from sharpfront.bases.patchwork import restore_patchwork
+    from sharpfront.patches_in_time import restore_in_time
     from sharpfront.pieces import restore_pieces
     from sharpfront.pieces.plane import restore_plane_in_time
     from sharpfront.pieces.slabs import restore_slabs
@@ -343,6 +344,7 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
     return {
         "pieces": restore_pieces,
         "patchwork": restore_patchwork,
+        "patchwork in time": restore_in_time,
         "tensor": restore_tensor,
         "slabs": restore_slabs,
         "plane in time": restore_plane_in_time,

@@ -53,13 +53,18 @@ class JoinedBasis:
 
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which the basis is made again."""
-        words: dict[str, Any] = {"type": "joined", "parts": []}
-        for i, part in enumerate(self.parts):
-            state = part.state()
-            arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
-            words["parts"].append({k: v for k, v in state.items() if k not in arrays})
-            words |= {f"{i}.{k}": v for k, v in arrays.items()}
-        return words
+        return {"type": "joined", **packed_parts(self.parts)}
+
+
+def packed_parts(parts: Sequence[Basis]) -> dict[str, Any]:
+    """Return the states of several bases as one, which `states_of_parts` takes apart."""
+    words: dict[str, Any] = {"parts": []}
+    for i, part in enumerate(parts):
+        state = part.state()
+        arrays = {k: v for k, v in state.items() if isinstance(v, np.ndarray)}
+        words["parts"].append({k: v for k, v in state.items() if k not in arrays})
+        words |= {f"{i}.{k}": v for k, v in arrays.items()}
+    return words
 
 
 def states_of_parts(state: dict[str, Any]) -> list[dict[str, Any]]:

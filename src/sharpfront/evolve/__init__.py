@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.line import evolve_line
+from sharpfront.evolve.patchwork import evolve_patches, needs_patches
 from sharpfront.evolve.plane import evolve_plane
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
@@ -24,6 +25,13 @@ def evolve(
     """Solve a problem in time."""
     if problem.domain.dimension == 1:
         return evolve_line(problem, tol, budget=budget, on_step=on_step, resume=resume)
+    if problem.domain.dimension == 2 and needs_patches(problem):
+        if resume is not None:
+            raise ProblemError(
+                "resume= is known on the line, and in the plane for one unknown of first order in "
+                "time without periodic sides; solve this problem from its start."
+            )
+        return evolve_patches(problem, tol, budget=budget, on_step=on_step)
     if problem.domain.dimension == 2:
         return evolve_plane(problem, tol, budget=budget, on_step=on_step, resume=resume)
     raise ProblemError(

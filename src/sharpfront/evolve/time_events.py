@@ -33,6 +33,7 @@ from sharpfront.evolve.data import Formula, dependence, formula, hints, is_opaqu
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.events import Event, appearances, events
 from sharpfront.evolve.sampling import sampled
+from sharpfront.problem import Problem
 
 # A step sees at most this share of the range of what depends on time.
 MOST = 0.5
@@ -47,6 +48,8 @@ SAME = 1e-9
 AHEAD = 9
 # Points spread over the domain for the look at place and time together.
 SPREAD = 4096
+# Points of each part of the boundary at which its condition is looked at.
+ON_PART = 256
 
 Span = tuple[float, float]
 
@@ -110,6 +113,18 @@ def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:
         at = np.array([[end]])
         conditions.append(formula(stated, problem, at, system.names, on_boundary=True))
     return equations, conditions
+
+
+def plane_formulas(problem: Problem) -> list[Formula]:
+    """Return the equations and the conditions of a problem in the plane as formulas."""
+    domain, names = problem.domain, problem.unknowns
+    inside = domain.sample(SPREAD)
+    found = [formula(e, problem, inside, names) for e in problem.equations]
+    for condition in problem.conditions:
+        points = domain.boundary(condition.part, ON_PART).points
+        for stated in condition.residuals:
+            found.append(formula(stated, problem, points, names, on_boundary=True))
+    return found
 
 
 def _spread(low: float, high: float) -> FloatArray:

@@ -18,6 +18,7 @@ from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.curves import Curve
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
+from sharpfront.patches_in_time import PatchworkInTime
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.plane.basis import PlaneInTime
 from sharpfront.pieces.slabs import SlabBasis
@@ -49,7 +50,7 @@ def moments_of(approximation: Approximation, span: tuple[float, float]) -> Float
     """Return the ends of all steps in time, (n + 1,)."""
     basis: Any = next(iter(approximation.bases.values()))
     found = np.array(span)
-    if isinstance(basis, SlabBasis):
+    if isinstance(basis, SlabBasis | PatchworkInTime):
         found = basis.times
     elif isinstance(basis, PlaneInTime):
         found = np.array([basis.pieces[0].start, *(piece.stop for piece in basis.pieces)])

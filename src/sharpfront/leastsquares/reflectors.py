@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from scipy.linalg.lapack import dgeqrf, dormqr
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dgeqrf, dormqr, get_lapack_funcs
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import LinearSystemError
@@ -11,6 +14,12 @@ from sharpfront.errors import LinearSystemError
 # Columns that LAPACK works on at a time. Given less room it takes fewer: with SciPy's own default,
 # three, 590 x 472 take 2.4 times as long.
 PANEL = 32
+
+
+def lapack(name: str, *arrays: NDArray[Any]) -> Any:
+    """Return LAPACK's routine of a name for numbers like those of arrays, real or complex."""
+    found: Any = get_lapack_funcs((name,), arrays)
+    return found[0]
 
 
 def reflected(matrix: FloatArray, *, overwrite: bool = False) -> tuple[FloatArray, FloatArray]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, to_host
+from sharpfront.patches_in_time import PatchworkInTime
 from sharpfront.pieces.slabs import SlabBasis
 from sharpfront.pieces.tensor import TensorBasis
 from sharpfront.plot.section import Kernels
@@ -42,10 +43,13 @@ def shared_places(centres: FloatArray, ends: tuple[float, float], count: int) ->
 
 
 def kernels_at(basis: Any, t: float) -> Kernels | None:
-    """Return the functions on the line at a moment; None for a basis that does not tell.
+    """Return the functions at a moment; None for a basis that does not tell.
 
-    Those of an element stand at its Gauss points, as wide as they are apart.
+    Those of an element or a patch stand at its Gauss points, as wide as they are apart.
     """
+    if isinstance(basis, PatchworkInTime):
+        part = basis.part_at(t)
+        return Kernels(part.centres, part.covariances)
     if not isinstance(basis, SlabBasis):
         return None
     frame = basis.slab_at(t).at(t)

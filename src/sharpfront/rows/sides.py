@@ -200,7 +200,8 @@ def scattered_matrix(
         Their names, in the order of their columns.
     """
     tables = [patch.axis_table(a, positions[:, a], form.order) for a in range(patch.dimension)]
-    out = np.zeros((len(positions), len(unknowns), patch.size))
+    kind = np.result_type(float, *form.coefficients)
+    out = np.zeros((len(positions), len(unknowns), patch.size), dtype=kind)
     for term, c in zip(form.terms, form.coefficients, strict=True):
         part = np.broadcast_to(scale * c, len(positions))[:, None]
         for table, k, own in zip(tables, term.orders, patch.products, strict=True):

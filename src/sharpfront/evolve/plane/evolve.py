@@ -12,7 +12,6 @@ from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.evolve.data import Formula, formula
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped, trusted
 from sharpfront.evolve.fingerprint import fingerprint, require_same
 from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
@@ -27,7 +26,7 @@ from sharpfront.evolve.plane.grow import (
 )
 from sharpfront.evolve.plane.march import Aim, March, Slab, attempt
 from sharpfront.evolve.plane.statement import statement
-from sharpfront.evolve.time_events import SPREAD, agenda_of
+from sharpfront.evolve.time_events import agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
@@ -45,8 +44,6 @@ COMPONENTS = 2
 MOST_STEPS = 1000
 # Points along each side on which the size of the initial state is taken.
 _SIZED = 60
-# Points of each part of the boundary at which its condition is looked at.
-ON_PART = 256
 _MEANING = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
     "right, stepped along in richer products of kernels; what the initial state and each new "
@@ -125,18 +122,7 @@ def _aim(problem: Problem, tol: float) -> Aim:
     grid = np.stack(np.meshgrid(even, even), axis=-1).reshape(-1, 2)
     points = low + grid * (high - low)
     size = float(np.max(np.abs(_initial(problem, points[problem.domain.contains(points)]))))
-    return Aim(tol, max(1.0, size), problem.time, agenda_of(_formulas(problem), problem.time))
-
-
-def _formulas(problem: Problem) -> list[Formula]:
-    """Return the equation and the conditions as functions of place and time."""
-    domain, names = problem.domain, problem.unknowns
-    found = [formula(problem.equations[0], problem, domain.sample(SPREAD), names)]
-    for condition in problem.conditions:
-        points = domain.boundary(condition.part, ON_PART).points
-        stated = condition.residuals[0]
-        found.append(formula(stated, problem, points, names, on_boundary=True))
-    return found
+    return Aim(tol, max(1.0, size), problem.time, agenda_of(plane_formulas(problem), problem.time))
 
 
 def _initial(problem: Problem, points: FloatArray) -> FloatArray:

@@ -1,0 +1,202 @@
+"""Patches that hold a state: made for functions, refined where weights do not fall, made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.blocks import Tiling
+from sharpfront.adapt.patchwork.curved import fitted
+from sharpfront.adapt.patchwork.cuts import Cell, at_corners, is_shortest
+from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined
+from sharpfront.adapt.patchwork.settings import SETTINGS
+from sharpfront.adapt.patchwork.tails import Tails, tails_of_blocks
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.errors import OutcomeKind
+from sharpfront.evolve.ending import StuckError
+from sharpfront.maps import AxisMap
+from sharpfront.rows.moments import projected
+
+# Patches are halved so often at the most.
+HALVINGS = 24
+# Data are missed at a place, not just unresolved, if they differ there by so many times what the
+# patch's own points say is unresolved, and by more than this share of the largest.
+BEYOND, STANDING_OUT = 10.0, 0.01
+# The same of a state, in units of what may be left out of it.
+OVER = 3.0
+# Values of functions at points, (R, m), in units of what may be left out.
+Wanted = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Meshing:
+    """How patches are made.
+
+    Parameters
+    ----------
+    tiling
+        The domain.
+    lines
+        Where formulas jump or bend along each axis.
+    limits
+        Functions of a patch along an axis.
+    most
+        Functions of one unknown in all.
+    watched
+        Further points at which functions are looked at, (m, 2).
+    """
+
+    tiling: Tiling
+    lines: tuple[FloatArray, FloatArray]
+    limits: Limits
+    most: int
+    watched: FloatArray
+
+    def first(self) -> list[Cell]:
+        """Return the largest patches."""
+        cells: list[Cell] = []
+        for block in self.tiling.blocks:
+            lines = list(block.lines)
+            if block.chart is None:
+                lines = [np.union1d(x, own) for x, own in zip(lines, self.lines, strict=True)]
+            for axis, joined in enumerate(block.domain.periodic_axes):
+                if joined and len(lines[axis]) == 2:
+                    lines[axis] = np.insert(lines[axis], 1, lines[axis].mean())
+            for low, high in block.boxes(lines):
+                maps = tuple(
+                    AxisMap(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)
+                )
+                own = [Cell(Patch(maps, (self.limits.base,) * 2, block.chart, block.region))]
+                cells += fitted(own, block, self.tiling.corners) if block.region else own
+        return balanced(cells, self.tiling.periods)
+
+    def holding(self, wanted: Wanted, looks: Wanted | None = None) -> list[Cell]:
+        """Return patches, from the largest on, that hold functions.
+
+        Parameters
+        ----------
+        wanted
+            The functions.
+        looks
+            Data of which patches must miss nothing that stands out, in any units.
+        """
+        cells = self.first()
+        if looks is not None:
+            cells = self._seeing(cells, looks)
+        known: dict[Patch, list[FloatArray]] = {}
+        for _ in range(HALVINGS):
+            fresh = [c.patch for c in cells if c.patch not in known]
+            known |= zip(fresh, _fitted_to(fresh, wanted), strict=True)
+            blocks = [known[c.patch] for c in cells]
+            tails = self.tails(cells, [[b[r] for b in blocks] for r in range(len(blocks[0]))])
+            tails = self._with_missed(cells, blocks, wanted, tails)
+            cells, changed = self.finer(cells, tails)
+            if not changed:
+                break
+        return cells
+
+    def _with_missed(
+        self,
+        cells: Sequence[Cell],
+        blocks: Sequence[Sequence[FloatArray]],
+        wanted: Wanted,
+        tails: Tails,
+    ) -> Tails:
+        """Return tails with patches that miss something at the watched points split."""
+        if not len(self.watched):
+            return tails
+        basis = PatchworkBasis(tuple(c.patch for c in cells))
+        owner = basis.owner(self.watched)
+        true = wanted(self.watched)
+        tail, w = tails.tail.copy(), tails.wanted.copy()
+        for r, own in enumerate(true):
+            weights = np.concatenate([b[r].ravel() for b in blocks])
+            gap = np.abs(basis.values(weights, self.watched, (0, 0)) - own)
+            missed = np.zeros(len(cells))
+            np.maximum.at(missed, owner, gap)
+            # Tails bound what is left out of what is seen.
+            lost = missed > np.maximum(BEYOND * tail.max(axis=1), OVER)
+            tail[lost], w[lost] = missed[lost, None], np.inf
+        return replace(tails, tail=tail, wanted=w)
+
+    def _seeing(self, cells: list[Cell], looks: Wanted) -> list[Cell]:
+        """Return cells, halved where points of theirs do not see what stands out in data."""
+        true = looks(self.watched)
+        unit = np.maximum(np.abs(true).max(axis=1), 1e-300)
+        known: dict[Patch, list[FloatArray]] = {}
+        for _ in range(HALVINGS):
+            fresh = [c.patch for c in cells if c.patch not in known]
+            known |= zip(fresh, _fitted_to(fresh, looks), strict=True)
+            basis = PatchworkBasis(tuple(c.patch for c in cells))
+            lost = np.zeros(len(self.watched), dtype=bool)
+            for r, own in enumerate(true):
+                blocks = [known[c.patch][r] / unit[r] for c in cells]
+                weights = np.concatenate([b.ravel() for b in blocks])
+                gap = np.abs(basis.values(weights, self.watched, (0, 0)) - own / unit[r])
+                tail = self.tails(cells, [blocks]).tail.max(axis=1)
+                lost |= gap > np.maximum(BEYOND * tail[basis.owner(self.watched)], STANDING_OUT)
+            if not lost.any():
+                break
+            cells = self.halved_at(cells, self.watched[lost])
+        return cells
+
+    def tails(self, cells: Sequence[Cell], functions: Sequence[Sequence[FloatArray]]) -> Tails:
+        """Return the longest tails of functions, each given by its weights on every patch."""
+        at = at_corners(cells, self.tiling.corners)
+        least = [SETTINGS.analytic if corner is None else SETTINGS.at_corner for corner in at]
+        frames = [c.patch.frame for c in cells]
+        found = [tails_of_blocks(blocks, 1.0, least, frames=frames) for blocks in functions]
+        return Tails.worst_of(found)
+
+    def finer(self, cells: Sequence[Cell], tails: Tails) -> tuple[list[Cell], bool]:
+        """Return finer or richer cells where tails are longer than one, and whether any are."""
+        periods, corners = self.tiling.periods, self.tiling.corners
+        disturbed = SETTINGS.disturbed
+        new, changed = refined(cells, tails, 1.0, disturbed, self.limits, periods, corners)
+        if changed and (functions_of(new) > self.most or any(is_shortest(c.patch) for c in new)):
+            words = f"{functions_of(cells)} functions do not resolve it, and no more are allowed"
+            raise StuckError(words, OutcomeKind.KERNEL_LIMIT)
+        return new, changed
+
+    def halved_at(self, cells: Sequence[Cell], places: FloatArray) -> list[Cell]:
+        """Return the cells with those halved that have some places."""
+        basis = PatchworkBasis(tuple(c.patch for c in cells))
+        tail = np.zeros((len(cells), 2))
+        tail[basis.owner(places)] = 10.0
+        wanted = np.where(tail > 0, np.inf, 0.0)
+        return self.finer(cells, Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail, tail))[0]
+
+
+def _fitted_to(patches: Sequence[Patch], wanted: Wanted) -> list[list[FloatArray]]:
+    """Return the weights of functions on each patch, arrays over its axes."""
+    if not patches:
+        return []
+    points = [_points(patch) for patch in patches]
+    values = np.split(wanted(np.concatenate(points)), np.cumsum([len(x) for x in points])[:-1], 1)
+    return [list(_projected(patch, own)) for patch, own in zip(patches, values, strict=True)]
+
+
+def _points(patch: Patch) -> FloatArray:
+    if patch.cut is not None:
+        return patch.inner_points()
+    return patch.gauss_points(tuple(p + 2 for p in patch.functions))[0]
+
+
+def _projected(patch: Patch, values: FloatArray) -> list[FloatArray]:
+    """Return the weights of functions with values (R, m) at the points of a patch."""
+    if patch.cut is not None:
+        assert patch.frame is not None
+        return [patch.frame.fitted(v).reshape(patch.functions) for v in values]
+    counts = tuple(p + 2 for p in patch.functions)
+    p, q = patch.functions
+    return [projected(v, counts)[:p, :q] for v in values]
+
+
+def taken_to(patches: Sequence[Patch], values: Wanted) -> FloatArray:
+    """Return the weights of functions on patches, (R, n)."""
+    blocks = _fitted_to(patches, values)
+    return np.concatenate([np.stack([b.ravel() for b in own]) for own in blocks], axis=1)

@@ -1,0 +1,422 @@
+"""Step after step on patches: how long, on which patches, and whether a step may stand."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.cuts import Cell
+from sharpfront.adapt.patchwork.refine import functions_of
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.errors import EquationError, OutcomeKind
+from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
+from sharpfront.evolve.patchwork.cells import Meshing, Wanted, taken_to
+from sharpfront.evolve.patchwork.stages import Discrete, Factors, moments, unseen, with_rates
+from sharpfront.evolve.patchwork.system import About, PlaneSystem
+from sharpfront.evolve.time_events import Agenda
+from sharpfront.pieces.radau import STAGES, interpolation, left_out, stage_nodes
+
+# What a step's polynomials in time may leave out, a patch of the solution, and Newton's method, as
+# shares of the tolerance.
+DURING, SPACE, NEWTON = 0.5, 0.5, 0.01
+# Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
+SHRINK, GROW, SAFE, CUT = 0.2, 3.0, 0.85, 0.5
+# A step's length is kept, and its systems with it, while the best one is within these factors.
+KEEP = (0.95, 1.6)
+# Iterations at most, by what factor each must fall, and with systems of another step.
+ITERATIONS, SLOW, GOOD = 12, 0.6, 0.4
+# Patches are made anew if that leaves this share of their functions.
+FEWER = 0.75
+# Patches for one step at most.
+MESHES = 30
+# A first step changes the solution by about this share of itself.
+CHANGE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A run between two steps.
+
+    Parameters
+    ----------
+    t
+        When.
+    cells
+        The patches.
+    values
+        Weights of unknowns and of their rates, (2, K, n).
+    dt
+        The step to try next.
+    scale
+        max(1, max|u|) so far, of each unknown, (K,).
+    before
+        Weights at the beginning and the stages of the last step on these patches, (S + 1, K, n),
+        and its length; None at a start.
+    """
+
+    t: float
+    cells: tuple[Cell, ...]
+    values: FloatArray
+    dt: float
+    scale: FloatArray
+    before: tuple[FloatArray, float] | None = None
+
+    @property
+    def basis(self) -> PatchworkBasis:
+        """The patches."""
+        return PatchworkBasis(tuple(c.patch for c in self.cells))
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A step that was taken.
+
+    Parameters
+    ----------
+    start, stop
+        When it began and ended.
+    basis
+        Its patches.
+    values
+        Weights at its beginning and stages, (S + 1, K, n).
+    after
+        The run after it.
+    iterations
+        Newton's.
+    between
+        What its polynomials in time leave out, in units of max(1, max|u|).
+    """
+
+    start: float
+    stop: float
+    basis: PatchworkBasis
+    values: FloatArray
+    after: State
+    iterations: int
+    between: float
+
+    def at(self, t: float) -> FloatArray:
+        """Return the weights at a moment of it, (K, n)."""
+        share = interpolation(np.array([(t - self.start) / (self.stop - self.start)]))[0]
+        return np.tensordot(share, self.values, axes=1)
+
+
+@dataclass(eq=False)
+class Run:
+    """What holds for all steps of one run, and the systems of the last one.
+
+    Parameters
+    ----------
+    system
+        What is marched.
+    meshing
+        How patches are made.
+    tol
+        Of the steps, relative to max(1, max|u|).
+    agenda
+        What happens when.
+    stride
+        Share of a step to be taken where it is not errors that hold it short.
+    """
+
+    system: PlaneSystem
+    meshing: Meshing
+    tol: float
+    agenda: Agenda
+    stride: float = 1.0
+    factors: Factors | None = None
+    even: bool = True
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and stop."""
+        span = self.system.problem.time
+        assert span is not None
+        return span
+
+    def discrete(self, basis: PatchworkBasis) -> Discrete:
+        """Return the problem on patches; that of the last step if they are the same."""
+        last = self.factors
+        if last is not None and last.discrete.basis.patches == basis.patches:
+            return last.discrete
+        return Discrete(self.system, self.meshing.tiling, basis.patches)
+
+
+def begun(run: Run) -> State:
+    """Return a run before its first step."""
+    system = run.system
+    scale = _sizes(system, run.meshing.watched)
+    ahead = run.agenda.ahead(*run.span)
+    span = run.span[1] - run.span[0]
+
+    def wanted(points: FloatArray) -> FloatArray:
+        # A velocity that goes on for all the time moves the unknown by so much.
+        first, second = system.initial(points)
+        unit = SPACE * run.tol * scale[:, None]
+        return np.concatenate([first / unit, span * second / unit])
+
+    cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
+    shape = (2, len(system.unknowns), -1)
+    patches = [c.patch for c in cells]
+    values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
+    state = State(run.span[0], tuple(cells), values, run.span[1] - run.span[0], scale)
+    return replace(state, dt=_first_length(run, state))
+
+
+def _first_length(run: Run, state: State) -> float:
+    """Return a step in which unknowns change by a part of themselves, by their first rates."""
+    discrete = run.discrete(state.basis)
+    t = state.t + 1e-9 * (run.span[1] - run.span[0])
+    levels = np.stack([*state.values, np.zeros_like(state.values[0])])
+    own = discrete.held(range(len(run.system.equations)))
+    count = len(own) * len(discrete.inner.points)
+    left = discrete.data(levels[:, None], np.array([t]))[0, :count]
+    left = np.abs(left).reshape(len(own), -1)
+    length = run.span[1] - run.span[0]
+    for held, tangents, rest in zip(own, discrete.tangents(own, levels, t), left, strict=True):
+        for term, c in zip(held.residual.terms, tangents, strict=True):
+            k, power = run.system.unknowns.index(term.unknown), term.orders[2]
+            if power and power == run.system.orders[k] and not any(term.orders[:2]):
+                fast = float((rest / np.maximum(np.abs(c), 1e-300)).max() / state.scale[k])
+                length = min(length, (CHANGE / max(fast, 1e-300)) ** (1.0 / power))
+    speeds = np.abs(discrete.inner.values(state.values[1], (0, 0))).max(axis=1) / state.scale
+    moving = max(
+        v for v, order in zip([0.0, *speeds], [2, *run.system.orders], strict=True) if order == 2
+    )
+    return min(length, CHANGE / max(float(moving), 1e-300))
+
+
+def _sizes(system: PlaneSystem, points: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(1.0, np.abs(system.initial(points)[0]).max(axis=1)))
+
+
+def steps(run: Run, state: State) -> Iterator[Taken]:
+    """Yield steps until the end of time; raises `StuckError` where none can be taken."""
+    times: deque[float] = deque(maxlen=CRAWLED)
+    while state.t < run.span[1]:
+        check_progress(times, state.t, run.span[1])
+        if run.agenda.is_stop(state.t):
+            # Rates jump there: what went before tells nothing of what follows.
+            run.factors = None
+            state = replace(state, before=None)
+            state = replace(state, dt=min(state.dt, _first_length(run, state)))
+        taken = _step(run, state)
+        state = taken.after
+        yield taken
+
+
+def _step(run: Run, state: State) -> Taken:
+    iterations, meshes = 0, 0
+    while True:
+        dt = _fitted(run, state)
+        if state.t + dt <= state.t or dt < 1e-10 * (run.span[1] - run.span[0]):
+            raise StuckError("no step is short enough")
+        places = _unseen_events(run, state, dt)
+        if len(places) and meshes < MESHES:
+            meshes += 1
+            state = moved(state, run.meshing.halved_at(state.cells, places))
+            continue
+        levels, factors, count = _solved(run, state, dt)
+        iterations += count
+        if levels is None:
+            state = replace(state, dt=CUT * dt)
+            continue
+        values = np.concatenate([state.values[:1], levels])
+        values[0] = _consistent(run.system, values)
+        discrete = factors.discrete
+        seen = discrete.inner.values(values, (0, 0))
+        # What a step that is not taken makes of the unknowns says nothing of their size.
+        scale = np.maximum(state.scale, np.abs(seen).max(axis=(0, 2)))
+        between = left_out(seen / scale[:, None])
+        late = between / (DURING * run.tol)
+        factor = float(np.clip(SAFE * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
+        if late <= 1.0 and run.system.hides:
+            off = unseen(factors, state.values, values, state.t, run.span)
+            late = float((off.max(axis=1) / scale).max()) / (DURING * run.tol)
+            factor = min(factor, 0.5) if late > 1.0 else factor
+        if late > 1.0:
+            state = replace(state, dt=dt * min(factor, 0.8))
+            continue
+        tails = run.meshing.tails(
+            state.cells, _blocks(run, replace(state, scale=scale), values[1:])
+        )
+        cells, changed = run.meshing.finer(state.cells, tails)
+        if changed and meshes < MESHES:
+            meshes += 1
+            state = replace(moved(state, cells), dt=dt)
+            continue
+        if changed:
+            raise StuckError("no patches resolve the step", OutcomeKind.KERNEL_LIMIT)
+        run.factors = factors
+        end = replace(state, scale=scale)
+        return _taken(run, end, dt, values, factor, iterations, between)
+
+
+def _taken(
+    run: Run,
+    state: State,
+    dt: float,
+    values: FloatArray,
+    factor: float,
+    iterations: int,
+    between: float,
+) -> Taken:
+    start = np.stack([values[0], state.values[1]])
+    rates = with_rates(start, values[1:], dt)[1][-1]
+    stop = _moment(run, state.t + dt)
+    grown = dt if KEEP[0] < factor < KEEP[1] else dt * factor * (run.stride if factor > 1 else 1.0)
+    after = replace(
+        state, t=stop, values=np.stack([values[-1], rates]), dt=grown, before=(values, dt)
+    )
+    basis = PatchworkBasis(tuple(c.patch for c in state.cells))
+    after = _tended(run, after)
+    return Taken(state.t, stop, basis, values, after, iterations, between)
+
+
+def _consistent(system: PlaneSystem, values: FloatArray) -> FloatArray:
+    """Return the beginning of a step; unknowns without rates go on from its stages."""
+    start = values[0].copy()
+    free = [k for k, order in enumerate(system.orders) if order == 0]
+    if free:
+        c = stage_nodes(STAGES)
+        powers = np.vander(c, STAGES, increasing=True)
+        shares = np.linalg.inv(powers)[0]
+        start[free] = np.tensordot(shares, values[1:, free], axes=1)
+    return np.asarray(start)
+
+
+def _unseen_events(run: Run, state: State, dt: float) -> FloatArray:
+    """Return places at which something stands out during a step that no patch sees."""
+    found = [e for e in run.agenda.events if state.t <= e.t <= state.t + dt]
+    if not found:
+        return np.zeros((0, 2))
+    points = run.discrete(state.basis).inner.points
+    return np.array([e.place for e in found if not e.seen_from(points)]).reshape(-1, 2)
+
+
+def _solved(run: Run, state: State, dt: float) -> tuple[FloatArray | None, Factors, int]:
+    """Return the stages by Newton's method, None where it fails, and the systems."""
+    discrete, t = run.discrete(state.basis), moments(state.t, dt)
+    guess = _guess(state, dt)
+    old, count = run.factors, 0
+    if old is not None and old.discrete is discrete and abs(old.dt - dt) <= 1e-9 * dt:
+        good = SLOW if run.system.is_steady else GOOD
+        levels, count = _iterated(run, state, old, guess, t, good)
+        if levels is not None:
+            return levels, old, count
+    weights = with_rates(state.values, guess, dt)[:, STAGES // 2]
+    about = About(discrete.basis, weights, float(t[STAGES // 2]))
+    kinds = (False,) if run.system.is_steady or not run.even else (True, False)
+    for even in kinds:
+        factors = Factors(discrete, dt, about, even=even)
+        levels, more = _iterated(run, state, factors, guess, t, SLOW)
+        count += more
+        if levels is not None:
+            run.even = even or not run.even
+            break
+    return levels, factors, count
+
+
+def _iterated(
+    run: Run, state: State, factors: Factors, guess: FloatArray, t: FloatArray, slow: float
+) -> tuple[FloatArray | None, int]:
+    levels, last = guess, np.inf
+    inner, small = factors.discrete.inner, NEWTON * run.tol
+    try:
+        for i in range(ITERATIONS):
+            new = factors.next(state.values, levels, t)
+            if run.system.is_steady:
+                return new, 1
+            change = np.abs(inner.values(new - levels, (0, 0))) / state.scale[:, None]
+            size = float(change.max())
+            levels, q = new, size / last
+            if size < small or (i and q < 1 and size * q / (1 - q) < small):
+                return levels, i + 1
+            if not np.isfinite(size) or (i and q > slow):
+                return None, i + 1
+            last = size
+    except EquationError:
+        return None, i + 1
+    return None, ITERATIONS
+
+
+def _guess(state: State, dt: float) -> FloatArray:
+    """Return the stages as the last step's polynomials go on, or as the rates do."""
+    if state.before is None:
+        return np.asarray(state.values[0] + dt * stage_nodes()[:, None, None] * state.values[1])
+    values, length = state.before
+    ahead = interpolation(1.0 + stage_nodes() * (dt / length))
+    return np.asarray(np.tensordot(ahead, values, axes=1) + (state.values[0] - values[-1]))
+
+
+def _fitted(run: Run, state: State) -> float:
+    """Return a step that ends where it must and leaves no crumb before that."""
+    stops = run.agenda.stops[run.agenda.stops > state.t]
+    end = float(stops[0]) if len(stops) else run.span[1]
+    left, dt = min(end - state.t, run.agenda.longest(state.t)), state.dt
+    if dt >= 0.9 * left:
+        whole = run.stride == 1.0 or (state.before is not None and state.before[1] >= left)
+        return left if whole else run.stride * left
+    return 0.5 * left if dt > 0.5 * left else dt
+
+
+def _moment(run: Run, t: float) -> float:
+    """Return a moment; that of a stop or of the end where it differs by rounding only."""
+    every = np.append(run.agenda.stops, run.span[1])
+    near = float(every[int(np.argmin(np.abs(every - t)))])
+    return near if abs(near - t) <= 4.0 * np.spacing(max(abs(t), abs(near))) else t
+
+
+def _blocks(run: Run, state: State, levels: FloatArray) -> list[list[FloatArray]]:
+    """Return the weights on patches of some stages in units of what may be left out."""
+    unit, basis = SPACE * run.tol * state.scale, state.basis
+    chosen = levels[[STAGES // 2, STAGES - 1]]
+    return [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
+
+
+def moved(state: State, cells: Sequence[Cell]) -> State:
+    """Return a run on other patches."""
+    basis, shape = state.basis, state.values.shape
+    flat = state.values.reshape(-1, shape[-1])
+
+    def values(points: FloatArray) -> FloatArray:
+        return np.stack([basis.values(w, points, (0, 0)) for w in flat])
+
+    new = taken_to([c.patch for c in cells], values).reshape(*shape[:2], -1)
+    return replace(state, cells=tuple(cells), values=new, before=None)
+
+
+def _looks(run: Run, state: State) -> Wanted:
+    """Return the data of the step to come."""
+    stop = min(state.t + state.dt, run.span[1])
+    return partial(run.system.data, t=np.linspace(state.t, stop, STAGES))
+
+
+def _tended(run: Run, state: State) -> State:
+    """Return a run on patches made anew, where these are fewer or must be others soon."""
+    if state.t >= run.span[1]:
+        return state
+    soon = state.values[0] + min(state.dt, run.span[1] - state.t) * state.values[1]
+    unit, basis = SPACE * run.tol * state.scale, state.basis
+    blocks = [basis.blocks(w / u) for w, u in zip(soon, unit, strict=True)]
+    late = bool(np.any(run.meshing.tails(state.cells, blocks).tail > 1.0))
+    both = np.concatenate([state.values[0], soon])
+    size = np.concatenate([unit, unit])
+
+    def wanted(points: FloatArray) -> FloatArray:
+        return np.stack(
+            [basis.values(w, points, (0, 0)) / u for w, u in zip(both, size, strict=True)]
+        )
+
+    try:
+        cells = run.meshing.holding(wanted, _looks(run, state) if run.system.hides else None)
+    except StuckError:
+        return state
+    if late or functions_of(cells) < FEWER * functions_of(state.cells):
+        return moved(state, cells)
+    return state

@@ -1,0 +1,311 @@
+"""A tree factored once, for one right-hand side after the other, in real or complex numbers.
+
+Q is kept of every leaf. Traces are eliminated as for a single solve; data then go up and down the
+tree by reflections and substitution alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.leastsquares.dissection import Ints
+from sharpfront.leastsquares.leaves import RANK, Tie
+from sharpfront.leastsquares.merges import Node, united
+from sharpfront.leastsquares.reflectors import PANEL, lapack
+from sharpfront.leastsquares.tree import MANY, TreeElimination
+
+# Steps of refinement: each brings back the digits that squares of triangles lose.
+REFINEMENTS = 2
+# Real or complex.
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A merge: the moments it eliminates, those it leaves open, L L* of the first, L^-1 times both.
+
+    Parameters
+    ----------
+    start, stop
+        The moments it eliminates.
+    open
+        Those it couples them to.
+    lower, coupling
+        L, and L^-1 times what couples them.
+    """
+
+    start: int
+    stop: int
+    open: Ints
+    lower: Numbers
+    coupling: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class KeptLeaf:
+    """The rows of one leaf: ``scale * (A c - data) = 0`` and ties to traces.
+
+    Parameters
+    ----------
+    matrices
+        Rows over its columns times their scale, (m_i, n) each.
+    scale
+        Of all these rows, (m,).
+    ties
+        One for each trace the leaf touches.
+    redundant
+        Whether combinations of the columns may be zero to rounding in all rows.
+    """
+
+    matrices: tuple[Numbers, ...]
+    scale: FloatArray
+    ties: tuple[Tie, ...]
+    redundant: bool = False
+
+    def key(self) -> tuple[int, ...]:
+        """Return what leaves have in common that are factored together."""
+        return (*map(id, self.matrices), *(id(tie.matrix) for tie in self.ties))
+
+
+class _Reflections:
+    """Q of a matrix, and its triangle."""
+
+    def __init__(self, matrix: Numbers) -> None:
+        name, self._trans = ("unmqr", "C") if np.iscomplexobj(matrix) else ("ormqr", "T")
+        geqrf, self._multiply = lapack("geqrf", matrix), lapack(name, matrix)
+        lwork = PANEL * max(1, matrix.shape[1])
+        self._raw, self._tau, _, _ = geqrf(matrix, lwork=lwork, overwrite_a=True)
+        n = min(matrix.shape)
+        self.triangle = np.triu(self._raw[:n])
+
+    def turned(self, right: Numbers) -> Numbers:
+        """Return Q* times right-hand sides."""
+        right = np.asarray(right, dtype=self._raw.dtype, order="F")
+        lwork = PANEL * max(1, right.shape[1])
+        found, _, _ = self._multiply("L", self._trans, self._raw, self._tau, right, lwork)
+        return np.asarray(found)
+
+
+class _Factor:
+    """A leaf without its own columns: a triangle over its traces, and the way to and fro."""
+
+    def __init__(self, leaf: KeptLeaf) -> None:
+        self.sizes = tuple(len(tie.matrix) for tie in leaf.ties)
+        g = sum(self.sizes)
+        rows = np.concatenate([*leaf.matrices, *(tie.matrix for tie in leaf.ties)])
+        m, n = rows.shape
+        if m < n:
+            rows = np.concatenate([rows, np.zeros((n - m, n))])
+        self._rows, self._scale = len(rows), leaf.scale
+        self._own = _Reflections(np.asfortranarray(rows))
+        self._rank: _Ranked | None = None
+        across = np.zeros((len(rows), g))
+        start = len(leaf.scale)
+        across[range(start, start + g), range(g)] = -1.0
+        if leaf.redundant:
+            self._rank = _Ranked(self._own.triangle)
+        top, bottom = self._split(self._own.turned(across))
+        self._top = top
+        self._beyond = _Reflections(np.asfortranarray(bottom)) if g else None
+        self.triangle = self._beyond.triangle if self._beyond else np.zeros((0, 0))
+        self._solve = lapack("trtrs", self._own.triangle)
+
+    def _split(self, turned: Numbers) -> tuple[Numbers, Numbers]:
+        """Return what own columns take, and what is left for the traces."""
+        n = len(self._own.triangle)
+        top, bottom = turned[:n], turned[n:]
+        if self._rank is None:
+            return top, _tall(bottom, turned.shape[1])
+        top = self._rank.turned(top)
+        rest = np.concatenate([top[self._rank.rank :], bottom])
+        return top[: self._rank.rank], _tall(rest, turned.shape[1])
+
+    def reduced(self, data: Numbers) -> tuple[Numbers, Numbers]:
+        """Return data as what own columns take, and as right-hand sides of the traces' rows."""
+        right = np.zeros((self._rows, data.shape[1]), dtype=data.dtype)
+        right[: len(self._scale)] = self._scale[:, None] * data
+        turned = self._own.turned(right)
+        n = len(self._own.triangle)
+        top, bottom = turned[:n], turned[n:]
+        if self._rank is not None:
+            top = self._rank.turned(top)
+            top, bottom = top[: self._rank.rank], np.concatenate([top[self._rank.rank :], bottom])
+        if self._beyond is None:
+            return top, bottom[:0]
+        rest = _tall(bottom, len(self.triangle))
+        return top, self._beyond.turned(rest)[: len(self.triangle)]
+
+    def columns(self, top: Numbers, traces: Numbers) -> Numbers:
+        """Return the leaf's columns from its data and the moments of its traces."""
+        left = top - self._top @ traces if len(traces) else top
+        if self._rank is not None:
+            return self._rank.columns(left)
+        return np.asarray(self._solve(self._own.triangle, left)[0])
+
+
+def _tall(rows: Numbers, least: int) -> Numbers:
+    """Return rows with zeros below until they are as many as columns."""
+    if len(rows) >= least:
+        return rows
+    return np.concatenate([rows, np.zeros((least - len(rows), rows.shape[1]))])
+
+
+class _Ranked:
+    """A triangle of which combinations of columns may be zero to rounding: those are left out."""
+
+    def __init__(self, triangle: Numbers) -> None:
+        sizes = np.linalg.norm(triangle, axis=0)
+        self._scale = 1.0 / np.where(sizes > 0, sizes, 1.0)
+        scaled = np.asfortranarray(triangle * self._scale)
+        geqp3, self._solve = lapack("geqp3", scaled), lapack("trtrs", scaled)
+        # Q comes from a second pass over the columns in their order.
+        pivots = geqp3(scaled)[1] - 1
+        self._turn = _Reflections(np.asfortranarray(scaled[:, pivots]))
+        diagonal = np.abs(np.diagonal(self._turn.triangle))
+        self.rank = max(1, int(np.sum(diagonal > RANK * diagonal[0])))
+        self._upper = np.asfortranarray(self._turn.triangle[: self.rank, : self.rank])
+        self._columns = pivots[: self.rank]
+
+    def turned(self, rows: Numbers) -> Numbers:
+        """Return rows beside the triangle after its elimination."""
+        return self._turn.turned(rows)
+
+    def columns(self, rows: Numbers) -> Numbers:
+        """Return the columns, those left out zero."""
+        out = np.zeros((len(self._scale), rows.shape[1]), dtype=rows.dtype)
+        out[self._columns] = self._solve(self._upper, rows)[0]
+        return np.asarray(out * self._scale[:, None])
+
+
+# Matrices of two fronts, each with the columns it has among those of both, shared ones first.
+_Parts = Sequence[tuple[Numbers, Ints]]
+_Merge = Callable[[_Parts, int, int], tuple[Numbers, Numbers, Numbers]]
+
+
+class FactoredTree:
+    """Leaves and traces, factored.
+
+    Parameters
+    ----------
+    leaves
+        Their rows.
+    elimination
+        The order in which traces are eliminated.
+    """
+
+    def __init__(self, leaves: Sequence[KeptLeaf], elimination: TreeElimination) -> None:
+        order = elimination.order
+        known: dict[tuple[int, ...], _Factor] = {}
+        self._leaves: list[_Factor] = []
+        self._index: list[Ints] = []
+        for leaf in leaves:
+            ties = tuple(sorted(leaf.ties, key=lambda tie: order[tie.trace]))
+            turned = KeptLeaf(leaf.matrices, leaf.scale, ties, leaf.redundant)
+            if turned.key() not in known:
+                known[turned.key()] = _Factor(turned)
+            factor = known[turned.key()]
+            self._leaves.append(factor)
+            traces = tuple(tie.trace for tie in ties)
+            self._index.append(elimination.moments_of(traces, factor.sizes))
+        self._moments = elimination.moments
+        self._places = self._eliminated(elimination.nodes) if self._moments else []
+
+    def _eliminated(self, nodes: Sequence[Node]) -> list[_Place]:
+        """Return the merges: by Gram matrices where there are many moments, else by QR."""
+        if self._moments > MANY:
+            try:
+                return self._merges(nodes, [_gram(leaf.triangle) for leaf in self._leaves], _summed)
+            except np.linalg.LinAlgError:
+                pass
+        return self._merges(nodes, [leaf.triangle for leaf in self._leaves], _stacked)
+
+    def _merges(
+        self, nodes: Sequence[Node], matrices: Sequence[Numbers], merged: _Merge
+    ) -> list[_Place]:
+        fronts = dict(enumerate(zip(self._index, matrices, strict=True)))
+        places = []
+        for i, node in enumerate(nodes, len(self._leaves)):
+            a, b = fronts.pop(node.first), fronts.pop(node.second)
+            index, at_a, at_b = united(a[0][node.shared :], b[0][node.shared :])
+            columns = [
+                np.concatenate([np.arange(node.shared), node.shared + at]) for at in (at_a, at_b)
+            ]
+            lower, coupling, rest = merged(
+                [(a[1], columns[0]), (b[1], columns[1])], node.shared, len(index)
+            )
+            fronts[i] = index, rest
+            if node.shared:
+                start = int(a[0][0])
+                places.append(_Place(start, start + node.shared, index, lower, coupling))
+        return places
+
+    def _fronts(self) -> list[tuple[_Factor, Ints]]:
+        return list(zip(self._leaves, self._index, strict=True))
+
+    def solve(self, data: Sequence[Numbers]) -> list[Numbers]:
+        """Return the columns of each leaf for its data, (data, k) each."""
+        parts = [leaf.reduced(own) for leaf, own in zip(self._leaves, data, strict=True)]
+        kind = np.result_type(*(top for top, _ in parts))
+        traces = np.zeros((self._moments, data[0].shape[1]), dtype=kind)
+        if self._moments:
+            right = [rows for _, rows in parts]
+            for _ in range(1 + REFINEMENTS):
+                traces += _substituted(self._places, self._normal(right, traces))
+        return [
+            leaf.columns(top, traces[index])
+            for (leaf, index), (top, _) in zip(self._fronts(), parts, strict=True)
+        ]
+
+    def _normal(self, right: Sequence[Numbers], traces: Numbers) -> Numbers:
+        """Return the sum over leaves of R* (r - R g)."""
+        out = np.zeros_like(traces)
+        for (leaf, index), own in zip(self._fronts(), right, strict=True):
+            out[index] += leaf.triangle.conj().T @ (own - leaf.triangle @ traces[index])
+        return out
+
+
+def _stacked(parts: _Parts, shared: int, left: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return L, L^-1 times what couples, and the triangle that is left, of two triangles."""
+    rows = []
+    for triangle, at in parts:
+        own = np.zeros((len(triangle), shared + left), dtype=triangle.dtype)
+        own[:, at] = triangle
+        rows.append(own)
+    whole = _Reflections(np.asfortranarray(_tall(np.concatenate(rows), shared + left))).triangle
+    lower = np.asfortranarray(whole[:shared, :shared].conj().T)
+    return lower, whole[:shared, shared:], whole[shared:, shared:]
+
+
+def _summed(parts: _Parts, shared: int, left: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the same of two Gram matrices; raises `LinAlgError` where they lose too much."""
+    whole = np.zeros((shared + left,) * 2, dtype=np.result_type(*(m for m, _ in parts)))
+    for matrix, at in parts:
+        whole[np.ix_(at, at)] += matrix
+    if not shared:
+        return np.zeros((0, 0)), np.zeros((0, left)), whole
+    lower = np.asfortranarray(np.linalg.cholesky(whole[:shared, :shared]))
+    coupling = lapack("trtrs", lower)(lower, whole[:shared, shared:], lower=1)[0]
+    return lower, coupling, whole[shared:, shared:] - coupling.conj().T @ coupling
+
+
+def _gram(triangle: Numbers) -> Numbers:
+    return np.asarray(triangle.conj().T @ triangle)
+
+
+def _substituted(places: Sequence[_Place], rhs: Numbers) -> Numbers:
+    """Return the solution of the factored system for right-hand sides, which are overwritten."""
+    for p in places:
+        solve = lapack("trtrs", p.lower)
+        rhs[p.start : p.stop] = solve(p.lower, rhs[p.start : p.stop], lower=1)[0]
+        rhs[p.open] -= p.coupling.conj().T @ rhs[p.start : p.stop]
+    for p in reversed(places):
+        solve = lapack("trtrs", p.lower)
+        left = rhs[p.start : p.stop] - p.coupling @ rhs[p.open]
+        rhs[p.start : p.stop] = solve(p.lower, left, lower=1, trans=2)[0]
+    return rhs

@@ -1,0 +1,163 @@
+"""Problems in time in the plane on patches: systems, second order in time, periodic sides."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.errors import OutcomeKind, ProblemError
+
+SQUARE = sf.Box((0, 1), (0, 1))
+X, Y = (part.ravel() for part in np.meshgrid(np.linspace(0, 1, 15), np.linspace(0, 1, 15)))
+
+
+def largest(field, exact, moments):
+    return max(np.abs(field(X, Y, t) - exact(X, Y, t)).max() for t in moments)
+
+
+@pytest.mark.parametrize(("speed", "m", "n"), [(1.3, 1, 2)])
+def test_a_standing_wave(speed, m, n):
+    def exact(x, y, t):
+        beat = np.cos(np.pi * speed * np.hypot(m, n) * t)
+        return beat * np.sin(m * np.pi * x) * np.cos(n * np.pi * y)
+
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, x, y, t: u.dtt - speed**2 * sf.laplacian(u),
+        left=lambda u, x, y, t: u,
+        right=lambda u, x, y, t: u,
+        bottom=lambda u, x, y, t: u.dn,
+        top=lambda u, x, y, t: u.dn,
+        initial=(lambda x, y: exact(x, y, 0.0), 0.0),
+        time=(0, 0.2),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged
+    assert largest(solution, exact, (0.04, 0.11, 0.2)) <= min(1e-3, 2 * solution.error_estimate)
+
+
+def _u(x, y, t):
+    return np.exp(-t) * np.sin(2 * x + y)
+
+
+def _v(x, y, t):
+    return np.cos(t + x) * np.exp(0.5 * y)
+
+
+@functools.cache
+def coupled():
+    def equations(u, v, x, y, t):
+        first = 4 * _u(x, y, t) + _v(x, y, t) * _u(x, y, t)
+        second = 0.75 * _v(x, y, t) - np.sin(t + x) * np.exp(0.5 * y)
+        return u.dt - sf.laplacian(u) + u * v - first, v.dt - sf.laplacian(v) - second
+
+    problem = sf.Problem(
+        SQUARE,
+        equations,
+        boundary=lambda u, v, x, y, t: (u - _u(x, y, t), v - _v(x, y, t)),
+        initial={"u": lambda x, y: _u(x, y, 0.0), "v": lambda x, y: _v(x, y, 0.0)},
+        time=(0, 0.4),
+    )
+    return sf.solve(problem, tol=1e-3)
+
+
+def test_two_equations_with_data_that_depend_on_time():
+    solution = coupled()
+    assert solution.converged
+    error = max(
+        largest(solution.u, _u, (0.07, 0.31, 0.4)), largest(solution.v, _v, (0.07, 0.31, 0.4))
+    )
+    assert error <= min(1e-3, 2 * solution.error_estimate)
+
+
+def test_such_a_solution_is_saved_and_read(tmp_path):
+    solution = coupled()
+    solution.save(tmp_path / "coupled.npz")
+    again = sf.load(tmp_path / "coupled.npz")
+    np.testing.assert_array_equal(again.v(X, Y, 0.3), solution.v(X, Y, 0.3))
+    np.testing.assert_allclose(solution.u.d("t")(X, Y, 0.3), -_u(X, Y, 0.3), atol=1e-2)
+    slope = 2 * np.exp(-0.2) * np.cos(1.0)
+    np.testing.assert_allclose(solution.u.d("x")(0.3, 0.4, 0.2), slope, atol=1e-2)
+
+
+def test_what_is_carried_round_comes_back():
+    def exact(x, y, t):
+        return np.exp(-0.08 * np.pi**2 * t) * np.sin(2 * np.pi * (x - 2 * t)) + 0 * y
+
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1), periodic=("x", "y")),
+        lambda u, x, y, t: u.dt + 2 * u.dx + u.dy - 0.02 * sf.laplacian(u),
+        initial=lambda x, y: exact(x, y, 0.0),
+        time=(0, 0.1),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged
+    assert largest(solution, exact, (0.03, 0.1)) <= min(1e-3, 2 * solution.error_estimate)
+
+
+@pytest.mark.parametrize("at", [0.0718])
+def test_a_source_of_a_system_that_is_switched(at):
+    problem = sf.Problem(
+        SQUARE,
+        lambda u, v, x, y, t: (
+            u.dt - sf.laplacian(u) - np.where(t < at, 0.0, 1.0),
+            v.dt - sf.laplacian(v) - u.dt,
+        ),
+        boundary=lambda u, v, x, y, t: (u.dn, v.dn),
+        initial=(0.0, 0.0),
+        time=(0, 0.2),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged
+    np.testing.assert_allclose(solution.v(0.3, 0.7, 0.2), 0.2 - at, atol=1e-5)
+
+
+def _refused(match, **changes):
+    stated = {
+        "domain": SQUARE,
+        "equation": lambda u, v, x, y, t: (u.dt - sf.laplacian(u), v.dt - sf.laplacian(v) - u),
+        "boundary": lambda u, v, x, y, t: (u, v),
+        "initial": (0.0, 0.0),
+        "time": (0, 1),
+    } | changes
+    with pytest.raises(ProblemError, match=match):
+        sf.solve(sf.Problem(stated.pop("domain"), stated.pop("equation"), **stated), tol=1e-3)
+
+
+def test_what_is_not_solved_is_refused():
+    _refused("condition", boundary=lambda u, v, x, y, t: (u, v, u.dn))
+    _refused("condition", boundary=lambda u, v, x, y, t: u)
+    _refused(
+        "backwards",
+        equation=lambda u, v, x, y, t: (u.dt + sf.laplacian(u), v.dt - sf.laplacian(v)),
+    )
+    _refused("point", conditions=sf.at((0.5, 0.5), lambda u, v, x, y, t: u))
+    _refused("integral", conditions=sf.integral(lambda u, v, x, y, t: u, equals=1))
+    _refused("no time derivative", boundary=lambda u, v, x, y, t: (u.dt + u, v))
+    _refused("odd order", equation=lambda u, v, x, y, t: (u.dt + u.dx, v.dt - sf.laplacian(v)))
+
+
+def test_a_pressure_that_nothing_holds_is_refused():
+    _refused(
+        "up to a constant",
+        domain=sf.Box((0, 1), (0, 1), periodic=("x", "y")),
+        equation=lambda u, v, p, x, y, t: (
+            u.dt + p.dx - sf.laplacian(u),
+            v.dt + p.dy - sf.laplacian(v),
+            u.dx + v.dy,
+        ),
+        boundary=None,
+    )
+
+
+def test_too_few_functions_are_said():
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1), periodic=("x", "y")),
+        lambda u, x, y, t: u.dt - 1e-3 * sf.laplacian(u),
+        initial=lambda x, y: np.exp(-((x - 0.4) ** 2 + (y - 0.6) ** 2) / 1e-4),
+        time=(0, 0.1),
+    )
+    solution = sf.solve(problem, tol=1e-4, max_kernels=600)
+    assert solution.outcome.kind is OutcomeKind.KERNEL_LIMIT
+    assert not solution.converged
