@@ -84,8 +84,8 @@ class EquationBatch:
         values = [form.rhs * scale for form, scale in zip(forms, scales, strict=True)]
         rhs = [xp.concat([self._weighed(v) for v in values], axis=1)]
         m = rhs[0].shape[1]
-        noise = self.device.put(self.measure.probed(np.zeros(m))[:, 1]) * weight
-        rhs.append(xp.broadcast_to(noise, (self.count, m)))
+        places = self._points.reshape(self.count, -1, len(self.counts)).mean(axis=1)
+        rhs.append(self.device.put(self.measure.noise(places, m)) * weight)
         if self.measure.loaded:
             load = self.device.put(self.measure.load(self._points)).reshape(
                 len(forms), self.count, -1

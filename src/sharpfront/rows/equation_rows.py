@@ -124,7 +124,7 @@ class EquationRows:
                 blocks.append(scattered_matrix(form, scale, patch, points[i], problem.unknowns))
                 rhs.append(form.rhs * scale)
                 load.append(smooth * scale)
-            both = self.measure.probed(np.concatenate(rhs), np.concatenate(load))
+            both = self.measure.probed(np.concatenate(rhs), np.concatenate(load), points[i])
             return Reduced.of(np.concatenate(blocks), both)
 
         work = sum(4.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
@@ -181,9 +181,8 @@ class EquationRows:
             return own[0] if len(own) == 1 else np.concatenate(own)
 
         measure = self.measure
-        return measure.probed(
-            weighed(values), weighed(measure.load(rule[0])) if measure.loaded else 0.0
-        )
+        load = weighed(measure.load(rule[0])) if measure.loaded else 0.0
+        return measure.probed(weighed(values), load, rule[0])
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""

@@ -20,8 +20,10 @@ from sharpfront.problem import Problem
 from sharpfront.rows.norm import THIN, felt_size, roughness, size_of_terms
 from sharpfront.rows.values import FormValues, constants_of, form_at, is_constant, taylor_of
 
-# Numbers that the probe repeats; a prime, so that no pattern of rows meets the same ones.
+# Numbers that the probe repeats.
 NOISE = 9973
+# A place is told from others by its product with these.
+MIXED = np.array([12.9898, 78.233, 37.719])
 # Equation rows weigh this power of the number of functions less than ties and conditions, for
 # order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
 LIGHTER = 1.5
@@ -71,15 +73,35 @@ class Measure:
         """Return the vote of patches as long as that."""
         return float(length**self._vote)
 
-    def probed(self, rhs: FloatArray, load: FloatArray | float = 0.0) -> FloatArray:
-        """Return a right-hand side of rows with the probes' beside it, (m, 2) or (m, 3)."""
+    def probed(
+        self,
+        rhs: FloatArray,
+        load: FloatArray | float = 0.0,
+        points: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return a right-hand side of rows with the probes' beside it, (m, 2) or (m, 3).
+
+        Rows of the equation on a patch have noise of their own, by the `points` they are asked at.
+        """
         out = np.empty((len(rhs), 3 if self.loaded else 2))
         out[:, 0] = rhs
-        # The same noise again and again: only that it has a share in everything matters.
-        out[:, 1] = np.resize(self._noise, len(rhs)) / math.sqrt(len(rhs))
+        where = np.zeros((1, 1)) if points is None or not len(points) else points
+        out[:, 1] = self.noise(where.mean(axis=0, keepdims=True), len(rhs))[0]
         if self.loaded:
             out[:, 2] = load
         return out
+
+    def noise(self, places: FloatArray, count: int) -> FloatArray:
+        """Return so many numbers of noise for each place, (n, d), as (n, count).
+
+        Were they the same for all patches, equal ones side by side would not see modes that are
+        odd about where they meet.
+        """
+        # Digits of a sine are as good as drawn, and the same whatever came before.
+        mixed = 4e4 * np.sin(places @ MIXED[: places.shape[1]])
+        first = (NOISE * (mixed - np.floor(mixed))).astype(np.int64)
+        which = (first[:, None] + np.arange(count)) % NOISE
+        return np.asarray(self._noise[which] / math.sqrt(count))
 
     def load(self, points: FloatArray) -> FloatArray:
         """Return the smooth probe at points, one source for each equation, (equations, m)."""

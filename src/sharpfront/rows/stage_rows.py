@@ -58,7 +58,12 @@ class _UnitMeasure(Measure):
         super().__init__(problem, 0)
         self.loaded = False
 
-    def probed(self, rhs: FloatArray, load: FloatArray | float = 0.0) -> FloatArray:
+    def probed(
+        self,
+        rhs: FloatArray,
+        load: FloatArray | float = 0.0,
+        points: FloatArray | None = None,
+    ) -> FloatArray:
         """Return the factor on each row."""
         return rhs
 

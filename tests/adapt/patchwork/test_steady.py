@@ -267,3 +267,29 @@ def test_layers_of_known_width_are_solved_once(eps, tol):
     error = np.abs(solution(x, y) - exact(x, y)).max()
     assert len(solution.history) == 1
     assert error <= min(tol, 3 * solution.error_estimate)
+
+
+@pytest.mark.parametrize(
+    ("mode", "k", "place", "width", "tol"), [(8, 3.8, 0.5, 0.08, 1e-4), (4, 2.9, 0.5, 0.04, 1e-5)]
+)
+def test_resonances_that_are_odd_about_the_middle_of_equal_patches_are_seen(
+    mode, k, place, width, tol
+):
+    """A pair at rest but for a bump in one of them: there are many solutions, each a smooth one."""
+    a = (np.pi * mode) ** 2 - k
+
+    def bump(x):
+        return np.exp(-(((x - place) / width) ** 2))
+
+    def bent(x):
+        return bump(x) * (4 * ((x - place) / width) ** 2 - 2) / width**2
+
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, v, x: (
+            (u.dxx + a * u + k * v - bent(x) - a * bump(x)) / a,
+            (v.dxx + a * v + k * u - k * bump(x)) / a,
+        ),
+        boundary=lambda u, v, x: (u - bump(x), v),
+    )
+    assert sf.solve(problem, tol=tol).outcome.kind == "near-singular"
