@@ -76,7 +76,8 @@ class PatchworkInTime:
         for i in np.unique(which):
             own = weights[self._ends[i] : self._ends[i + 1]].reshape(STAGES + 1, -1)
             start, dt = self.times[i], self.times[i + 1] - self.times[i]
-            own = np.linalg.matrix_power(differentiation() / dt, rate) @ own
+            if rate:
+                own = np.linalg.matrix_power(differentiation() / dt, rate) @ own
             here = np.flatnonzero(which == i)
             moments, group = np.unique(points[here, 2], return_inverse=True)
             shares = interpolation((moments - start) / dt)
