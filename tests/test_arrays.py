@@ -19,7 +19,7 @@ SOURCES = Path(sharpfront.__file__).parent
 # Methods that say they run on the host; every other one is written against the standard.
 HOST_ONLY = {
     *("blocked.py", "dissection.py", "gram.py", "householder.py", "leaves.py", "merges.py"),
-    *("distributed_tree.py", "reflectors.py", "traces.py", "tree.py"),
+    *("distributed_tree.py", "kept.py", "reflectors.py", "traces.py", "tree.py", "unlocked.py"),
     # Indices are the host's; what is on a device goes through its namespace.
     *("batched_leaves.py", "batched_merges.py", "batched_tree.py", "kinds.py", "refinement.py"),
 }

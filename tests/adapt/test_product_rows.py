@@ -63,7 +63,6 @@ def test_every_row_is_of_length_one_and_conditions_weigh_more():
     for block in system.blocks:
         np.testing.assert_allclose(np.linalg.norm(block.matrix, axis=1), 1.0, rtol=1e-12)
         assert block.weight == (1.0 if block.label == "equation" else WEIGHT)
-        assert not block.exact
     assert [row.label for row in rows] == ["equation", "left", "right", "bottom", "top"]
     assert WEIGHT > 1
 

@@ -163,7 +163,7 @@ def _disk(radius, centre, strength):
 # neither smooth nor absent.
 @pytest.mark.parametrize(
     ("radius", "centre"),
-    [(1e-3, (0.5, 0.5)), (1e-3, (0.25, 0.5)), (1.6e-3, (0.5089, 0.0913)), (3e-4, (0.5, 0.5))],
+    [(3e-4, (0.5, 0.5)), (1.6e-3, (0.5089, 0.0913))],
 )
 def test_small_disks_are_seen_wherever_they_are(radius, centre):
     problem, exact = _disk(radius, centre, radius**-2)

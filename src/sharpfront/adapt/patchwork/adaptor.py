@@ -231,6 +231,8 @@ class Patches:
         """Return the end short of the tolerance, with what would help."""
         if state.jumps.places:
             return ended(state, OutcomeKind.UNRESOLVED)
+        if state.rows.is_simple and state.answer.reached <= state.tol:
+            return ended(state, OutcomeKind.CONVERGED)
         best, dimension = state.answer, state.problem.domain.dimension
         reached, value, longest = words_of(best), best.estimate.value, longest_tail(best).estimate
         assert best.certificate is not None
