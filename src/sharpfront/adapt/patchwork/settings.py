@@ -97,9 +97,9 @@ class PatchSettings:
     round: float = 4.0
     # A ring of patches around a corner takes log(what is left there in units of what is aimed at) /
     # ring functions and so many besides. Weights fall by e^-1.76 with each function on a patch as
-    # far from a singularity as it is long; half as many are enough, since those that need more get
-    # them: eight drawn corners took 0.89 of the functions. besides: (0.82, 1.23)
-    ring: float = 3.5
+    # far from a singularity as it is long. ring: (1.06, 0.85), but with twice of it a cavity took
+    # ten times the functions. besides: (0.82, 1.23)
+    ring: float = 1.76
     besides: int = 5
     # Where an estimate is too large at corners only, patches there are cut until they leave this
     # share of the tolerance. What they leave is felt less and less up to so many times their size:
