@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import Outcome, ProblemError
-from sharpfront.evolve.ending import Part, trusted
+from sharpfront.errors import ProblemError
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.fingerprint import fingerprint, require_same
+from sharpfront.evolve.marched import Marched
 from sharpfront.evolve.pair import Pair
 from sharpfront.evolve.run import State, Taken
 from sharpfront.evolve.trail import Mark
@@ -28,29 +28,12 @@ Kept = tuple[Slab, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """What a pair of runs has left behind."""
+class Way(Marched):
+    """What a pair of runs on a line has left behind."""
 
     pair: Pair  # after the last step
     good: Pair  # after the last step that can be trusted
-    notes: tuple[str, ...]  # what was done to the initial state, in words
-    share: float = 1.0  # the tolerance of the runs as a share of the one that was asked for
-    number: int = 1  # how many pairs of runs there have been, this one included
-    # The steps of the strict run, their records, and how the solution grew in them.
-    kept: tuple[Kept, ...] = ()
-    records: tuple[TimeStep, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    ended: Outcome | None = None  # None if the end of time was reached, else why not
-
-    def part(self, tol: float) -> Part:
-        """Return the steps that can be trusted."""
-        return trusted(self.records, tol, bool(self.notes))
-
-    def estimate(self, tol: float) -> float:
-        """Return the largest error of any step, from the first trusted one on."""
-        part = self.part(tol)
-        kept = self.records[part.first if part.first < part.last else 0 :]
-        return max((r.error_estimate for r in kept), default=float("inf"))
+    kept: tuple[Kept, ...] = ()  # the steps of the strict run
 
     def cut(self, count: int) -> Way:
         """Return the way up to some of its steps, after which the pair is the good one."""
@@ -101,12 +84,12 @@ def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
     return Way(
         pair,
         pair,
-        tuple(saved["notes"]),
-        float(saved["share"]),
-        int(saved["number"]),
         tuple(_kept(solution)),
-        tuple(r for r in solution.history if isinstance(r, TimeStep)),
-        tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"])),
+        notes=tuple(saved["notes"]),
+        share=float(saved["share"]),
+        number=int(saved["number"]),
+        records=tuple(r for r in solution.history if isinstance(r, TimeStep)),
+        marks=tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"])),
     )
 
 

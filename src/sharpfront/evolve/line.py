@@ -20,14 +20,15 @@ from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
 from sharpfront.evolve.fronts import COMPONENTS, fronts_of
+from sharpfront.evolve.marched import STRICTER, TIGHTEST
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.narrow import Watch
-from sharpfront.evolve.pair import STRICTER, STRIDE, Compared, Pair, compared
+from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.run import Run, State, stage_rates
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
-from sharpfront.evolve.trail import LOST, Mark, blow_up_time
+from sharpfront.evolve.trail import Mark
 from sharpfront.field import Estimate
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
@@ -38,10 +39,6 @@ from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
-# Pairs of runs, each stricter than the one before, if errors grow on the way.
-PASSES = 3
-# No run is stricter than this, relative to max(1, max|u|).
-TIGHTEST = 1e-13
 _MEANING = (
     "The largest difference at any moment to a second run, ten times less strict, on another mesh "
     "with other steps and elements of another degree, and what each step's polynomials in time "
@@ -128,9 +125,9 @@ def evolve_line(
         course = course_of(system, tol, budget)
         way = resumed(system, problem.time[1], resume) if resume else _begun(course, 1.0, 1)
         way = best = _marched(course, way, on_step)
-        while (share := _stricter(way, tol)) is not None:
+        while (share := way.stricter(tol)) is not None:
             way = _marched(course, _begun(course, share, way.number + 1), on_step)
-            best = max(best, way, key=lambda w: _merit(w, tol))
+            best = max(best, way, key=lambda w: w.merit(tol))
         return _solution(problem, course, best)
 
 
@@ -140,29 +137,7 @@ def _begun(course: Course, share: float, number: int) -> Way:
     start, words = first_state(course.system, course.tol * share)
     t = fine.span[0]
     pair = Pair(begun(coarse, start.blurred(), t), begun(fine, start, t))
-    return Way(pair, pair, tuple(words), share, number)
-
-
-def _stricter(way: Way, tol: float) -> float | None:
-    """Return the share of the tolerance for another pair, None where there is no need or hope."""
-    estimate = way.estimate(tol)
-    hopeless = way.ended is not None and way.ended.kind in (
-        OutcomeKind.INTERRUPTED,
-        OutcomeKind.KERNEL_LIMIT,
-        OutcomeKind.BLOW_UP,
-    )
-    if hopeless or estimate <= tol or way.number >= PASSES or not way.marks:
-        return None
-    share = way.share * float(np.clip(0.5 * tol / estimate, 1e-4, 0.3))
-    return share if share * STRICTER * tol > TIGHTEST else None
-
-
-def _merit(way: Way, tol: float) -> tuple[bool, float, float]:
-    """Return what makes one way better than another: an interrupt, how far, how accurate."""
-    part = way.part(tol)
-    until = way.records[part.last - 1].time if part.last else -np.inf
-    interrupted = way.ended is not None and way.ended.kind is OutcomeKind.INTERRUPTED
-    return interrupted, until, -way.estimate(tol)
+    return Way(pair, pair, notes=tuple(words), share=share, number=number)
 
 
 def _marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
@@ -174,7 +149,7 @@ def _marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | Non
             way = _with_step(course, way, step)
             if on_step:
                 on_step(way.records[-1])
-            _require_found(course, way)
+            way.require_found(course.tol, is_linear=course.system.is_linear)
     except KeyboardInterrupt:
         detail = f"Interrupted at t = {way.pair.fine.t:.6g} of {stop:.6g}."
         return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
@@ -220,20 +195,6 @@ def _with_step(course: Course, way: Way, step: Compared) -> Way:
     return replace(new, good=step.after) if trusted else new
 
 
-def _require_found(course: Course, way: Way) -> None:
-    """Stop a run whose errors say that it is lost; in a linear problem they are what they are."""
-    errors, tol = [r.error_estimate for r in way.records], course.tol
-    error = errors[-1]
-    # Errors of a rounded start are large and fade: only what grows after that is lost.
-    settled = not way.notes or min(errors) <= tol
-    lost = error > max(LOST, tol) and settled and not course.system.is_linear
-    # Once errors are too large, there is nothing to be had of the rest of a blow-up.
-    blows_up = error > tol and blow_up_time(way.marks, errors) is not None
-    if lost or not np.isfinite(error) or blows_up:
-        words = f"the estimated error has grown to {error:.1e}"
-        raise StuckError(words, OutcomeKind.ERROR_GROWTH)
-
-
 def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     assert problem.time is not None
     tol, system = course.tol, course.system
@@ -247,23 +208,15 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
         for i, name in enumerate(problem.unknowns)
     }
     reached = way.records[-1].time if way.records else problem.time[0]
-    since = _since(way, tol)
-    if way.notes:
-        held = f"; the estimate holds from t = {since:.3g} on" if since is not None else ""
-        words = f"At the start {'; '.join(way.notes)}{held}."
-        outcome = replace(outcome, detail=f"{outcome.detail} {words}".strip())
+    outcome = way.told(outcome, tol)
     return Solution(
         Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
         SpaceTime(problem.domain, (problem.time[0], reached)),
-        Estimate(way.estimate(tol), _MEANING, since),
+        Estimate(way.estimate(tol), _MEANING, way.since(tol)),
         outcome,
         tol,
         way.records,
-        {
-            "steps": float(len(way.records)),
-            "newton_iterations": float(sum(r.iterations for r in way.records)),
-            "step_tolerance": tol * way.share * STRICTER,
-        },
+        way.figures(tol),
         problem,
         checkpoint=packed_way(way, system) if way.pair.fine.t == reached else None,
     )
@@ -275,12 +228,6 @@ def _cut(way: Way, outcome: Outcome, tol: float) -> tuple[Way, Outcome]:
     words = returned(way.records[:count])
     outcome = replace(outcome, detail=f"{outcome.detail} {words}")
     return (way.cut(count) if count else way), outcome
-
-
-def _since(way: Way, tol: float) -> float | None:
-    """Return from when on the estimate holds; None if it does from the start."""
-    first, last = way.part(tol)
-    return way.records[first - 1].time if 0 < first < last else None
 
 
 def _standstill(state: State) -> Kept:

@@ -65,7 +65,8 @@ def _step(run: Run, state: State) -> Taken:
     """Take one step: shorter ones and other meshes are tried until one may stand."""
     iterations, meshes = 0, 0
     while True:
-        dt = _fitted(run, state)
+        last = state.before[1] if state.before is not None else None
+        dt = run.agenda.fitted(state.t, state.dt, run.span[1], run.stride, last)
         if state.t + dt <= state.t or dt < 1e-14 * (run.span[1] - run.span[0]):
             raise StuckError("no step is short enough")
         nodes = seeing(run, state.frame.nodes, state.t, dt)
@@ -93,25 +94,6 @@ def _step(run: Run, state: State) -> Taken:
         return replace(tried.taken, after=after, iterations=iterations)
 
 
-def _fitted(run: Run, state: State) -> float:
-    """Return a step that ends where it must and leaves no crumb before that.
-
-    A run with a stride below one goes to where it must in two steps.
-    """
-    left, dt = min(run.span[1] - state.t, run.agenda.longest(state.t)), state.dt
-    if dt >= 0.9 * left:
-        whole = run.stride == 1.0 or (state.before is not None and state.before[1] >= left)
-        return left if whole else run.stride * left
-    return 0.5 * left if dt > 0.5 * left else dt
-
-
-def _moment(run: Run, t: float) -> float:
-    """Return a moment; that of a stop or of the end where it differs by rounding only."""
-    every = np.append(run.agenda.stops, run.span[1])
-    near = float(every[int(np.argmin(np.abs(every - t)))])
-    return near if abs(near - t) <= 4.0 * np.spacing(max(abs(t), abs(near))) else t
-
-
 def _tried(run: Run, state: State, dt: float) -> _Tried:
     """Try one step on the present mesh."""
     v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale)
@@ -137,7 +119,7 @@ def _tried(run: Run, state: State, dt: float) -> _Tried:
     values = np.concatenate([state.values[None], solved.levels])
     sizes = np.abs(solved.levels[:, run.at_nodes]).max(axis=(0, 1))
     factor = min(factor, 1.0) if state.careful > 0 else factor
-    stop = _moment(run, state.t + dt)
+    stop = run.agenda.settled(state.t + dt, run.span[1])
     after = State(
         stop,
         frame.at(dt),

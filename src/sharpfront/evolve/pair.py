@@ -15,8 +15,6 @@ import numpy as np
 from sharpfront.evolve.march import steps
 from sharpfront.evolve.run import Run, State, Taken
 
-# How much stricter the second run is.
-STRICTER = 0.1
 # The share of a step that the first run takes where it is not errors that hold steps short.
 STRIDE = 0.6
 # Places in an element and moments in a step at which the runs are compared.

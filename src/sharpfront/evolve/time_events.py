@@ -96,6 +96,24 @@ class Agenda:
         levels = np.linspace(here, float(self.passed[-1]), AHEAD)
         return np.unique(np.concatenate([even, np.interp(levels, self.passed, self.moments)]))
 
+    def fitted(self, t: float, dt: float, end: float, stride: float, last: float | None) -> float:
+        """Return a step of about dt that ends where it must and leaves no crumb before that.
+
+        With a stride below one it goes to where it must in two steps, of which `last` was the
+        first.
+        """
+        left = min(end - t, self.longest(t))
+        if dt >= 0.9 * left:
+            whole = stride == 1.0 or (last is not None and last >= left)
+            return left if whole else stride * left
+        return 0.5 * left if dt > 0.5 * left else dt
+
+    def settled(self, t: float, end: float) -> float:
+        """Return a moment; that of a stop or of the end where it differs by rounding only."""
+        every = np.append(self.stops, end)
+        near = float(every[int(np.argmin(np.abs(every - t)))])
+        return near if abs(near - t) <= 4.0 * np.spacing(max(abs(t), abs(near))) else t
+
     def is_stop(self, t: float) -> bool:
         """Tell whether a step had to end at a moment."""
         return bool(np.any(self.stops == t))

@@ -17,15 +17,17 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
-from sharpfront.evolve.ending import Part, StuckError, finished, returned, stopped, trusted
-from sharpfront.evolve.line import PASSES, TIGHTEST
-from sharpfront.evolve.pair import STRICTER, STRIDE
+from sharpfront.evolve.ending import StuckError, finished, returned, stopped
+from sharpfront.evolve.marched import STRICTER, TIGHTEST, Marched
+from sharpfront.evolve.pair import STRIDE
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
-from sharpfront.evolve.patchwork.march import Run, State, begun
+from sharpfront.evolve.patchwork.march import begun
 from sharpfront.evolve.patchwork.pair import Compared, compared
-from sharpfront.evolve.patchwork.system import PlaneSystem, plane_system
+from sharpfront.evolve.patchwork.run import Run, State
+from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.time_events import Agenda, agenda_of, plane_formulas
-from sharpfront.evolve.trail import LOST, Mark
+from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
 from sharpfront.patches_in_time import PatchworkInTime
@@ -45,26 +47,10 @@ _MEANING = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Way:
-    """What a pair of runs has left behind: steps, records, how it grew, how it ended."""
+class _Way(Marched):
+    """What a pair of runs on patches has left behind."""
 
-    share: float
-    number: int
-    notes: tuple[str, ...] = ()
-    kept: tuple[tuple[float, PatchworkBasis, FloatArray], ...] = ()
-    records: tuple[TimeStep, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    ended: Outcome | None = None
-
-    def part(self, tol: float) -> Part:
-        """Return the steps that can be trusted."""
-        return trusted(self.records, tol, bool(self.notes))
-
-    def estimate(self, tol: float) -> float:
-        """Return the largest error of any step, from the first trusted one on."""
-        part = self.part(tol)
-        kept = self.records[part.first if part.first < part.last else 0 :]
-        return max((r.error_estimate for r in kept), default=float("inf"))
+    kept: tuple[tuple[float, PatchworkBasis, FloatArray], ...] = ()  # ends, patches and weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +103,10 @@ def evolve_patches(
         kernels = budget.kernels(MAX_KERNELS, FEWEST_KERNELS)
         course = _Course(system, tol, kernels, agenda, _lines(problem), _watched(problem))
         notes = system.contradictions(tol)
-        way = best = _marched(course, _Way(1.0, 1, notes), on_step)
-        while (share := _stricter(way, tol)) is not None:
-            way = _marched(course, _Way(share, way.number + 1, notes), on_step)
-            best = max(best, way, key=lambda w: _merit(w, tol))
+        way = best = _marched(course, _Way(notes=notes), on_step)
+        while (share := way.stricter(tol)) is not None:
+            way = _marched(course, _Way(notes=notes, share=share, number=way.number + 1), on_step)
+            best = max(best, way, key=lambda w: w.merit(tol))
         return _solution(problem, course, best)
 
 
@@ -142,28 +128,6 @@ def _watched(problem: Problem) -> FloatArray:
     return np.concatenate([problem.domain.sample(SPREAD), told[problem.domain.contains(told)]])
 
 
-def _stricter(way: _Way, tol: float) -> float | None:
-    """Return the share of the tolerance for another pair, None where there is no need or hope."""
-    estimate = way.estimate(tol)
-    hopeless = way.ended is not None and way.ended.kind in (
-        OutcomeKind.INTERRUPTED,
-        OutcomeKind.KERNEL_LIMIT,
-        OutcomeKind.BLOW_UP,
-    )
-    if hopeless or estimate <= tol or way.number >= PASSES or not way.marks:
-        return None
-    share = way.share * float(np.clip(0.5 * tol / estimate, 1e-4, 0.3))
-    return share if share * STRICTER * tol > TIGHTEST else None
-
-
-def _merit(way: _Way, tol: float) -> tuple[bool, float, float]:
-    """Return what makes one way better than another: an interrupt, how far, how accurate."""
-    part = way.part(tol)
-    until = way.records[part.last - 1].time if part.last else -np.inf
-    interrupted = way.ended is not None and way.ended.kind is OutcomeKind.INTERRUPTED
-    return interrupted, until, -way.estimate(tol)
-
-
 def _marched(course: _Course, way: _Way, on_step: Callable[[TimeStep], None] | None) -> _Way:
     """Go to the end of time, or as far as it goes."""
     runs = course.run(way.share, STRIDE), course.run(STRICTER * way.share, 1.0)
@@ -175,7 +139,7 @@ def _marched(course: _Course, way: _Way, on_step: Callable[[TimeStep], None] | N
             way, now = _with_step(way, step), step.taken.stop
             if on_step:
                 on_step(way.records[-1])
-            _require_found(course, way)
+            way.require_found(course.tol, is_linear=course.system.is_linear)
     except KeyboardInterrupt:
         detail = f"Interrupted at t = {now:.6g} of {stop:.6g}."
         return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
@@ -209,16 +173,6 @@ def _with_step(way: _Way, step: Compared) -> _Way:
     )
 
 
-def _require_found(course: _Course, way: _Way) -> None:
-    """Stop a run whose errors say that it is lost; in a linear problem they are what they are."""
-    error = way.records[-1].error_estimate
-    settled = not way.notes or min(r.error_estimate for r in way.records) <= course.tol
-    lost = error > max(LOST, course.tol) and settled and not course.system.is_linear
-    if lost or not np.isfinite(error):
-        words = f"the estimated error has grown to {error:.1e}"
-        raise StuckError(words, OutcomeKind.ERROR_GROWTH)
-
-
 def _solution(problem: Problem, course: _Course, way: _Way) -> Solution:
     assert problem.time is not None
     tol, start = course.tol, problem.time[0]
@@ -228,12 +182,7 @@ def _solution(problem: Problem, course: _Course, way: _Way) -> Solution:
         outcome = replace(outcome, detail=f"{outcome.detail} {returned(way.records[:count])}")
         if count:
             way = replace(way, kept=way.kept[:count], records=way.records[:count])
-    first, last = way.part(tol)
-    since = way.records[first - 1].time if 0 < first < last else None
-    if way.notes:
-        held = f"; the estimate holds from t = {since:.3g} on" if since is not None else ""
-        words = f"At the start {'; '.join(way.notes)}{held}."
-        outcome = replace(outcome, detail=f"{outcome.detail} {words}".strip())
+    outcome = way.told(outcome, tol)
     kept = way.kept or (_standstill(course, way),)
     times = np.array([start, *(stop for stop, _, _ in kept)])
     basis = PatchworkInTime(times, tuple(own for _, own, _ in kept))
@@ -245,15 +194,11 @@ def _solution(problem: Problem, course: _Course, way: _Way) -> Solution:
     return Solution(
         Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
         SpaceTime(problem.domain, (start, reached)),
-        Estimate(way.estimate(tol), _MEANING, since),
+        Estimate(way.estimate(tol), _MEANING, way.since(tol)),
         outcome,
         tol,
         way.records,
-        {
-            "steps": float(len(way.records)),
-            "newton_iterations": float(sum(r.iterations for r in way.records)),
-            "step_tolerance": tol * way.share * STRICTER,
-        },
+        way.figures(tol),
         problem,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,10 +15,11 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import EquationError, OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
-from sharpfront.evolve.patchwork.cells import Meshing, Wanted, taken_to
-from sharpfront.evolve.patchwork.stages import Discrete, Factors, moments, unseen, with_rates
-from sharpfront.evolve.patchwork.system import About, PlaneSystem
-from sharpfront.evolve.time_events import Agenda
+from sharpfront.evolve.patchwork.cells import Wanted, taken_to
+from sharpfront.evolve.patchwork.run import Run, State, Taken
+from sharpfront.evolve.patchwork.stages import Factors, moments, unseen, with_rates
+from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.patchwork.tangents import About
 from sharpfront.pieces.radau import STAGES, interpolation, left_out, stage_nodes
 
 # What a step's polynomials in time may leave out, a patch of the solution, and Newton's method, as
@@ -36,115 +37,6 @@ FEWER = 0.75
 MESHES = 30
 # A first step changes the solution by about this share of itself.
 CHANGE = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """A run between two steps.
-
-    Parameters
-    ----------
-    t
-        When.
-    cells
-        The patches.
-    values
-        Weights of unknowns and of their rates, (2, K, n).
-    dt
-        The step to try next.
-    scale
-        max(1, max|u|) so far, of each unknown, (K,).
-    before
-        Weights at the beginning and the stages of the last step on these patches, (S + 1, K, n),
-        and its length; None at a start.
-    """
-
-    t: float
-    cells: tuple[Cell, ...]
-    values: FloatArray
-    dt: float
-    scale: FloatArray
-    before: tuple[FloatArray, float] | None = None
-
-    @property
-    def basis(self) -> PatchworkBasis:
-        """The patches."""
-        return PatchworkBasis(tuple(c.patch for c in self.cells))
-
-
-@dataclass(frozen=True, eq=False)
-class Taken:
-    """A step that was taken.
-
-    Parameters
-    ----------
-    start, stop
-        When it began and ended.
-    basis
-        Its patches.
-    values
-        Weights at its beginning and stages, (S + 1, K, n).
-    after
-        The run after it.
-    iterations
-        Newton's.
-    between
-        What its polynomials in time leave out, in units of max(1, max|u|).
-    """
-
-    start: float
-    stop: float
-    basis: PatchworkBasis
-    values: FloatArray
-    after: State
-    iterations: int
-    between: float
-
-    def at(self, t: float) -> FloatArray:
-        """Return the weights at a moment of it, (K, n)."""
-        share = interpolation(np.array([(t - self.start) / (self.stop - self.start)]))[0]
-        return np.tensordot(share, self.values, axes=1)
-
-
-@dataclass(eq=False)
-class Run:
-    """What holds for all steps of one run, and the systems of the last one.
-
-    Parameters
-    ----------
-    system
-        What is marched.
-    meshing
-        How patches are made.
-    tol
-        Of the steps, relative to max(1, max|u|).
-    agenda
-        What happens when.
-    stride
-        Share of a step to be taken where it is not errors that hold it short.
-    """
-
-    system: PlaneSystem
-    meshing: Meshing
-    tol: float
-    agenda: Agenda
-    stride: float = 1.0
-    factors: Factors | None = None
-    even: bool = True
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """Start and stop."""
-        span = self.system.problem.time
-        assert span is not None
-        return span
-
-    def discrete(self, basis: PatchworkBasis) -> Discrete:
-        """Return the problem on patches; that of the last step if they are the same."""
-        last = self.factors
-        if last is not None and last.discrete.basis.patches == basis.patches:
-            return last.discrete
-        return Discrete(self.system, self.meshing.tiling, basis.patches)
 
 
 def begun(run: Run) -> State:
@@ -213,7 +105,8 @@ def steps(run: Run, state: State) -> Iterator[Taken]:
 def _step(run: Run, state: State) -> Taken:
     iterations, meshes = 0, 0
     while True:
-        dt = _fitted(run, state)
+        last = state.before[1] if state.before is not None else None
+        dt = run.agenda.fitted(state.t, state.dt, run.span[1], run.stride, last)
         if state.t + dt <= state.t or dt < 1e-10 * (run.span[1] - run.span[0]):
             raise StuckError("no step is short enough")
         places = _unseen_events(run, state, dt)
@@ -268,7 +161,7 @@ def _taken(
 ) -> Taken:
     start = np.stack([values[0], state.values[1]])
     rates = with_rates(start, values[1:], dt)[1][-1]
-    stop = _moment(run, state.t + dt)
+    stop = run.agenda.settled(state.t + dt, run.span[1])
     grown = dt if KEEP[0] < factor < KEEP[1] else dt * factor * (run.stride if factor > 1 else 1.0)
     after = replace(
         state, t=stop, values=np.stack([values[-1], rates]), dt=grown, before=(values, dt)
@@ -352,24 +245,6 @@ def _guess(state: State, dt: float) -> FloatArray:
     values, length = state.before
     ahead = interpolation(1.0 + stage_nodes() * (dt / length))
     return np.asarray(np.tensordot(ahead, values, axes=1) + (state.values[0] - values[-1]))
-
-
-def _fitted(run: Run, state: State) -> float:
-    """Return a step that ends where it must and leaves no crumb before that."""
-    stops = run.agenda.stops[run.agenda.stops > state.t]
-    end = float(stops[0]) if len(stops) else run.span[1]
-    left, dt = min(end - state.t, run.agenda.longest(state.t)), state.dt
-    if dt >= 0.9 * left:
-        whole = run.stride == 1.0 or (state.before is not None and state.before[1] >= left)
-        return left if whole else run.stride * left
-    return 0.5 * left if dt > 0.5 * left else dt
-
-
-def _moment(run: Run, t: float) -> float:
-    """Return a moment; that of a stop or of the end where it differs by rounding only."""
-    every = np.append(run.agenda.stops, run.span[1])
-    near = float(every[int(np.argmin(np.abs(every - t)))])
-    return near if abs(near - t) <= 4.0 * np.spacing(max(abs(t), abs(near))) else t
 
 
 def _blocks(run: Run, state: State, levels: FloatArray) -> list[list[FloatArray]]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.evolve.pair import MOMENTS, SOON
-from sharpfront.evolve.patchwork.march import Run, State, Taken, steps
+from sharpfront.evolve.patchwork.march import steps
 from sharpfront.evolve.patchwork.places import inner_places
+from sharpfront.evolve.patchwork.run import Run, State, Taken
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,8 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.equation.expression import TIME, Key, derivatives_in
 from sharpfront.equation.values import at_points, environment
 from sharpfront.evolve.patchwork.places import Places, given_places, inner_places
-from sharpfront.evolve.patchwork.system import About, PlaneSystem, Residual, Tangents
+from sharpfront.evolve.patchwork.system import PlaneSystem, Residual
+from sharpfront.evolve.patchwork.tangents import About, Tangents
 from sharpfront.evolve.unseen import between, left_over
 from sharpfront.evolve.unseen import shares as lengths_of
 from sharpfront.leastsquares.kept import FactoredTree

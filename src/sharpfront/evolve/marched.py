@@ -1,0 +1,97 @@
+"""What a pair of runs has left behind: on a line and in the plane alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.evolve.ending import Part, StuckError, trusted
+from sharpfront.evolve.trail import LOST, Mark, blow_up_time
+from sharpfront.history import TimeStep
+
+# The second of a pair has this share of the tolerance of the first.
+STRICTER = 0.1
+# Pairs of runs, each stricter than the one before, if errors grow on the way.
+PASSES = 3
+# No run is stricter than this, relative to max(1, max|u|).
+TIGHTEST = 1e-13
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Marched:
+    """Steps of a pair of runs, and how they ended."""
+
+    notes: tuple[str, ...] = ()  # what was done to the initial state, in words
+    share: float = 1.0  # the tolerance of the runs as a share of the one that was asked for
+    number: int = 1  # how many pairs of runs there have been, this one included
+    # Records of the steps of the strict run, and how the solution grew in them.
+    records: tuple[TimeStep, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    ended: Outcome | None = None  # None if the end of time was reached, else why not
+
+    def part(self, tol: float) -> Part:
+        """Return the steps that can be trusted."""
+        return trusted(self.records, tol, bool(self.notes))
+
+    def estimate(self, tol: float) -> float:
+        """Return the largest error of any step, from the first trusted one on."""
+        part = self.part(tol)
+        kept = self.records[part.first if part.first < part.last else 0 :]
+        return max((r.error_estimate for r in kept), default=float("inf"))
+
+    def since(self, tol: float) -> float | None:
+        """Return from when on the estimate holds; None if it does from the start."""
+        first, last = self.part(tol)
+        return self.records[first - 1].time if 0 < first < last else None
+
+    def stricter(self, tol: float) -> float | None:
+        """Return the share of tol for another pair, None where there is no need or hope."""
+        estimate = self.estimate(tol)
+        hopeless = self.ended is not None and self.ended.kind in (
+            OutcomeKind.INTERRUPTED,
+            OutcomeKind.KERNEL_LIMIT,
+            OutcomeKind.BLOW_UP,
+        )
+        if hopeless or estimate <= tol or self.number >= PASSES or not self.marks:
+            return None
+        share = self.share * float(np.clip(0.5 * tol / estimate, 1e-4, 0.3))
+        return share if share * STRICTER * tol > TIGHTEST else None
+
+    def merit(self, tol: float) -> tuple[bool, float, float]:
+        """Return what makes one better than another: an interrupt, how far, how accurate."""
+        part = self.part(tol)
+        until = self.records[part.last - 1].time if part.last else -np.inf
+        interrupted = self.ended is not None and self.ended.kind is OutcomeKind.INTERRUPTED
+        return interrupted, until, -self.estimate(tol)
+
+    def require_found(self, tol: float, *, is_linear: bool) -> None:
+        """Stop runs whose errors say that they are lost; of linear problems none is."""
+        errors = [r.error_estimate for r in self.records]
+        error = errors[-1]
+        # Errors of a rounded start are large and fade: only what grows after that is lost.
+        settled = not self.notes or min(errors) <= tol
+        lost = error > max(LOST, tol) and settled and not is_linear
+        # Once errors are too large, there is nothing to be had of the rest of a blow-up.
+        blows_up = error > tol and blow_up_time(self.marks, errors) is not None
+        if lost or not np.isfinite(error) or blows_up:
+            words = f"the estimated error has grown to {error:.1e}"
+            raise StuckError(words, OutcomeKind.ERROR_GROWTH)
+
+    def told(self, outcome: Outcome, tol: float) -> Outcome:
+        """Return an outcome that says what was done to the initial state, if anything."""
+        if not self.notes:
+            return outcome
+        since = self.since(tol)
+        held = f"; the estimate holds from t = {since:.3g} on" if since is not None else ""
+        words = f"At the start {'; '.join(self.notes)}{held}."
+        return replace(outcome, detail=f"{outcome.detail} {words}".strip())
+
+    def figures(self, tol: float) -> dict[str, float]:
+        """Return what is counted."""
+        return {
+            "steps": float(len(self.records)),
+            "newton_iterations": float(sum(r.iterations for r in self.records)),
+            "step_tolerance": tol * self.share * STRICTER,
+        }

@@ -1,0 +1,153 @@
+"""Which problems in time in the plane patches solve, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.equation.expression import TIME, Constant, Derivative, derivatives_in, evaluate
+from sharpfront.equation.linearise import LinearForm, Term
+from sharpfront.equation.values import environment
+from sharpfront.errors import ProblemError
+from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem, Residual
+from sharpfront.problem import PointCondition, Problem
+from sharpfront.rows.norm import roughness
+
+# The highest derivatives in space.
+MOST_ORDERS = 4
+# Points at which the sign of second derivatives is looked at.
+LOOKED = 256
+
+
+def needs_patches(problem: Problem) -> bool:
+    """Tell whether a problem is more than one unknown of first order in time, of second in space.
+
+    Such a one, on a domain without periodic sides, is solved by products that go with its front.
+    """
+    leaves = [d for e in problem.equations for d in derivatives_in(e)]
+    plain = all(
+        sum(d.orders[:2]) <= 2 and d.orders[2] <= 1 and not (d.orders[2] and any(d.orders[:2]))
+        for d in leaves
+    )
+    several = len(problem.unknowns) > 1 or any(len(c.residuals) > 1 for c in problem.conditions)
+    return several or not plain or any(problem.domain.periodic_axes) or bool(problem.further)
+
+
+def plane_system(problem: Problem) -> PlaneSystem:
+    """Return the equations of a problem in the plane, or say what cannot be solved."""
+    system = PlaneSystem(problem)
+    tiling = tiling_of(problem.domain)
+    if tiling is None or problem.is_singular:
+        raise ProblemError(
+            "In the plane and in time patches solve problems on boxes, polygons and curved "
+            "shapes, without coefficients that jump inside a flux, loads or stated jumps; got "
+            f"{problem!r}."
+        )
+    if any(not isinstance(c, PointCondition) for c in problem.further):
+        raise ProblemError(
+            "Conditions on integrals are not taken in time; hold the value at a point, "
+            "conditions=[sf.at((0, 0), ...)]."
+        )
+    for unknown, order in zip(system.unknowns, system.orders, strict=True):
+        if order > MOST_RATES:
+            raise ProblemError(
+                f"The equations have {unknown} with time derivatives up to order {order}; known "
+                "are one and two, u.dt and u.dtt, or none."
+            )
+    stated = [*system.equations, *(r for own in system.conditions for r in own)]
+    for residual in stated:
+        for leaf in derivatives_in(residual.expression):
+            if sum(leaf.orders[:2]) > MOST_ORDERS:
+                raise ProblemError(
+                    f"The {residual.what} has a derivative of orders {leaf.orders}; known are up "
+                    f"to {MOST_ORDERS} in space."
+                )
+            if leaf.orders[2] and residual.what != "equation":
+                raise ProblemError(f"The {residual.what} may hold no time derivative.")
+    _require_conditions(system)
+    _require_held(system)
+    _require_forward(system)
+    return system
+
+
+def _require_held(system: PlaneSystem) -> None:
+    """Refuse unknowns that nothing holds, and points at which those are held that go on in time."""
+    free = {u for u, order in zip(system.unknowns, system.orders, strict=True) if not order}
+    inside = [d for own in (system.equations, *system.conditions) for r in own for d in _in(r)]
+    for unknown in sorted(free - {d.unknown for d in inside if not any(d.orders)}):
+        raise ProblemError(
+            f"The equations hold derivatives of {unknown} only, which is known up to a constant: "
+            f"state its value at a point, conditions=[sf.at((0, 0), ... {unknown} ...)]."
+        )
+    held = {
+        d.unknown
+        for own in system.conditions[len(system.problem.conditions) :]
+        for r in own
+        for d in _in(r)
+    }
+    for unknown in sorted(held - free):
+        raise ProblemError(
+            f"A condition at a point holds {unknown}, which its equation determines from its start "
+            "on; points may hold unknowns without time derivatives only."
+        )
+
+
+def _in(residual: Residual) -> tuple[Derivative, ...]:
+    return derivatives_in(residual.expression)
+
+
+def _require_conditions(system: PlaneSystem) -> None:
+    """Refuse a wrong number of conditions: half the order of the system on every side."""
+    forms = [
+        LinearForm(
+            tuple(Term(t.unknown, t.orders[:2], Constant(1.0)) for t in r.terms), Constant(0.0)
+        )
+        for r in system.equations
+    ]
+    rough = roughness(forms, system.unknowns)
+    highest = [max(t.order + rough[t.unknown] for t in form.terms) for form in forms]
+    order, problem = sum(highest) - sum(rough.values()), system.problem
+    given = {c.part: len(c.residuals) for c in problem.conditions}
+    for part in problem.domain.parts:
+        if order % 2 or 2 * given.get(part, 0) != order:
+            wanted = "no side" if order % 2 else f"{order // 2} condition(s) on each side"
+            raise ProblemError(
+                f"The equations are of order {order} in space together, for which {wanted} "
+                f"is known; the part {part!r} has {given.get(part, 0)}. Equations of odd order are "
+                "solved on boxes with periodic sides."
+            )
+
+
+def _require_forward(system: PlaneSystem) -> None:
+    """Refuse equations that run backwards: small waves would grow without bound."""
+    points = system.problem.domain.sample(LOOKED)
+    start, span = system.initial(points), system.problem.time
+    assert span is not None
+    for equation in system.equations:
+        leaves = environment(system.space, points)
+        leaves["coordinate", TIME] = np.full(len(points), span[0])
+        for leaf in derivatives_in(equation.expression):
+            k, (x, y, rate) = system.unknowns.index(leaf.unknown), leaf.orders
+            known = start[rate, k] if rate < 2 and not x + y else np.zeros(len(points))
+            leaves[leaf.key] = known
+        with np.errstate(all="ignore"):
+            tangents = {
+                (t.unknown, t.orders): np.broadcast_to(evaluate(t.coefficient, leaves), len(points))
+                for t in equation.terms
+            }
+        for unknown, order in zip(system.unknowns, system.orders, strict=True):
+            ahead = tangents.get((unknown, (0, 0, order)))
+            if ahead is None or not order:
+                continue
+            most = max(sum(t.orders[:2]) for t in equation.terms if t.unknown == unknown)
+            if most % 2 or not most:
+                continue
+            sign = (-1.0) ** (most // 2) * np.sign(ahead)
+            for along in ((most, 0, 0), (0, most, 0)):
+                own = sign * tangents.get((unknown, along), np.zeros(len(points)))
+                if np.any(own < -1e-9 * np.abs(own).max()):
+                    raise ProblemError(
+                        f"The equation for {unknown} runs backwards: its highest derivatives have "
+                        "the sign of growth, so that small waves grow without bound. Check the "
+                        "sign."
+                    )
