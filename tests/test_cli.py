@@ -190,7 +190,9 @@ def test_same_seed_same_bits_across_processes(data):
             assert run[name] == again[name]
 
 
-def test_interrupt_gives_130_and_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("seconds", [0.0, 1.5])
+def test_interrupt_gives_130_and_leaves_nothing(tmp_path, seconds):
+    """While it loads what it needs, and while others work for it."""
     out = tmp_path / "report"
     process = subprocess.Popen(
         [*COMMAND, "paper", "--quick", "--seeds", "1", "--out", str(out)],
@@ -203,8 +205,8 @@ def test_interrupt_gives_130_and_leaves_nothing(tmp_path):
     )
     deadline = time.monotonic() + 60
     while not out.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(4)
+        time.sleep(0.005)
+    time.sleep(seconds)
     # As a terminal does it: to the workers as well.
     os.killpg(process.pid, signal.SIGINT)
     printed, complaints = process.communicate(timeout=120)

@@ -113,7 +113,7 @@ def test_a_source_of_a_system_that_is_switched(at):
     np.testing.assert_allclose(solution.v(0.3, 0.7, 0.2), 0.2 - at, atol=1e-5)
 
 
-def _refused(match, **changes):
+def assert_refused(match, **changes):
     stated = {
         "domain": SQUARE,
         "equation": lambda u, v, x, y, t: (u.dt - sf.laplacian(u), v.dt - sf.laplacian(v) - u),
@@ -126,20 +126,22 @@ def _refused(match, **changes):
 
 
 def test_what_is_not_solved_is_refused():
-    _refused("condition", boundary=lambda u, v, x, y, t: (u, v, u.dn))
-    _refused("condition", boundary=lambda u, v, x, y, t: u)
-    _refused(
+    assert_refused("condition", boundary=lambda u, v, x, y, t: (u, v, u.dn))
+    assert_refused("condition", boundary=lambda u, v, x, y, t: u)
+    assert_refused(
         "backwards",
         equation=lambda u, v, x, y, t: (u.dt + sf.laplacian(u), v.dt - sf.laplacian(v)),
     )
-    _refused("point", conditions=sf.at((0.5, 0.5), lambda u, v, x, y, t: u))
-    _refused("integral", conditions=sf.integral(lambda u, v, x, y, t: u, equals=1))
-    _refused("no time derivative", boundary=lambda u, v, x, y, t: (u.dt + u, v))
-    _refused("odd order", equation=lambda u, v, x, y, t: (u.dt + u.dx, v.dt - sf.laplacian(v)))
+    assert_refused("point", conditions=sf.at((0.5, 0.5), lambda u, v, x, y, t: u))
+    assert_refused("integral", conditions=sf.integral(lambda u, v, x, y, t: u, equals=1))
+    assert_refused("no time derivative", boundary=lambda u, v, x, y, t: (u.dt + u, v))
+    assert_refused(
+        "odd order", equation=lambda u, v, x, y, t: (u.dt + u.dx, v.dt - sf.laplacian(v))
+    )
 
 
 def test_a_pressure_that_nothing_holds_is_refused():
-    _refused(
+    assert_refused(
         "up to a constant",
         domain=sf.Box((0, 1), (0, 1), periodic=("x", "y")),
         equation=lambda u, v, p, x, y, t: (

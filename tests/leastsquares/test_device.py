@@ -243,7 +243,10 @@ def test_few_moments_stay_on_the_processor():
         def put(self, array):
             raise AssertionError
 
-    solved(of_order_two(0.0, 1.0, 0.0), [[0.0, 0.4, 1.0]] * 2, (5, 5), Tree(device=Never()))
+    problem, lines = of_order_two(0.0, 1.0, 0.0), [[0.0, 0.4, 1.0]] * 2
+    _, wanted = solved(problem, lines, (5, 5), Tree())
+    _, found = solved(problem, lines, (5, 5), Tree(device=Never()))
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_device_is_asked_for_by_name(monkeypatch):

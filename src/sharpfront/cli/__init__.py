@@ -9,6 +9,7 @@ than ``sharpfront --help`` should.
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -53,7 +54,13 @@ def main() -> None:
     """Run the command line and exit with its code."""
     try:
         app()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as end:
+        if isinstance(end, SystemExit) and end.code != INTERRUPTED:
+            raise
+        # An interrupt inside exec, as while modules are loaded, is remembered by Python, which then
+        # ends itself by the signal whatever was caught since: it must not reach it any more.
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         sys.exit(INTERRUPTED)
 
 

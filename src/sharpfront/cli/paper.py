@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli.terminal import (
-    FAILED,
-    INTERRUPTED,
-    checked_folder,
-    complain,
-    console,
-    without_empty,
-)
+from sharpfront.cli.terminal import FAILED, console, folder_to_fill
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,17 +36,11 @@ def paper(
     ] = None,
 ) -> None:
     """Repeat the experiments of the GMM-PIELM paper and write a report."""
-    made = checked_folder(out)
-    from sharpfront.paper import default_jobs, full_plan, quick_plan
+    with folder_to_fill(out, quiet=quiet):
+        from sharpfront.paper import default_jobs, full_plan, quick_plan
 
-    plan = (quick_plan if quick else full_plan)(seeds)
-    try:
+        plan = (quick_plan if quick else full_plan)(seeds)
         results = _run(plan, jobs or default_jobs(), out, quiet=quiet)
-    except KeyboardInterrupt:
-        without_empty(made)
-        if not quiet:
-            complain("Interrupted; no half-written files are left.")
-        raise typer.Exit(INTERRUPTED) from None
     if not quiet:
         _summarise(results, out)
     if results.failures:

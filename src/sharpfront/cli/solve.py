@@ -26,9 +26,8 @@ from sharpfront.cli.terminal import (
     BAD_INPUT,
     FAILED,
     INTERRUPTED,
-    checked_folder,
     complain,
-    without_empty,
+    folder_to_fill,
 )
 
 if TYPE_CHECKING:
@@ -84,23 +83,16 @@ def carry_out(statement: Statement, wanted: Wanted) -> None:
     """Solve, write, print, and leave with the code that says how it went."""
     from sharpfront.errors import SharpfrontError
 
-    made = checked_folder(wanted.out)
-    try:
-        facts = _solved(statement, wanted)
-    except KeyboardInterrupt:
-        without_empty(made)
-        if not wanted.quiet:
-            complain("Interrupted; no half-written files are left.")
-        raise typer.Exit(INTERRUPTED) from None
-    except SharpfrontError as error:
-        # Seen only while solving, as a coefficient that is not finite somewhere.
-        without_empty(made)
-        _refuse_late(str(error), wanted)
-        raise typer.Exit(BAD_INPUT) from None
-    except OSError as error:
-        without_empty(made)
-        complain(f"Cannot write to {wanted.out}: {error.strerror or error}.")
-        raise typer.Exit(FAILED) from None
+    with folder_to_fill(wanted.out, quiet=wanted.quiet):
+        try:
+            facts = _solved(statement, wanted)
+        except SharpfrontError as error:
+            # Seen only while solving, as a coefficient that is not finite somewhere.
+            _refuse_late(str(error), wanted)
+            raise typer.Exit(BAD_INPUT) from None
+        except OSError as error:
+            complain(f"Cannot write to {wanted.out}: {error.strerror or error}.")
+            raise typer.Exit(FAILED) from None
     facts.show(wanted)
     kind = facts.solution.outcome.kind
     if kind == "interrupted":

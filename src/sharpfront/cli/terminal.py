@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,12 +66,26 @@ def complain(words: str) -> None:
     console(stderr=True).print(words, markup=False)
 
 
-def checked_folder(out: Path) -> list[Path]:
-    """Refuse early what could not be written after minutes of work.
-
-    Returns the folders that were made, the innermost first.
-    """
+@contextmanager
+def folder_to_fill(out: Path, *, quiet: bool) -> Iterator[None]:
+    """Make a folder for what the block writes; what fails or is interrupted leaves no empty one."""
+    # Known before they are made: whoever interrupts may do so as soon as he sees them.
     new = [path for path in (out, *out.parents) if not path.exists()]
+    try:
+        checked_folder(out)
+        yield
+    except KeyboardInterrupt:
+        _without_empty(new)
+        if not quiet:
+            complain("Interrupted; no half-written files are left.")
+        raise typer.Exit(INTERRUPTED) from None
+    except BaseException:
+        _without_empty(new)
+        raise
+
+
+def checked_folder(out: Path) -> None:
+    """Refuse early what could not be written after minutes of work."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -80,11 +95,10 @@ def checked_folder(out: Path) -> list[Path]:
         ) from None
     if not os.access(out, os.W_OK):
         raise typer.BadParameter(f"cannot write to the folder {str(out)!r}.")
-    return new
 
 
-def without_empty(folders: list[Path]) -> None:
-    """Remove folders that were made only to see that they can be, if nothing was put into them."""
+def _without_empty(folders: list[Path]) -> None:
+    """Remove folders, the innermost first, as long as there is nothing in them."""
     for folder in folders:
         try:
             folder.rmdir()
