@@ -7,13 +7,15 @@ solution; as the other is further off, their difference bounds the error of the 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.evolve.march import steps
 from sharpfront.evolve.run import Run, State, Taken
+from sharpfront.pieces.slabs import Slab
 
 # The share of a step that the first run takes where it is not errors that hold steps short.
 STRIDE = 0.6
@@ -71,11 +73,8 @@ def compared(coarse: Run, fine: Run, pair: Pair) -> Iterator[Compared]:
 def _difference(taken: Taken, others: list[Taken], stated: int) -> float:
     """Return the largest difference of the stated unknowns during a step."""
     slab, frame = taken.slab, taken.slab.frame
-    # Right after a start solutions change fastest.
-    shares = (*SOON, *MOMENTS) if taken.first else MOMENTS
-    # The ends of the other run's steps are where it is best and where its mesh changes.
-    ends = [o.slab.stop for o in others if slab.start < o.slab.stop < slab.stop]
-    t = np.sort([*(slab.start + s * slab.dt for s in shares), *ends[-len(MOMENTS) :]])
+    stops = [o.slab.stop for o in others]
+    t = _moments(slab, stops, taken.first)
     later = t - slab.start
     nodes = frame.nodes + later[:, None] * frame.velocities
     places = np.array(PLACES)[:, None]
@@ -86,10 +85,21 @@ def _difference(taken: Taken, others: list[Taken], stated: int) -> float:
     mine = frame.tables.table(places[:, 0], 0) @ own.reshape(len(own), -1)
     # Unknowns, moments, places, elements.
     mine = mine.reshape(-1, *own.shape[1:]).transpose(1, 2, 0, 3)
-    which = np.searchsorted([o.slab.stop for o in others], t)
+    which = np.searchsorted(stops, t)
     unit, worst = taken.after.scale[:stated], 0.0
     for i in np.unique(which):
         here = which == i
         apart = mine[:stated, here] - others[i].over(x[here], t[here])[:stated]
         worst = max(worst, float((np.abs(apart).max(axis=(1, 2, 3)) / unit).max()))
     return worst
+
+
+def _moments(slab: Slab, stops: Sequence[float], first: bool) -> FloatArray:
+    """Return when runs are compared during a step, none later than it ends."""
+    # Right after a start solutions change fastest.
+    shares = (*SOON, *MOMENTS) if first else MOMENTS
+    # The ends of the other run's steps are where it is best and where its mesh changes.
+    ends = [stop for stop in stops if slab.start < stop < slab.stop]
+    t = np.sort([*(slab.start + s * slab.dt for s in shares), *ends[-len(MOMENTS) :]])
+    # A start and a length may add up to more than the end by a rounding, where no step is.
+    return np.minimum(t, slab.stop)
