@@ -2,7 +2,7 @@
 
     python benchmarks/coverage.py layer --draws 200
     python benchmarks/coverage.py twin --draws 200 --unknown
-    python benchmarks/coverage.py burgers --draws 200 --seconds 600
+    python benchmarks/coverage.py burgers --draws 200 --seconds 600 --jobs 2
     python benchmarks/coverage.py brinkman --draws 100
     python benchmarks/coverage.py peers --draws 20
 
@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -181,19 +183,33 @@ class Drawn:
         )
 
 
-def coverage(name: str, draws: int, known: bool, limit: float, into: Path | None) -> None:
-    """Print how many intervals hold the truth, over draws until the CPU time is up."""
+@cache
+def truth_of(name: str) -> sf.Solution:
+    """Return the solution that noise is added to."""
     case = CASES[name]
+    return sf.solve(case.family, tol=1e-7 if name != "burgers" else 1e-6, **case.truth)
+
+
+def drawn(name: str, known: bool, draw: int) -> Drawn:
+    """Return the draw with a number, in any process."""
+    return Drawn.of(CASES[name], truth_of(name), draw, known)
+
+
+def coverage(
+    name: str, draws: int, known: bool, limit: float, into: Path | None, jobs: int
+) -> None:
+    """Print how many intervals hold the truth, over draws until the time is up."""
     rows = [] if into is None or not into.exists() else into.read_text().splitlines()
-    done = [Drawn(**json.loads(row)) for row in rows]
-    exact = sf.solve(case.family, tol=1e-7 if name != "burgers" else 1e-6, **case.truth)
-    for draw in sorted(set(range(draws)) - {d.draw for d in done}):
-        if time.process_time() > limit:
-            break
-        done.append(Drawn.of(case, exact, draw, known))
-        if into is not None:
-            with into.open("a") as file:
-                print(json.dumps(asdict(done[-1])), file=file)
+    done, began = [Drawn(**json.loads(row)) for row in rows], time.perf_counter()
+    missing = sorted(set(range(draws)) - {d.draw for d in done})
+    with multiprocessing.get_context("forkserver").Pool(jobs) as pool:
+        for row in pool.imap_unordered(partial(drawn, name, known), missing):
+            done.append(row)
+            if into is not None:
+                with into.open("a") as file:
+                    print(json.dumps(asdict(row)), file=file)
+            if time.perf_counter() - began > limit:
+                break
     told(name, done, "sigma known" if known else "sigma estimated")
 
 
@@ -333,7 +349,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("case", choices=[*CASES, "functions", "peers", "peers-in-time"])
     parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=np.inf, help="of CPU for the draws")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="for the draws")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--unknown", action="store_true", help="estimate the noise")
     parser.add_argument("--into", type=Path, help="file of rows, one for each draw")
     chosen = parser.parse_args()
@@ -344,7 +361,8 @@ def main() -> None:
     elif chosen.case == "peers-in-time":
         peers_in_time(chosen.draws)
     else:
-        coverage(chosen.case, chosen.draws, not chosen.unknown, chosen.seconds, chosen.into)
+        known = not chosen.unknown
+        coverage(chosen.case, chosen.draws, known, chosen.seconds, chosen.into, chosen.jobs)
 
 
 if __name__ == "__main__":
