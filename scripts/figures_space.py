@@ -14,7 +14,7 @@ from sharpfront import catalog
 from sharpfront.adapt import ResolveSpace
 from sharpfront.adapt.axis_features import FIRST, discover
 from sharpfront.estimate.elements import Elements
-from sharpfront.estimate.mesh import box_mesh
+from sharpfront.geometry.meshes.mesh import box_mesh
 
 # Ellipses of this many standard deviations: kernels overlap widely, and whole ones hide each other.
 _PART = 0.25

@@ -30,16 +30,16 @@ def test_importing_loads_nothing_and_a_line_loads_no_more_than_it_needs():
     assert "sharpfront.adapt.resolve" in rooms
     parts = {f"scipy.{name}" for name in ("stats", "optimize", "spatial", "interpolate")}
     others = {
-        f"sharpfront.{name}" for name in ("evolve", "newton", "plot.figure", "adapt.patchwork")
+        f"sharpfront.{name}" for name in ("evolve", "newton", "show.figures", "adapt.patchwork")
     }
     assert not rooms & (parts | others)
 
 
-@pytest.mark.parametrize("room", ["solve", "fit", "export", "fit.sweep", "plot"])
+@pytest.mark.parametrize("room", ["solve", "fit", "show.export", "fit.sweep", "show"])
 def test_a_function_keeps_its_name_when_its_room_is_loaded(room):
     name = room.rpartition(".")[2]
     code = f"import sharpfront.{room}; from sharpfront import {name}; import sharpfront as sf\n"
-    code += f"import types; assert isinstance(sf.{name}, types.ModuleType) == ({name!r} == 'plot')"
+    code += f"import types; assert isinstance(sf.{name}, types.ModuleType) == ({name!r} == 'show')"
     loaded(code)
 
 

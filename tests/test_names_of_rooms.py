@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "sharpfront"
 ROOMS = (
     *("catalog", "cli", "equation", "estimate", "explorer", "functionals", "geometry", "maps"),
-    *("mixture", "newton", "paper", "plot", "problem_file", "report"),
+    *("mixture", "newton", "paper", "problem_file", "show"),
 )
 
 

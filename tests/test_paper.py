@@ -36,7 +36,7 @@ from sharpfront.paper import (
 from sharpfront.paper.figures.profile import draw_profile
 from sharpfront.paper.runs import count_near, effective_length, mixture_length
 from sharpfront.paper.summary import zero_scores
-from sharpfront.report import HtmlPage
+from sharpfront.show import HtmlPage
 
 SINGLE, DOUBLE = CASES
 

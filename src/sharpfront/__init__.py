@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from sharpfront.adapt import Paper, Patches, Resolve, Uniform
     from sharpfront.equation import delta, div, from_sympy, function, grad, laplacian
     from sharpfront.errors import Outcome, SharpfrontError
-    from sharpfront.export import export
     from sharpfront.fit.data import Data
     from sharpfront.fit.fitting import fit
     from sharpfront.fit.free import Free, Prior
@@ -32,9 +31,10 @@ if TYPE_CHECKING:
         Solid,
         inside,
     )
-    from sharpfront.plot import animate
     from sharpfront.problem import Problem, at, integral, jump
     from sharpfront.rivals import compare
+    from sharpfront.show import animate
+    from sharpfront.show.export import export
     from sharpfront.solution import Solution, load
     from sharpfront.solve import solve
     from sharpfront.spectrum import Spectrum, eigs
@@ -93,14 +93,14 @@ _ROOMS = {
     "adapt": "Paper Patches Resolve Uniform",
     "equation": "delta div from_sympy function grad laplacian",
     "errors": "Outcome SharpfrontError",
-    "export": "export",
+    "show.export": "export",
     "fit.data": "Data",
     "fit.fitting": "fit",
     "fit.free": "Free Prior",
     "fit.functions": "FreeFunction",
     "fit.sweep": "sweep",
     "geometry": "Ball Box Cloud Disk Ellipse HalfSpace Implicit Interval Polygon Solid inside",
-    "plot": "animate",
+    "show": "animate",
     "problem": "Problem at integral jump",
     "rivals": "compare",
     "solution": "Solution load",

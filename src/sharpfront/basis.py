@@ -60,6 +60,23 @@ class SharingBasis(Basis, Protocol):
         """Return several derivatives of the weighted sum at each point, (m,) each."""
 
 
+@runtime_checkable
+class PlacedBasis(Protocol):
+    """A basis that says where its functions are and how far they reach."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+
+    @property
+    def centres(self) -> Array:
+        """Where they are, (n, d)."""
+
+    @property
+    def covariances(self) -> Array:
+        """How far they reach, (n, d, d)."""
+
+
 @dataclass(frozen=True, eq=False)
 class KernelBasis:
     """One kernel at many centres, each with its own shape, and a polynomial tail."""
@@ -101,6 +118,12 @@ class KernelBasis:
     def _powers(self) -> list[Orders]:
         ranges = [range(self.degree + 1)] * self.dimension
         return [p for p in itertools.product(*ranges) if sum(p) <= self.degree]
+
+    @property
+    def covariances(self) -> Array:
+        """Those of Gaussians of these shapes, (n, d, d)."""
+        xp = namespace(self.shapes)
+        return xp.linalg.inv(xp.matrix_transpose(self.shapes) @ self.shapes)
 
     def matrix(self, points: Array, orders: Orders) -> Array:
         """Return d^orders of each function at each point, (m, size)."""

@@ -20,7 +20,7 @@ from sharpfront.field import Estimate as Estimate
 from sharpfront.field import Field, require_inside
 from sharpfront.files import replacing, unflattened
 from sharpfront.functionals import Asked, Known
-from sharpfront.geometry import Domain, restore_domain
+from sharpfront.geometry import Domain, SpaceTime, restore_domain
 from sharpfront.history import TimeStep, unpacked_record
 from sharpfront.problem import Problem
 from sharpfront.solution_file import read, write
@@ -86,6 +86,11 @@ class Solution(Asked):
     def converged(self) -> bool:
         """True only if the estimate is below the tolerance and nothing speaks against it."""
         return self.outcome.kind is OutcomeKind.CONVERGED
+
+    @property
+    def in_time(self) -> bool:
+        """Whether it is a solution in time: its last coordinate is t, its history one of steps."""
+        return isinstance(self.domain, SpaceTime)
 
     @property
     def kernels(self) -> int:
@@ -217,7 +222,7 @@ class Solution(Asked):
         matplotlib Axes
             An array of them where there are several panels; the plotter for ``"viewer"``.
         """
-        from sharpfront.plot import plot_solution
+        from sharpfront.show import plot_solution
 
         return plot_solution(
             self,
@@ -232,16 +237,16 @@ class Solution(Asked):
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film of a solution in time, a GIF or an MP4; `sharpfront.animate` says how."""
-        from sharpfront.plot.animation import animate
+        from sharpfront.show.figures.animation import animate
 
         return animate(self, path, **options)
 
     def report(self, path: str | Path, *, title: str = "", **options: Any) -> Path:
         """Write one HTML page about the solution that needs no network; returns its path.
 
-        `options` are those of `sharpfront.report.solve_report`: statement, exact and settings.
+        `options` are those of `sharpfront.show.solve_report`: statement, exact and settings.
         """
-        from sharpfront.report import solve_report
+        from sharpfront.show import solve_report
 
         target = file_path(path, "path")
         text = solve_report(self, title=title or target.stem, **options)
@@ -250,26 +255,26 @@ class Solution(Asked):
         return target
 
     def to_xarray(self, **axes: Any) -> Any:
-        """Return an ``xarray.Dataset`` on a grid; `sharpfront.dataset.to_xarray` says how."""
-        from sharpfront.dataset import to_xarray
+        """Return an ``xarray.Dataset`` on a grid; `sharpfront.show.dataset.to_xarray` says how."""
+        from sharpfront.show.dataset import to_xarray
 
         return to_xarray(self, **axes)
 
     def to_dataframe(self, **axes: Any) -> Any:
-        """Return a ``pandas.DataFrame``, a row for each place; `sharpfront.dataset` says how."""
-        from sharpfront.dataset import to_dataframe
+        """Return a ``pandas.DataFrame``, a row per place; `sharpfront.show.dataset` says how."""
+        from sharpfront.show.dataset import to_dataframe
 
         return to_dataframe(self, **axes)
 
     def __str__(self) -> str:
-        from sharpfront.plot.notebook import headline
+        from sharpfront.show.notebook import headline
 
         return headline(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from sharpfront.plot.notebook import card
+        from sharpfront.show.notebook import card
 
         return card(self)
 

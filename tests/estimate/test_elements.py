@@ -10,9 +10,9 @@ from sharpfront.basis import isotropic
 from sharpfront.errors import LinearSystemError
 from sharpfront.estimate import factor
 from sharpfront.estimate.elements import Elements, can_be_built
-from sharpfront.estimate.mesh import box_mesh
-from sharpfront.estimate.shape_mesh import shape_mesh
 from sharpfront.estimate.weak import UnsuitableError
+from sharpfront.geometry.meshes.mesh import box_mesh
+from sharpfront.geometry.meshes.shape_mesh import shape_mesh
 
 NAMES = ("left", "right", "bottom", "top", "back", "front")
 SQUARE = sf.Box((0, 1), (0, 1))

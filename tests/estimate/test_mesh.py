@@ -5,10 +5,10 @@ import pytest
 from mesh_shapes import Notch, UnitBall, UnitDisk
 
 from sharpfront.errors import DomainError
-from sharpfront.estimate.mesh import box_mesh
 from sharpfront.estimate.quadrature import cell_rule, facet_rule
-from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
-from sharpfront.estimate.sizing import Chart
+from sharpfront.geometry.meshes.mesh import box_mesh
+from sharpfront.geometry.meshes.shape_mesh import shape_mesh, spacing_for
+from sharpfront.geometry.meshes.sizing import Chart
 
 NAMES = ("left", "right", "bottom", "top", "back", "front")
 

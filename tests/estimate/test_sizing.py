@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharpfront.estimate.shape_mesh import shape_mesh, spacing_for
-from sharpfront.estimate.space_error import graded_mesh
 from sharpfront.geometry import Ball, Box, Disk, Polygon
+from sharpfront.geometry.meshes.shape_mesh import shape_mesh, spacing_for
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import coordinate
+from sharpfront.pieces.graded_mesh import graded_mesh
 
 SQUARE = Box((0, 1), (0, 1))
 CUBE = Box((0, 1), (0, 1), (0, 1))

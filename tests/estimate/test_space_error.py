@@ -12,7 +12,6 @@ from sharpfront.adapt.product_rows import product_system
 from sharpfront.adapt.questions import LEAST_RATIO, extrapolated
 from sharpfront.approximation import Approximation
 from sharpfront.estimate.elements import Elements
-from sharpfront.estimate.sizing import _thinned
 from sharpfront.estimate.space_error import (
     SAFETY,
     change,
@@ -23,6 +22,7 @@ from sharpfront.estimate.space_error import (
     graded_mesh,
 )
 from sharpfront.geometry import Box
+from sharpfront.geometry.meshes.sizing import _thinned
 from sharpfront.leastsquares import Householder
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import coordinate

@@ -9,7 +9,7 @@ from line_runs import heat, shock, waves
 import sharpfront as sf
 from sharpfront.catalog import MERGING_SHOCKS, MOVING_FRONT, TRAVELLING_SHOCK
 from sharpfront.errors import DomainError
-from sharpfront.plot.grid import kernels_at
+from sharpfront.show.data.kernels import kernels_at
 
 FRONTS = {
     "front": (MOVING_FRONT, 1e-4),

@@ -26,7 +26,7 @@ from sharpfront.explorer.pool import Pool
 from sharpfront.explorer.process import answered
 from sharpfront.explorer.serving import bound, server
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "report"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "show"))
 from chromium import Chromium, find_chromium
 
 CHROMIUM = find_chromium()

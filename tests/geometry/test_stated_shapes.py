@@ -12,9 +12,9 @@ from sharpfront.errors import DomainError
 from sharpfront.geometry.registry import SHAPES
 from sharpfront.geometry.restore import restore_domain
 from sharpfront.problem_file import read
-from sharpfront.report.code import Code
-from sharpfront.report.domains import domain_code
-from sharpfront.report.regions import domain_rows
+from sharpfront.show.statement.code import Code
+from sharpfront.show.statement.domains import domain_code
+from sharpfront.show.statement.regions import domain_rows
 
 every_shape = pytest.mark.parametrize("kind", SHAPES)
 

@@ -19,12 +19,12 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import environment, form_values
 from sharpfront.estimate.cells import grid
 from sharpfront.estimate.elements import Elements
-from sharpfront.estimate.mesh import Mesh, box_mesh, off_even
-from sharpfront.estimate.space_error import graded_mesh
 from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.geometry import Box
+from sharpfront.geometry.meshes.mesh import Mesh, box_mesh, off_even
 from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.pieces import coordinate
+from sharpfront.pieces.graded_mesh import graded_mesh
 from sharpfront.problem import Problem
 
 # Cells along an axis, by dimension: of the first, even grid and of the adapted ones.

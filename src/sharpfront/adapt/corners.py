@@ -11,8 +11,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.edge import Fixed
 from sharpfront.estimate.elements import Elements
-from sharpfront.estimate.mesh import Mesh
 from sharpfront.geometry import Box, Domain
+from sharpfront.geometry.meshes.mesh import Mesh
 
 # A jump of the data this many times the tolerance keeps a solution from it.
 APART = 10.0

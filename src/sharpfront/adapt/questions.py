@@ -19,9 +19,9 @@ from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.elements import can_be_built
-from sharpfront.estimate.shape_mesh import even_mesh
 from sharpfront.estimate.space_error import change, fall
 from sharpfront.field import Estimate
+from sharpfront.geometry.meshes.shape_mesh import even_mesh
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.problem import Condition, Problem
 

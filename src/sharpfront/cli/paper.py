@@ -51,7 +51,7 @@ def _run(plan: Plan, jobs: int, out: Path, *, quiet: bool) -> Results:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from sharpfront.paper import execute, write_all
-    from sharpfront.report import HtmlPage
+    from sharpfront.show import HtmlPage
 
     screen = console(stderr=True)
     shown = screen.is_terminal and not quiet

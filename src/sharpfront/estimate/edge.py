@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
-from sharpfront.estimate.mesh import Indices, Mesh
 from sharpfront.estimate.quadrature import facet_rule
 from sharpfront.estimate.weak import Operator, UnsuitableError, added
 from sharpfront.geometry import BoundaryPoints
+from sharpfront.geometry.meshes.mesh import Indices, Mesh
 from sharpfront.problem import Condition, IntegralCondition, PointCondition
 
 

@@ -19,9 +19,9 @@ from sharpfront.equation.values import at_points, environment
 from sharpfront.errors import LinearSystemError
 from sharpfront.estimate.edge import Fixed, Natural, further_rows, read_condition
 from sharpfront.estimate.factor import Solver, factorised
-from sharpfront.estimate.mesh import Indices, Mesh
 from sharpfront.estimate.weak import Operator, UnsuitableError
 from sharpfront.geometry import BoundaryPoints
+from sharpfront.geometry.meshes.mesh import Indices, Mesh
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
 
 _INVERSE_STEPS = 5

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.estimate.mesh import Indices, Mesh
+from sharpfront.geometry.meshes.mesh import Indices, Mesh
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import ProblemError
-from sharpfront.estimate.mesh import Indices, Mesh
 from sharpfront.estimate.quadrature import Rule, cell_rule
+from sharpfront.geometry.meshes.mesh import Indices, Mesh
 
 
 class UnsuitableError(ProblemError):

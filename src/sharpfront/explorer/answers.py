@@ -14,12 +14,12 @@ from sharpfront.problem_file import Statement
 from sharpfront.problem_file.rewrite import with_values
 from sharpfront.problem_file.statement import read_text
 from sharpfront.progress import line_of
-from sharpfront.report.page import HtmlPage
-from sharpfront.report.script import script
-from sharpfront.report.sections import figures, history, trust, verdict
-from sharpfront.report.solved import solution_data
-from sharpfront.report.statement import problem_markup
-from sharpfront.report.viewer import viewer_markup
+from sharpfront.show.pages.page import HtmlPage
+from sharpfront.show.pages.sections import figures, history, trust, verdict
+from sharpfront.show.pages.solved import solution_data
+from sharpfront.show.pages.viewer import viewer_markup
+from sharpfront.show.statement.script import script
+from sharpfront.show.statement.typeset import problem_markup
 from sharpfront.solution import Solution
 
 Tell = Callable[[str], None]

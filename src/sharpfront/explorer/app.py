@@ -16,8 +16,8 @@ from starlette.routing import Route
 from sharpfront.explorer.guard import Guard
 from sharpfront.explorer.messages import ACTIONS, MOST_BYTES, Asked, words_of
 from sharpfront.explorer.pool import Pool
-from sharpfront.report.page import asset
-from sharpfront.report.solved import viewer_script
+from sharpfront.show.pages.page import asset
+from sharpfront.show.pages.solved import viewer_script
 
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 

@@ -12,8 +12,8 @@ from sharpfront.errors import SharpfrontError
 from sharpfront.fit.marquardt import Found, minimised
 from sharpfront.fit.model import Model
 from sharpfront.fit.statistics import Spread, quantile
-from sharpfront.plot.colours import BLUE, ORANGE
-from sharpfront.plot.figure import new_axes
+from sharpfront.show.data.colours import BLUE, ORANGE
+from sharpfront.show.figures.figure import new_axes
 
 # How near the rise of the misfit must come to the wanted one, in standard errors.
 CLOSE = 0.02

@@ -15,8 +15,8 @@ from sharpfront.checks import file_path
 from sharpfront.files import write_text
 from sharpfront.fit.data import Observed
 from sharpfront.fit.statistics import STRAIGHT
-from sharpfront.plot.colours import BLUE
-from sharpfront.report.page import HtmlPage
+from sharpfront.show.data.colours import BLUE
+from sharpfront.show.pages.page import HtmlPage
 
 if TYPE_CHECKING:
     from sharpfront.fit.result import Fit

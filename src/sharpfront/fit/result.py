@@ -20,7 +20,7 @@ from sharpfront.fit.model import Model
 from sharpfront.fit.profile import Profile, profiled
 from sharpfront.fit.starts import Minimum
 from sharpfront.fit.statistics import Spread, misfit_probability, quantile, runs_probability
-from sharpfront.plot.figure import new_axes
+from sharpfront.show.figures.figure import new_axes
 from sharpfront.solution import Solution
 
 # Below this a test of the misfit speaks against the model.

@@ -22,7 +22,8 @@ from sharpfront.patches_in_time import PatchworkInTime
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.plane.basis import PlaneInTime
 from sharpfront.pieces.slabs import SlabBasis
-from sharpfront.plot.grid import centres_of, graded_axis, kernels_at
+from sharpfront.show.data.grid import graded_axis
+from sharpfront.show.data.kernels import centres_of, kernels_at
 
 # Boxes along a side to begin with, where nothing says where a solution is rough.
 BOXES = {2: 8, 3: 4}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.estimate.mesh import Mesh
+from sharpfront.geometry.meshes.mesh import Mesh
 
 
 @dataclass(frozen=True, eq=False)

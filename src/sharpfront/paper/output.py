@@ -21,7 +21,7 @@ from sharpfront.paper.findings import find
 from sharpfront.paper.page import write_page
 from sharpfront.paper.runs import Run
 from sharpfront.paper.summary import Spread, settings, table1, zero_scores
-from sharpfront.report.page import HtmlPage
+from sharpfront.show.pages.page import HtmlPage
 
 _PACKAGES = ("sharpfront", "numpy", "scipy", "scikit-learn", "matplotlib")
 

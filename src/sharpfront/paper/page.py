@@ -16,7 +16,7 @@ from sharpfront.paper.page_tables import (
     shares_table,
 )
 from sharpfront.paper.summary import sci
-from sharpfront.report.page import HtmlPage
+from sharpfront.show.pages.page import HtmlPage
 
 CAPTIONS = {
     "profile-single": "Solutions of the single-layer problem, {seed}. The lower panel shows the "

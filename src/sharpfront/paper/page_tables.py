@@ -14,7 +14,7 @@ from sharpfront.paper.summary import (
     table1,
     zero_scores,
 )
-from sharpfront.report.page import HtmlPage
+from sharpfront.show.pages.page import HtmlPage
 
 SCORES_HEAD = (
     "Problem",

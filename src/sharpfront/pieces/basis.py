@@ -57,6 +57,16 @@ class PiecewiseBasis:
         ]
         return np.concatenate(parts)[:, None]
 
+    @property
+    def covariances(self) -> FloatArray:
+        """Even kernels in the coordinate, so many spacings wide: their squares, (kernels, 1, 1)."""
+        places = self.centres[:, 0]
+        order = np.argsort(places)
+        widths = np.ones(len(places))
+        if len(places) > 1:
+            widths[order] = tables.WIDTH * np.abs(np.gradient(places[order]))
+        return np.asarray(widths[:, None, None] ** 2)
+
     def matrix(self, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
         """Return d^orders of each function at each point, (m, size)."""
         out = np.zeros((len(points), self.size))

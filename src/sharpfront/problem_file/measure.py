@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.spacetime import SpaceTime
-from sharpfront.plot.section import kernels_of
+from sharpfront.show.data.kernels import kernels_of
 from sharpfront.solution import Solution
 
 Exact = Mapping[str, Callable[..., Any]]

@@ -19,7 +19,7 @@ from sharpfront.problem_file.mistakes import Book, Mistake, StatementError
 from sharpfront.problem_file.names import functions
 from sharpfront.problem_file.schema import File
 from sharpfront.problem_file.shape import shaped
-from sharpfront.report import solve_report
+from sharpfront.show import solve_report
 from sharpfront.solution import Solution
 from sharpfront.solve import solve
 

@@ -6,9 +6,9 @@ import html
 import io
 from typing import TYPE_CHECKING, Any
 
-from sharpfront.report import HtmlPage
-from sharpfront.report.script import versions
 from sharpfront.rivals.comparison import HEAD, Comparison, methods_of
+from sharpfront.show import HtmlPage
+from sharpfront.show.statement.script import versions
 
 if TYPE_CHECKING:
     from sharpfront.rivals.racing import Lane

@@ -10,9 +10,9 @@ from sharpfront.adapt.questions import left_open
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.errors import LinearSystemError, Outcome
 from sharpfront.estimate.elements import Elements
-from sharpfront.estimate.shape_mesh import even_mesh
 from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.geometry import Interval
+from sharpfront.geometry.meshes.shape_mesh import even_mesh
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import interface_lines
 

@@ -1,0 +1,1 @@
+"""Simplicial meshes of domains: of boxes, of any shape, closer where it is small."""

@@ -1,0 +1,144 @@
+"""Where kernels and components are, and how wide: of a basis, at a moment, on a section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray, to_host
+from sharpfront.basis import PlacedBasis
+from sharpfront.mixture import Mixture
+from sharpfront.patches_in_time import PatchworkInTime
+from sharpfront.pieces import tables
+from sharpfront.pieces.plane.basis import PlaneInTime, placed
+from sharpfront.pieces.slabs import SlabBasis
+from sharpfront.show.data.section import Section
+
+# A kernel is seen on a section that passes within so many standard deviations of its centre.
+_REACH = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Kernels:
+    """Centres (n, d) and covariances (n, d, d)."""
+
+    centres: FloatArray
+    covariances: FloatArray
+
+    @property
+    def thinnest(self) -> float:
+        """The smallest standard deviation of any kernel in any direction; infinite for none."""
+        if not len(self.centres):
+            return np.inf
+        return float(np.sqrt(np.linalg.eigvalsh(self.covariances)[:, 0].min()))
+
+    @classmethod
+    def of_mixture(cls, mixture: Mixture) -> Kernels:
+        """Return the components of a mixture as if they were kernels."""
+        return cls(mixture.means, mixture.covariances)
+
+    @classmethod
+    def together(cls, several: Sequence[Kernels], dimension: int) -> Kernels:
+        """Return all of several in one; none of none."""
+        d = dimension
+        centres = [np.zeros((0, d)), *(kernels.centres for kernels in several)]
+        covariances = [np.zeros((0, d, d)), *(kernels.covariances for kernels in several)]
+        return cls(np.concatenate(centres), np.concatenate(covariances))
+
+    def chosen(self, which: Any) -> Kernels:
+        """Return some of them, by number or by a flag for each."""
+        return Kernels(self.centres[which], self.covariances[which])
+
+    def thinned(self, most: int) -> tuple[Kernels, int]:
+        """Return kernels that differ, at most so many of them, and how many were left out."""
+        flat = self.covariances.reshape(len(self.centres), -1)
+        both = np.concatenate([self.centres, flat], axis=1)
+        scale = np.maximum(np.abs(both).max(axis=0, initial=0.0), np.finfo(float).tiny)
+        _, first = np.unique(np.round(both / scale, 9), axis=0, return_index=True)
+        left = max(0, len(first) - most)
+        if left:
+            # Every so-manieth of a grid would make patterns that are not there.
+            first = np.random.default_rng(0).choice(first, most, replace=False)
+        return self.chosen(first), left
+
+    def on(self, where: Section) -> Kernels:
+        """Return what a section shows of the kernels within its reach and window.
+
+        A Gaussian restricted to fixed values of some coordinates is a Gaussian in the others.
+        """
+        free = list(where.free)
+        fixed = [i for i in range(len(where.names)) if i not in free]
+        centres, covariances = self.centres[:, free], self.covariances[:, free][:, :, free]
+        if fixed and len(self.centres):
+            off = where.point[fixed] - self.centres[:, fixed]
+            between = self.covariances[:, fixed][:, :, free]
+            across = np.linalg.inv(self.covariances[:, fixed][:, :, fixed])
+            moved = np.einsum("nxf,nxy,ny->nf", between, across, off)
+            centres = centres + moved
+            covariances = covariances - np.einsum("nxf,nxy,nyg->nfg", between, across, between)
+            near = np.einsum("nx,nxy,ny->n", off, across, off) <= _REACH**2
+            centres, covariances = centres[near], covariances[near]
+        return Kernels(centres, covariances).chosen(where.within(centres))
+
+
+def centres_of(basis: Any) -> FloatArray:
+    """Return the centres of a basis, (n, d); none where it does not say where they are."""
+    if not isinstance(basis, PlacedBasis):
+        return np.zeros((0, basis.dimension))
+    return np.asarray(to_host(basis.centres), dtype=float)
+
+
+def kernels_of(basis: Any) -> Kernels:
+    """Return the kernels of a basis; none where it does not say where they are."""
+    if not isinstance(basis, PlacedBasis):
+        return Kernels.together([], int(basis.dimension))
+    return Kernels(centres_of(basis), np.asarray(to_host(basis.covariances), dtype=float))
+
+
+def kernels_at(basis: Any, t: float) -> Kernels | None:
+    """Return the functions at a moment; None for a basis that does not tell.
+
+    Those of an element or a patch stand at its Gauss points, as wide as they are apart.
+    """
+    if isinstance(basis, PlaneInTime):
+        return _products_at(basis, t)
+    if isinstance(basis, PatchworkInTime):
+        part = basis.part_at(t)
+        return Kernels(part.centres, part.covariances)
+    if not isinstance(basis, SlabBasis):
+        return None
+    frame = basis.slab_at(t).at(t)
+    points = frame.tables.points
+    centres = frame.positions[0].T.ravel()
+    widths = np.repeat(frame.lengths[0] / points, points)
+    if frame.ring:
+        low = _first_node(basis)
+        centres = low + np.mod(centres - low, frame.nodes[-1] - frame.nodes[0])
+    order = np.argsort(centres)
+    return Kernels(centres[order, None], widths[order, None, None] ** 2)
+
+
+def _first_node(basis: SlabBasis) -> float:
+    """Return where a ring begins: before any step nodes had not moved."""
+    return float(basis.slabs[0].frame.nodes[0])
+
+
+def _products_at(basis: PlaneInTime, t: float) -> Kernels:
+    """Return the products in the plane: even in (xi, eta), and Gaussian there."""
+    starts = np.array([piece.start for piece in basis.pieces])
+    piece = basis.pieces[max(0, int(np.searchsorted(starts, t, side="right")) - 1)]
+    tau = t - piece.start
+    counts = [line.functions.kernels for line in piece.product.lines]
+    xi, eta = (grid.ravel() for grid in np.meshgrid(*((np.arange(n) + 0.5) / n for n in counts)))
+    y = piece.maps[1].invert(eta, np.zeros(eta.shape), tau)
+    x = piece.maps[0].invert(xi, y, tau)
+    moment = np.full(x.shape, tau)
+    first, second = piece.maps[0].jet(x, y, moment), piece.maps[1].jet(y, x, moment)
+    slopes = np.stack([np.stack([first.x, first.y]), np.stack([second.y, second.x])])
+    inverse = np.linalg.inv(np.moveaxis(slopes, 2, 0)) * (tables.WIDTH / np.array(counts))
+    order = list(piece.axes)
+    back = inverse[:, np.argsort(order)]
+    return Kernels(placed(x, y, piece.axes), back @ np.swapaxes(back, 1, 2))

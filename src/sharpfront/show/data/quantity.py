@@ -1,0 +1,153 @@
+"""What is shown at points: unknowns, the residual, and the error where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.errors import ProblemError
+
+Exact = Callable[..., Any] | Mapping[str, Callable[..., Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """A function of points (m, d) -> (m,)."""
+
+    label: str  # what it is called in a legend or beside a colour bar
+    values: Callable[[FloatArray], FloatArray]  # the function
+    logarithmic: bool = False  # whether the values are powers of ten
+    noise: float = 0.0  # differences below this mean nothing
+
+
+def unknown_of(solution: Any, unknown: str) -> Quantity:
+    """Return one unknown of a solution."""
+    approximation = solution.approximation
+    zero = (0,) * len(approximation.coordinates)
+    return Quantity(
+        unknown,
+        lambda points: approximation.values(unknown, points, zero),
+        # Of a solution that is not one, see all there is.
+        noise=solution.error_estimate if solution.converged else 0.0,
+    )
+
+
+def residual_of(solution: Any) -> Quantity:
+    """Return log10 of the largest residual of any equation."""
+    if solution.problem is None:
+        raise ProblemError(
+            "A solution read from a file does not know its equation, so its residual cannot be "
+            "drawn. Solve the problem again, or draw plot('solution') or plot('kernels')."
+        )
+
+    def logarithms(points: FloatArray) -> FloatArray:
+        size = np.max(np.abs(solution.approximation.residuals(solution.problem, points)), axis=0)
+        return np.asarray(np.log10(np.maximum(size, np.finfo(float).tiny)))
+
+    return Quantity("log10 |residual|", logarithms, logarithmic=True)
+
+
+def summary(solution: Any) -> str:
+    """Return how the solve ended in one line."""
+    return (
+        f"{solution.outcome.kind}: estimated error {solution.error_estimate:.1e}, "
+        f"{solution.kernels} kernels"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One quantity of a page."""
+
+    key: str  # how data and page refer to it
+    unknown: str  # which unknown's kernels it is shown with
+    kind: str  # ``"solution"``, ``"residual"`` or ``"error"``
+    quantity: Quantity  # label and function of points; residual and error as log10 of their sizes
+
+    def words(self) -> dict[str, Any]:
+        """Return what the page needs to know of it."""
+        return {
+            "key": self.key,
+            "unknown": self.unknown,
+            "kind": self.kind,
+            "label": self.quantity.label,
+            "log": self.quantity.logarithmic,
+        }
+
+
+def quantities(solution: Any, exact: Exact | None) -> list[Shown]:
+    """Return everything that can be shown of a solution."""
+    unknowns = tuple(solution.unknowns)
+    found = [Shown(u, u, "solution", unknown_of(solution, u)) for u in unknowns]
+    if solution.problem is not None:
+        found.append(Shown("residual", unknowns[0], "residual", residual_of(solution)))
+    for unknown, function in exact_functions(solution, exact).items():
+        error = Quantity(
+            f"log10 |{unknown} − exact|", _log_error(solution, unknown, function), True
+        )
+        found.append(Shown(f"error {unknown}", unknown, "error", error))
+    return found
+
+
+def exact_functions(
+    solution: Any, exact: Exact | None
+) -> dict[str, Callable[[FloatArray], FloatArray]]:
+    """Return the exact solution of each unknown as a function of points (m, d)."""
+    unknowns = tuple(solution.unknowns)
+    if exact is None:
+        return {}
+    if isinstance(exact, Mapping):
+        foreign = [name for name in exact if name not in unknowns]
+        if foreign:
+            raise ProblemError(
+                f"exact= names {', '.join(foreign)}; the unknowns are {', '.join(unknowns)}."
+            )
+        return {name: _of_points(function) for name, function in exact.items()}
+    if len(unknowns) == 1:
+        return {unknowns[0]: _of_points(exact)}
+    return {name: _of_points(_item(exact, i)) for i, name in enumerate(unknowns)}
+
+
+def _item(exact: Callable[..., Any], index: int) -> Callable[..., Any]:
+    return lambda *columns: exact(*columns)[index]
+
+
+def _of_points(function: Callable[..., Any]) -> Callable[[FloatArray], FloatArray]:
+    def values(points: FloatArray) -> FloatArray:
+        found = np.asarray(function(*points.T), dtype=float)
+        return np.array(np.broadcast_to(found, (len(points),)))
+
+    return values
+
+
+def _log_error(
+    solution: Any, unknown: str, exact: Callable[[FloatArray], FloatArray]
+) -> Callable[[FloatArray], FloatArray]:
+    def logarithms(points: FloatArray) -> FloatArray:
+        found = unknown_of(solution, unknown).values(points)
+        # Equal to the last bit counts as rounding, so that the logarithm has an end.
+        size = np.maximum(np.abs(found - exact(points)), np.finfo(float).eps / 16)
+        return np.asarray(np.log10(size))
+
+    return logarithms
+
+
+def largest_error(
+    solution: Any, exact: Exact | None, points: FloatArray
+) -> tuple[float, int] | None:
+    """Return the largest error at points, relative to max(1, max|u|), and how many points.
+
+    In time only from when on the estimate holds, with which it is compared.
+    """
+    if solution.error_estimate_since is not None:
+        points = points[points[:, -1] >= solution.error_estimate_since]
+    sizes = []
+    for unknown, function in exact_functions(solution, exact).items():
+        true = function(points)
+        found = unknown_of(solution, unknown).values(points)
+        sizes.append(np.max(np.abs(found - true)) / max(1.0, float(np.max(np.abs(true)))))
+    return (float(max(sizes)), len(points)) if sizes else None

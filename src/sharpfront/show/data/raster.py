@@ -1,0 +1,162 @@
+"""Values on a plane, cell by cell, such that nothing thinner than a cell goes unseen."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.geometry import Box, Domain
+from sharpfront.show.data.kernels import Kernels
+from sharpfront.show.data.section import Function, Section, values_inside
+
+if TYPE_CHECKING:
+    from matplotlib.path import Path
+
+# Sides that differ by more than this are drawn with axes of their own scale.
+STRETCHED = 4.0
+_OUTLINE_CELLS = 400
+# Places along a thin kernel's long axis, in standard deviations: neighbours overlap.
+_ALONG = np.linspace(-1.0, 1.0, 7)
+_MOST_STREAKS = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Raster:
+    """A picture of a function on a plane."""
+
+    # One for each cell, rows from low to high, (rows, columns); NaN away from the domain.
+    values: FloatArray
+    where: Section  # the plane
+    outline: Path | None  # the boundary of the domain in the plane; None if the plane misses it
+    cell: FloatArray  # size of a cell, (2,)
+
+    def limits(self, logarithmic: bool = False) -> tuple[float, float]:
+        """Return the smallest and the largest value; NaN where there is none.
+
+        Logarithms fall without bound where a function changes sign, so that for them the
+        smallest value is one that a hundredth of the cells are below.
+        """
+        return limits_of([self.values], logarithmic)
+
+
+def limits_of(pictures: Sequence[FloatArray], logarithmic: bool) -> tuple[float, float]:
+    """Return the smallest and the largest value of all, as `Raster.limits` does of one."""
+    known = np.concatenate([values[np.isfinite(values)] for values in pictures])
+    if not len(known):
+        return math.nan, math.nan
+    low = np.percentile(known, 1.0) if logarithmic else known.min()
+    return float(low), float(known.max())
+
+
+def raster(
+    function: Function, domain: Domain, where: Section, kernels: Kernels, resolution: int
+) -> Raster:
+    """Return the function in cells of a plane, about `resolution` of them along its longer side.
+
+    A cell shows the value at its middle, unless a thin kernel or the boundary in it has a value
+    further beyond those of the neighbouring cells than these differ: then it shows that. So a
+    layer thinner than a cell is drawn as a line one cell wide and not left out.
+    """
+    low, high = where.window
+    sides = high - low
+    shares = sides / sides.max()
+    if sides.max() > STRETCHED * sides.min():
+        shares = np.ones(2)
+    count = np.maximum(8, np.rint(resolution * shares)).astype(np.int64)
+    cell = sides / count
+    outline = outline_of(domain, where)
+    x, y = (low[i] + (np.arange(count[i]) + 0.5) * cell[i] for i in range(2))
+    middles = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    values = values_inside(function, domain, where.lift(middles)).reshape(count[1], count[0])
+    streaks = np.concatenate([_streaks(kernels, cell), _rim(domain, outline, resolution)])
+    streaks = streaks[where.within(streaks)]
+    beyond = values_inside(function, domain, where.lift(streaks))
+    seen = np.isfinite(beyond)
+    at = np.minimum(((streaks[seen] - low) / cell).astype(np.int64), count - 1)
+    values = with_extremes(values, at, beyond[seen])
+    return Raster(with_margin(values), where, outline, cell)
+
+
+def outline_of(domain: Domain, where: Section) -> Path | None:
+    """Return the boundary of a domain in a plane as a path; None if the plane misses it."""
+    import contourpy
+    from matplotlib.path import Path
+
+    low, high = where.window
+    if isinstance(domain, Box):
+        corners = [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]
+        return Path([*corners, corners[0]], closed=True)
+    room = 0.01 * (high - low)
+    x, y = (np.linspace(low[i] - room[i], high[i] + room[i], _OUTLINE_CELLS + 1) for i in range(2))
+    points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    depth = domain.distance(where.lift(points)).reshape(len(y), len(x))
+    if not depth.max() > 0:
+        return None
+    contours = contourpy.contour_generator(x, y, depth, fill_type="ChunkCombinedCode")
+    filled: Any = contours.filled(0.0, 2.0 * float(depth.max()))
+    return Path(filled[0][0], filled[1][0])
+
+
+def _streaks(kernels: Kernels, cell: FloatArray) -> FloatArray:
+    """Return places along the kernels that are thinner than a cell."""
+    variances, directions = np.linalg.eigh(kernels.covariances)
+    thin = np.sqrt(variances[:, 0]) < cell.max()
+    order = np.argsort(variances[thin, 0], kind="stable")[:_MOST_STREAKS]
+    long = (np.sqrt(variances[thin, 1])[:, None] * directions[thin, :, 1])[order]
+    centres = kernels.centres[thin][order]
+    return np.asarray((centres[:, None, :] + _ALONG[:, None] * long[:, None, :]).reshape(-1, 2))
+
+
+def _rim(domain: Domain, outline: Path | None, resolution: int) -> FloatArray:
+    """Return places on the boundary, some for each cell that it passes."""
+    if outline is None:
+        return np.zeros((0, 2))
+    if domain.dimension == 2:
+        parts = [domain.boundary(part, 8 * resolution).points for part in domain.parts]
+        return np.concatenate([domain.corners, *parts])
+    if isinstance(domain, Box):
+        steps = np.linspace(0.0, 1.0, 3 * resolution)[:, None]
+        corners = np.asarray(outline.vertices)
+        return np.concatenate([a + steps * (b - a) for a, b in itertools.pairwise(corners)])
+    return np.asarray(outline.vertices)
+
+
+def with_extremes(values: FloatArray, at: NDArray[np.int64], beyond: FloatArray) -> FloatArray:
+    """Return cells with the values at places in them that no neighbouring cell foretells."""
+    from scipy import ndimage
+
+    columns, rows = at.T
+    least, most = np.full(values.shape, np.inf), np.full(values.shape, -np.inf)
+    np.minimum.at(least, (rows, columns), beyond)
+    np.maximum.at(most, (rows, columns), beyond)
+    known = np.isfinite(values)
+    low = ndimage.minimum_filter(np.where(known, values, np.inf), 3, mode="nearest")
+    high = ndimage.maximum_filter(np.where(known, values, -np.inf), 3, mode="nearest")
+    result = values.copy()
+    # A cell whose middle is outside shows what was seen of the boundary in it.
+    rim = ~known & np.isfinite(least)
+    result[rim] = least[rim]
+    seen = np.isfinite(least) & np.isfinite(low)
+    under, over = low[seen] - least[seen], most[seen] - high[seen]
+    slope = high[seen] - low[seen]
+    shown = np.where(under > np.maximum(over, slope), least[seen], result[seen])
+    result[seen] = np.where(over > np.maximum(under, slope), most[seen], shown)
+    return result
+
+
+def with_margin(values: FloatArray) -> FloatArray:
+    """Return a grid with what is next to the domain filled in; the outline cuts it off."""
+    from scipy import ndimage
+
+    missing = np.isnan(values)
+    if missing.all() or not missing.any():
+        return values
+    away, nearest = ndimage.distance_transform_edt(missing, return_indices=True)
+    return np.where(away <= 2, values[tuple(nearest)], np.nan)

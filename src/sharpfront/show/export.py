@@ -1,0 +1,162 @@
+"""Solutions as files that ParaView and other viewers read."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.checks import file_path, solution_like, whole
+from sharpfront.errors import DomainError, MissingExtraError, ProblemError
+from sharpfront.files import replacing
+from sharpfront.geometry import Box, Domain, SpaceTime
+from sharpfront.geometry.meshes.mesh import box_mesh
+from sharpfront.geometry.meshes.shape_mesh import shape_mesh, spacing_for
+from sharpfront.pieces.graded_mesh import graded_mesh
+from sharpfront.pieces.tensor import TensorBasis
+from sharpfront.show.data.grid import graded_axis
+from sharpfront.show.data.kernels import centres_of
+from sharpfront.show.dataset import columns_of, to_xarray
+
+_FORMATS: dict[str, dict[str, Any]] = {
+    ".vtu": {"file_format": "vtu"},
+    ".vtk": {"file_format": "vtk"},
+    # As text, so that the file stays one file.
+    ".xdmf": {"file_format": "xdmf", "data_format": "XML"},
+}
+# A grid, by way of xarray.
+_GRID = ".nc"
+# A row for each place of a grid, as text.
+_TABLE = ".csv"
+_CELLS = {1: "line", 2: "triangle", 3: "tetra"}
+# Nodes along a side, by dimension.
+_RESOLUTION = {1: 1000, 2: 120, 3: 24}
+
+__all__ = ["export", "to_xarray"]
+
+
+def export(solution: Any, path: str | Path, *, resolution: int | None = None) -> Path:
+    """Write a solution on a mesh of its domain as ``.vtu``, ``.vtk`` or ``.xdmf``, or as a table.
+
+    A file ``.nc`` (NetCDF) holds it on a grid instead, time included: what `to_xarray` returns. A
+    file ``.csv`` has a row for each place of that grid, with the names of its columns in the first
+    one, and needs nothing else.
+
+    The mesh is as fine as the kernels are, so that layers are resolved. Its points carry each
+    unknown by name, its gradient as ``grad_u``, and, if the problem is known, the size of each
+    equation's residual as ``residual`` (``residual_1``, ``residual_2``, ... for several). The file
+    is written under a temporary name and renamed. Needs meshio: ``pip install sharpfront[export]``.
+
+    Parameters
+    ----------
+    solution
+        What to write, in one to three dimensions.
+    path
+        Where; the suffix says in which format.
+    resolution
+        Nodes along each side of a box; a shape gets as many as a box around it would have inside
+        it. By default 1000, 120 or 24 in one, two or three dimensions.
+    """
+    solution_like(solution)
+    target = file_path(path, "path")
+    if resolution is not None:
+        whole(resolution, "resolution", 2, "resolution=100")
+    if target.suffix in (_GRID, _TABLE):
+        return _export_grid(solution, target, resolution)
+    if target.suffix not in _FORMATS:
+        known = ", ".join((*_FORMATS, _GRID, _TABLE))
+        raise ProblemError(f"export() writes {known} files, got {target.name!r}.")
+    try:
+        meshio = importlib.import_module("meshio")
+    except ImportError:
+        raise MissingExtraError("meshio", "export") from None
+    points, cells = _mesh(solution, resolution)
+    kind = _CELLS[points.shape[1]]
+    mesh = meshio.Mesh(_in_space(points), [(kind, cells)], point_data=_data(solution, points))
+    with replacing(target) as temporary:
+        meshio.write(temporary, mesh, **_FORMATS[target.suffix])
+    return target
+
+
+def _export_grid(solution: Any, target: Path, resolution: int | None) -> Path:
+    names = solution.approximation.coordinates
+    space = names[:-1] if solution.in_time else names
+    axes = {} if resolution is None else dict.fromkeys(space, resolution)
+    if target.suffix == _TABLE:
+        columns = columns_of(solution, axes)
+        rows = np.column_stack(list(columns.values()))
+        with replacing(target) as temporary:
+            # Seventeen digits give the same number back.
+            np.savetxt(temporary, rows, "%.17g", ",", header=",".join(columns), comments="")
+        return target
+    grid = to_xarray(solution, **axes)
+    with replacing(target) as temporary:
+        # SciPy's format needs nothing else to be installed.
+        grid.to_netcdf(temporary, engine="scipy")
+    return target
+
+
+def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return nodes (m, d) and cells (k, d + 1), fine where the first unknown's kernels are."""
+    domain = solution.domain
+    d = domain.dimension
+    if isinstance(domain, SpaceTime):
+        raise DomainError(
+            "export() writes a problem in time as .nc, over space and time; a mesh has no time."
+        )
+    if d not in _CELLS:
+        raise DomainError(
+            f"export() writes one to three dimensions, not {d}. Evaluate the solution on a grid."
+        )
+    count = _RESOLUTION[d] if resolution is None else resolution
+    if count < 2:
+        raise ProblemError(f"The resolution must be 2 or more, got {resolution}.")
+    basis = next(iter(solution.approximation.bases.values()))
+    if d == 1:
+        nodes = graded_axis(basis, 0, domain.bounds, count)
+        numbers = np.arange(len(nodes))
+        return nodes[:, None], np.stack([numbers[:-1], numbers[1:]], axis=1)
+    if isinstance(domain, Box):
+        axes = [graded_axis(basis, i, domain.bounds, count) for i in range(d)]
+        mesh = box_mesh(axes, domain.parts, domain.periodic_axes)
+        return mesh.points, mesh.cells
+    return _shape(domain, basis, count)
+
+
+def _shape(domain: Domain, basis: Any, count: int) -> tuple[FloatArray, NDArray[np.int64]]:
+    low, high = domain.bounds
+    nodes = math.ceil(count**domain.dimension * domain.measure / float(np.prod(high - low)))
+    if isinstance(basis, TensorBasis):
+        mesh = graded_mesh(domain, [axis.coordinate for axis in basis.axes], nodes)
+    else:
+        even = domain.sample(nodes)
+        centres = centres_of(basis)
+        inside = np.concatenate([even, centres[domain.contains(centres)]])
+        mesh = shape_mesh(domain, spacing_for(domain, nodes), interior=inside)
+    return mesh.points, mesh.cells
+
+
+def _data(solution: Any, points: FloatArray) -> dict[str, FloatArray]:
+    """Return what the nodes carry, by name."""
+    approximation = solution.approximation
+    steps = np.eye(points.shape[1], dtype=int)
+    data: dict[str, FloatArray] = {}
+    for unknown in solution.unknowns:
+        data[unknown] = approximation.values(unknown, points, (0,) * points.shape[1])
+        slopes = [approximation.values(unknown, points, tuple(map(int, step))) for step in steps]
+        data[f"grad_{unknown}"] = _in_space(np.stack(slopes, axis=1))
+    if solution.problem is not None:
+        sizes = np.abs(approximation.residuals(solution.problem, points))
+        single = len(sizes) == 1
+        data |= {"residual" if single else f"residual_{i + 1}": s for i, s in enumerate(sizes)}
+    return data
+
+
+def _in_space(vectors: FloatArray) -> FloatArray:
+    """Return vectors with zeros up to three components: the formats know no others."""
+    return np.pad(vectors, ((0, 0), (0, 3 - vectors.shape[1])))

@@ -1,0 +1,235 @@
+"""Colour maps on planes, and kernels as ellipses over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.geometry import Domain
+from sharpfront.maps import Strip
+from sharpfront.show.data.colours import BLUE, ORANGE, colour_scale
+from sharpfront.show.data.kernels import Kernels
+from sharpfront.show.data.quantity import Quantity, summary
+from sharpfront.show.data.raster import STRETCHED, Raster
+from sharpfront.show.data.section import Section
+from sharpfront.show.figures.narrow import label_narrow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.path import Path
+
+MOST_ELLIPSES = 1500
+_NARROW = ", narrower than a dot of the picture"
+_TOO_THIN = "it has parts narrower than a dot"
+# Patches beside each other are up to 2.5 times as long as another, and as wide; layers are longer.
+_LONG_PATCH = 4.0
+# Points along the sides of patches in charts.
+_PLACES = 17
+# No colour of the maps, so that the outline is not taken for a layer.
+_EDGE = "0.6"
+
+
+def draw_map(
+    axes: Axes,
+    quantity: Quantity,
+    picture: Raster,
+    limits: tuple[float, float] | None = None,
+    *,
+    bar: bool = True,
+    named: bool = True,
+    faint: bool = False,
+) -> None:
+    """Draw a raster as a colour map cut to the domain's outline.
+
+    Its colour bar says what the values are if `named`; a title may do so. It is `faint` as the
+    background of something else.
+    """
+    frame(axes, picture.where)
+    if picture.outline is None:
+        axes.text(0.5, 0.5, "misses the domain", ha="center", transform=axes.transAxes)
+        return
+    limits = limits or picture.limits(quantity.logarithmic)
+    low, high, colours = colour_scale(limits, quantity)
+    ends = picture.where.window
+    image = axes.imshow(
+        picture.values,
+        origin="lower",
+        extent=(ends[0, 0], ends[1, 0], ends[0, 1], ends[1, 1]),
+        aspect=axes.get_aspect(),
+        cmap=colours,
+        vmin=low,
+        vmax=high,
+        alpha=0.35 if faint else None,
+        interpolation="nearest",
+    )
+    from matplotlib.patches import PathPatch
+
+    # Under the map, so that it hides nothing of a layer at the wall: its outer half is seen. A
+    # faint map lets the inner half through.
+    width = 1.0 if faint else 2.0
+    edge = PathPatch(picture.outline, facecolor="white", edgecolor=_EDGE, lw=width, zorder=-1)
+    axes.add_patch(edge)
+    image.set_clip_path(picture.outline, axes.transData)
+    if bar:
+        cut = "min" if quantity.logarithmic else "neither"
+        label = quantity.label if named else ""
+        axes.figure.colorbar(image, ax=axes, label=label, extend=cut)
+
+
+def frame(axes: Axes, where: Section) -> None:
+    """Set labels, limits and aspect of a plane's axes."""
+    low, high = where.window
+    sides = high - low
+    room = 0.015 * sides
+    axes.set(
+        xlabel=where.labels[0],
+        ylabel=where.labels[1],
+        xlim=(low[0] - room[0], high[0] + room[0]),
+        ylim=(low[1] - room[1], high[1] + room[1]),
+        aspect="equal" if sides.max() <= STRETCHED * sides.min() else "auto",
+    )
+    for spine in axes.spines.values():
+        spine.set_color("0.9")
+    for i, axis in enumerate((axes.xaxis, axes.yaxis)):
+        label_narrow(axis, where.labels[i], low[i], high[i])
+
+
+def draw_ellipses(
+    axes: Axes, kernels: Kernels, mixture: Kernels | None, domain: Domain, picture: Raster
+) -> None:
+    """Draw kernels and components of a mixture as ellipses of one standard deviation.
+
+    What of them is outside the domain or in its holes is cut off.
+    """
+    if picture.outline is None:
+        return
+    shown, left = kernels.thinned(MOST_ELLIPSES)
+    crowded = len(shown.centres) > MOST_ELLIPSES / 4
+    width = 0.3 if crowded else 0.6
+    _add_ellipses(axes, shown, picture.outline, colour=BLUE, width=width, label="kernels")
+    inside = domain.contains(picture.where.lift(shown.centres))
+    axes.plot(*shown.centres[inside].T, ".", ms=4 * width, color=BLUE, zorder=2)
+    if left:
+        axes.text(
+            0.99,
+            0.01,
+            f"{len(shown.centres)} of {len(shown.centres) + left} ellipses shown",
+            ha="right",
+            va="bottom",
+            fontsize=8,
+            transform=axes.transAxes,
+            bbox={"facecolor": "white", "alpha": 0.8, "lw": 0},
+        )
+    if mixture is not None:
+        _add_ellipses(axes, mixture, picture.outline, colour=ORANGE, width=1.0, label="mixture")
+
+
+def draw_patches(axes: Axes, basis: PatchworkBasis, picture: Raster) -> None:
+    """Draw the sides of patches in the plane; strips along curves are drawn thinner."""
+    from matplotlib.collections import LineCollection
+
+    if picture.outline is None:
+        return
+    for charted, width in ((False, 0.6), (True, 0.35)):
+        own = [p for p in basis.patches if (p.chart is not None) == charted]
+        sides = [side for patch in own for side in _sides(patch)]
+        lines = LineCollection(sides, colors=BLUE, linewidths=width, alpha=0.8, zorder=2)
+        axes.add_collection(lines, autolim=False)
+        lines.set_clip_path(picture.outline, axes.transData)
+
+
+def _sides(patch: Patch) -> list[FloatArray]:
+    """Return the sides of a patch as lines, what of them lies inside where it is cut."""
+    ends = [(a, e) for a in range(2) for e in range(2)]
+    whole = [(a, e, float(patch.low[1 - a]), float(patch.high[1 - a])) for a, e in ends]
+    out = []
+    for axis, end, low, high in whole if patch.cut is None else patch.cut.rim:
+        at = np.empty((_PLACES if patch.chart else 2, 2))
+        at[:, axis] = (patch.high if end else patch.low)[axis]
+        at[:, 1 - axis] = np.linspace(low, high, len(at))
+        out.append(patch.in_space(at))
+    return out
+
+
+def _add_ellipses(
+    axes: Axes, kernels: Kernels, outline: Path, *, colour: str, width: float, label: str
+) -> None:
+    from matplotlib.collections import EllipseCollection
+    from matplotlib.patheffects import Normal, Stroke
+
+    widths, heights, angles = _ellipses(kernels.covariances)
+    ellipses = EllipseCollection(
+        widths,
+        heights,
+        angles,
+        units="xy",
+        offsets=kernels.centres,
+        offset_transform=axes.transData,
+        facecolors="none",
+        edgecolors=colour,
+        linewidths=width,
+        alpha=0.7,
+        label=label,
+        # A pale line beneath tells them from every colour of a map.
+        path_effects=[Stroke(linewidth=width + 0.8, foreground="white", alpha=0.4), Normal()],
+    )
+    axes.add_collection(ellipses, autolim=False)
+    ellipses.set_clip_path(outline, axes.transData)
+
+
+def _ellipses(covariances: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the diameters along both axes and the angle of the first in degrees."""
+    variances, directions = np.linalg.eigh(covariances)
+    diameters = 2 * np.sqrt(np.maximum(variances, 0.0))
+    angles = np.degrees(np.arctan2(directions[:, 1, 1], directions[:, 0, 1]))
+    return diameters[:, 1], diameters[:, 0], angles
+
+
+def map_title(solution: Any, label: str, picture: Raster, kernels: Kernels, brief: bool) -> str:
+    """Return what is seen, how the solve ended unless brief, and whether dots are too wide."""
+    thin = thinness(picture, _telling(solution, kernels))
+    first = [picture.where.title or label] if brief else [picture.where.title, summary(solution)]
+    return "\n".join(filter(None, [*first, _TOO_THIN if _NARROW in thin else ""]))
+
+
+def _telling(solution: Any, kernels: Kernels) -> Kernels:
+    """Return the kernels that tell how fine a solution is.
+
+    Patches graded into a corner are small where the solution is not: of patches only those that
+    are much longer than wide tell of a layer.
+    """
+    bases = solution.approximation.bases.values()
+    if not any(isinstance(basis, PatchworkBasis) for basis in bases):
+        return kernels
+    spread = np.linalg.eigvalsh(kernels.covariances)
+    long = spread[:, -1] > _LONG_PATCH**2 * spread[:, 0]
+    return kernels.chosen(long)
+
+
+def patches_title(basis: PatchworkBasis, brief: bool) -> str:
+    """Return how many patches there are, and what strips are."""
+    strips = sum(isinstance(patch.chart, Strip) for patch in basis.patches)
+    said = f"{len(basis.patches)} patches with {basis.size} functions"
+    return said if brief or not strips else f"{said};\n{strips} of them in strips along curves"
+
+
+def ellipses_title(picture: Raster, kernels: Kernels, mixture: Kernels | None, brief: bool) -> str:
+    """Return what the colours of the ellipses mean, and how thin the thinnest is."""
+    also = ", mixture (orange)" if mixture is not None and len(mixture.centres) else ""
+    first = f"kernels (blue){also}, 1 standard deviation"
+    if brief:
+        return "\n".join([f"{picture.where.title}: {first}".removeprefix(": ")])
+    return "\n".join(filter(None, [picture.where.title, first, thinness(picture, kernels)]))
+
+
+def thinness(picture: Raster, kernels: Kernels) -> str:
+    """Return how thin the thinnest kernel seen is, and whether a dot of the picture is wider."""
+    seen = kernels.on(picture.where)
+    if not len(seen.centres):
+        return ""
+    in_dots = Kernels(seen.centres, seen.covariances / np.outer(picture.cell, picture.cell))
+    return f"thinnest kernel {seen.thinnest:.1e}" + (_NARROW if in_dots.thinnest < 1 else "")

@@ -1,0 +1,85 @@
+"""The solution on the boundary of a domain in space."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.errors import MissingExtraError
+from sharpfront.geometry import Box, Domain
+from sharpfront.geometry.marching import triangles
+from sharpfront.show.data.colours import colour_scale
+from sharpfront.show.data.quantity import Quantity
+
+if TYPE_CHECKING:
+    from mpl_toolkits.mplot3d import Axes3D
+
+_FACE_CELLS = 24
+
+
+def surface_of(domain: Domain) -> FloatArray:
+    """Return the boundary of a domain in space as triangles, (t, 3, 3).
+
+    Exact for a box; for others from the distance on a grid of 48 cells a side, which cuts sharp
+    edges off by about a cell.
+    """
+    if isinstance(domain, Box):
+        faces = itertools.product(range(3), range(2))
+        return np.concatenate([_face(domain.bounds, axis, end) for axis, end in faces])
+    return triangles(lambda points: -domain.distance(points), domain.bounds)
+
+
+def draw_surface(axes: Axes3D, quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> None:
+    """Draw a quantity on the boundary of a domain, seen from outside."""
+    from matplotlib import cm
+    from matplotlib.colors import Normalize
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    corners = surface_of(domain)
+    values = quantity.values(corners.reshape(-1, 3)).reshape(-1, 3).mean(axis=1)
+    low, high, colours = colour_scale((float(values.min()), float(values.max())), quantity)
+    scale = cm.ScalarMappable(Normalize(low, high), colours)
+    colour = scale.to_rgba(values)
+    # Thin edges of the triangles' own colours close the seams between them.
+    axes.add_collection3d(Poly3DCollection(corners, facecolors=colour, edgecolors=colour, lw=0.2))
+    (x0, y0, z0), (x1, y1, z1) = domain.bounds
+    axes.set(xlim=(x0, x1), ylim=(y0, y1), zlim=(z0, z1))
+    axes.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
+    for name in "xyz":
+        axes.locator_params(axis=name, nbins=5)
+    axes.set_box_aspect(tuple(np.ptp(domain.bounds, axis=0)))
+    axes.figure.colorbar(scale, ax=axes, label=quantity.label, shrink=0.7, pad=0.12)
+
+
+def viewer(quantity: Quantity, domain: Domain, names: tuple[str, ...]) -> Any:
+    """Return a PyVista plotter with the boundary coloured by a quantity; ``.show()`` opens it."""
+    try:
+        pyvista = importlib.import_module("pyvista")
+    except ImportError:
+        raise MissingExtraError("pyvista", "plot3d") from None
+    corners = surface_of(domain)
+    points, numbers = np.unique(np.round(corners.reshape(-1, 3), 12), axis=0, return_inverse=True)
+    faces = np.insert(numbers.reshape(-1, 3), 0, 3, axis=1).ravel()
+    mesh = pyvista.PolyData(points, faces)
+    mesh[quantity.label] = quantity.values(points)
+    low, high, colours = colour_scale(mesh.get_data_range(quantity.label), quantity)
+    plotter = pyvista.Plotter(off_screen=None)
+    plotter.add_mesh(mesh, scalars=quantity.label, cmap=colours, clim=(low, high))
+    plotter.show_bounds(location="outer", xtitle=names[0], ytitle=names[1], ztitle=names[2])
+    return plotter
+
+
+def _face(bounds: FloatArray, axis: int, end: int) -> FloatArray:
+    """Return one face of a box as triangles, (t, 3, 3)."""
+    across = [i for i in range(3) if i != axis]
+    u, v = (np.linspace(bounds[0, i], bounds[1, i], _FACE_CELLS + 1) for i in across)
+    grid = np.empty((len(u), len(v), 3))
+    grid[..., across[0]], grid[..., across[1]] = np.meshgrid(u, v, indexing="ij")
+    grid[..., axis] = bounds[end, axis]
+    a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
+    halves = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)])
+    return halves.reshape(-1, 3, 3)

@@ -1,0 +1,168 @@
+"""The numbers behind colour maps: planes of two- and three-dimensional problems, also in time."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.geometry import Box, Domain
+from sharpfront.show.data.colours import colour_scale
+from sharpfront.show.data.grid import graded_axis
+from sharpfront.show.data.kernels import Kernels, centres_of
+from sharpfront.show.data.placements import Placement
+from sharpfront.show.data.quantity import Shown
+from sharpfront.show.data.raster import limits_of, outline_of, with_margin
+from sharpfront.show.data.section import Section, section
+from sharpfront.show.pages.encode import doubles, levels, singles
+
+# Bytes for all maps together, before they become text, and nodes along a side.
+_MAP_BUDGET = 1_400_000
+_SIDES = (24, 180)
+_MOST_PLANES = 6
+# Kernels drawn in one plane at one moment, and in all of them.
+_MOST_ELLIPSES, _ALL_ELLIPSES = 1200, 12_000
+
+
+def map_data(
+    solution: Any, shown: Sequence[Shown], placements: Sequence[Placement], times: FloatArray | None
+) -> tuple[dict[str, Any], list[FloatArray]]:
+    """Return maps and kernels for the page, and the points (m, d) where values were taken."""
+    space: Domain = solution.domain if times is None else solution.domain.space
+    planes = middle_planes(space)
+    count = 1 if times is None else len(times)
+    size = 4 if times is None else 2
+    nodes = math.isqrt(_MAP_BUDGET // (size * count * len(planes) * len(shown)))
+    nodes = int(np.clip(nodes, *_SIDES))
+    moments: Sequence[float | None] = [None] if times is None else [float(t) for t in times]
+    out, points, values = [], [], []
+    for where in planes:
+        axes = [_nodes(solution, axis, space.bounds, nodes) for axis in where.free]
+        values.append([_values(shown, space, where, axes, t) for t in moments])
+        flat, inside = _flat(space, where, axes)
+        points += [_with_time(where.lift(flat[inside]), t) for t in moments]
+        out.append(_plane(space, where, axes, values[-1], placements))
+    notes = [placement.note for placement in placements]
+    return {"kind": "map", "planes": out, "notes": notes, "scales": _scales(shown, values)}, points
+
+
+def middle_planes(space: Domain) -> list[Section]:
+    """Return the plane of a two-dimensional domain, or planes through the middle of others."""
+    names, middle = space.coordinates, space.bounds.mean(axis=0)
+    found = []
+    for free in itertools.combinations(range(len(names)), 2):
+        fixed = {n: float(middle[i]) for i, n in enumerate(names) if i not in free}
+        found.append(section(space, names, fixed))
+    return found[:_MOST_PLANES]
+
+
+def _nodes(solution: Any, axis: int, bounds: FloatArray, count: int) -> FloatArray:
+    """Return places along an axis, dense where the kernels of any unknown are."""
+    bases = list(solution.approximation.bases.values())
+    told = [b for b in bases if len(centres_of(b)) and b.dimension == bounds.shape[1]]
+    if not told:
+        return np.linspace(bounds[0, axis], bounds[1, axis], count)
+    places = np.unique(np.concatenate([graded_axis(b, axis, bounds, count) for b in told]))
+    kept = np.rint(np.linspace(0, len(places) - 1, min(count, len(places)))).astype(np.int64)
+    return places[kept]
+
+
+def _flat(space: Domain, where: Section, axes: Sequence[FloatArray]) -> tuple[FloatArray, Any]:
+    """Return all nodes of a plane (m, 2), and which of them are inside."""
+    flat = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+    return flat, space.contains(where.lift(flat))
+
+
+def _with_time(points: FloatArray, t: float | None) -> FloatArray:
+    return points if t is None else np.hstack([points, np.full((len(points), 1), t)])
+
+
+def _values(
+    shown: Sequence[Shown],
+    space: Domain,
+    where: Section,
+    axes: Sequence[FloatArray],
+    t: float | None,
+) -> dict[str, FloatArray]:
+    """Return each quantity at the nodes of a plane, (rows, columns); NaN away from the domain."""
+    flat, inside = _flat(space, where, axes)
+    at = _with_time(where.lift(flat[inside]), t)
+    found = {}
+    for s in shown:
+        values = np.full(len(flat), np.nan)
+        if len(at):
+            values[inside] = s.quantity.values(at)
+        found[s.key] = with_margin(values.reshape(len(axes[1]), len(axes[0])))
+    return found
+
+
+def _plane(
+    space: Domain,
+    where: Section,
+    axes: Sequence[FloatArray],
+    values: Sequence[dict[str, FloatArray]],
+    placements: Sequence[Placement],
+) -> dict[str, Any]:
+    most = min(_MOST_ELLIPSES, _ALL_ELLIPSES // len(placements))
+    # Of many moments there is room for rougher values only.
+    pack = singles if len(values) == 1 else levels
+    return {
+        "title": where.title,
+        "axes": list(where.labels),
+        "x": doubles(axes[0]),
+        "y": doubles(axes[1]),
+        "outline": _outline(space, where),
+        "frames": [{key: pack(v) for key, v in frame.items()} for frame in values],
+        "states": [_state(placement, where, most) for placement in placements],
+    }
+
+
+def _outline(space: Domain, where: Section) -> list[dict[str, str]]:
+    """Return the closed curves of the boundary in a plane; none for a box, which its sides are."""
+    path = None if isinstance(space, Box) else outline_of(space, where)
+    if path is None:
+        return []
+    vertices = np.asarray(path.vertices)
+    codes = np.asarray(path.codes)
+    starts = np.flatnonzero(codes == 1)
+    return [doubles(part) for part in np.split(vertices, starts[1:])]
+
+
+def _state(placement: Placement, where: Section, most: int) -> dict[str, Any]:
+    kernels = {u: _ellipses(k.on(where), most) for u, k in placement.kernels.items()}
+    components = placement.components
+    mixture = None if components is None else _ellipses(components.on(where), most)
+    return {"kernels": kernels, "mixture": mixture}
+
+
+def _ellipses(kernels: Kernels, most: int) -> dict[str, Any]:
+    shown, left = kernels.thinned(most)
+    c = shown.covariances
+    entries = np.stack([c[:, 0, 0], c[:, 0, 1], c[:, 1, 1]], axis=1)
+    return {"c": doubles(shown.centres), "e": doubles(entries), "left": left}
+
+
+def _scales(
+    shown: Sequence[Shown], planes: Sequence[Sequence[dict[str, FloatArray]]]
+) -> dict[str, dict[str, Any]]:
+    """Return one colour scale for each quantity, the same in all planes and at all moments."""
+    scales = {}
+    for s in shown:
+        every = [frame[s.key] for plane in planes for frame in plane]
+        ends = limits_of(every, s.quantity.logarithmic)
+        ends = (0.0, 0.0) if math.isnan(ends[0]) else ends
+        low, high, colours = colour_scale(ends, s.quantity)
+        scales[s.key] = {"low": low, "high": high, "colours": _table(colours)}
+    return scales
+
+
+def _table(name: str) -> str:
+    """Return 256 colours of a map as hexadecimal digits."""
+    from matplotlib import colormaps
+
+    colours = colormaps[name](np.linspace(0.0, 1.0, 256), bytes=True)[:, :3]
+    return bytes(np.asarray(colours, dtype=np.uint8)).hex()

@@ -1,0 +1,102 @@
+"""What pages say of one solution: the verdict, how far to trust it, how it got there."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+
+from sharpfront.errors import OutcomeKind
+from sharpfront.show.data.history import course_of, turns
+from sharpfront.show.pages.history import convergence_words, history_table
+from sharpfront.show.pages.page import HtmlPage, inline
+
+# A longer table is folded away.
+_SHORT = 8
+_TONE_OF = {OutcomeKind.CONVERGED: "good", OutcomeKind.SEVERAL_SOLUTIONS: "half"}
+
+
+def verdict(page: HtmlPage, solution: Any) -> None:
+    """Write the outcome, and one sentence about it."""
+    kind = solution.outcome.kind
+    tone = _TONE_OF.get(kind, "bad")
+    page.markup(f'<p class="status {tone}">{html.escape(str(kind)).capitalize()}</p>')
+    page.markup(f'<p class="lead">{_summary(solution)}</p>')
+
+
+def figures(page: HtmlPage, solution: Any, error: tuple[float, int] | None) -> None:
+    """Write the numbers that matter."""
+    course = course_of(solution)
+    cards = [
+        ("Estimated error", sci(solution.error_estimate), "relative to max(1, max|u|)"),
+        ("Tolerance asked for", sci(solution.tol), ""),
+        ("Kernels", f"{solution.kernels:,}".replace(",", "\u202f"), ""),
+        (f"{course.unit}s".capitalize(), str(len(course.records)), f"in {course.seconds:.3g} s"),
+    ]
+    if error is not None:
+        largest = ("True error", sci(error[0]), f"largest of {error[1]} points")
+        cards.insert(1, largest)
+    rows = "".join(
+        f"<div><dt>{html.escape(name)}</dt><dd>{value}"
+        + (f"<small>{html.escape(note)}</small>" if note else "")
+        + "</dd></div>"
+        for name, value, note in cards
+    )
+    page.markup(f'<dl class="figures">{rows}</dl>')
+
+
+def _summary(solution: Any) -> str:
+    names = " and ".join(solution.unknowns)
+    first = (
+        f"{inline(names)} as a sum of {solution.kernels} kernels, with an estimated error of "
+        f"{sci(solution.error_estimate)}; {sci(solution.tol)} was asked for."
+    )
+    if solution.converged:
+        return first
+    return f"{first} {inline(solution.outcome.advice)}"
+
+
+def sci(value: float) -> str:
+    """Return a number with two digits and its power of ten, as HTML."""
+    if not np.isfinite(value):
+        return "unknown" if np.isnan(value) else "∞"
+    if value == 0 or 0.01 <= abs(value) < 1000:
+        return f"{value:.2g}"
+    digits, power = f"{value:.1e}".split("e")
+    digits = digits.removesuffix(".0")
+    ten = f"10<sup>{int(power)}</sup>".replace("-", "−")
+    return ten if digits == "1" else f"{digits} × {ten}"
+
+
+def trust(page: HtmlPage, solution: Any, error: tuple[float, int] | None) -> None:
+    """Write the outcome, what the estimate means, and the true error where it is known."""
+    words = f"{solution.outcome.detail} {solution.outcome.advice}".strip()
+    page.markup(
+        f'<div class="words"><p><strong>{html.escape(str(solution.outcome.kind).capitalize())}.'
+        f"</strong> {inline(words)}</p>"
+        f"<p>{inline(f'Estimate: {solution.estimate.meaning}')}</p></div>"
+    )
+    if error is not None:
+        times = solution.error_estimate / error[0] if error[0] else np.inf
+        page.markup(
+            f'<p class="words">Measured against the exact solution at {error[1]} points that '
+            f"follow the kernels, the largest error is {sci(error[0])}; the estimate is "
+            f"{times:.2g} times that.</p>"
+        )
+
+
+def history(page: HtmlPage, solution: Any) -> None:
+    """Write how estimate and residual fell, as a chart and as a table."""
+    if not solution.history:
+        page.paragraph("No history was kept.")
+        return
+    if len(solution.history) > 1:
+        page.markup(convergence_words(solution))
+    head, rows, caption = history_table(solution)
+    folded = len(rows) > _SHORT
+    if folded:
+        page.markup(f"<details><summary>Table of {turns(solution)}</summary>")
+    page.table(head, rows, caption, cards=not folded)
+    if folded:
+        page.markup("</details>")

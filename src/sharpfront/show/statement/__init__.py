@@ -1,0 +1,1 @@
+"""A problem as mathematics on a page, and as the Python that states it again."""
