@@ -15,7 +15,7 @@ import numpy as np
 
 import sharpfront as sf
 from sharpfront.arrays import blas_threads
-from sharpfront.assemble import LinearSystem, assemble
+from sharpfront.kernels.assemble import LinearSystem, assemble
 from sharpfront.leastsquares import SVD, Householder
 
 COUNTS = (100, 200, 400, 800, 1500, 3000)

@@ -26,9 +26,9 @@ from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import blas_threads
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.device import Card
 from sharpfront.leastsquares.batched_leaves import Stack
 from sharpfront.leastsquares.batched_tree import solved_on_device
+from sharpfront.leastsquares.device import Card
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.maps import AxisMap

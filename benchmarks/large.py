@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import sharpfront as sf
 from sharpfront.adapt import Resolve
 from sharpfront.arrays import blas_threads
-from sharpfront.assemble import LinearSystem
+from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.leastsquares import Blocked, Householder
 
 Values = NDArray[np.float64]

@@ -22,10 +22,10 @@ from scipy.integrate import solve_bvp
 import sharpfront as sf
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.catalog import Entry, Feature, graded_points, max_error, named
-from sharpfront.line_problem import Term
 from sharpfront.newton import Start
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.problem.line_problem import Term
 
 TARGETS = (1e-6, 1e-9)
 MESHES = (10, 50, 200, 1000)

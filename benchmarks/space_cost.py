@@ -19,10 +19,10 @@ import scipy.linalg
 from sharpfront import catalog
 from sharpfront.adapt import ResolveSpace, axis_features
 from sharpfront.adapt.space_state import Trial
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import blas_threads
 from sharpfront.catalog import Entry
 from sharpfront.mixture import fit_bins
+from sharpfront.solution.approximation import Approximation, split_weights
 
 SIZES: dict[int, tuple[int, ...]] = {2: (25, 36, 51, 71), 3: (10, 12, 15, 18)}
 RUNS = 3

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
         inside,
     )
     from sharpfront.problem import Problem, at, integral, jump
+    from sharpfront.problem.to_sympy import to_sympy
     from sharpfront.rivals import compare
     from sharpfront.show import animate
     from sharpfront.show.export import export
     from sharpfront.solution import Solution, load
     from sharpfront.solve import solve
     from sharpfront.spectrum import Spectrum, eigs
-    from sharpfront.symbolic import to_sympy
 
 __version__ = "0.1.0"
 
@@ -106,7 +106,7 @@ _ROOMS = {
     "solution": "Solution load",
     "solve": "solve",
     "spectrum": "Spectrum eigs",
-    "symbolic": "to_sympy",
+    "problem.to_sympy": "to_sympy",
 }
 __getattr__ = fetcher(__name__, _ROOMS)
 

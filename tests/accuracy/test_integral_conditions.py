@@ -5,7 +5,7 @@ import pytest
 from scipy.special import erf
 
 import sharpfront as sf
-from sharpfront.line_problem import integrate
+from sharpfront.problem.line_problem import integrate
 
 
 def bell(x, width):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.adapt.breakpoints import SURVEY, survey
-from sharpfront.line_problem import LineProblem
+from sharpfront.problem.line_problem import LineProblem
 
 PLACES = st.floats(-1.99, 2.99)
 

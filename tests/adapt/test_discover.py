@@ -18,7 +18,7 @@ from sharpfront.adapt.discover import (
     smeared,
 )
 from sharpfront.estimate.cells import grid
-from sharpfront.line_problem import LinearCondition, LineProblem, Term
+from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 
 NONE = np.zeros(0)
 

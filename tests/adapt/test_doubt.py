@@ -18,9 +18,9 @@ from sharpfront.adapt.doubt import (
     unseen,
     vanished,
 )
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import OutcomeKind
-from sharpfront.line_problem import LinearCondition, LineProblem, Term, ordinary
+from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term, ordinary
+from sharpfront.solution.approximation import Approximation, split_weights
 
 NONE = np.zeros(0)
 

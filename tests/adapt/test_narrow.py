@@ -10,7 +10,7 @@ from scipy.special import erf
 
 import sharpfront as sf
 from sharpfront.adapt.breakpoints import SURVEY, survey
-from sharpfront.line_problem import ordinary
+from sharpfront.problem.line_problem import ordinary
 
 SETTINGS = settings(max_examples=8, deadline=None, derandomize=True, database=None)
 UNIT = sf.Interval(0, 1)

@@ -33,10 +33,10 @@ from sharpfront.adapt.subintervals import (
     split,
     with_places,
 )
-from sharpfront.approximation import Approximation
-from sharpfront.line_problem import LinearCondition, LineProblem, Term
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import Piece, coordinate
+from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
+from sharpfront.solution.approximation import Approximation
 
 
 def bell(x, place, width):

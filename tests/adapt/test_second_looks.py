@@ -11,9 +11,9 @@ from sharpfront.adapt.plan import Part, Plan, grown
 from sharpfront.adapt.subintervals import Stretch, coordinate_of, looked_again, split
 from sharpfront.estimate.cells import grid
 from sharpfront.estimate.line_error import _misread_integrals, _quadrature_gaps, check_pieces
-from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import Piece, PiecewiseBasis, condition_blocks, coordinate
+from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem
 
 
 def even(cells):

@@ -12,7 +12,6 @@ from sharpfront.adapt import space as module
 from sharpfront.adapt.axis_features import Marginals
 from sharpfront.adapt.space import ResolveSpace
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial, basis_of, in_space
-from sharpfront.approximation import Approximation
 from sharpfront.catalog import OUTFLOW
 from sharpfront.errors import DomainError, ProblemError
 from sharpfront.estimate import Assessment
@@ -20,6 +19,7 @@ from sharpfront.geometry import Box
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.tensor import TensorBasis, product_count
 from sharpfront.solution import Estimate
+from sharpfront.solution.approximation import Approximation
 
 SQUARE = Box((0, 1), (0, 1))
 PI = math.pi

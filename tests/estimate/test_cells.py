@@ -8,7 +8,7 @@ from scipy.sparse.linalg import splu
 from sharpfront.errors import ProblemError
 from sharpfront.estimate import cells as cells_module
 from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid
-from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
+from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
 
 
 def condition(value, *terms):

@@ -5,14 +5,14 @@ import pytest
 from mesh_shapes import Notch, Tube, UnitBall, UnitDisk
 
 import sharpfront as sf
-from sharpfront.approximation import Approximation
-from sharpfront.basis import isotropic
 from sharpfront.errors import LinearSystemError
 from sharpfront.estimate import factor
 from sharpfront.estimate.elements import Elements, can_be_built
 from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.geometry.meshes.mesh import box_mesh
 from sharpfront.geometry.meshes.shape_mesh import shape_mesh
+from sharpfront.kernels.basis import isotropic
+from sharpfront.solution.approximation import Approximation
 
 NAMES = ("left", "right", "bottom", "top", "back", "front")
 SQUARE = sf.Box((0, 1), (0, 1))

@@ -7,7 +7,6 @@ import pytest
 
 from sharpfront.estimate.line_error import check_pieces
 from sharpfront.leastsquares import Blocked
-from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import (
     Piece,
@@ -17,6 +16,7 @@ from sharpfront.pieces import (
     piece_system,
     tables,
 )
+from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
 
 
 def ends(left, right):

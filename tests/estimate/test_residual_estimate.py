@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.approximation import Approximation
-from sharpfront.basis import isotropic
 from sharpfront.estimate import assess
 from sharpfront.estimate.residual import check_points
+from sharpfront.kernels.basis import isotropic
+from sharpfront.solution.approximation import Approximation
 
 
 def bell(amplitude=1.0, centre=0.4, width=0.3, unknown="u", coordinates=("x",)):

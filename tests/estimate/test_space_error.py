@@ -10,7 +10,6 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt.product_rows import product_system
 from sharpfront.adapt.questions import LEAST_RATIO, extrapolated
-from sharpfront.approximation import Approximation
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.space_error import (
     SAFETY,
@@ -27,6 +26,7 @@ from sharpfront.leastsquares import Householder
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import coordinate
 from sharpfront.pieces.tensor import TensorBasis, axis_of_size
+from sharpfront.solution.approximation import Approximation
 
 SQUARE = Box((0, 1), (0, 1))
 

@@ -10,7 +10,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.equation.expression import Constant
 from sharpfront.errors import ArgumentError, ProblemError
-from sharpfront.family import Family
+from sharpfront.problem.family import Family
 
 LINE = sf.Interval(0, 1)
 

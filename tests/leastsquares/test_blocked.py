@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError
+from sharpfront.kernels.assemble import Block, LinearSystem
 from sharpfront.leastsquares import Blocked, blocked
 
 PROPERTY = settings(max_examples=120, deadline=None, derandomize=True, database=None)

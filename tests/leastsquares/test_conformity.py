@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.arrays import to_host
-from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError
+from sharpfront.kernels.assemble import Block, LinearSystem
 from sharpfront.leastsquares import SVD, Blocked, Householder, ManySided
 
 METHODS = [SVD()]

@@ -18,11 +18,11 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import to_host
 from sharpfront.bases.patch import Patch
-from sharpfront.device import VARIABLE, Card, Host, device_named
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
 from sharpfront.leastsquares import batched_factors, batched_leaves, batched_merges
 from sharpfront.leastsquares.batched_factors import inverse_factors
 from sharpfront.leastsquares.batched_leaves import orthonormal
+from sharpfront.leastsquares.device import VARIABLE, Card, Host, device_named
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
 from sharpfront.rows.patch_rows import PatchRows

@@ -124,7 +124,9 @@ def test_a_whole_solve_on_a_cluster_is_that_of_one_machine(monkeypatch):
     monkeypatch.setattr(distributed_tree, "gathered", lambda client, futures: futures)
     monkeypatch.setattr(distributed_tree, "packed", lambda value: pickle.dumps(Held(value)))
     monkeypatch.setattr(
-        importlib.import_module("sharpfront.strategy"), "connected", lambda client, name: client
+        importlib.import_module("sharpfront.solve.strategy"),
+        "connected",
+        lambda client, name: client,
     )
     problem, client = with_source(np.exp), Here(2)
     adaptor = sf.Patches(leastsquares=Tree(large=1))

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError
+from sharpfront.kernels.assemble import Block, LinearSystem
 from sharpfront.leastsquares import SVD, Householder
 
 

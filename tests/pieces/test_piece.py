@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sharpfront.line_problem import IntegralTerm, LineProblem, Term
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import Piece, coordinate, tables
 from sharpfront.pieces.piece import (
@@ -15,6 +14,7 @@ from sharpfront.pieces.piece import (
     operator_rows,
     term_row,
 )
+from sharpfront.problem.line_problem import IntegralTerm, LineProblem, Term
 
 WIDTHS = [1.0, 1e-3, 1e-8]
 ORDERS = [1, 2, 3, 4, 5, 6]

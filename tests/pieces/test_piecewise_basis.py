@@ -5,7 +5,6 @@ import pytest
 
 from sharpfront.errors import BasisError, ProblemError
 from sharpfront.leastsquares import Blocked
-from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import (
     Piece,
@@ -17,6 +16,7 @@ from sharpfront.pieces import (
 )
 from sharpfront.pieces.piece import end_rows
 from sharpfront.pieces.system import HEAVY
+from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem, Term
 
 EDGES = [(0.0, 0.4), (0.4, 0.7), (0.7, 1.0)]
 

@@ -9,12 +9,12 @@ import numpy as np
 
 import sharpfront as sf
 from sharpfront.adapt import Paper
-from sharpfront.approximation import Approximation
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.solution import Estimate, Solution
+from sharpfront.solution.approximation import Approximation
 
 NU = 1e-2
 SQUARE = sf.Box((0, 1), (0, 1))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.approximation import Approximation
 from sharpfront.errors import DomainError, MissingExtraError, Outcome, OutcomeKind, ProblemError
 from sharpfront.geometry import SpaceTime
 from sharpfront.show.dataset import to_xarray
 from sharpfront.solution import Estimate, Solution
+from sharpfront.solution.approximation import Approximation
 
 xarray = pytest.importorskip("xarray")
 

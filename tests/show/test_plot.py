@@ -7,6 +7,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import solutions
 from matplotlib.collections import EllipseCollection
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -52,16 +53,6 @@ def disk():
         sf.Disk((0, 0), 1), lambda u, x, y: -sf.laplacian(u) - x, boundary=lambda u, x, y: u
     )
     return sf.solve(problem, tol=1e-2)
-
-
-@pytest.fixture(scope="module")
-def pair():
-    problem = sf.Problem(
-        SQUARE,
-        lambda u, v, x, y: (-sf.laplacian(u) - v, -sf.laplacian(v) - 1),
-        boundary=lambda u, v, x, y: (u, v),
-    )
-    return sf.solve(problem, tol=0.1, max_kernels=200)
 
 
 @pytest.fixture(scope="module")
@@ -307,7 +298,8 @@ def test_kernels_along_a_line(line):
 # Systems
 
 
-def test_each_unknown_has_a_panel(pair):
+def test_each_unknown_has_a_panel():
+    pair = solutions.pair()
     axes = pair.plot(resolution=50)
     assert axes.shape == (1, 2)
     for panel, name in zip(axes.ravel(), "uv", strict=True):

@@ -6,6 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import solutions
 import time_solutions
 from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
 
@@ -40,16 +41,6 @@ def on(name):
         SHAPES[name], lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u
     )
     return sf.solve(problem, tol=0.5, max_kernels=200)
-
-
-@cache
-def pair():
-    problem = sf.Problem(
-        SQUARE,
-        lambda u, v, x, y: (-sf.laplacian(u) - v, -sf.laplacian(v) - 1),
-        boundary=lambda u, v, x, y: (u, v),
-    )
-    return sf.solve(problem, tol=0.1, max_kernels=200)
 
 
 @cache
@@ -171,7 +162,7 @@ def test_a_mixture_in_a_hole_is_cut_off():
 
 
 @pytest.mark.parametrize("what", ["solution", "kernels", "all"])
-@pytest.mark.parametrize("make", [pair, line_pair, time_solutions.pair])
+@pytest.mark.parametrize("make", [solutions.pair, line_pair, time_solutions.pair])
 def test_every_unknown_is_named_once_and_the_outcome_too(make, what):
     solution = make()
     axes = np.ravel(np.asarray(solution.plot(what, resolution=16), dtype=object))

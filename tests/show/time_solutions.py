@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 
 import sharpfront as sf
-from sharpfront.approximation import Approximation
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
@@ -15,6 +14,7 @@ from sharpfront.pieces.plane.basis import Piece, PlaneInTime
 from sharpfront.pieces.plane.moving import AxisMap, Components
 from sharpfront.pieces.plane.product import Product
 from sharpfront.solution import Estimate, Solution
+from sharpfront.solution.approximation import Approximation
 
 
 def front(x, t, nu=2e-3):

@@ -10,8 +10,8 @@ from sharpfront.adapt.doubt import without_implied
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.resolve import ResolveState
 from sharpfront.adapt.space_state import SpaceState
-from sharpfront.line_problem import ordinary
 from sharpfront.problem import Problem
+from sharpfront.problem.line_problem import ordinary
 
 
 def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) -> Any:

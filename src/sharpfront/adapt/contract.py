@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sharpfront.approximation import Approximation
-from sharpfront.assemble import LinearSystem, RowSet, assemble
-from sharpfront.basis import Basis
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
+from sharpfront.kernels.assemble import LinearSystem, RowSet, assemble
+from sharpfront.kernels.basis import Basis
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
 
 if TYPE_CHECKING:
     from sharpfront.leastsquares.traces import TraceSystem

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sharpfront.adapt.breakpoints import NEGLIGIBLE, Cut, Survey
 from sharpfront.arrays import FloatArray
 from sharpfront.estimate.cells import CellSystem, Grid, grid
-from sharpfront.line_problem import LineProblem, Term
+from sharpfront.problem.line_problem import LineProblem, Term
 
 # Cells of the first grid, and of the adapted ones.
 FIRST = 2000

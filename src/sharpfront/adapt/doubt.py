@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.breakpoints import Cut, Survey
 from sharpfront.adapt.discover import Discovery
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid, irregular_signs
 from sharpfront.estimate.line_error import ErrorCheck
-from sharpfront.line_problem import LinearCondition, LineProblem, Term
+from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
+from sharpfront.solution.approximation import Approximation
 
 # A surveyed value is a surprise if it is off the line between two checked ones by this many times
 # what the checked ones around are off the line between their neighbours.

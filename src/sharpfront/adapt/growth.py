@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.pieces.tensor import TensorBasis
+from sharpfront.solution.approximation import Approximation
 
 # An axis grows if its last functions carry this share of what the worst axis' carry.
 SHARE = 0.1

@@ -15,18 +15,18 @@ import numpy as np
 from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
 from sharpfront.adapt.uniform import check_baseline, uniform_bases
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
-from sharpfront.basis import KernelBasis, isotropic
 from sharpfront.budget import Budget
 from sharpfront.checks import finite, one_of, positive, whole
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind
 from sharpfront.estimate import Assessment, assess
 from sharpfront.geometry import Domain
 from sharpfront.kernels import Gaussian, Kernel
+from sharpfront.kernels.basis import KernelBasis, isotropic
 from sharpfront.leastsquares import SVD, LeastSquares
 from sharpfront.mixture import Mixture, fit
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
 
 
 def residual_density(

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import Block, LinearSystem, RowSet, assemble, form_matrix
-from sharpfront.basis import Basis
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import BoundaryPoints, Box, Domain
+from sharpfront.kernels.assemble import Block, LinearSystem, RowSet, assemble, form_matrix
+from sharpfront.kernels.basis import Basis
 from sharpfront.pieces import tables
 from sharpfront.pieces.tensor import TensorBasis, product_count
 from sharpfront.problem import IntegralCondition, PointCondition, Problem

@@ -11,19 +11,19 @@ import numpy as np
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.reweighed import SecondLook
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import LinearSystem
 from sharpfront.equation.expression import Derivative
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.elements import can_be_built
 from sharpfront.estimate.space_error import change, fall
-from sharpfront.field import Estimate
 from sharpfront.geometry.meshes.shape_mesh import even_mesh
+from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.problem import Condition, Problem
+from sharpfront.solution.approximation import Approximation, split_weights
+from sharpfront.solution.field import Estimate
 
 # Twice the change under other weights is said: where nothing else saw the error, the change alone
 # was down to 0.4 of it on drawn problems.

@@ -38,19 +38,19 @@ from sharpfront.adapt.plan import (
     within,
 )
 from sharpfront.adapt.subintervals import between_cuts
-from sharpfront.approximation import Approximation
-from sharpfront.assemble import Block
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.estimate.cells import SingularCellsError
 from sharpfront.estimate.line_error import ErrorCheck, check_pieces
-from sharpfront.field import Estimate
+from sharpfront.kernels.assemble import Block
 from sharpfront.leastsquares import Blocked, LeastSquares
-from sharpfront.line_problem import LinearCondition, LineProblem, ordinary
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import PiecewiseBasis, condition_blocks, piece_system
 from sharpfront.problem import Problem
+from sharpfront.problem.line_problem import LinearCondition, LineProblem, ordinary
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.field import Estimate
 
 # On the error equation's answer, whose own discretisation error is about a tenth.
 SAFETY = 1.5

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import eigh
 
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import Block, LinearSystem
-from sharpfront.basis import Basis
 from sharpfront.estimate.space_error import change, size_of
+from sharpfront.kernels.assemble import Block, LinearSystem
+from sharpfront.kernels.basis import Basis
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation, split_weights
 
 # Factor on the rows of the equations. Over 45 drawn systems and plates the solution then moved by
 # 0.2 to 10 times its error, resolved or not; by 1e-2 of it with 1 / 100, and 100 times it with 1e4.

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import RowSet
 from sharpfront.errors import ProblemError
+from sharpfront.kernels.assemble import RowSet
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
 
 

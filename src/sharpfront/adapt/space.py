@@ -33,7 +33,6 @@ from sharpfront.adapt.questions import (
 from sharpfront.adapt.reweighed import SecondLook, second_look
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState, Trial, basis_of
 from sharpfront.adapt.system_features import system_mixtures
-from sharpfront.approximation import Approximation
 from sharpfront.budget import Budget
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.estimate.elements import Elements
@@ -47,6 +46,7 @@ from sharpfront.estimate.weak import UnsuitableError
 from sharpfront.leastsquares import Householder, LeastSquares
 from sharpfront.pieces.tensor import TensorBasis, product_count
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
 
 # Functions along an axis at the start, by dimension: without and with a mixture.
 START = {1: (24, 40), 2: (14, 20), 3: (8, 12)}

@@ -6,12 +6,12 @@ import time
 from dataclasses import dataclass
 
 from sharpfront.adapt.contract import Adaptor, State
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.history import Record
 from sharpfront.leastsquares import Facts
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation, split_weights
 
 
 @dataclass(frozen=True, eq=False)

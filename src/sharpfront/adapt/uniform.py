@@ -9,15 +9,15 @@ import numpy as np
 
 from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
-from sharpfront.approximation import Approximation
-from sharpfront.basis import KernelBasis, isotropic
 from sharpfront.checks import one_of, positive, refusal, whole
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment, assess
 from sharpfront.kernels import Gaussian, Kernel
+from sharpfront.kernels.basis import KernelBasis, isotropic
 from sharpfront.leastsquares import SVD, LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
 
 
 @dataclass(frozen=True, eq=False)

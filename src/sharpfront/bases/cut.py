@@ -30,7 +30,7 @@ Interval = tuple[float, float]
 # has the domain on one side only.
 BESIDE = 1e-6
 # Ends of stretches as close to a side as that, in units of the box, lie on it.
-NEAR = 1e-6
+ON_RIM = 1e-6
 # Of sides shorter pieces than that, in units of the box, are left out.
 SHORTEST = 1e-6
 # Points along an axis at first, beyond which they become this factor denser, up to so many.
@@ -268,7 +268,7 @@ class Region:
     ) -> tuple[list[Interval], list[Interval]]:
         """Return what of a side has the domain on both its sides, and where it has it inside."""
         place, rest, size = (high if end else low)[axis], 1 - axis, high - low
-        on = np.abs(ends[:, axis] - place) < NEAR * size[axis]
+        on = np.abs(ends[:, axis] - place) < ON_RIM * size[axis]
         cuts = np.unique(np.clip(ends[on, rest], low[rest], high[rest]))
         cuts = np.concatenate([[low[rest]], cuts, [high[rest]]])
         pairs = np.stack([cuts[:-1], cuts[1:]], axis=1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, to_host
-from sharpfront.basis import Basis
+from sharpfront.kernels.basis import Basis
 
 
 @dataclass(frozen=True, eq=False)

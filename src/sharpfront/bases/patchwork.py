@@ -373,13 +373,6 @@ class _Lattice:
         return np.array(out, dtype=np.int64)
 
 
-def _spread_points(patch: Patch) -> FloatArray:
-    """Return Gauss points of a patch, as many as it has functions, (size, d)."""
-    points, _ = patch.gauss_points(patch.functions)
-    kept = np.linspace(0, len(points) - 1, patch.size)
-    return np.asarray(points[kept.astype(int)])
-
-
 def _share(patch: Patch) -> FloatArray:
     """Return the covariance of a patch's share of one function."""
     spacing = np.diag(0.5 * patch.sides / np.array(patch.functions))

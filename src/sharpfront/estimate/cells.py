@@ -25,7 +25,7 @@ from scipy.sparse.linalg import splu
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.estimate.fitted import Slopes, first_order_rows, slopes
-from sharpfront.line_problem import IntegralTerm, LinearCondition, Term, value
+from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, Term, value
 
 GridSolver = Callable[[FloatArray, FloatArray], FloatArray]
 

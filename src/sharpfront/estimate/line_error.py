@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import Block
 from sharpfront.estimate.cells import CellSystem, Grid, irregular_signs
-from sharpfront.line_problem import IntegralTerm, LineProblem, integrate, value
+from sharpfront.kernels.assemble import Block
 from sharpfront.pieces import Piece, PiecewiseBasis, Points, tables
 from sharpfront.pieces.piece import (
     end_rows,
@@ -20,6 +19,7 @@ from sharpfront.pieces.piece import (
     integrated_weight,
     operator_rows,
 )
+from sharpfront.problem.line_problem import IntegralTerm, LineProblem, integrate, value
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import form_matrix
-from sharpfront.basis import KernelBasis
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
-from sharpfront.field import Estimate
+from sharpfront.kernels.assemble import form_matrix
+from sharpfront.kernels.basis import KernelBasis
 from sharpfront.problem import Condition, IntegralCondition, PointCondition, Problem
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.field import Estimate
 
 # The two-point Gauss rule on a gap of length one.
 _GAUSS = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5)

@@ -14,18 +14,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import places_along
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.residual import Assessment, assess, remainder, rounding
-from sharpfront.field import Estimate
 from sharpfront.geometry import BoundaryPoints, Box, Domain
 from sharpfront.geometry.meshes.mesh import Mesh, box_mesh
 from sharpfront.geometry.sampling import unit_sample
 from sharpfront.pieces.graded_mesh import graded_mesh
 from sharpfront.pieces.tensor import TensorBasis
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.field import Estimate
 
 # The elements' own error in solving for e: what is measured is 0.6 to 1.4 of the true error.
 SAFETY = 1.5

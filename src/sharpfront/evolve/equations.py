@@ -27,9 +27,9 @@ from sharpfront.errors import ProblemError
 from sharpfront.evolve.layers import layers_of
 from sharpfront.evolve.wellposed import SIDES, require_well_posed
 from sharpfront.geometry import Interval
-from sharpfront.initial import time_order, velocity_name
 from sharpfront.pieces.frame import Bends
 from sharpfront.problem import Problem
+from sharpfront.problem.initial import time_order, velocity_name
 
 # Highest derivative in space that the coordinate's chain rule knows.
 MOST_ORDERS = 4

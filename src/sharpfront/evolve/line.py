@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along, switches
@@ -29,7 +28,6 @@ from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
 from sharpfront.evolve.trail import Mark
-from sharpfront.field import Estimate
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
 from sharpfront.pieces.elements import reference
@@ -37,6 +35,8 @@ from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.field import Estimate
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
 _MEANING = (

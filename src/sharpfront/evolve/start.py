@@ -38,11 +38,6 @@ class Start:
         """Return the start rounded once more: as far from this as this is from the data."""
         return Start(tuple(f.blurred() for f in self.functions), self.nodes, self.sizes)
 
-    @property
-    def is_rounded(self) -> bool:
-        """Whether anything was rounded."""
-        return any(f.breaks or f.ends for f in self.functions)
-
     @staticmethod
     def met(
         system: TimeSystem,

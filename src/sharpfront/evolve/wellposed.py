@@ -10,7 +10,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Key
 from sharpfront.errors import ProblemError
-from sharpfront.initial import velocity_name
+from sharpfront.problem.initial import velocity_name
 
 if TYPE_CHECKING:
     from sharpfront.evolve.equations import Residual, TimeSystem

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, to_host
 from sharpfront.checks import did_you_mean, refusal
 from sharpfront.equation.expression import Expression
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.trace import trace
 from sharpfront.errors import DomainError, ProblemError
-from sharpfront.functionals import over_space
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.functionals import over_space
 
 _TRY = "sf.Data(x=xs, u=us, sigma=0.02)"
 # Integrals are taken to this share of the largest part of them.

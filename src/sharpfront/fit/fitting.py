@@ -14,7 +14,6 @@ from sharpfront.budget import tolerance
 from sharpfront.checks import explained, flag, function, listed, refusal
 from sharpfront.equation.opaque import function as sf_function
 from sharpfront.errors import ProblemError
-from sharpfront.family import Family, is_absent, require_numbers
 from sharpfront.fit.data import Data, Observed
 from sharpfront.fit.free import Free, as_free
 from sharpfront.fit.functions import (
@@ -40,6 +39,7 @@ from sharpfront.fit.result import UNLIKELY, Fit
 from sharpfront.fit.starts import Minimum, explored
 from sharpfront.fit.statistics import STRAIGHT, Spread, quantile, spread, unseen_words
 from sharpfront.problem import Problem
+from sharpfront.problem.family import Family, is_absent, require_numbers
 from sharpfront.progress import LOGGER
 
 # Rounds with ever tighter solves.

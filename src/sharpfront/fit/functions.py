@@ -21,9 +21,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, flag, refusal
 from sharpfront.equation.expression import Expression, Parameter
 from sharpfront.equation.opaque import OpaqueFunction, function
-from sharpfront.family import Bundle
 from sharpfront.fit.free import Free, Prior
 from sharpfront.problem import Problem
+from sharpfront.problem.family import Bundle
 
 # Centres of the process, and eigenvalues below this part of the largest that are left out.
 CENTRES, SMALLEST = 25, 1e-6

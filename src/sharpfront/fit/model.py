@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import SharpfrontError
-from sharpfront.family import Family
 from sharpfront.fit.data import Observed
 from sharpfront.fit.free import Free
+from sharpfront.problem.family import Family
 from sharpfront.solution import Solution
+from sharpfront.solution.approximation import Approximation
 from sharpfront.solve import solve
 
 # Between parameters that are farther apart, kernels are placed anew: a factor of two.

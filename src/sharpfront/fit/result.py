@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.approximation import Approximation, as_points
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, one_of, whole
 from sharpfront.errors import ProblemError
@@ -22,6 +21,7 @@ from sharpfront.fit.starts import Minimum
 from sharpfront.fit.statistics import Spread, misfit_probability, quantile, runs_probability
 from sharpfront.show.figures.figure import new_axes
 from sharpfront.solution import Solution
+from sharpfront.solution.approximation import Approximation, as_points
 
 # Below this a test of the misfit speaks against the model.
 UNLIKELY = 0.01

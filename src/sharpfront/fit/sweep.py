@@ -24,11 +24,11 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import explained, file_path, flag, function, refusal, whole
-from sharpfront.cluster import connected
 from sharpfront.errors import ProblemError
-from sharpfront.family import Family
 from sharpfront.fit.table import Row, Table, append_row, points_of, resumed_rows
+from sharpfront.leastsquares.cluster import connected
 from sharpfront.problem import Problem
+from sharpfront.problem.family import Family
 from sharpfront.progress import counted
 from sharpfront.solution import Solution
 from sharpfront.solve import solve

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sharpfront.checks import whole
 from sharpfront.errors import DomainError
 from sharpfront.geometry.domain import Points, Sampling
-from sharpfront.sobol import sobol
+from sharpfront.geometry.sobol import sobol
 
 # Beyond this many points the cost of thinning, count times candidates, is felt.
 _MOST_THINNED = 2000

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sharpfront.arrays import Array, namespace
-from sharpfront.device import Device
+from sharpfront.leastsquares.device import Device
 
 # Halves are taken of more columns than this, where there are so many matrices: on an H200 factors
 # and inverses of 4096 matrices with 256 columns take 8 ms that way and 25 by its library, of 512

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, namespace
-from sharpfront.device import Device
 from sharpfront.leastsquares.batched_factors import inverse_factors
+from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafRows
 from sharpfront.leastsquares.refinement import ROUNDING

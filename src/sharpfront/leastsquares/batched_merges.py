@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import Array, namespace, to_host
-from sharpfront.device import Device
 from sharpfront.leastsquares.batched_factors import inverse_factors
+from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.merges import Node
 

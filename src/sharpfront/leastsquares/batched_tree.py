@@ -8,10 +8,10 @@ from contextlib import suppress
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, to_host
-from sharpfront.device import Device
 from sharpfront.errors import DeviceMemoryError
 from sharpfront.leastsquares.batched_leaves import LeafBatch, Stack, eliminated
 from sharpfront.leastsquares.batched_merges import BatchedMerges
+from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 

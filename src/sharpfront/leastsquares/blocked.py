@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
 from sharpfront.arrays import Array, FloatArray, like, to_host
-from sharpfront.assemble import Block, LinearSystem
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
+from sharpfront.kernels.assemble import Block, LinearSystem
 from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.reflectors import Reflection
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from sharpfront.arrays import Array, namespace, zeros
-from sharpfront.assemble import LinearSystem
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
+from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.leastsquares.contract import Facts
 
 _ROUNDING = 2.0**-52

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.cluster import gathered, packed
+from sharpfront.leastsquares.cluster import gathered, packed
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.merges import Elimination, Front, Node, merged, substituted

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import LinearSystem
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
+from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.reflectors import reflected
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray
-from sharpfront.device import Device
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.leastsquares.batched_leaves import Stack, stacked
 from sharpfront.leastsquares.batched_tree import solved_on_device
 from sharpfront.leastsquares.contract import Facts
+from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.distributed_tree import solved_on_cluster
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves

@@ -17,10 +17,10 @@ from sharpfront.adapt.discover import Discovery, concentrated, smeared
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
-from sharpfront.line_problem import LineProblem
 from sharpfront.newton.damped import Newton, Rules, continued, newton
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.problem.line_problem import LineProblem
 
 # Cells of the first grid, and the fewest of later ones.
 FIRST, CELLS = 200, 200

@@ -14,10 +14,10 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError
-from sharpfront.line_problem import LinearCondition, LineProblem, Term
 from sharpfront.newton.cells import Cells, refined, step
 from sharpfront.newton.iterate import LineTable
 from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.problem.line_problem import LinearCondition, LineProblem, Term
 
 # Newton steps towards another solution.
 STEPS = 25

@@ -11,7 +11,7 @@ from sharpfront.adapt.doubt import near_singular
 from sharpfront.adapt.resolve import Checked, ResolveState
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome
-from sharpfront.line_problem import LineProblem
+from sharpfront.problem.line_problem import LineProblem
 
 # A vanishing eigenvalue comes out of cells as their error, a hundredth or less: amplification above
 # this is looked at again.

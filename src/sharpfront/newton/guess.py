@@ -12,7 +12,6 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
-from sharpfront.initial import StateReader
 from sharpfront.newton.iterate import (
     Constants,
     Iterate,
@@ -21,6 +20,7 @@ from sharpfront.newton.iterate import (
 )
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.problem import Problem
+from sharpfront.problem.initial import StateReader
 from sharpfront.solution import Solution
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.equation.expression import evaluate as evaluate_expression
@@ -23,6 +22,7 @@ from sharpfront.maps import chain
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.piece import Piece
 from sharpfront.pieces.tables import even_kernels
+from sharpfront.solution.approximation import Approximation
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline

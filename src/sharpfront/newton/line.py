@@ -23,11 +23,8 @@ from sharpfront.adapt.doubt import GROWN, amplification, growth, miscounted, nea
 from sharpfront.adapt.plan import even_plan, first_plan, within
 from sharpfront.adapt.resolve import Checked, ResolveState, crowded
 from sharpfront.adapt.subintervals import between_cuts
-from sharpfront.approximation import Approximation
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
-from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
-from sharpfront.line_problem import LineProblem
 from sharpfront.mixture import Mixture
 from sharpfront.newton.cells import Cells, First, approach_on_cells
 from sharpfront.newton.deflation import another
@@ -37,6 +34,9 @@ from sharpfront.newton.iterate import Interpolated, Iterate, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.progress import Move, Progress, next_move, not_converged
 from sharpfront.problem import Problem
+from sharpfront.problem.line_problem import LineProblem
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.field import Estimate
 
 _CORRECTION = "the last correction of Newton's method, relative to max(1, max|u|)"
 _UNDETERMINED = "no error can be estimated, because the data do not determine the solution"

@@ -12,10 +12,10 @@ from sharpfront.equation.expression import Constant, Key, derivatives_in
 from sharpfront.equation.linearise import is_linear, tangent_terms
 from sharpfront.equation.program import Program
 from sharpfront.errors import EquationError, ProblemError
-from sharpfront.line_problem import Function, LinearCondition, LineProblem, ordinary
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
+from sharpfront.problem.line_problem import Function, LinearCondition, LineProblem, ordinary
 
 
 @dataclass(frozen=True, eq=False)

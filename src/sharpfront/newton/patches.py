@@ -19,7 +19,6 @@ from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
 from sharpfront.adapt.patchwork.certify import compared_points, noise_in
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
 from sharpfront.adapt.patchwork.suitable import lacking
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.newton.guess import constants
@@ -29,6 +28,7 @@ from sharpfront.newton.rough import SMALL, distance
 from sharpfront.newton.strategy import Turn
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation, split_weights
 
 # Rough solutions are sought on patches as for this tolerance at least: with the functions of looser
 # ones Newton's method did not converge for a cavity heated at Ra = 1e6, with these it did.

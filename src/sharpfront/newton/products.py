@@ -16,10 +16,8 @@ from sharpfront.adapt import ResolveSpace
 from sharpfront.adapt.axis_features import discover
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.space_state import SpaceAssessment, SpaceState
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
 from sharpfront.estimate.weak import UnsuitableError
-from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.newton.iterate import Iterate, Remembered
 from sharpfront.newton.mesh import MeshTable
@@ -28,6 +26,8 @@ from sharpfront.newton.rough import SMALL, distance
 from sharpfront.newton.strategy import Turn
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation, split_weights
+from sharpfront.solution.field import Estimate
 
 _AND_CHANGE = "; the last correction of Newton's method is added"
 

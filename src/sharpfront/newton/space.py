@@ -14,9 +14,7 @@ import numpy as np
 
 from sharpfront.adapt import Patches, ResolveSpace
 from sharpfront.adapt.contract import Proposal
-from sharpfront.approximation import Approximation
 from sharpfront.errors import Outcome
-from sharpfront.field import Estimate
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.newton.guess import Start
@@ -28,6 +26,8 @@ from sharpfront.newton.rough import Found, approach
 from sharpfront.newton.strategy import LinearStrategy
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.field import Estimate
 
 _NOT_CONVERGED = "no error can be estimated, because Newton's method did not converge"
 

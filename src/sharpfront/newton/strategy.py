@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sharpfront.adapt.contract import Proposal
-from sharpfront.approximation import Approximation
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.leastsquares import LeastSquares
@@ -15,6 +14,7 @@ from sharpfront.newton.iterate import Iterate
 from sharpfront.newton.progress import Progress
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
 
 
 class Corrector(Protocol):

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.conditions import Stated
 from sharpfront.equation.expression import (
     Constant,
     Coordinate,
@@ -31,9 +30,10 @@ from sharpfront.equation.expression import (
     derivatives_in,
 )
 from sharpfront.equation.linearise import LinearForm, Term, is_linear, substitute, tangent_terms
-from sharpfront.family import Forcing
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.problem import Problem
+from sharpfront.problem.conditions import Stated
+from sharpfront.problem.family import Forcing
 
 _S = TypeVar("_S", bound=Stated)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sharpfront.adapt.contract import Proposal
 from sharpfront.arrays import blas_threads, to_host
-from sharpfront.assemble import assemble
+from sharpfront.kernels.assemble import assemble
 from sharpfront.problem import Problem
 
 # Heavy enough that the imitation is one at both ends to seven digits.

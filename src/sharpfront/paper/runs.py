@@ -13,7 +13,6 @@ import numpy as np
 from sharpfront.adapt import Adaptor
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.paper import residual_density
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, to_host
 from sharpfront.catalog import Feature, graded_points, max_error, mixture_share, uniform_rmse
 from sharpfront.errors import OutcomeKind
@@ -25,6 +24,7 @@ from sharpfront.paper.cases import NEAR, Case
 from sharpfront.paper.constant import expected_level
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
+from sharpfront.solution.approximation import Approximation
 from sharpfront.solve import solve
 
 TOL = 1e-8

@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.line_problem import IntegralTerm, LineProblem, Term, value
 from sharpfront.maps import chain
 from sharpfront.pieces import tables
 from sharpfront.pieces.coordinate import Coordinate, Points
 from sharpfront.pieces.tables import Table
+from sharpfront.problem.line_problem import IntegralTerm, LineProblem, Term, value
 
 
 @dataclass(frozen=True, eq=False)

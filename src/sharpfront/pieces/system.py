@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.assemble import Block, LinearSystem, unit_rows
 from sharpfront.errors import ProblemError
-from sharpfront.line_problem import IntegralTerm, LinearCondition, LineProblem
+from sharpfront.kernels.assemble import Block, LinearSystem, unit_rows
 from sharpfront.pieces import tables
 from sharpfront.pieces.basis import PiecewiseBasis
 from sharpfront.pieces.coordinate import Points
 from sharpfront.pieces.piece import Piece, end_rows, integral_row, operator_rows, term_row
+from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem
 
 # Weight of conditions and ties on unit rows: 1e6 costs digits, 10 leaves them soft.
 HEAVY = 100.0

@@ -17,8 +17,8 @@ from sharpfront.equation.names import unreachable
 from sharpfront.equation.text import meant_by, parse, unknowns_in
 from sharpfront.errors import EquationError, SharpfrontError
 from sharpfront.geometry.shape import Shape
-from sharpfront.initial import time_order, velocity_name
 from sharpfront.problem import At, Integral, Problem, at, integral
+from sharpfront.problem.initial import time_order, velocity_name
 from sharpfront.problem_file.lines import KeyPath
 from sharpfront.problem_file.mistakes import Book
 from sharpfront.problem_file.names import (

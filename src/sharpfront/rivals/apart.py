@@ -22,7 +22,7 @@ import numpy as np
 from sharpfront.arrays import blas_threads
 from sharpfront.rivals.contract import Found, Rival, Setting, Subject
 
-Judge = Callable[[Found], float]
+Judging = Callable[[Found], float]
 # Seconds that the first run of a process may take on top of its own.
 _LOADING = 20.0
 # What a run may take beyond its limit before it is cut off: methods that look at the time
@@ -54,7 +54,7 @@ class Apart:
     # Who, what, and who measures.
     rival: Rival
     subject: Callable[[], Subject]
-    judge: Judge
+    judge: Judging
     _process: Any = field(default=None, repr=False)
     _pipe: Any = field(default=None, repr=False)
     _first: tuple[Setting, int, float] | None = field(default=None, repr=False)

@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.approximation import Approximation, as_points, split_weights
 from sharpfront.arrays import FloatArray
-from sharpfront.basis import Basis
 from sharpfront.equation.expression import Derivative, Expression, derivatives_in, evaluate
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.values import environment
 from sharpfront.geometry import Domain
 from sharpfront.geometry.spacetime import SpaceTime
-from sharpfront.initial import time_order, velocity_name
+from sharpfront.kernels.basis import Basis
 from sharpfront.problem import Problem
+from sharpfront.problem.initial import time_order, velocity_name
 from sharpfront.rivals.contract import Described, Found, Subject, has_integrals
+from sharpfront.solution.approximation import Approximation, as_points, split_weights
 
 # Newton's steps at most; twice as many changed no race.
 _STEPS = 30

@@ -12,8 +12,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Apply, Expression, ordered
-from sharpfront.initial import InitialState, StateReader
 from sharpfront.problem import IntegralCondition, Problem
+from sharpfront.problem.initial import InitialState, StateReader
 
 Field = Callable[..., Any]
 # The one unknown as a function of the coordinates, or functions by the unknowns' names.

@@ -20,7 +20,7 @@ _STEPS, _SETTLED = 20, 1e-11
 # Unknowns at which refining ends.
 SIZES = (300, 1000, 3000, 10_000, 30_000, 100_000)
 # The part of the cells that is refined: fewer need more passes than they save.
-_MARKED = 0.3
+_MARKED_SHARE = 0.3
 
 
 def weak_refusal(problem: Problem, most: int) -> str:
@@ -233,7 +233,7 @@ def _refined(basis: Any, u: FloatArray) -> Any:
             np.add.at(recovered[i], corner, along)
     recovered /= count
     gaps = sum(np.sum((recovered[:, corner] - slope) ** 2, axis=0) for corner in cells)
-    marked = np.argsort(gaps * volumes)[-max(1, round(_MARKED * len(volumes))) :]
+    marked = np.argsort(gaps * volumes)[-max(1, round(_MARKED_SHARE * len(volumes))) :]
     return basis.mesh.refined(marked)
 
 

@@ -29,7 +29,7 @@ def _refusal(problem: Problem) -> str:
 
 
 @dataclass(frozen=True)
-class Pielm(Described):
+class MixturePielm(Described):
     """One of our two adaptors, with settings of its own."""
 
     adaptor: Callable[..., Adaptor] = Paper
@@ -52,7 +52,7 @@ class Pielm(Described):
 
 _PAPER = "Learning Where the Physics Is, arXiv 2603.06287"
 # Settings of the paper's Table 2, and wider kernels.
-GMM_PIELM = Pielm(
+GMM_PIELM = MixturePielm(
     "gmm-pielm",
     "GMM-PIELM",
     _PAPER,
@@ -64,7 +64,7 @@ GMM_PIELM = Pielm(
     ),
 )
 # Even random kernels of one width, fixed rows.
-RBF_PIELM = Pielm(
+RBF_PIELM = MixturePielm(
     "rbf-pielm",
     "RBF-PIELM",
     f"the baseline of {_PAPER}",

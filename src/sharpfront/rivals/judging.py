@@ -26,7 +26,7 @@ from sharpfront.solution import Solution
 from sharpfront.solve import SPACE_TOLERANCE, TOLERANCE
 
 # Test points that are looked at; more of the catalogue's are drawn from.
-_POINTS = 4000
+_JUDGED_AT = 4000
 # A reference is asked for these parts of the usual tolerance, until one is met.
 _TIGHTER = (1e-2, 1e-1, 1.0)
 # Seconds of the processor that a reference may take for each second of a method.
@@ -89,13 +89,13 @@ def _points(
     elif reference is not None:
         found = following_points(reference, name)
     elif isinstance(domain, SpaceTime):
-        found = domain.sample(_POINTS, "quasi")
+        found = domain.sample(_JUDGED_AT, "quasi")
     else:
-        found = cloud(domain, _POINTS)
+        found = cloud(domain, _JUDGED_AT)
     since = reference.error_estimate_since if reference is not None else None
     inside = domain.contains(found)
     found = found[inside if since is None else inside & (found[:, -1] >= since)]
-    few = min(len(found), _POINTS)
+    few = min(len(found), _JUDGED_AT)
     return found[np.sort(np.random.default_rng(0).choice(len(found), few, replace=False))]
 
 

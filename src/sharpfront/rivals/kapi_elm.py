@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
-from sharpfront.basis import KernelBasis
 from sharpfront.geometry import Domain
 from sharpfront.kernels import Gaussian
+from sharpfront.kernels.basis import KernelBasis
 from sharpfront.rivals.collocation import (
     AtPoints,
     Held,
@@ -30,6 +29,7 @@ from sharpfront.rivals.collocation import (
     region,
 )
 from sharpfront.rivals.contract import Found, Setting, Subject
+from sharpfront.solution.approximation import Approximation
 
 # Bumps of the distribution, and the narrowest of them in parts of the domain.
 _BUMPS, _NARROWEST = 2, 1e-6

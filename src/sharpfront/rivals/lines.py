@@ -21,8 +21,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Constant, derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.equation.values import environment, form_values
-from sharpfront.initial import velocity_name
 from sharpfront.problem import Problem
+from sharpfront.problem.initial import velocity_name
 from sharpfront.rivals.contract import Described, Found, Setting, Subject
 
 # Order of the differences, and degree of the splines between the points.

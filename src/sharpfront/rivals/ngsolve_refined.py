@@ -22,7 +22,7 @@ from sharpfront.rivals.contract import Described, Found, Setting, Subject, trans
 from sharpfront.rivals.elements import SIZES, WeakForm, weak_refusal
 
 # Cells whose recovered gradient differs by more than this share of the largest are refined.
-_MARKED = 0.25
+_MARKED_FROM = 0.25
 # NumPy's functions by NGSolve's names; what is not here NGSolve does not have.
 _KNOWN = {
     **{n: n for n in ("exp", "sin", "cos", "tan", "sqrt", "log", "cosh", "sinh")},
@@ -122,7 +122,7 @@ class NgSolve(Described):
             recovered.Set(ng.grad(found))
             gap = recovered - ng.grad(found)
             marks = np.asarray(ng.Integrate(gap * gap, mesh, ng.VOL, element_wise=True))
-            mesh.ngmesh.Elements2D().NumPy()["refine"] = marks > _MARKED * marks.max()
+            mesh.ngmesh.Elements2D().NumPy()["refine"] = marks > _MARKED_FROM * marks.max()
             mesh.Refine()
         return lambda x, y: np.asarray(found(mesh(np.ravel(x), np.ravel(y)))).reshape(np.shape(x))
 

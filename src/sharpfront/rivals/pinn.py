@@ -24,7 +24,7 @@ from sharpfront.problem import Problem
 from sharpfront.rivals.collocation import Held, held_at, per_face, refusal_of, region
 from sharpfront.rivals.contract import Described, Found, Setting, Subject
 
-_POINTS = 1000
+_TRAINED_AT = 1000
 # Torch's functions by NumPy's names, where they differ.
 _OTHER_NAMES = {"divide": "true_divide", "power": "pow", "absolute": "abs", "arctan": "atan"}
 # Steps of Adam before L-BFGS takes over, in parts of the time.
@@ -111,9 +111,9 @@ class _Training:
         for i, (a, b) in enumerate(pairwise(sizes)):
             layers += [torch.nn.Linear(a, b), torch.nn.Tanh()] if i < 3 else [torch.nn.Linear(a, b)]
         self.network = torch.nn.Sequential(*layers)
-        inside = domain.sample(_POINTS, "quasi", seed)
-        held = held_at(problem, inside, per_face(_POINTS, len(low)), seed)
-        self.rows = [_Row(torch, problem, h, r) for h in held for r in h.residuals]
+        inside = domain.sample(_TRAINED_AT, "quasi", seed)
+        held = held_at(problem, inside, per_face(_TRAINED_AT, len(low)), seed)
+        self.rows = [_TrainedRow(torch, problem, h, r) for h in held for r in h.residuals]
 
     def outputs(self, points: Any) -> Any:
         """Return all unknowns at points (m, d)."""
@@ -171,7 +171,7 @@ class _Training:
         return at
 
 
-class _Row:
+class _TrainedRow:
     """A residual at its points, evaluated by torch where it depends on the unknowns."""
 
     def __init__(self, torch: Any, problem: Problem, held: Held, residual: Expression) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sharpfront.rivals.apart import Apart, Judge, Run
+from sharpfront.rivals.apart import Apart, Judging, Run
 from sharpfront.rivals.contract import Rival, Setting, Subject
 
 # A timing is the median of at least so many runs, where that costs no more than the search did.
@@ -95,7 +95,7 @@ class Lane:
 def race(
     rival: Rival,
     subject: Callable[[], Subject],
-    judge: Judge,
+    judge: Judging,
     *,
     seconds: float,
     seeds: Sequence[int],

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from sharpfront.arrays import FloatArray
-from sharpfront.basis import KernelBasis
 from sharpfront.geometry import Domain
 from sharpfront.kernels import Gaussian
+from sharpfront.kernels.basis import KernelBasis
 from sharpfront.rivals.collocation import (
     AtPoints,
     as_functions,

@@ -17,7 +17,7 @@ from sharpfront.arrays import Array, FloatArray, namespace, to_host
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import gauss, product_weights
 from sharpfront.bases.patch import Patch
-from sharpfront.device import Device
+from sharpfront.leastsquares.device import Device
 from sharpfront.maps import AxisMap
 from sharpfront.rows.equation_rows import sources_of
 from sharpfront.rows.measure import TINY, Measure, lightest

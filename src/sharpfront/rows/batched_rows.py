@@ -9,8 +9,8 @@ import numpy as np
 
 from sharpfront.arrays import Array
 from sharpfront.bases.patch import Patch
-from sharpfront.device import Device
 from sharpfront.leastsquares.batched_leaves import Stack, at_once
+from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import Tie
 from sharpfront.leastsquares.tree import TreeElimination

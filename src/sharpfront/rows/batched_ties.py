@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import Array, FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.device import Device
+from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.maps import AxisMap
 from sharpfront.rows.batched_equations import felt_units

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from sharpfront.bases.patch import Patch
-from sharpfront.device import Device
 from sharpfront.leastsquares.batched_leaves import Stack
+from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.leaves import LeafRows
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.leastsquares.tree import TreeElimination

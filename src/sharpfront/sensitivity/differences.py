@@ -7,18 +7,17 @@ residuals in no smooth way, yet mostly the solution in a smooth one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joined import JoinedBasis
 from sharpfront.errors import DomainError, Outcome, OutcomeKind
-from sharpfront.field import Estimate
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.solution import Solution
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.field import Estimate
 
 # Factors of the four solutions of a difference of fourth order, at -2h, -h, h, 2h, times 12 h; and
 # of the second, whose distance from it bounds what is left out.
@@ -27,7 +26,7 @@ FOURTH = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
 SECOND = np.array([0.0, -0.5, 0.5, 0.0])
 # Points at which the two are compared.
 _POINTS = 2000
-_MEANING = (
+_BY_DIFFERENCES = (
     "distance of differences of second and of fourth order, of solutions at four values of the "
     "parameter, and the estimated errors of these over the step; relative to max(1, max|v|)"
 )
@@ -63,18 +62,18 @@ def differenced(
     failed = next((o.outcome for o in others if not o.converged), None)
     detail = f"Differences of solutions at four values of {name}, {step:.1e} apart."
     outcome = Outcome(kind, detail, "" if kind is OutcomeKind.CONVERGED else _REMEDY)
-    return replace(
-        solution,
-        approximation=fourth,
-        estimate=Estimate(error, _MEANING),
-        outcome=failed or outcome,
-        tol=tol,
-        history=(),
-        diagnostics={},
-        problem=None,
-        checkpoint=None,
-        member=None,
-    )
+    return of_its_own(solution, fourth, Estimate(error, _BY_DIFFERENCES), failed or outcome, tol)
+
+
+def of_its_own(
+    solution: Solution,
+    approximation: Approximation,
+    estimate: Estimate,
+    outcome: Outcome,
+    tol: float,
+) -> Solution:
+    """Return an approximation as a solution that knows no problem, with no history."""
+    return Solution(approximation, solution.domain, estimate, outcome, tol, (), {})
 
 
 _REMEDY = "Solve with a smaller tol, so that differences over smaller steps can be taken."

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.equation.linearise import substitute
 from sharpfront.errors import Outcome, OutcomeKind
@@ -25,14 +24,16 @@ from sharpfront.evolve.equations import Residual, TimeSystem, outward, time_syst
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.stage_system import StageSystem
-from sharpfront.family import Forcing
 from sharpfront.pieces.elements import Reference, reference
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.radau import STAGES, diagonal, left_out, stage_nodes
 from sharpfront.pieces.slabs import Slab, SlabBasis
+from sharpfront.problem.family import Forcing
+from sharpfront.sensitivity.differences import of_its_own
 from sharpfront.solution import Estimate, Solution
+from sharpfront.solution.approximation import Approximation
 
-_MEANING = (
+_IN_TIME = (
     "the largest change at any moment if the same is solved with elements of a higher degree, with "
     "what polynomials in time leave out, and the solution's own error over the size of the "
     "parameter; relative to max(1, max|v|)"
@@ -108,18 +109,8 @@ def _checked(
     detail = f"Estimated error {error:.1e}, on the mesh of the solution."
     remedy = "" if met else "Solve with a smaller tol."
     kind = OutcomeKind.CONVERGED if met else OutcomeKind.UNRESOLVED
-    return replace(
-        solution,
-        approximation=found,
-        estimate=Estimate(error, _MEANING, solution.error_estimate_since),
-        outcome=Outcome(kind, detail, remedy),
-        tol=tol,
-        history=(),
-        diagnostics={},
-        problem=None,
-        checkpoint=None,
-        member=None,
-    )
+    estimate = Estimate(error, _IN_TIME, solution.error_estimate_since)
+    return of_its_own(solution, found, estimate, Outcome(kind, detail, remedy), tol)
 
 
 def _slabs(solution: Solution) -> tuple[Slab, ...]:

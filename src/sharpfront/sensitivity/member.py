@@ -10,15 +10,22 @@ import numpy as np
 
 from sharpfront.adapt.again import again
 from sharpfront.adapt.turn import turn
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import tolerance
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
-from sharpfront.family import Along, Bundle, Family, Forcing, require_numbers, same_but_numbers
+from sharpfront.problem.family import (
+    Along,
+    Bundle,
+    Family,
+    Forcing,
+    require_numbers,
+    same_but_numbers,
+)
 from sharpfront.sensitivity.differences import combined, differenced
 from sharpfront.sensitivity.march import checked_march, marched, suits_march
 from sharpfront.sensitivity.steady import Kept, Sides, resolved, tangent_problems, unchecked
 from sharpfront.solution import Solution
+from sharpfront.solution.approximation import Approximation
 
 # What is asked of a sensitivity beside the solution's tolerance: nobody needs more digits of it.
 LEAST_TOL = 1e-6

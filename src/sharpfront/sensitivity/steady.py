@@ -17,18 +17,18 @@ import numpy as np
 from sharpfront.adapt import Adaptor
 from sharpfront.adapt.again import again
 from sharpfront.adapt.turn import Step, turn
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.assemble import LinearSystem
-from sharpfront.basis import Basis
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
-from sharpfront.family import Forcing
-from sharpfront.field import Estimate
+from sharpfront.kernels.assemble import LinearSystem
+from sharpfront.kernels.basis import Basis
 from sharpfront.leastsquares import ManySided
 from sharpfront.newton.iterate import Remembered
 from sharpfront.newton.tangent import Tangent, highest_order
 from sharpfront.problem import Problem
+from sharpfront.problem.family import Forcing
 from sharpfront.solution import Solution
+from sharpfront.solution.approximation import Approximation, split_weights
+from sharpfront.solution.field import Estimate
 
 _SHARED = "The error of the solution is too large for the derivative that is asked for."
 _SHARE = "; the solution's own error, over the size of the parameter, is added"

@@ -10,8 +10,8 @@ import numpy as np
 from sharpfront.arrays import blas_threads
 from sharpfront.checks import explained, finite, refusal, whole
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.field import Estimate
 from sharpfront.solution import Solution
+from sharpfront.solution.field import Estimate
 from sharpfront.spectrum.line_modes import line_modes
 from sharpfront.spectrum.modes import Mode, Modes
 from sharpfront.spectrum.plane_modes import plane_modes

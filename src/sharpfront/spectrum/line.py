@@ -22,9 +22,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, norms
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.conditions import PointCondition
 from sharpfront.errors import ProblemError
 from sharpfront.maps import AxisMap
+from sharpfront.problem.conditions import PointCondition
 from sharpfront.spectrum.statement import (
     Complex,
     SpectralForm,

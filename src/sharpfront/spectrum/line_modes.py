@@ -41,7 +41,7 @@ ROUNDS, LOWERED = 40, 0.05
 # Tails that fall by less than this factor over a third of the weights are not resolved by more.
 STEEP = 5.0
 # Positions of a piece at which modes are compared and zeros counted.
-COMPARED = 33
+ALONG = 33
 
 
 def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, most: int) -> Modes:
@@ -174,7 +174,7 @@ def _rough(statement: SpectralProblem, edges: FloatArray) -> NDArray[np.bool_]:
 
 def _sizes(pencil: LinePencil, weights: Sequence[Sequence[Complex]]) -> FloatArray:
     """Return the largest value of each unknown of a mode, (unknowns,)."""
-    values = pencil.sampled(weights, np.linspace(-1.0, 1.0, COMPARED))
+    values = pencil.sampled(weights, np.linspace(-1.0, 1.0, ALONG))
     return np.asarray(np.abs(values).max(axis=(1, 2)))
 
 
@@ -244,7 +244,7 @@ def _compared(
 
 def _shapes(pencil: LinePencil, found: Sequence[Found]) -> list[tuple[Candidate, Complex]]:
     """Return eigenvalues with weights by name and values at the same places of all pieces."""
-    z, names = np.linspace(-1.0, 1.0, COMPARED), pencil.statement.problem.unknowns
+    z, names = np.linspace(-1.0, 1.0, ALONG), pencil.statement.problem.unknowns
     out = []
     for each in found:
         weights = pencil.weights(each.vector)

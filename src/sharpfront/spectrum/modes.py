@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
-from sharpfront.basis import Basis
+from sharpfront.kernels.basis import Basis
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.result import IMAG, REAL
 from sharpfront.spectrum.statement import Complex
 

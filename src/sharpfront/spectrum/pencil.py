@@ -16,7 +16,7 @@ from sharpfront.spectrum.statement import Complex
 # Up to so many columns all eigenvalues are found at once, beyond by Arnoldi's method.
 DENSE = 500
 # Values beside those that are wanted, of Arnoldi's method.
-BESIDE = 8
+SPARE = 8
 _EPS = float(np.finfo(float).eps)
 
 
@@ -46,10 +46,10 @@ def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Found]:
         step = ssl.LinearOperator((n, n), matvec=lambda v: lu.solve(b @ v), dtype=kind)
         # A start that is the same every time.
         first = np.cos(np.arange(n) * 1.7) + 0.3
-        wanted = min(count + BESIDE, n - 3)
+        wanted = min(count + SPARE, n - 3)
         found, vectors = ssl.eigs(step, k=wanted, v0=first.astype(kind), ncv=3 * wanted + 20)
     keep = np.flatnonzero(np.abs(found) > 1e-13 * np.abs(found).max())
-    order = keep[np.argsort(-np.abs(found[keep]), kind="stable")][: count + BESIDE]
+    order = keep[np.argsort(-np.abs(found[keep]), kind="stable")][: count + SPARE]
     size = matrices[0].shape[0]
     return [Found(complex(shift + 1.0 / found[i]), vectors[:size, i], np.inf) for i in order]
 

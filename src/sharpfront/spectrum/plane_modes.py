@@ -13,11 +13,11 @@ from sharpfront.adapt.patchwork.refine import functions_of, richer
 from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.state import PatchState, tails_in
 from sharpfront.adapt.patchwork.tails import Tails
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
 from sharpfront.rows.pencil_rows import PencilRows
+from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.modes import (
     Candidate,
     Mode,
@@ -37,7 +37,7 @@ from sharpfront.spectrum.statement import Complex, SpectralProblem
 
 SEED = 42
 # Vectors beside those that are wanted.
-BESIDE = 3
+SPARE_MODES = 3
 # How well values satisfy the operator while patches change, and at last as a share of tol.
 LOOSE, TIGHT = 1e-5, 1e-2
 # Rounds of refinement, and certified errors in a row that brought nothing before it ends.
@@ -54,7 +54,7 @@ SINGULAR = 3.0
 # are this close. Modes of close values that are not one differ by much more.
 MIXED, ALIKE = 0.1, 1e-2
 # Places at which modes are compared.
-COMPARED = 4000
+MOST_POINTS = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class _Search:
         """Return the modes on a state's patches."""
         patches = tuple(c.patch for c in state.cells)
         pencil = PlanePencil(self.rows, state.tiling, patches, weight, self.scale)
-        count = (self.k + BESIDE) * (1 + self.pairs)
+        count = (self.k + SPARE_MODES) * (1 + self.pairs)
         if before is None:
             start = smooth_start(pencil, count, SEED)
         elif before.pencil.patches == patches:
@@ -209,7 +209,7 @@ class _Search:
         fine = self._level(finer, self.level, miss)
         other = self._level(finer, fine, miss, SETTINGS.heavier)
         basis, base = basis_of(fine.pencil.patches), basis_of(self.level.pencil.patches)
-        points = base.centres[:: max(1, base.size // COMPARED)]
+        points = base.centres[:: max(1, base.size // MOST_POINTS)]
         points = points[self.statement.problem.domain.contains(points)]
         zero = (0, 0)
 

@@ -18,7 +18,6 @@ from functools import reduce
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.conditions import Condition
 from sharpfront.equation.differentiation import partial_derivative
 from sharpfront.equation.expression import (
     IMAGINARY,
@@ -34,6 +33,7 @@ from sharpfront.equation.trace import Symbols
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import ProblemError
 from sharpfront.problem import Problem
+from sharpfront.problem.conditions import Condition
 from sharpfront.spectrum.result import IMAG, REAL
 from sharpfront.spectrum.statement import SpectralForm, SpectralProblem, powers_of
 

@@ -10,13 +10,13 @@ from sharpfront.adapt.patchwork.cuts import Cell, rings
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tiling import tiling_of
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import OutcomeKind
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
 from sharpfront.rows.patch_rows import PatchRows
+from sharpfront.solution.approximation import Approximation, split_weights
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import Patches
 from sharpfront.adapt.patchwork.soft import soft_mode
-from sharpfront.approximation import Approximation, split_weights
+from sharpfront.solution.approximation import Approximation, split_weights
 
 NU = 0.3
 

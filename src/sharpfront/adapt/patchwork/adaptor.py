@@ -48,7 +48,6 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import SoftMode, Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.adapt.patchwork.waves import Waves
-from sharpfront.approximation import Approximation
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
@@ -56,6 +55,7 @@ from sharpfront.leastsquares.traces import Tree
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
+from sharpfront.solution.approximation import Approximation
 
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
 # 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.

@@ -41,13 +41,13 @@ from sharpfront.adapt.patchwork.vertices import (
     touches,
 )
 from sharpfront.adapt.patchwork.waves import Waves, holding, lost
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.rows.measure import lightest
 from sharpfront.rows.patch_rows import PatchRows
+from sharpfront.solution.approximation import Approximation, split_weights
 
 # Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
 COMPARED = tuple((-np.cos(np.pi * np.arange(8) / 7)).tolist())

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Expression
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
 
 # Positions on each axis of a patch at which the residual is looked at.
 _CHECKED = np.array([-0.9, -0.4, 0.3, 0.8])

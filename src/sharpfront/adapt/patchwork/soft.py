@@ -17,9 +17,9 @@ from sharpfront.adapt.patchwork.certify import compared_values, noise_in
 from sharpfront.adapt.patchwork.state import MOVING, PatchState, corner_flags, tolerance_of
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import SoftMode, tails_of
-from sharpfront.approximation import Approximation, split_weights
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
+from sharpfront.solution.approximation import Approximation, split_weights
 
 # Weights of a mode are asked to be smaller by this factor at once: they grow as it is set free.
 AT_ONCE = 0.01

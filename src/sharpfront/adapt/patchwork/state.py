@@ -21,7 +21,6 @@ from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.tails import SoftMode, Tails, tails_of
 from sharpfront.adapt.patchwork.waves import Waves
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
@@ -30,6 +29,7 @@ from sharpfront.geometry import Box
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
+from sharpfront.solution.approximation import Approximation
 
 # Where comparisons of solutions are trusted, however loose the tolerance is.
 SURE = 1e-2

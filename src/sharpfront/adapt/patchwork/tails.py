@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.settings import SETTINGS
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Frame
 from sharpfront.bases.joint import is_joint, leading_degrees
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.solution.approximation import Approximation
 
 # Weights below this share of the largest are rounding.
 ROUNDING = 3e-14

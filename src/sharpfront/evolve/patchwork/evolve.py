@@ -11,8 +11,8 @@ from sharpfront.adapt.patchwork.data import crossings
 from sharpfront.adapt.patchwork.refine import Limits
 from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.tiling import tiling_of
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
+from sharpfront.bases.in_time import PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along
@@ -30,10 +30,10 @@ from sharpfront.evolve.time_events import Agenda, agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
-from sharpfront.patches_in_time import PatchworkInTime
 from sharpfront.pieces.radau import STAGES
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
+from sharpfront.solution.approximation import Approximation
 
 MAX_KERNELS, FEWEST_KERNELS = 40_000, 200
 # Points spread over the domain at which initial states are looked at besides those of patches.

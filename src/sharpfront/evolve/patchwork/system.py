@@ -25,8 +25,8 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.linearise import Term, is_linear, tangent_terms
 from sharpfront.equation.values import at_points, environment
-from sharpfront.initial import time_order, velocity_name
 from sharpfront.problem import PointCondition, Problem
+from sharpfront.problem.initial import time_order, velocity_name
 
 Orders = tuple[int, int]
 # The highest derivative by time.

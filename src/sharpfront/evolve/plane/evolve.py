@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.approximation import Approximation
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
@@ -36,6 +35,7 @@ from sharpfront.pieces.plane.moving import AxisMap
 from sharpfront.pieces.radau import STAGES
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
+from sharpfront.solution.approximation import Approximation
 
 MAX_KERNELS = 3000
 # Components along each axis: tried are none up to these.

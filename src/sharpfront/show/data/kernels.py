@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray, to_host
-from sharpfront.basis import PlacedBasis
+from sharpfront.bases.in_time import PatchworkInTime
+from sharpfront.kernels.basis import PlacedBasis
 from sharpfront.mixture import Mixture
-from sharpfront.patches_in_time import PatchworkInTime
 from sharpfront.pieces import tables
 from sharpfront.pieces.plane.basis import PlaneInTime, placed
 from sharpfront.pieces.slabs import SlabBasis

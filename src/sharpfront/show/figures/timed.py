@@ -16,8 +16,7 @@ from sharpfront.show.data.quantity import residual_of, summary, unknown_of
 from sharpfront.show.data.section import Section, section
 from sharpfront.show.data.snapshot import TIME
 from sharpfront.show.data.spacetime import passages, raster_in_time
-from sharpfront.show.figures import course as history
-from sharpfront.show.figures import panels
+from sharpfront.show.figures import course, panels
 from sharpfront.show.figures.film import film_panels
 from sharpfront.show.figures.line import curve_style
 from sharpfront.show.figures.panels import Panel, Wish
@@ -216,9 +215,9 @@ def _course(wish: Wish) -> list[Panel]:
     times = {k: v for k, v in ranges(wish).items() if k == TIME}
     ends = section(wish.solution.domain, wish.names, times).window[:, -1]
     draws: tuple[Callable[..., None], ...] = (
-        history.draw_error,
-        history.draw_steps,
-        history.draw_counts,
+        course.draw_error,
+        course.draw_steps,
+        course.draw_counts,
     )
     span = (float(ends[0]), float(ends[1]))
     return [Panel(partial(draw, solution=wish.solution, span=span), size=_STAIRS) for draw in draws]

@@ -1,0 +1,31 @@
+"""What the user states: domain, equation, conditions, the state at the start, families."""
+
+from sharpfront.problem.conditions import (
+    At,
+    Condition,
+    Integral,
+    IntegralCondition,
+    Jump,
+    JumpCondition,
+    PointCondition,
+    Residual,
+    at,
+    integral,
+    jump,
+)
+from sharpfront.problem.problem import Problem
+
+__all__ = [
+    "At",
+    "Condition",
+    "Integral",
+    "IntegralCondition",
+    "Jump",
+    "JumpCondition",
+    "PointCondition",
+    "Problem",
+    "Residual",
+    "at",
+    "integral",
+    "jump",
+]

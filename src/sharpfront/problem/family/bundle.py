@@ -1,0 +1,98 @@
+"""Parameters that are weights of functions of a coordinate: all change the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sharpfront.arrays import FloatArray
+from sharpfront.checks import refusal
+from sharpfront.equation.differentiation import partial_derivative
+from sharpfront.equation.expression import (
+    Constant,
+    Coordinate,
+    Derivative,
+    Expression,
+    Leaf,
+    Parameter,
+    derivatives_in,
+)
+from sharpfront.equation.linearise import substitute
+from sharpfront.problem import Problem
+from sharpfront.problem.family.alike import residuals_of, same_domain
+from sharpfront.problem.family.forcing import Derive, Forcing, forcing_between
+
+# Names that no unknown can have: of a function that varies along each axis.
+_DIRECTIONS = tuple(f"direction {i}" for i in range(8))
+_AMOUNT = Parameter("amount of a direction")
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """Parameters that are weights of functions of a coordinate, all in one place of a problem."""
+
+    names: tuple[str, ...]  # the parameters
+    # Returns the problem for values of all parameters of the family with what it is given in
+    # addition to the sum of the functions; it is called with a coordinate.
+    varied: Callable[[Mapping[str, Any], Callable[[Any], Expression]], Problem]
+    # Returns a derivative of each function at positions, (n, p).
+    table: Callable[[FloatArray, int], FloatArray]
+
+    def along(self, problem: Problem, values: Mapping[str, Any]) -> list[Along] | None:
+        """Return what the functions and their derivatives do to all residuals.
+
+        Each weight changes a residual by sum_j G_j(x) phi^(j)(x), with G_j the same for all of
+        them. None where that is not so: the argument of the function is no coordinate.
+        """
+        if problem.time is not None:
+            return None
+        try:
+            traced = self.varied(values, _direction)
+        except Exception:
+            # Whatever the user's function makes of a symbol: with numbers it has worked.
+            return None
+        if traced.is_singular or not same_domain(problem, traced):
+            return None
+        highest: dict[str, int] = {}
+        for leaf in (leaf for r in residuals_of(traced) for leaf in derivatives_in(r)):
+            if leaf.unknown in _DIRECTIONS:
+                highest[leaf.unknown] = max(highest.get(leaf.unknown, 0), sum(leaf.orders))
+        return [
+            Along(_DIRECTIONS.index(n), k, forcing_between(traced, traced, _as_one(n, k), 1.0))
+            for n, most in highest.items()
+            for k in range(most + 1)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """What residuals are multiplied by as one derivative of a bundle's functions along an axis."""
+
+    axis: int
+    order: int
+    forcing: Forcing
+
+
+def _direction(x: Any) -> Expression:
+    """Return a symbol times a function of a coordinate that stays open."""
+    if not isinstance(x, Coordinate):
+        raise refusal("The argument of the function", "a coordinate", x)
+    unknown = _DIRECTIONS[x.coordinates.index(x.name)]
+    return _AMOUNT * Derivative(unknown, x.coordinates, (0,) * len(x.coordinates))
+
+
+def _as_one(name: str, order: int) -> Derive:
+    """Return the derivative along a direction's amount, with one derivative of it put to one."""
+
+    def put(leaf: Leaf) -> Expression:
+        if leaf is _AMOUNT:
+            return Constant(0.0)
+        if not isinstance(leaf, Derivative) or leaf.unknown not in _DIRECTIONS:
+            return leaf
+        own = leaf.orders[_DIRECTIONS.index(leaf.unknown)]
+        # Across its own axis the function does not change.
+        same = leaf.unknown == name and own == order == sum(leaf.orders)
+        return Constant(1.0 if same else 0.0)
+
+    return lambda e, _: substitute(partial_derivative(e, _AMOUNT.key), put)

@@ -1,0 +1,107 @@
+"""Integrals over a domain, over a part of its boundary, and over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.errors import DomainError
+from sharpfront.geometry import Domain, SpaceTime
+from sharpfront.geometry.curves import Curve, Piece, Spot
+from sharpfront.geometry.patches import Face
+from sharpfront.problem.line_problem import integrate
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.functionals.cells import BoxCell, total
+from sharpfront.solution.functionals.places import cells_of, line_edges, moments_of
+from sharpfront.solution.functionals.quantity import Known, Quantity, fluxes, one_or_all, quantities
+
+# Moments of a step at which what is integrated over time is looked at: solutions are polynomials
+# of degree three there.
+MOMENTS = 4
+# Cells along a smooth piece of boundary to begin with.
+ALONG = 32
+
+
+def integral(known: Known, of: Any = None, t: Any = None) -> Any:
+    """Return the integral over the domain; `Solution.integral` says how."""
+    moment = known.moment(t)
+    found = {
+        name: _over_time(known, quantity, lambda q, m: _over_space(known, q, m))
+        for name, quantity in quantities(known, of, moment).items()
+    }
+    return one_or_all(found)
+
+
+def flux(known: Known, part: str, coefficient: Any = 1.0, t: Any = None) -> Any:
+    """Return what passes a part of the boundary; `Solution.flux` says how."""
+    moment = known.moment(t)
+    pieces = known.space.smooth_pieces(part)
+    asked = fluxes(known, coefficient, moment)
+    found = {
+        name: _over_time(known, quantity, lambda q, m: _over_pieces(known, q, pieces))
+        for name, quantity in asked.items()
+    }
+    return one_or_all(found)
+
+
+def _over_time(
+    known: Known, quantity: Quantity, over: Callable[[Quantity, float | None], float]
+) -> float:
+    """Return what is found at the moment asked for, or its integral over all of them."""
+    if quantity.t is not None or not isinstance(known.domain, SpaceTime):
+        return over(quantity, quantity.t)
+    ends = moments_of(known.approximation, known.domain.time)
+    z, w = np.polynomial.legendre.leggauss(MOMENTS)
+    result = 0.0
+    for low, high in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        for share, weight in zip(z.tolist(), w.tolist(), strict=True):
+            t = 0.5 * (low * (1 - share) + high * (1 + share))
+            at = Quantity(quantity.approximation, quantity.expression, t)
+            result += 0.5 * (high - low) * weight * over(at, t)
+    return result
+
+
+def _over_space(known: Known, quantity: Quantity, t: float | None) -> float:
+    return over_space(quantity, known.approximation, known.space, t, known.tol)
+
+
+def over_space(
+    function: Callable[[FloatArray], FloatArray],
+    approximation: Approximation,
+    domain: Domain,
+    t: float | None,
+    tol: float,
+) -> float:
+    """Return the integral over a domain, at a moment, of what is made of an approximation."""
+    if domain.dimension == 1:
+        edges = line_edges(approximation, domain, t)
+        return integrate(lambda x: function(x[:, None]), edges[0], edges[-1], edges, tol)
+    return total(function, cells_of(approximation, domain), max(tol, 1e-13))
+
+
+def _over_pieces(known: Known, quantity: Quantity, pieces: Sequence[Piece]) -> float:
+    return sum(_over_piece(quantity, piece, max(known.tol, 1e-12)) for piece in pieces)
+
+
+def _over_piece(quantity: Quantity, piece: Piece, tol: float) -> float:
+    if isinstance(piece, Spot):
+        return float(quantity.on(piece.spread(1, 0))[0])
+    if isinstance(piece, Curve):
+        edges = np.linspace(0.0, piece.measure, ALONG + 1)
+
+        def along(arc: FloatArray) -> FloatArray:
+            return quantity.on(piece.at(arc))
+
+        return integrate(along, 0.0, piece.measure, edges, tol)
+    if isinstance(piece, Face):
+        face = piece
+        unit = BoxCell(np.zeros(face.parameters), np.ones(face.parameters))
+        return face.measure * total(lambda s: quantity.on(face.at(s)), [unit], tol)
+    raise DomainError(
+        "Fluxes through curved or cut faces in space are not there yet. A rough value: the mean of "
+        "the normal derivative at solution.domain.boundary(part, 10000), times "
+        "solution.domain.boundary_measure(part)."
+    )

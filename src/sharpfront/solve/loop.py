@@ -1,0 +1,359 @@
+"""The loop: place, assemble, solve, assess, adapt, stop.
+
+Patches, Newton's method and time are loaded when a problem needs them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sharpfront.adapt.contract import Adaptor, State
+from sharpfront.adapt.turn import Step, turn
+from sharpfront.arrays import blas_threads
+from sharpfront.budget import Budget
+from sharpfront.checks import did_you_mean, explained, flag, function, numbers_in, refusal
+from sharpfront.equation.expression import IMAGINARY, SPECTRAL
+from sharpfront.errors import ArgumentError, OutcomeKind, ProblemError
+from sharpfront.history import Record
+from sharpfront.kernels import Kernel
+from sharpfront.problem import Problem
+from sharpfront.problem.family import Family
+from sharpfront.progress import told
+from sharpfront.solution import Solution
+from sharpfront.solve.strategy import (
+    chosen,
+    is_line,
+    refuse,
+    settings_given,
+    with_device,
+    with_kernel,
+)
+
+# Tolerance of the solves on the way of a continuation.
+ON_THE_WAY = 1e-3
+# The last adaptor and its state.
+_Left = tuple[Any, Any]
+# What is asked for if nothing is said, in one dimension and beyond.
+TOLERANCE, SPACE_TOLERANCE = 1e-8, 1e-6
+
+
+@explained("sf.solve(problem, tol=1e-6)")
+def solve(
+    problem: Problem | Callable[..., Problem],
+    *,
+    tol: float | None = None,
+    guess: Any = None,
+    continuation: Sequence[float] | None = None,
+    max_kernels: int | None = None,
+    components: int | None = None,
+    seed: int = 42,
+    adaptor: Adaptor | None = None,
+    kernel: Kernel | str | None = None,
+    on_step: Callable[[Any], None] | None = None,
+    progress: bool = False,
+    resume: Solution | None = None,
+    device: str | None = None,
+    cluster: Any = None,
+    **parameters: Any,
+) -> Solution:
+    """Solve a problem.
+
+    Parameters
+    ----------
+    problem
+        Domain, equation and conditions; or a family of problems, a function of named parameters
+        that returns them: ``sf.solve(layer, nu=1e-2)`` gives a solution that knows its parameters
+        and has their `sensitivity`. With `continuation` a function of one parameter.
+    tol
+        Stop when the estimated error, relative to max(1, max|u|), is below this. By default 1e-8
+        in one dimension and 1e-6 beyond, where a digit costs more.
+    guess
+        Where a nonlinear problem starts: a function of the coordinates, a number, an array of
+        values on an even grid over the domain's bounds, ends included, or an earlier `Solution`;
+        for several unknowns a mapping from their names. Zero by default. Linear problems need
+        none.
+    continuation
+        Values of the parameter from an easy problem to the one that is meant, the last. Each
+        solution is the guess of the next; where that fails, values in between are tried.
+    max_kernels
+        Stop rather than use more kernels than this.
+    components
+        The most components of a mixture, where one is fitted.
+    seed
+        All randomness comes from it: the same seed gives the same bits. The default adaptor in
+        one dimension uses none.
+    adaptor
+        Who decides where kernels and rows go, with settings of its own; instead of `max_kernels`
+        and `components`.
+    kernel
+        Another profile than the Gaussian: ``"inverse-multiquadric"``, or an object with `name` and
+        `matrix`. It is for linear problems without time, solved once on broad kernels in even
+        places, or by `Uniform` or `Paper` as the adaptor; nothing else takes it.
+    on_step
+        Called with each `Record`, or in time each `TimeStep`, as it is made.
+    progress
+        Show a bar while solving, on standard error if that is a terminal.
+    resume
+        A solution in time that was interrupted or stopped: go on from there, to the same bits.
+    device
+        Where large systems on patches are solved: ``"cuda"`` for a card, through torch
+        (``pip install 'sharpfront[gpu]'``). By default what the variable SHARPFRONT_DEVICE names,
+        and otherwise the processor.
+    cluster
+        A ``dask.distributed.Client``, or the address of a scheduler: its workers solve large
+        systems on patches (``pip install 'sharpfront[distributed]'``).
+    **parameters
+        Values of the parameters of a family.
+
+    Returns
+    -------
+    Solution
+        Always, also where the tolerance was not met: look at ``solution.outcome``.
+    """
+    budget = Budget(max_kernels, components, tol, seed)
+    _check_options(adaptor, on_step, progress, resume)
+    if continuation is not None:
+        refuse("with continuation=", resume=resume)
+        return _continued(
+            problem,
+            continuation,
+            guess,
+            tol,
+            max_kernels=max_kernels,
+            components=components,
+            seed=seed,
+            adaptor=adaptor,
+            kernel=kernel,
+            on_step=on_step,
+            progress=progress,
+            device=device,
+            cluster=cluster,
+        )
+    how = _How(budget, guess, adaptor, kernel, on_step, progress, resume, device, cluster)
+    if _is_family(problem, parameters):
+        return _member(Family.of(problem), parameters, how)
+    stated, tol = _check(problem, budget)
+    return _solved(stated, tol, how)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _How:
+    """The options of a solve."""
+
+    budget: Budget
+    guess: Any
+    adaptor: Adaptor | None
+    kernel: Kernel | str | None
+    on_step: Callable[[Any], None] | None
+    progress: bool
+    resume: Solution | None
+    device: str | None
+    cluster: Any
+
+
+def _member(family: Family, parameters: Mapping[str, Any], how: _How) -> Solution:
+    """Return the solution of a member of a family, which knows its parameters."""
+    from sharpfront.sensitivity import Kept, Member
+
+    values = family.values(parameters)
+    stated, tol = _check(family(**values), how.budget)
+    solution, kept = _solved(stated, tol, how)
+
+    def other(values: Mapping[str, Any], tol: float, guess: Any = None) -> Solution:
+        start = how.guess if guess is None else guess
+        quiet = replace(how, guess=start, on_step=None, progress=False, resume=None)
+        return _member(family, values, replace(quiet, budget=replace(how.budget, tol=tol)))
+
+    held = None if kept is None else Kept(*kept)
+    return replace(solution, member=Member(family, values, held, other))
+
+
+def _is_family(problem: object, parameters: Mapping[str, Any]) -> bool:
+    """Tell whether a family is solved; refuse parameters of anything else."""
+    if callable(problem) and not isinstance(problem, Problem | type):
+        return True
+    if parameters:
+        known = [n for n in inspect.signature(solve).parameters if n != "parameters"]
+        name = next(iter(parameters))
+        raise ArgumentError(
+            f"sf.solve: got an unexpected keyword argument {name!r}.{did_you_mean(name, known)} "
+            "Write for example sf.solve(problem, tol=1e-6); parameters of a family go with a "
+            "function that returns a Problem, sf.solve(layer, nu=1e-2)."
+        )
+    return False
+
+
+def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
+    """Return the solution, and what a stationary problem leaves for others on its kernels."""
+    adaptor, budget, resume = how.adaptor, how.budget, how.resume
+    _refuse_singular(stated, adaptor)
+    if stated.time is not None:
+        from sharpfront.evolve import evolve
+
+        given = {"guess": how.guess, "adaptor": adaptor, "kernel": how.kernel}
+        refuse("for a problem in time", **given, device=how.device, cluster=how.cluster)
+        with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
+            return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
+    if resume is not None:
+        raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
+    other = None
+    if how.kernel is not None:
+        adaptor, budget = with_kernel(how.kernel, adaptor, budget)
+    elif adaptor is None and not is_line(stated):
+        from sharpfront.adapt.space import ResolveSpace
+
+        other = ResolveSpace(**settings_given(budget))
+    adaptor = with_device(chosen(stated, adaptor, budget), how.device, how.cluster)
+    if not stated.is_linear:
+        from sharpfront.newton import Start, newton_adaptor
+
+        adaptor = newton_adaptor(adaptor, Start(how.guess))
+    with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
+        return _solve(stated, tol, budget, adaptor, tell, other)
+
+
+def _check_options(adaptor: object, on_step: object, progress: object, resume: object) -> None:
+    """Refuse options of the wrong kind before anything is looked at."""
+    flag(progress, "progress")
+    if on_step is not None:
+        function(on_step, "on_step", "on_step=print")
+    if resume is not None and not isinstance(resume, Solution):
+        raise refusal("resume", "a Solution, as solve returned it or sf.load read it", resume)
+    if adaptor is not None and (isinstance(adaptor, type) or not hasattr(adaptor, "propose")):
+        raise refusal("adaptor", "an adaptor with its settings", adaptor, "adaptor=sf.Resolve()")
+
+
+def _refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
+    """Refuse fluxes that jump, loads and stated jumps where no patches can hold them.
+
+    A march on the line reads its fluxes itself.
+    """
+    if not problem.is_singular or (problem.time is not None and problem.domain.dimension == 1):
+        return
+    from sharpfront.adapt.patchwork import Patches, suits
+
+    if suits(problem) and isinstance(adaptor, Patches | None):
+        return
+    what = "The problem has a derivative across a coefficient that jumps, sf.delta or sf.jump"
+    if suits(problem):
+        raise ProblemError(f"{what}; only sf.Patches() solves that. Leave adaptor= out.")
+    raise ProblemError(
+        f"{what}. Those are solved where it is linear, has no time=, and lies on an interval, or "
+        "on a box or polygon in the plane with sides parallel to the axes, or in space with jumps "
+        "across one axis only. If k is continuous in (k * u.dx).dx, write the product rule, "
+        "k * u.dxx + k_x * u.dx."
+    )
+
+
+def _solve(
+    problem: Problem,
+    tol: float,
+    budget: Budget,
+    adaptor: Adaptor,
+    tell: Callable[[Record], None],
+    other: Adaptor | None,
+) -> tuple[Solution, _Left]:
+    with blas_threads(1):
+        state: State = adaptor.start(problem, tol, budget.seed)
+        steps: list[Step] = []
+        while state.finished is None:
+            if other is not None and getattr(state, "outgrown", False):
+                adaptor, state = other, other.start(problem, tol, budget.seed)
+            step, state = turn(problem, adaptor, state, len(steps))
+            steps.append(step)
+            tell(step.record)
+    inner = getattr(adaptor, "inner", adaptor), getattr(state, "inner", state)
+    return _solution(problem, tol, steps, state), inner
+
+
+def _continued(
+    family: object, values: Sequence[float], guess: Any, tol: float | None, **options: Any
+) -> Solution:
+    """Solve for one value of a parameter after the other."""
+    from sharpfront.newton import values_on_the_way
+
+    if isinstance(family, Problem) or not callable(family):
+        raise ProblemError(
+            "continuation= needs a function of the parameter that returns a Problem: "
+            "solve(lambda nu: problem(nu), continuation=[1e-1, 1e-2])."
+        )
+    values = numbers_in(
+        values,
+        "continuation",
+        "values of the parameter, from an easy problem to the one that is meant",
+        "continuation=[1e-1, 1e-2]",
+    )
+    way, solution = values_on_the_way(values), None
+    records: tuple[Record, ...] = ()
+    value = next(way)
+    while value is not None:
+        last = value == values[-1]
+        start = guess if solution is None else solution
+        near = tol if last else max(tol or ON_THE_WAY, ON_THE_WAY)
+        problem = family(value)
+        if isinstance(problem, Problem) and problem.time is not None:
+            refuse("for a problem in time", continuation=values)
+        new = solve(problem, tol=near, guess=start, **options)
+        records += new.history
+        failed = new.outcome.kind is OutcomeKind.NEWTON
+        if failed:
+            where = f"With the parameter at {value:g}: {new.outcome.detail}"
+            new = replace(new, outcome=replace(new.outcome, detail=where))
+        solution = solution if failed and solution is not None else new
+        value = way.send(failed)
+    numbered = tuple(replace(r, iteration=i) for i, r in enumerate(records))
+    return replace(new, history=numbered)
+
+
+def _check(problem: object, budget: Budget) -> tuple[Problem, float]:
+    if not isinstance(problem, Problem):
+        raise ProblemError(
+            f"solve expects a Problem, got {type(problem).__name__}. A function that returns one "
+            "will do as well, with its parameters: sf.solve(layer, nu=1e-2)."
+        )
+    _refuse_parameters(problem)
+    usual = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
+    return problem, usual if budget.tol is None else budget.tol
+
+
+def _refuse_parameters(problem: Problem) -> None:
+    """Refuse eigenvalue problems and complex coefficients, which have other ways."""
+    if SPECTRAL in problem.parameters_left:
+        raise ProblemError(
+            "The problem has a spectral parameter lam, so its eigenvalues are wanted: write "
+            "sf.eigs(problem). If lam is a number, capture it or give it in parameters=."
+        )
+    if problem.parameters_left & {IMAGINARY}:
+        raise ProblemError(
+            "The problem has complex coefficients, and sf.solve works with real ones. Write it for "
+            "the real and the imaginary part as two unknowns."
+        )
+
+
+def _solution(problem: Problem, tol: float, steps: list[Step], state: State) -> Solution:
+    answer, finished = state.answer, state.finished
+    assert finished is not None
+    step = next(s for s in steps if s.assessment.approximation is answer.approximation)
+    if finished.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:
+        finished = step.outcome
+    return Solution(
+        answer.approximation,
+        problem.domain,
+        answer.estimate,
+        finished,
+        tol,
+        tuple(s.record for s in steps),
+        {
+            "condition": step.facts.condition,
+            "rank": step.facts.rank,
+            "columns": sum(b.size for b in answer.approximation.bases.values()),
+            "dead_columns": step.facts.dead_columns,
+            "residual_norm": step.facts.residual_norm,
+            "condition_mismatch": answer.mismatch,
+            **getattr(state, "diagnostics", {}),
+        },
+        problem,
+    )
