@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from test_gram import PAIR, PLATE, SQUARE, of_order_two
 
 import sharpfront as sf
-from sharpfront import strategy
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import to_host
@@ -26,6 +25,7 @@ from sharpfront.leastsquares.device import VARIABLE, Card, Host, device_named
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
 from sharpfront.rows.patch_rows import PatchRows
+from sharpfront.solve import strategy
 
 
 def through_torch():
