@@ -189,3 +189,59 @@ def test_what_grows_late_was_small_and_exact_before(begin, rate, size):
     assert solution.converged
     assert error < 1e-3
     assert error < 3 * solution.error_estimate
+
+
+def growing_in_plane(rate, size, diffusion, waves, kind):
+    """Return a problem in the plane whose solution grows from a small size, and its solution."""
+    net = rate - 2 * diffusion * (waves * np.pi) ** 2
+
+    def start(x, y):
+        return size * np.sin(waves * np.pi * x) * np.sin(waves * np.pi * y)
+
+    def exact(x, y, t):
+        return start(x, y) * np.exp(net * t)
+
+    def coupled(u, v, x, y, t):
+        return (
+            u.dt - diffusion * sf.laplacian(u) - rate * v,
+            v.dt - diffusion * sf.laplacian(v) - rate * u,
+        )
+
+    def alone(u, x, y, t):
+        return u.dt - diffusion * sf.laplacian(u) - rate * u
+
+    def wave(u, x, y, t):
+        speed = 2 * diffusion * (waves * np.pi) ** 2
+        return u.dtt - diffusion * sf.laplacian(u) - (net**2 + speed) * u
+
+    box = sf.Box((0, 1), (0, 1), periodic=("x", "y") if kind == "periodic" else ())
+    stated = {
+        "alone": (alone, lambda u, x, y, t: u, start),
+        "periodic": (alone, None, start),
+        "coupled": (coupled, lambda u, v, x, y, t: (u, v), (start, start)),
+        "wave": (wave, lambda u, x, y, t: u, (start, lambda x, y: net * start(x, y))),
+    }
+    equation, boundary, initial = stated[kind]
+    conditions = {"boundary": boundary} if boundary else {}
+    return sf.Problem(box, equation, initial=initial, time=(0, 1), **conditions), exact
+
+
+@pytest.mark.parametrize(
+    ("rate", "size", "diffusion", "waves", "kind"),
+    [
+        (14.0, 1e-6, 0.01, 1, "alone"),  # errors were 500 times the estimate
+        (40.0, 1e-9, 1.0, 1, "alone"),
+        (28.0, 1e-12, 0.01, 2, "alone"),
+        (21.0, 1e-9, 0.01, 2, "periodic"),
+        (18.0, 1e-8, 0.01, 1, "coupled"),  # neither equation grows by itself
+        (17.0, 1e-8, 0.5, 1, "wave"),
+    ],
+)
+def test_growth_in_the_plane_is_followed_from_small_starts(rate, size, diffusion, waves, kind):
+    problem, exact = growing_in_plane(rate, size, diffusion, waves, kind)
+    found = sf.solve(problem, tol=1e-3)
+    x, y, t = np.random.default_rng(0).random((3, 1000))
+    errors = np.abs((found.u if kind == "coupled" else found)(x, y, t) - exact(x, y, t))
+    error = errors.max() / max(1.0, np.abs(exact(x, y, t)).max())
+    assert found.converged
+    assert error < min(3 * found.error_estimate, 1e-3)

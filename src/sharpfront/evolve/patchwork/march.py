@@ -42,21 +42,25 @@ CHANGE = 0.1
 def begun(run: Run) -> State:
     """Return a run before its first step."""
     system = run.system
-    scale = _sizes(system, run.meshing.watched)
     ahead = run.agenda.ahead(*run.span)
     span = run.span[1] - run.span[0]
+    watched = run.meshing.watched
+    first, second = system.initial(watched)
+    scale = np.maximum(1.0, np.abs(first).max(axis=1))
+    # A velocity that goes on for all the time moves the unknown by so much.
+    sizes = np.maximum(np.abs(first), span * np.abs(second)).max(axis=1)
+    unit = scale * run.shares(watched, first, sizes / scale, run.span[0])
 
     def wanted(points: FloatArray) -> FloatArray:
-        # A velocity that goes on for all the time moves the unknown by so much.
         first, second = system.initial(points)
-        unit = SPACE * run.tol * scale[:, None]
-        return np.concatenate([first / unit, span * second / unit])
+        small = SPACE * run.tol * unit[:, None]
+        return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
     shape = (2, len(system.unknowns), -1)
     patches = [c.patch for c in cells]
     values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
-    state = State(run.span[0], tuple(cells), values, run.span[1] - run.span[0], scale)
+    state = State(run.span[0], tuple(cells), values, span, scale, unit)
     return replace(state, dt=_first_length(run, state))
 
 
@@ -81,10 +85,6 @@ def _first_length(run: Run, state: State) -> float:
         v for v, order in zip([0.0, *speeds], [2, *run.system.orders], strict=True) if order == 2
     )
     return min(length, CHANGE / max(float(moving), 1e-300))
-
-
-def _sizes(system: PlaneSystem, points: FloatArray) -> FloatArray:
-    return np.asarray(np.maximum(1.0, np.abs(system.initial(points)[0]).max(axis=1)))
 
 
 def steps(run: Run, state: State) -> Iterator[Taken]:
@@ -124,20 +124,20 @@ def _step(run: Run, state: State) -> Taken:
         discrete = factors.discrete
         seen = discrete.inner.values(values, (0, 0))
         # What a step that is not taken makes of the unknowns says nothing of their size.
-        scale = np.maximum(state.scale, np.abs(seen).max(axis=(0, 2)))
-        between = left_out(seen / scale[:, None])
-        late = between / (DURING * run.tol)
+        sizes = np.abs(seen).max(axis=(0, 2))
+        scale = np.maximum(state.scale, sizes)
+        unit = scale * run.shares(discrete.inner.points, seen[-1], sizes / scale, state.t)
+        late = left_out(seen / unit[:, None]) / (DURING * run.tol)
         factor = float(np.clip(SAFE * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
         if late <= 1.0 and run.system.hides:
             off = unseen(factors, state.values, values, state.t, run.span)
-            late = float((off.max(axis=1) / scale).max()) / (DURING * run.tol)
+            late = float((off.max(axis=1) / unit).max()) / (DURING * run.tol)
             factor = min(factor, 0.5) if late > 1.0 else factor
         if late > 1.0:
             state = replace(state, dt=dt * min(factor, 0.8))
             continue
-        tails = run.meshing.tails(
-            state.cells, _blocks(run, replace(state, scale=scale), values[1:])
-        )
+        end = replace(state, scale=scale, unit=unit)
+        tails = run.meshing.tails(state.cells, _blocks(run, end, values[1:]))
         cells, changed = run.meshing.finer(state.cells, tails)
         if changed and meshes < MESHES:
             meshes += 1
@@ -146,7 +146,7 @@ def _step(run: Run, state: State) -> Taken:
         if changed:
             raise StuckError("no patches resolve the step", OutcomeKind.KERNEL_LIMIT)
         run.factors = factors
-        end = replace(state, scale=scale)
+        between = left_out(seen / scale[:, None])
         return _taken(run, end, dt, values, factor, iterations, between)
 
 
@@ -225,7 +225,7 @@ def _iterated(
             new = factors.next(state.values, levels, t)
             if run.system.is_steady:
                 return new, 1
-            change = np.abs(inner.values(new - levels, (0, 0))) / state.scale[:, None]
+            change = np.abs(inner.values(new - levels, (0, 0))) / state.unit[:, None]
             size = float(change.max())
             levels, q = new, size / last
             if size < small or (i and q < 1 and size * q / (1 - q) < small):
@@ -249,7 +249,7 @@ def _guess(state: State, dt: float) -> FloatArray:
 
 def _blocks(run: Run, state: State, levels: FloatArray) -> list[list[FloatArray]]:
     """Return the weights on patches of some stages in units of what may be left out."""
-    unit, basis = SPACE * run.tol * state.scale, state.basis
+    unit, basis = SPACE * run.tol * state.unit, state.basis
     chosen = levels[[STAGES // 2, STAGES - 1]]
     return [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
 
@@ -277,7 +277,7 @@ def _tended(run: Run, state: State) -> State:
     if state.t >= run.span[1]:
         return state
     soon = state.values[0] + min(state.dt, run.span[1] - state.t) * state.values[1]
-    unit, basis = SPACE * run.tol * state.scale, state.basis
+    unit, basis = SPACE * run.tol * state.unit, state.basis
     blocks = [basis.blocks(w / u) for w, u in zip(soon, unit, strict=True)]
     late = bool(np.any(run.meshing.tails(state.cells, blocks).tail > 1.0))
     both = np.concatenate([state.values[0], soon])

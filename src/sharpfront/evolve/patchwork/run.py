@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.evolve.patchwork.cells import Meshing
 from sharpfront.evolve.patchwork.stages import Discrete, Factors
 from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
 from sharpfront.pieces.radau import interpolation
 
@@ -32,6 +34,8 @@ class State:
         The step to try next.
     scale
         max(1, max|u|) so far, of each unknown, (K,).
+    unit
+        In what units errors count, (K,): the scale, or less where errors grow later.
     before
         Weights at the beginning and the stages of the last step on these patches, (S + 1, K, n),
         and its length; None at a start.
@@ -42,6 +46,7 @@ class State:
     values: FloatArray
     dt: float
     scale: FloatArray
+    unit: FloatArray
     before: tuple[FloatArray, float] | None = None
 
     @property
@@ -116,6 +121,17 @@ class Run:
         span = self.system.problem.time
         assert span is not None
         return span
+
+    @cached_property
+    def _swelling(self) -> Swelling:
+        return Swelling(self.system.problem)
+
+    def shares(
+        self, points: FloatArray, values: FloatArray, sizes: FloatArray, t: float
+    ) -> FloatArray:
+        """Return by how much less than the scale errors may be from a moment on (`swelling`)."""
+        ahead = self.agenda.ahead(t, self.span[1])
+        return self._swelling.shares(points, values, sizes, ahead, self.span[1])
 
     def discrete(self, basis: PatchworkBasis) -> Discrete:
         """Return the problem on patches; that of the last step if they are the same."""

@@ -23,8 +23,9 @@ from sharpfront.evolve.plane.grow import (
     sees_events,
     too_large,
 )
-from sharpfront.evolve.plane.march import Aim, March, Slab, attempt
+from sharpfront.evolve.plane.march import Aim, March, Slab, attempt, functions_of
 from sharpfront.evolve.plane.statement import statement
+from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
@@ -122,7 +123,8 @@ def _aim(problem: Problem, tol: float) -> Aim:
     grid = np.stack(np.meshgrid(even, even), axis=-1).reshape(-1, 2)
     points = low + grid * (high - low)
     size = float(np.max(np.abs(_initial(problem, points[problem.domain.contains(points)]))))
-    return Aim(tol, max(1.0, size), problem.time, agenda_of(plane_formulas(problem), problem.time))
+    agenda = agenda_of(plane_formulas(problem), problem.time)
+    return Aim(tol, max(1.0, size), problem.time, agenda, Swelling(problem))
 
 
 def _initial(problem: Problem, points: FloatArray) -> FloatArray:
@@ -134,7 +136,9 @@ def _begin(
     problem: Problem, statements: Statements, aim: Aim, limits: Limits, resume: Solution | None
 ) -> _Way:
     if resume is None:
-        return _Way(begun(problem.domain, aim, lambda p: _initial(problem, p), limits))
+        march = begun(problem.domain, aim, lambda p: _initial(problem, p), limits)
+        # An initial state that is missed already takes more kernels than there may be.
+        return _Way(march, limited=march.lost > aim.size)
     basis = next(iter(resume.approximation.bases.values()))
     saved = resume.checkpoint
     require_same(problem, saved)
@@ -181,6 +185,7 @@ def _marched(
 def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
     """Take one step, with shorter slabs and more kernels until it holds."""
     started, march, updates = clock.perf_counter(), way.march, 0
+    scale, aim = aim.scale, _counted(statements, march, aim)
     while True:
         slab = attempt(statements[march.layout.axes], march, aim)
         if not isinstance(slab, Slab):
@@ -205,7 +210,7 @@ def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
         after.t,
         slab.dt,
         square.product.size,
-        (slab.largest + after.lost) / aim.scale,
+        (slab.largest + after.lost) / scale,
         updates,
         clock.perf_counter() - started,
         Known(*_components(after.layout.maps, square.axes)),
@@ -223,6 +228,15 @@ def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
     )
     part = trusted(way.records, aim.tol, fading=False)
     return replace(way, good=after) if part.last == len(way.records) else way
+
+
+def _counted(statements: Statements, march: March, aim: Aim) -> Aim:
+    """Return the aim from where a march stands on."""
+    domain = statements[march.layout.axes].problem.domain
+    square = functions_of(domain, march.layout, march.product).square
+    grid = square.grid(0.0)
+    values = square.product.on_grid(march.weights).ravel()[grid.inside]
+    return aim.counted(grid.points[grid.inside], values, march.t)
 
 
 def _components(

@@ -50,12 +50,17 @@ def fewest_kernels(domain: Domain) -> int:
 
 def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
     """Return the march at its start."""
-    goal = INITIAL * aim.size
+    points = _check_points(domain)
+    goal = INITIAL * aim.counted(points, state(points), aim.span[0]).size
     if isinstance(domain, Box):
         found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     else:
         found = _on_shape(domain, state, goal, limits.kernels)
     square = functions_of(domain, found.layout, found.product).square
+    wide = richer(found.product)
+    # What is missed goes on with the equation, and may grow.
+    error = functions_of(domain, found.layout, wide).fitted(state)
+    error = error - lifted(found.weights, found.product, wide)
     return March(
         aim.span[0],
         FIRST_SLAB * (aim.span[1] - aim.span[0]),
@@ -63,7 +68,7 @@ def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
         found.product,
         found.weights,
         np.zeros(found.product.size),
-        np.zeros(richer(found.product).size),
+        error,
         found.miss,
         leans(square, found.weights),
         found.product.size,

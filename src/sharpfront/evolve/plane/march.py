@@ -20,6 +20,7 @@ from sharpfront.evolve.plane.slab import Factors, Stages, factored, solve_slab
 from sharpfront.evolve.plane.space import Space, space_of
 from sharpfront.evolve.plane.square import Square
 from sharpfront.evolve.plane.statement import Statement
+from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
 from sharpfront.evolve.unseen import between
 from sharpfront.geometry import Domain
@@ -52,11 +53,19 @@ class Aim:
     scale: float
     span: tuple[float, float]
     agenda: Agenda
+    swelling: Swelling
 
     @property
     def size(self) -> float:
         """The largest error that is asked for."""
         return self.tol * self.scale
+
+    def counted(self, points: FloatArray, values: FloatArray, t: float) -> Aim:
+        """Return the aim from a moment on, where errors grow later; values are at points (m, 2)."""
+        size = float(np.abs(values).max()) / self.scale
+        ahead = self.agenda.ahead(t, self.span[1])
+        shares = self.swelling.shares(points, values[None], np.array([size]), ahead, self.span[1])
+        return replace(self, scale=self.scale * float(shares[0]))
 
     def share(self, t: float) -> float:
         """Return the part of the span before a moment."""
@@ -115,11 +124,12 @@ def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
     if not stages.converged:
         return UNSOLVED * dt
     square = galerkin.square
-    in_time = square.largest(legendre()[-1] @ stages.states)
+    last = legendre()[-1] @ stages.states
+    in_time = square.largest(last)
     factor = _factor(in_time, aim)
     if in_time > TAKEN * aim.size:
         return dt * min(factor, 0.9)
-    march, largest, missed = _estimated(galerkin, march, stages.states, dt, aim)
+    march, largest, missed = _estimated(galerkin, march, stages.states, last, aim)
     if missed > TAKEN * aim.size:
         return dt * min(_factor(missed, aim), 0.9)
     after = replace(
@@ -195,9 +205,15 @@ def _factor(in_time: float, aim: Aim) -> float:
 
 
 def _estimated(
-    galerkin: Galerkin, march: March, states: FloatArray, dt: float, aim: Aim
+    galerkin: Galerkin, march: March, states: FloatArray, last: FloatArray, aim: Aim
 ) -> tuple[March, float, float]:
-    """Return the march with its error at a slab's end, that one's bound, and its unseen part."""
+    """Return the march with its error at a slab's end, that one's bound, and its unseen part.
+
+    `last` is the slab's last coefficient in time. A part of it is left behind, and grows with the
+    rest of the error.
+    """
+    assert march.factors is not None
+    dt = march.factors.dt
     product = richer(galerkin.square.product)
     wide_states = lifted(states, galerkin.square.product, product)
     if march.errors is not None and not galerkin.square.moves:
@@ -209,6 +225,7 @@ def _estimated(
     errors = march.errors or error_system(wide, wide_states, dt)
     missed = errors.unseen(wide, wide_states, between(march.t, march.t + dt, aim.span))
     error = errors.step(wide, wide_states, march.error) + missed.weights
+    error = error + LEFT_BEHIND * lifted(last, galerkin.square.product, product)
     largest = BEYOND * space.square.largest(error, dt)
     return replace(march, errors=errors, error=error), largest, missed.largest
 
