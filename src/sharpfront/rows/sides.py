@@ -45,10 +45,13 @@ def side_normals(patch: Patch, side: Side, positions: FloatArray) -> FloatArray:
     if taylor is None:
         out[:, side.axis] = 1.0 if side.end else -1.0
         return out
-    along = taylor[(0, 1)] if side.axis == 0 else taylor[(1, 0)]
-    turn = 1.0 if (side.axis == 0) == bool(side.end) else -1.0
-    out[:, 0], out[:, 1] = turn * along[:, 1], -turn * along[:, 0]
-    return np.asarray(out / np.linalg.norm(out, axis=1)[:, None])
+    across, along = taylor[(1, 0)], taylor[(0, 1)]
+    if side.axis == 1:
+        across, along = along, across
+    out[:, 0], out[:, 1] = along[:, 1], -along[:, 0]
+    # A chart may be a reflection, as strips along holes are: outwards is where its axis leads.
+    turn = np.sign(np.sum(out * across, axis=1)) * (1.0 if side.end else -1.0)
+    return np.asarray(out * (turn / np.linalg.norm(out, axis=1))[:, None])
 
 
 def side_tables(patch: Patch, side: Side, order: int) -> list[FloatArray]:
