@@ -45,6 +45,11 @@ def to_host(array: Array) -> FloatArray:
     return np.asarray(array, dtype=float)
 
 
+def largest(values: FloatArray) -> float:
+    """Return the largest absolute value of an array that has some; NaN if one is."""
+    return float(np.maximum(np.maximum.reduce(values), -np.minimum.reduce(values)))
+
+
 def like(values: Any, example: Array) -> Array:
     """Return host values as an array of the library, type and device of the example."""
     if isinstance(example, np.ndarray):

@@ -246,11 +246,11 @@ class TestReading:
     @pytest.mark.parametrize(
         ("letters", "coordinates", "expected"),
         [
-            ("xy", ("x", "y"), ["x", "y"]),
-            ("x1x12", ("x1", "x12"), ["x1", "x12"]),
+            ("xy", ("x", "y"), ("x", "y")),
+            ("x1x12", ("x1", "x12"), ("x1", "x12")),
             ("xq", ("x",), None),
             ("", ("x",), None),
-            ("xt", (), ["x", "t"]),
+            ("xt", (), ("x", "t")),
             ("q", (), None),
         ],
     )

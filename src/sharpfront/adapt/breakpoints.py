@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,14 +79,24 @@ class Survey:
         return np.asarray(np.interp(places, self.x, np.gradient(self.x)))
 
 
+@lru_cache(maxsize=4)
+def _even_places(low: float, high: float, samples: int) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return even places inside an interval, and their numbers."""
+    every = np.arange(samples)
+    x = low + (every + 0.5) * ((high - low) / samples)
+    for kept in (x, every):
+        kept.flags.writeable = False
+    return x, every
+
+
 def survey(problem: LineProblem, samples: int = SURVEY) -> Survey:
     """Return the functions of the problem at even places and where they may be narrow."""
     low, high = problem.interval
-    x = np.asarray(low + (np.arange(samples) + 0.5) * ((high - low) / samples), dtype=float)
+    x, every = _even_places(low, high, samples)
     functions = (*problem.functions, *problem.weights)
     if not any(map(callable, functions)):
         nothing = (None,) * len(functions)
-        return Survey(x, nothing, nothing, np.arange(samples), ())
+        return Survey(x, nothing, nothing, every, ())
     looks = [_Even(x, f(x), f) if callable(f) else None for f in functions]
     cuts = [c for f in functions for c in _read(f, low, high)]
     fronts: list[list[float]] = []
@@ -97,9 +108,9 @@ def survey(problem: LineProblem, samples: int = SURVEY) -> Survey:
     dense = np.concatenate([x[:0], *parts])
     if not len(dense):
         rows = tuple(e.y if e and _bends(e.y) else None for e in looks)
-        return Survey(x, rows, (None,) * len(rows), np.arange(samples), merged)
+        return Survey(x, rows, (None,) * len(rows), every, merged)
     dense = np.setdiff1d(dense, x)
-    at, even = np.searchsorted(x, dense), np.arange(samples) + np.searchsorted(dense, x)
+    at, even = np.searchsorted(x, dense), every + np.searchsorted(dense, x)
     rows, narrow = zip(*(_rows(look, dense, at) for look in looks), strict=True)
     return Survey(np.insert(x, at, dense), rows, narrow, even, merged)
 

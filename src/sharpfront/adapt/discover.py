@@ -62,42 +62,54 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
 
     Fixed positions must be nodes; cuts are jumps, which are no features to be resolved.
     """
-    points = _with_fixed(np.linspace(*problem.interval, FIRST + 1), fixed)
+    points = _with_fixed(_first_nodes(*problem.interval), fixed)
     dense = len(seen.x) > len(seen.even)
-    small: list[FloatArray] = []
+    # Rows of the survey that belong to functions that vary.
+    varying = [i for i, f in enumerate(problem.functions) if callable(f)]
+    varying += range(len(problem.functions), len(seen.rows))
+    rows, small = [seen.rows[i] for i in varying], list[FloatArray]()
     cells, limit, followed = CELLS, FIRST_JUMP, np.zeros(0, dtype=bool)
     for turn in range(ROUNDS):
         data = problem.sample(points.middles)
         system = CellSystem(points, data[:-1], problem.conditions)
         u = system.solve(data[-1], problem.values)
         change = _variations(points, _watched(problem, points, data), u, cuts)
-        if turn == 0 or dense:
+        if rows and (turn == 0 or dense):
             # What is narrower than the cells is lost between their middles.
-            told = _surveyed(points, seen.x, seen.rows, cuts)
+            told = _surveyed(points, seen.x, rows, cuts)
             change[len(u) :] = told if turn == 0 else np.maximum(told, change[len(u) :])
-        if turn == 0:
-            seldom = zip(seen.narrow, told.max(axis=1), strict=True)
-            small = [off for off, most in seldom if off is not None and most <= limit]
+            if turn == 0:
+                seldom = zip((seen.narrow[i] for i in varying), told.max(axis=1), strict=True)
+                small = [off for off, most in seldom if off is not None and most <= limit]
         # And what is small beside the rest of its function.
         if small:
             change = np.concatenate([change, _surveyed(points, seen.x, small, cuts)])
-        jumping = change.max(axis=1) > limit
+        jumping = np.maximum.reduce(change, axis=1) > limit
         followed = jumping if turn == 0 else followed | jumping
         if not followed.any():
             return Discovery(system, u, data[-1], None)
         monitor = _monitor(change, followed, len(u))
         if turn > 0 and not jumping.any():
             break
-        cells = max(cells, int(ENOUGH * change[followed].sum(axis=1).max() / JUMP))
+        total = np.add.reduce(change[followed], axis=1)
+        cells = max(cells, int(ENOUGH * np.maximum.reduce(total) / JUMP))
         cells = min(int(1.5 * cells) if turn >= 3 else cells, MOST)
         points = _equidistributed(points, monitor, cells, fixed)
         limit = JUMP
     return Discovery(system, u, data[-1], monitor)
 
 
-def _watched(problem: LineProblem, points: Grid, data: FloatArray) -> list[FloatArray | None]:
-    """Return coefficients, source and weights at the middles; None for what is constant."""
-    own = (q if callable(f) else None for q, f in zip(data, problem.functions, strict=True))
+@lru_cache(maxsize=4)
+def _first_nodes(low: float, high: float) -> FloatArray:
+    """Return the nodes of the first grid."""
+    nodes = np.linspace(low, high, FIRST + 1)
+    nodes.flags.writeable = False
+    return nodes
+
+
+def _watched(problem: LineProblem, points: Grid, data: FloatArray) -> list[FloatArray]:
+    """Return coefficients, source and weights that vary, at the middles."""
+    own = (q for q, f in zip(data, problem.functions, strict=True) if callable(f))
     return [*own, *(weight(points.middles) for weight in problem.weights)]
 
 
@@ -107,33 +119,31 @@ def _monitor(change: FloatArray, followed: FloatArray, derivatives: int) -> Floa
     weights = np.array([0.5**j for j in range(derivatives)] + [1.0] * functions)[followed]
     masses = change[followed]
     # What was seen in the survey may lie between the middles of a grid.
-    total = np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
-    return np.asarray(np.sum(masses / total * weights[:, None], axis=0))
+    return np.asarray((weights / np.maximum(np.add.reduce(masses, axis=1), 1e-300)) @ masses)
 
 
 def _variations(
-    points: Grid, data: Sequence[FloatArray | None], u: FloatArray, cuts: FloatArray
+    points: Grid, data: Sequence[FloatArray], u: FloatArray, cuts: FloatArray
 ) -> FloatArray:
     """Return |change| over each cell over the quantity's range, (quantities, n).
 
     Derivative j of u must jump twice as far as derivative j - 1 to be followed: kernels serve u
     first.
     """
-    length, size = points.nodes[-1] - points.nodes[0], np.abs(u[0]).max()
-    out = np.zeros((len(u) + len(data), len(points.steps)))
-    step = np.abs(u[:, 1:] - u[:, :-1])
-    spread = u.max(axis=1) - u.min(axis=1)
-    for j in range(len(u)):
-        if spread[j] > NEGLIGIBLE * size / length**j:
-            out[j] = step[j] / spread[j] * 0.5**j
+    highest, lowest = np.maximum.reduce(u, axis=1).tolist(), np.minimum.reduce(u, axis=1).tolist()
+    length, size = float(points.nodes[-1] - points.nodes[0]), max(highest[0], -lowest[0])
+    out = np.empty((len(u) + len(data), len(points.steps)))
+    np.abs(u[:, 1:] - u[:, :-1], out=out[: len(u)])
+    for j, row in enumerate(out[: len(u)]):
+        spread = highest[j] - lowest[j]
+        row *= 0.5**j / spread if spread > NEGLIGIBLE * size / length**j else 0.0
     breaks = np.searchsorted(points.nodes, cuts) if len(cuts) else None
     if breaks is not None:
         # The highest derivative jumps where the data do: that is no feature to resolve.
         last = out[len(u) - 1]
         last[np.concatenate([breaks - 1, np.minimum(breaks, len(last) - 1)])] = 0.0
     for row, q in zip(out[len(u) :], data, strict=True):
-        if q is not None:
-            row[:] = changes_between(q, breaks)
+        row[:] = changes_between(q, breaks)
     return out
 
 
@@ -170,7 +180,7 @@ def _surveyed(
             if len(cuts):
                 step[np.clip(np.searchsorted(x, cuts), 1, len(step)) - 1] = 0.0
             # A step between two places is shared by the cells that lie between them.
-            row[:] = np.diff(np.interp(points.nodes, x, _summed(step)))
+            row[:] = np.diff(np.interp(points.nodes, x, summed(step)))
     return out
 
 
@@ -185,7 +195,7 @@ def _hat(cells: int) -> FloatArray:
     return np.asarray(kernel / kernel.sum())
 
 
-def _summed(content: FloatArray) -> FloatArray:
+def summed(content: FloatArray) -> FloatArray:
     """Return the sums of the contents of cells from the first on, zero before it, (n + 1,)."""
     out = np.empty(len(content) + 1)
     out[0] = 0.0
@@ -228,9 +238,9 @@ def equal_shares(points: Grid, monitor: FloatArray, cells: int, smear: int) -> F
     edges, monitor = concentrated(points, monitor)
     h = (edges[1:] - edges[:-1]) / (edges[-1] - edges[0])
     d = smeared(monitor, smear)
-    d = d / d.sum()
+    d /= np.add.reduce(d)
     mixed = np.sqrt(d * h)
-    share = _summed(0.42 * d + 0.28 * mixed / mixed.sum() + 0.3 * h)
+    share = summed(0.42 * d + (0.28 / np.add.reduce(mixed)) * mixed + 0.3 * h)
     nodes = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
     nodes[0], nodes[-1] = points.nodes[0], points.nodes[-1]
     return nodes if (nodes[1:] > nodes[:-1]).all() else np.unique(nodes)

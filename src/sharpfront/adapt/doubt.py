@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.breakpoints import Cut, Survey
 from sharpfront.adapt.discover import Discovery
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate.cells import CellSystem, SingularCellsError, grid, irregular_signs
 from sharpfront.estimate.line_error import ErrorCheck
@@ -133,6 +133,8 @@ def within_cells(check: ErrorCheck) -> float:
     if check.system.order != 2:
         return 0.0
     (c0, c1, c2), h = check.system.coefficients, check.grid.steps
+    if not c0.any():
+        return 0.0
     dominates = (c0 * c2 < 0.0) & (np.abs(c0) * h * h > 20.0 * (np.abs(c2) + np.abs(c1) * h))
     there = np.abs(check.residual[0][dominates] / c0[dominates])
     return float(np.max(there, initial=0.0))
@@ -167,19 +169,16 @@ def amplification(problem: LineProblem, found: Discovery) -> float:
     would hide it, so an irregular source is tried as well.
     """
     low, high = problem.interval
-    system = found.system
-    terms = np.zeros(len(system.grid.steps))
-    for j, c in enumerate(system.coefficients):
-        terms += np.abs(c) / (high - low) ** j
-    probe = terms * irregular_signs(len(terms))
-    answer = system.solve_u(probe, np.ones(len(problem.conditions)))
-    nothing = np.zeros(len(problem.conditions))
-    worst = 0.0
-    for u in (found.solution[0], answer):
-        if u.any():
-            change = system.solve_u(0.5 * terms * (u[1:] + u[:-1]), nothing)
-            worst = max(worst, float(np.abs(change).max() / np.abs(u).max()))
-    return worst
+    system, count = found.system, len(problem.conditions)
+    per_order = (high - low) ** -np.arange(len(system.coefficients), dtype=float)
+    terms = per_order @ np.abs(system.coefficients)
+    answer = system.solve_u(terms * irregular_signs(len(terms)), np.ones(count))
+    sizes = [(u, largest(u)) for u in (found.solution[0], answer)]
+    tried = [(u, size) for u, size in sizes if size != 0.0]
+    half, nothing = 0.5 * terms, np.zeros(count)
+    changes = system.solve_each([half * (u[1:] + u[:-1]) for u, _ in tried], [nothing] * len(tried))
+    ratios = (largest(change) / size for change, (_, size) in zip(changes, tried, strict=True))
+    return max(ratios, default=0.0)
 
 
 def growth(problem: LineProblem, found: Discovery) -> float:
@@ -188,10 +187,10 @@ def growth(problem: LineProblem, found: Discovery) -> float:
     Without a source u is what the conditions make of it, and the rounding of u where it is large
     blurs them: for u' = 40 u, u(0) = 1 beyond recognition.
     """
-    largest = np.max(np.abs(problem.values), initial=0.0)
-    if found.source.any() or not largest > 0:
+    data = max((abs(c.value) for c in problem.conditions), default=0.0)
+    if not data > 0 or found.source.any():
         return 0.0
-    return float(np.abs(found.solution[0]).max() / largest)
+    return largest(found.solution[0]) / data
 
 
 def contradiction(check: ErrorCheck, found: Discovery) -> float:
@@ -199,9 +198,11 @@ def contradiction(check: ErrorCheck, found: Discovery) -> float:
 
     Cells that differ between grids are merely too coarse for a violent source.
     """
+    if not check.apart > APART:
+        return 0.0
     other = np.interp(found.system.grid.nodes, check.grid.nodes, check.direct)
-    spread = float(np.abs(other - found.solution[0]).max()) / max(1.0, check.size)
-    return check.apart if check.apart > APART and spread < APART * check.apart else 0.0
+    spread = largest(other - found.solution[0]) / max(1.0, check.size)
+    return check.apart if spread < APART * check.apart else 0.0
 
 
 def _vanishing(problem: LineProblem, seen: Survey, cuts: Sequence[Cut]) -> float | None:

@@ -92,7 +92,7 @@ def start_number(stretch: Stretch, c: Coordinate, tol: float) -> int:
     """
     digits = min(max(-math.log10(tol) / 9.0, 0.7), 1.5)
     graded_sides = sides_and_decades(c)
-    swings = max(float(stretch.swings.sum()) - sum(n for n, _ in graded_sides), 0.0)
+    swings = max(float(np.add.reduce(stretch.swings)) - sum(n for n, _ in graded_sides), 0.0)
     graded = sum(n * (8 + 6.5 * min(decades, 5.0)) for n, decades in graded_sides)
     return rung(digits * (max(26.0, 18 + graded) + 2.0 * swings))
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sharpfront.adapt.breakpoints import Cut
-from sharpfront.adapt.discover import Discovery, changes_between, concentrated, smeared
+from sharpfront.adapt.discover import (
+    Discovery,
+    changes_between,
+    concentrated,
+    smeared,
+    summed,
+)
 from sharpfront.arrays import FloatArray
 from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.mixture import Mixture, fit_bins
@@ -45,7 +52,7 @@ class Stretch:
     @property
     def total(self) -> float:
         """The monitor's mass in the stretch."""
-        return float(self.mass.sum())
+        return float(np.add.reduce(self.mass))
 
 
 def between_cuts(
@@ -56,10 +63,13 @@ def between_cuts(
     monitor = np.zeros(len(points.steps)) if found.monitor is None else found.monitor
     # One lone cell is no feature.
     edges, mass = concentrated(points, smeared(monitor, 2))
-    climbed = np.append(0.0, np.cumsum(np.abs(np.diff(u))))
-    swings = np.diff(np.interp(edges, points.nodes, climbed)) / max(float(np.ptp(u)), 1e-300)
+    climbed = np.interp(edges, points.nodes, summed(np.abs(u[1:] - u[:-1])))
+    spread = float(np.maximum.reduce(u) - np.minimum.reduce(u))
+    swings = (climbed[1:] - climbed[:-1]) / max(spread, 1e-300)
     low, high = interval
     whole = Stretch(low, high, interval, edges, mass, swings)
+    if not cuts:
+        return [whole]
     meet = [c.above for c in cuts]
     # One float beyond the bracket: a function may have a value of its own at the very jump.
     first = [low, *(float(np.nextafter(c.above, np.inf)) for c in cuts)]
@@ -80,9 +90,12 @@ def _part(whole: Stretch, low: float, high: float, inside: tuple[float, float]) 
 
 def mixture_of(stretch: Stretch, total: float, components: int) -> Mixture | None:
     """Return the mixture fitted to a stretch's monitor; None where that is empty or even."""
-    h, mass = np.diff(stretch.edges), stretch.total
-    excess = np.maximum(stretch.mass - EVEN * mass * h / h.sum(), 0.0)
-    if mass <= 1e-6 * total or not excess.sum() >= SLIGHT * mass:
+    mass, edges = stretch.total, stretch.edges
+    if mass <= 1e-6 * total:
+        return None
+    even = (EVEN * mass / float(edges[-1] - edges[0])) * (edges[1:] - edges[:-1])
+    excess = np.maximum(stretch.mass - even, 0.0)
+    if not np.add.reduce(excess) >= SLIGHT * mass:
         return None
     return fit_bins(stretch.edges, excess, components)
 
@@ -92,14 +105,19 @@ def coordinate_of(stretch: Stretch, mixture: Mixture | None) -> Coordinate:
     return coordinate(stretch.low, stretch.high, mixture)
 
 
-def features(c: Coordinate, reach: float = REACH) -> tuple[FloatArray, FloatArray]:
+def features(c: Coordinate, reach: float = REACH) -> tuple[list[float], list[float]]:
     """Return begin and end of each group of components that lie within reach of each other."""
-    centre = c.anchor + c.offset
-    order = np.argsort(centre)
-    low = (centre - reach * c.scale)[order]
-    high = np.maximum.accumulate((centre + reach * c.scale)[order])
-    new = np.append(True, low[1:] > high[:-1])
-    return low[new], high[np.append(new[1:], True)]
+    centres, scales = (c.anchor + c.offset).tolist(), c.scale.tolist()
+    begins: list[float] = []
+    ends: list[float] = []
+    for centre, scale in sorted(zip(centres, scales, strict=True), key=lambda pair: pair[0]):
+        low, high = centre - reach * scale, centre + reach * scale
+        if not ends or low > ends[-1]:
+            begins.append(low)
+            ends.append(high)
+        else:
+            ends[-1] = max(ends[-1], high)
+    return begins, ends
 
 
 def sides(c: Coordinate) -> int:
@@ -114,13 +132,12 @@ def sides_and_decades(c: Coordinate) -> list[tuple[int, float]]:
     """
     if not c.components:
         return []
-    first, last = features(c)
-    centre, length = c.anchor + c.offset, c.high - c.low
+    centres, scales = (c.anchor + c.offset).tolist(), c.scale.tolist()
     out = []
-    for low, high in zip(first, last, strict=True):
-        scale = float(c.scale[(centre >= low) & (centre <= high)].min())
+    for low, high in zip(*features(c), strict=True):
+        own = (s for x, s in zip(centres, scales, strict=True) if low <= x <= high)
         count = 2 - int(low < c.low) - int(high > c.high)
-        out.append((max(count, 1), float(np.log10(max(length / scale, 1.0)))))
+        out.append((max(count, 1), math.log10(max((c.high - c.low) / min(own), 1.0))))
     return out
 
 
@@ -230,4 +247,4 @@ def with_places(stretch: Stretch, places: FloatArray, widths: FloatArray) -> Str
 
 def _carried(content: FloatArray, old: FloatArray, new: FloatArray) -> FloatArray:
     """Return the content of cells between old edges shared out to cells between new ones."""
-    return np.diff(np.interp(new, old, np.append(0.0, np.cumsum(content))))
+    return np.diff(np.interp(new, old, summed(content)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import numbers
+import operator
 import re
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,6 +70,8 @@ class Expression(Operators):
         if along is None:
             # AttributeError keeps hasattr() and copy protocols working.
             raise UnknownCoordinateError(f"`.{name}` is not a derivative: {_what_to_write(self)}")
+        if isinstance(self, Derivative):
+            return functools.reduce(Derivative.raised, along, self)
         return functools.reduce(lambda e, coordinate: e.d(coordinate), along, self)
 
     def d(self, coordinate: str, times: int = 1) -> Expression:
@@ -76,7 +79,7 @@ class Expression(Operators):
         from sharpfront.equation.differentiation import total_derivative
 
         names = coordinates_of(self)
-        if not isinstance(coordinate, str) or split_names(coordinate, names) != [coordinate]:
+        if not isinstance(coordinate, str) or split_names(coordinate, names) != (coordinate,):
             raise UnknownCoordinateError(
                 f"`.d({coordinate!r})` is not a derivative: {_what_to_write(self)}"
             )
@@ -209,6 +212,8 @@ def as_expression(value: Any) -> Expression:
     """Return `value` as a node; numbers and 0-d arrays become constants."""
     if isinstance(value, Expression):
         return value
+    if type(value) is float:
+        return Constant(value)
     if _refuses_ufuncs(value):
         raise EquationError(
             "A vector stands in the equation where a number is expected. Write v @ w for a scalar "
@@ -243,8 +248,9 @@ def apply(ufunc: np.ufunc, *arguments: Any) -> Expression:
     """Return the node for a ufunc call, with the obvious simplifications."""
     function = _ufunc(ufunc)
     nodes = tuple(as_expression(a) for a in arguments)
-    if all(isinstance(n, Constant) for n in nodes):
-        return _fold(ufunc, nodes)
+    values = [n.value for n in nodes if isinstance(n, Constant)]
+    if len(values) == len(nodes):
+        return _fold(ufunc, values)
     simpler = _neutral(ufunc, nodes)
     return _shared(function, nodes) if simpler is None else simpler
 
@@ -268,9 +274,21 @@ def apply_function(function: Function, *arguments: Any) -> Expression:
     return Apply(function, tuple(as_expression(a) for a in arguments))
 
 
-def _fold(ufunc: np.ufunc, nodes: tuple[Expression, ...]) -> Expression:
+# Python's own arithmetic on two numbers gives the same bits and warns of nothing.
+_PLAIN: dict[np.ufunc, Callable[..., float]] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.negative: operator.neg,
+}
+
+
+def _fold(ufunc: np.ufunc, values: Sequence[float]) -> Constant:
+    plain = _PLAIN.get(ufunc)
+    if plain is not None:
+        return Constant(plain(*values))
     with np.errstate(all="ignore"):
-        return Constant(float(ufunc(*(n.value for n in nodes if isinstance(n, Constant)))))
+        return Constant(float(ufunc(*values)))
 
 
 def is_zero(node: Expression) -> bool:
@@ -343,13 +361,14 @@ def derivatives_in(expression: Expression) -> tuple[Derivative, ...]:
     return tuple(found.values())
 
 
-def split_names(letters: str, coordinates: tuple[str, ...]) -> list[str] | None:
+@functools.lru_cache(maxsize=256)
+def split_names(letters: str, coordinates: tuple[str, ...]) -> tuple[str, ...] | None:
     """Split what follows the d of ``u.dxy`` or the _ of ``u_xy``; None if it does not fit.
 
     An expression without coordinates is a constant: any name of a coordinate will do.
     """
     by_length = sorted(map(re.escape, coordinates), key=len, reverse=True)
-    found = re.findall("|".join(by_length) or COORDINATE_NAME, letters)
+    found = tuple(re.findall("|".join(by_length) or COORDINATE_NAME, letters))
     return found if found and "".join(found) == letters else None
 
 
@@ -365,7 +384,7 @@ def _what_to_write(expression: Expression) -> str:
 def coordinates_of(expression: Expression) -> tuple[str, ...]:
     """Return the names of the coordinates that the leaves know of."""
     for node in ordered(expression):
-        if isinstance(node, Coordinate | Derivative):
+        if isinstance(node, Derivative | Coordinate):
             return node.coordinates
     return ()
 

@@ -13,9 +13,9 @@ u^(j)' = u^(j+1) is the trapezoidal rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dgtsv
@@ -34,8 +34,7 @@ class SingularCellsError(Exception):
     """The discrete operator with its conditions has no unique solution; handled by callers."""
 
 
-@dataclass(frozen=True, eq=False)
-class Grid:
+class Grid(NamedTuple):
     """Nodes (n + 1,), exact cell lengths (n,), and cell middles (n,)."""
 
     nodes: FloatArray
@@ -49,13 +48,13 @@ def grid(nodes: FloatArray) -> Grid:
     return Grid(nodes, right - left, 0.5 * (right + left))
 
 
-@dataclass
 class _Row:
     """A condition on nodal values: columns, weights, and factors of the cells' sources."""
 
-    columns: list[int] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
-    sources: list[tuple[int, float]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.columns: list[int] = []
+        self.weights: list[float] = []
+        self.sources: list[tuple[int, float]] = []
 
 
 class CellSystem:
@@ -77,8 +76,11 @@ class CellSystem:
             self.slopes = self._fitted()
             self._first = self._decaying()
         self._rows = [self._condition_row(c) for c in self.conditions]
-        ends = self._one_condition_at_each_end()
-        self._solver = self._tridiagonal(*ends) if ends else self._sparse()
+        self._ends = self._one_condition_at_each_end()
+        if self._ends is None:
+            self._solver = self._sparse()
+        else:
+            self._diagonals = self._tridiagonal(*self._ends)
 
     def solve(
         self, source: FloatArray, values: FloatArray, definition: FloatArray | None = None
@@ -96,20 +98,55 @@ class CellSystem:
         """Return the first row of `solve` alone, u at the nodes, (n + 1,)."""
         return np.asarray(self._nodal(source, values, definition)[0])
 
+    def solve_each(
+        self, sources: Sequence[FloatArray], values: Sequence[FloatArray]
+    ) -> list[FloatArray]:
+        """Return u at the nodes for each of some right-hand sides, (n + 1,) each."""
+        if self._ends is None:
+            return [self.solve_u(s, v) for s, v in zip(sources, values, strict=True)]
+        rhs = np.empty((len(sources), len(self.grid.nodes)))
+        for row, source, own in zip(rhs, sources, values, strict=True):
+            self._fill(row, source, own)
+        return list(self._swept(rhs.T).T)
+
     def _nodal(
         self, source: FloatArray, values: FloatArray, definition: FloatArray | None
     ) -> FloatArray:
         """Return the unknowns of the scheme, (levels, n + 1)."""
+        if self._ends is not None:
+            rhs = np.empty((1, len(self.grid.nodes)))
+            self._fill(rhs[0], source, values)
+            return self._swept(rhs.T).T
         interior = self._interior_source(source)
         if self.order > 2:
             others = np.zeros((self.order - 3) * len(source))
             last = np.zeros(len(source)) if definition is None else definition
             interior = np.concatenate([interior, others, last])
-        ends = np.array(values, dtype=float)
+        ends = np.array(self._condition_values(source, values))
+        return np.asarray(self._solver(interior, ends).reshape(-1, self.levels).T)
+
+    def _condition_values(self, source: FloatArray, values: FloatArray) -> list[float]:
+        """Return the values of the conditions less what the cells' sources add to them."""
+        found: list[float] = np.asarray(values).tolist()
         for r, row in enumerate(self._rows):
             for cell, factor in row.sources:
-                ends[r] -= factor * source[cell]
-        return np.asarray(self._solver(interior, ends).reshape(-1, self.levels).T)
+                found[r] -= factor * float(source[cell])
+        return found
+
+    def _fill(self, rhs: FloatArray, source: FloatArray, values: FloatArray) -> None:
+        """Write the right-hand side of the tridiagonal system, (n + 1,)."""
+        assert self._ends is not None
+        first, last = self._ends
+        known, s = self._condition_values(source, values), self.slopes
+        inner = rhs[1:-1]
+        np.multiply(s.lf[1:], source[1:], out=inner)
+        inner -= s.rf[:-1] * source[:-1]
+        rhs[0], rhs[-1] = known[first], known[last]
+
+    def _swept(self, rhs: FloatArray) -> FloatArray:
+        """Return the solutions of the tridiagonal system, (n + 1, k)."""
+        *_, x, info = dgtsv(*self._diagonals, rhs, overwrite_b=True)
+        return _finite(x, info)
 
     def _fitted(self) -> Slopes:
         # At order one no cell has slopes; zeros keep the type simple and are never read.
@@ -117,11 +154,10 @@ class CellSystem:
             return Slopes(*[np.zeros(0)] * 6)
         rows = [*(self.coefficients[self.order - j] for j in range(3)), self.grid.steps]
         # The steps are asked first: they differ on all grids but the first.
-        if all(row.max() - row.min() <= 1e-13 * abs(row[0]) for row in reversed(rows)):
+        if all(_constant(row) for row in reversed(rows)):
             # All cells are alike, as on the first grid of an equation with constant coefficients.
-            one = slopes(*(row[:1] for row in rows))
-            count = len(self.grid.steps)
-            return Slopes(*(np.full(count, getattr(one, f.name)[0]) for f in fields(one)))
+            one, count = slopes(*(row[:1] for row in rows)), len(self.grid.steps)
+            return Slopes(*(np.full(count, value[0]) for value in one))
         return slopes(*rows)
 
     def _decaying(self) -> tuple[FloatArray, ...]:
@@ -139,10 +175,8 @@ class CellSystem:
         return row
 
     def _add_term(self, row: _Row, term: Term) -> None:
-        nodes, k = self.grid.nodes, self.levels
-        i = min(max(int(nodes.searchsorted(term.x)) - 1, 0), len(nodes) - 2)
-        left, right = float(nodes[i]), float(nodes[i + 1])
-        t = min(max((term.x - left) / (right - left), 0.0), 1.0)
+        i, t = self._place(term.x)
+        k = self.levels
         left, right = (1.0 - t) * term.weight, t * term.weight
         if term.order < k:
             row.columns += [k * i + term.order, k * (i + 1) + term.order]
@@ -158,6 +192,17 @@ class CellSystem:
         for j in range(k - 1):
             row.columns += [k * i + j, k * (i + 1) + j]
             row.weights += [-0.5 * factor * self.coefficients[j][i]] * 2
+
+    def _place(self, x: float) -> tuple[int, float]:
+        """Return the cell of a position, and its share of the way through it."""
+        nodes = self.grid.nodes
+        if x <= nodes[0]:
+            return 0, 0.0
+        if x >= nodes[-1]:
+            return len(nodes) - 2, 1.0
+        i = int(nodes.searchsorted(x)) - 1
+        left, right = float(nodes[i]), float(nodes[i + 1])
+        return i, min(max((x - left) / (right - left), 0.0), 1.0)
 
     def _add_integral(self, row: _Row, term: IntegralTerm) -> None:
         k, n = self.levels, len(self.grid.steps)
@@ -183,16 +228,16 @@ class CellSystem:
         """Return the conditions of the left and right end, if that is all there is at order 2."""
         if self.order != 2 or len(self.conditions) != 2:
             return None
-        places = []
-        for condition in self.conditions:
-            where = {t.x if isinstance(t, Term) else None for t in condition.terms}
-            places.append(where.pop() if len(where) == 1 else None)
-        ends = (float(self.grid.nodes[0]), float(self.grid.nodes[-1]))
-        if tuple(places) == ends:
+        one, other = (
+            {t.x if isinstance(t, Term) else None for t in c.terms} for c in self.conditions
+        )
+        low, high = {float(self.grid.nodes[0])}, {float(self.grid.nodes[-1])}
+        if one == low and other == high:
             return 0, 1
-        return (1, 0) if tuple(places[::-1]) == ends else None
+        return (1, 0) if one == high and other == low else None
 
-    def _tridiagonal(self, first: int, last: int) -> GridSolver:
+    def _tridiagonal(self, first: int, last: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the diagonals of the system, the lower one first."""
         s, n = self.slopes, len(self.grid.steps)
         lower, upper, diagonal = np.empty(n), np.empty(n), np.empty(n + 1)
         lower[:-1], diagonal[1:-1], upper[1:] = s.rl[:-1], s.rr[:-1] - s.ll[1:], -s.lr[1:]
@@ -201,14 +246,7 @@ class CellSystem:
             near = sum(w for c, w in zip(row.columns, row.weights, strict=True) if c == node)
             diagonal[node] = near
             off[where] = sum(row.weights) - near
-
-        def solve(interior: FloatArray, values: FloatArray) -> FloatArray:
-            rhs = np.empty(n + 1)
-            rhs[0], rhs[1:-1], rhs[-1] = values[first], interior, values[last]
-            *_, x, info = dgtsv(lower, diagonal, upper, rhs, overwrite_b=True)
-            return _finite(x, info)
-
-        return solve
+        return lower, diagonal, upper
 
     def _sparse(self) -> GridSolver:
         """Return the solver of every other case: sparse LU with equilibrated rows."""
@@ -264,7 +302,7 @@ class CellSystem:
             mean = 0.5 * (np.append(slope, slope[-1]) + np.append(slope[0], slope))
             return np.vstack([u, mean])
         s, w = self.slopes, u[-1]
-        rest = source.copy()
+        rest = source if self.levels == 1 else source.copy()
         for j in range(self.levels - 1):
             rest -= 0.5 * self.coefficients[j] * (u[j][1:] + u[j][:-1])
         out = np.empty((len(u) + 1, len(w)))
@@ -278,6 +316,15 @@ class CellSystem:
 def irregular_signs(count: int) -> FloatArray:
     """Return signs without a period, (count,): a source that agrees with nothing."""
     return np.asarray(np.sign(np.sin(1.0 + np.arange(count) ** 2.0)))
+
+
+def _constant(row: FloatArray) -> bool:
+    """Tell whether a row is constant up to rounding."""
+    first = row[0]
+    if not abs(row[-1] - first) <= 1e-13 * abs(first):
+        return False
+    spread = np.maximum.reduce(row) - np.minimum.reduce(row)
+    return bool(spread <= 1e-13 * abs(first))
 
 
 def _too_high(order: int, derivative: int) -> ProblemError:

@@ -7,7 +7,7 @@ Southwell, Scharfetter and Gummel).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ _WAVE = 2.0
 _EXPONENT = 300.0
 
 
-@dataclass(frozen=True, eq=False)
-class Slopes:
+class Slopes(NamedTuple):
     """End slopes of w in each cell, from its end values wl, wr and its source s, (n,) each.
 
     w'(left) = ll wl + lr wr + lf s,    w'(right) = rl wl + rr wr + rf s.
@@ -50,8 +49,8 @@ def slopes(a: FloatArray, b: FloatArray, c: FloatArray, h: FloatArray) -> Slopes
     up = cosech * np.exp(_bounded(d - q))
     down = cosech * np.exp(_bounded(-d - q))
     ll, rr = -(d + coth), coth - d
-    flat = np.abs(g) < 1e-6 * (1.0 + np.abs(d))
-    if flat.all():
+    flat = np.abs(g) < 1e-6 * (1.0 + np.abs(d)) if c.any() else None
+    if flat is None or flat.all():
         lf, rf = _source_slopes(d)
     else:
         safe = np.where(flat, 1.0, g)
@@ -63,7 +62,7 @@ def slopes(a: FloatArray, b: FloatArray, c: FloatArray, h: FloatArray) -> Slopes
 
 
 def _bounded(exponent: FloatArray) -> FloatArray:
-    return np.asarray(np.minimum(np.maximum(exponent, -_EXPONENT), _EXPONENT))
+    return np.minimum(np.maximum(exponent, -_EXPONENT), _EXPONENT)
 
 
 def _hyperbolic(square: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -72,16 +71,18 @@ def _hyperbolic(square: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
     For q^2 < 0 the functions become circular and q = 0 is returned for the exponential factor.
     """
     q = np.sqrt(np.abs(square))
-    decay = np.exp(-2.0 * q)
+    double = -2.0 * q
     with np.errstate(divide="ignore", invalid="ignore"):
-        gap = -np.expm1(-2.0 * q)
-        coth, cosech = q * (1.0 + decay) / gap, 2.0 * q / gap
-    wave = square < -_SERIES
-    if wave.any():
+        gap = -np.expm1(double)
+        coth, cosech = q * (1.0 + np.exp(double)) / gap, -double / gap
+    least = np.minimum.reduce(square)
+    # Not >: what is no number is looked at.
+    if not least >= -_SERIES:
+        wave = square < -_SERIES
         p = np.minimum(q[wave], _WAVE)
         coth[wave], cosech[wave], q[wave] = p / np.tan(p), p / np.sin(p), 0.0
-    small = np.abs(square) <= _SERIES
-    if small.any():
+    if not least > _SERIES:
+        small = np.abs(square) <= _SERIES
         z = square[small]
         coth[small] = 1.0 + z / 3.0 - z**2 / 45.0 + 2.0 * z**3 / 945.0
         cosech[small] = 1.0 - z / 6.0 + 7.0 * z**2 / 360.0 - 31.0 * z**3 / 15120.0
@@ -93,12 +94,16 @@ def _source_slopes(d: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the end slopes of w'' + 2 d w' = 1, w(0) = w(1) = 0 on the unit cell."""
     two = 2.0 * d
     small = np.abs(two) < 1e-3
-    safe = np.where(small, 1.0, two)
+    some = small.any()
+    safe = np.where(small, 1.0, two) if some else two
     e = np.exp(-np.abs(safe))
     # 1/(2d) - 1/(1 - exp(-2d)) and that plus one, without overflow or cancellation for either sign.
-    left = 1.0 / safe - np.where(safe > 0, 1.0, -e) / (1.0 - e)
-    right = 1.0 / safe - np.where(safe > 0, e, -1.0) / (1.0 - e)
-    return np.where(small, -0.5 - two / 12.0, left), np.where(small, 0.5 - two / 12.0, right)
+    inverse, gap, forward = 1.0 / safe, 1.0 - e, safe > 0
+    left = inverse - np.where(forward, 1.0, -e) / gap
+    right = inverse - np.where(forward, e, -1.0) / gap
+    if some:
+        left[small], right[small] = -0.5 - two[small] / 12.0, 0.5 - two[small] / 12.0
+    return left, right
 
 
 def first_order_rows(

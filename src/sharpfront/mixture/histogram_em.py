@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.errors import MixtureError
 from sharpfront.mixture.model import FloatArray as FloatArray
-from sharpfront.mixture.model import Mixture
+from sharpfront.mixture.model import Mixture, made
 
 # The start is close already; more iterations change no digit of the solution.
 ITERATIONS = 5
@@ -33,27 +32,29 @@ def fit_bins(edges: FloatArray, masses: FloatArray, components: int) -> Mixture:
     Fewer if fewer peaks cover the mass. Edges (n + 1,) increase; masses are not negative and not
     all zero.
     """
-    widths = np.diff(edges)
-    _check(widths, masses, components)
+    widths = edges[1:] - edges[:-1]
+    total = _checked_sum(widths, masses, components)
     x = 0.5 * (edges[1:] + edges[:-1])
-    weights, means, deviations = _peaks(x, masses, widths, components)
-    some = masses > 1e-7 * masses.sum()
-    weights, means, deviations = _maximised(
-        weights, means, deviations, x[some], masses[some], widths[some], float(widths.sum())
-    )
-    return Mixture(weights, means[:, None], (deviations**2)[:, None, None])
+    start = _peaks(x, masses, widths, components)
+    some = (masses > 1e-7 * total).nonzero()[0]
+    span = float(np.add.reduce(widths))
+    weights, means, deviations = _maximised(*start, x[some], masses[some], widths[some], span)
+    return made(weights, means[:, None], (deviations**2)[:, None, None])
 
 
-def _check(widths: FloatArray, masses: FloatArray, components: int) -> None:
+def _checked_sum(widths: FloatArray, masses: FloatArray, components: int) -> float:
+    """Return the sum of the masses, or refuse what is no histogram."""
     if widths.shape != masses.shape or components < 1:
         raise MixtureError(
             f"Expected one mass for each of {len(widths)} bins and a component or more, got masses "
             f"of shape {masses.shape} and {components} component(s)."
         )
-    if not (np.all(widths > 0) and np.all(masses >= 0) and 0 < np.sum(masses) < math.inf):
+    total, least = float(np.add.reduce(masses)), np.minimum.reduce(masses, initial=math.inf)
+    if not (np.minimum.reduce(widths, initial=math.inf) > 0 and least >= 0 and 0 < total < math.inf):
         raise MixtureError(
             "Bins need increasing edges, and finite masses that are not negative and not all zero."
         )
+    return total
 
 
 def _peaks(
@@ -64,29 +65,29 @@ def _peaks(
     The tail of a layer is left over by the stretch over its peak and becomes a wider component of
     its own: the grading between scales starts here.
     """
+    # Of bins that are covered it is -1.
     density = masses / widths
-    free = np.ones(len(x), dtype=bool)
-    total, least = masses.sum(), _LEAST * float(widths.sum())
+    left, least = masses.copy(), _LEAST * float(np.add.reduce(widths))
+    enough = REMAINDER * float(np.add.reduce(masses))
     found: list[tuple[float, float, float]] = []
-    while len(found) < components and masses[free].sum() > REMAINDER * total:
-        top = int(np.argmax(np.where(free, density, -1.0)))
-        low, high = _stretch(density, free, top)
-        free[low:high] = False
-        w, h = masses[low:high], widths[low:high]
-        mass = w.sum()
-        mean = float(w @ x[low:high] / mass)
-        spread = float(w @ ((x[low:high] - mean) ** 2 + h**2 / 12.0) / mass)
+    while len(found) < components and np.add.reduce(left) > enough:
+        own = _stretch(density, int(density.argmax()))
+        density[own], left[own] = -1.0, 0.0
+        w, h, here = masses[own], widths[own], x[own]
+        mass = float(np.add.reduce(w))
+        mean = float(w @ here) / mass
+        spread = float(w @ ((here - mean) ** 2 + h * h / 12.0)) / mass
         found.append((mass, mean, math.sqrt(spread) + least))
     p, means, deviations = np.array(found).T
-    return p / p.sum(), means, deviations
+    return p / np.add.reduce(p), means, deviations
 
 
-def _stretch(density: FloatArray, free: NDArray[np.bool_], top: int) -> tuple[int, int]:
-    """Return the bins around the top that are free and above PEAK times its density."""
-    stop = ~(free & (density > PEAK * density[top]))
-    left, right = np.flatnonzero(stop[:top]), np.flatnonzero(stop[top:])
-    low = int(left[-1]) + 1 if left.size else 0
-    return low, top + int(right[0]) if right.size else len(density)
+def _stretch(density: FloatArray, top: int) -> slice:
+    """Return the bins around the top that are above PEAK times its density."""
+    stop = (density <= PEAK * density[top]).nonzero()[0]
+    i = int(stop.searchsorted(top))
+    low = int(stop[i - 1]) + 1 if i else 0
+    return slice(low, int(stop[i]) if i < len(stop) else len(density))
 
 
 def _maximised(
@@ -99,20 +100,27 @@ def _maximised(
     span: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return weights, means and deviations after EM; offsets are relative to each mean."""
-    w = masses / masses.sum()
-    floor = widths**2 / 12.0
+    w = masses / np.add.reduce(masses)
+    floor = widths * widths / 12.0
     least, background = _LEAST * span, 0.01
+    # Columns of one number for each component.
+    p, means, deviations = p[:, None], means[:, None], deviations[:, None]
     for _ in range(ITERATIONS):
-        z = (x - means[:, None]) / deviations[:, None]
-        share = np.exp(-0.5 * np.minimum(z * z, 1400.0)) * (p / deviations)[:, None]
-        share *= w / (share.sum(axis=0) + background * _SQRT_2PI / span)
-        mass = share.sum(axis=1) + 1e-300
-        means = means + (share * z).sum(axis=1) * deviations / mass
-        offset = x - means[:, None]
+        z = (x - means) / deviations
+        square = z * z
+        share = np.exp(-0.5 * np.minimum(square, 1400.0)) * (p / deviations)
+        share *= w / (np.add.reduce(share, axis=0) + background * _SQRT_2PI / span)
+        p = np.add.reduce(share, axis=1, keepdims=True) + 1e-300
+        # How far the mean moves, in deviations; the second moment is about where it goes.
+        move = np.add.reduce(share * z, axis=1, keepdims=True) / p
         # A wide bin in a thin tail says nothing of a component's width.
-        cells = np.minimum(floor, (deviations * deviations)[:, None])
-        deviations = np.sqrt((share * (offset * offset + cells)).sum(axis=1) / mass) + least
-        p = mass
-        background = max(1.0 - float(mass.sum()), 1e-3)
-    alive = p > min(1e-6, 0.5 * float(p.max()))
-    return p[alive] / p[alive].sum(), means[alive], deviations[alive]
+        cells = np.minimum(floor, deviations * deviations)
+        means = means + move * deviations
+        offset = x - means
+        spread = np.add.reduce(share * (offset * offset + cells), axis=1, keepdims=True) / p
+        deviations = np.sqrt(spread) + least
+        background = max(1.0 - float(np.add.reduce(p)[0]), 1e-3)
+    p, means, deviations = p[:, 0], means[:, 0], deviations[:, 0]
+    alive = p > min(1e-6, 0.5 * float(np.maximum.reduce(p)))
+    p = p[alive]
+    return p / np.add.reduce(p), means[alive], deviations[alive]

@@ -222,6 +222,18 @@ def as_points(points: ArrayLike) -> FloatArray:
     return x
 
 
+def made(weights: FloatArray, means: FloatArray, covariances: FloatArray) -> Mixture:
+    """Return a mixture of arrays that EM has made, which are what they must be.
+
+    They are kept as they are, and made read-only.
+    """
+    mixture = object.__new__(Mixture)
+    for name, array in (("weights", weights), ("means", means), ("covariances", covariances)):
+        array.flags.writeable = False
+        object.__setattr__(mixture, name, array)
+    return mixture
+
+
 def whole(value: int, name: str) -> int:
     """Check an integer that must not be negative."""
     if not isinstance(value, int | np.integer) or value < 0:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -31,6 +32,7 @@ RADIUS = 6.0
 # The inversion starts from a table at mu +- scale sinh(k TABLE_STEP) and takes Newton steps.
 TABLE_STEP = 0.25
 NEWTON_STEPS = 3
+_EVEN = np.linspace(0.0, 1.0, 33)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,20 +61,19 @@ class Coordinate:
     # The stretch.
     low: float
     high: float
-    # Each component's centre as a pair, and its radius, (K,); (n, K) if n points are looked at that
-    # have components of their own.
+    # Each component's centre as a pair, and its radius, (K,).
     anchor: FloatArray
     offset: FloatArray
     scale: FloatArray
-    # Factors of asinh and atan for each component, likewise.
+    # Factors of asinh and atan for each component, (K,).
     log_share: FloatArray
     bell_share: FloatArray
-    uniform: float | FloatArray  # slope of the even part
+    uniform: float  # slope of the even part
 
     @property
     def components(self) -> int:
         """The number of components."""
-        return int(self.scale.shape[-1])
+        return len(self.scale)
 
     @property
     def ends(self) -> Points:
@@ -86,8 +87,9 @@ class Coordinate:
 
     def xi(self, points: Points) -> FloatArray:
         """Return the coordinate of points, in [0, 1]."""
-        start, stop = self._raw_ends()
-        return np.asarray(np.clip((self._raw(points) - start) / (stop - start), 0.0, 1.0))
+        start, stop = self._span
+        xi = (self._raw(points) - start) / (stop - start)
+        return np.asarray(np.minimum(np.maximum(xi, 0.0), 1.0))
 
     def derivatives(self, points: Points, order: int) -> FloatArray:
         """Return xi', xi'', ... up to an order of at most four, (order, n)."""
@@ -95,10 +97,11 @@ class Coordinate:
         out[0] = self.uniform
         if self.components:
             z = self._z(points)
-            for k, (log, bell) in enumerate(_profiles(z, order)):
-                unit = self.scale ** (-k - 1)
-                out[k] += weighted(log, self.log_share * unit)
-                out[k] += weighted(bell, self.bell_share * unit)
+            log_share, bell_share = self.log_share, self.bell_share
+            for row, (log, bell) in zip(out, _profiles(z, order), strict=True):
+                log_share, bell_share = log_share / self.scale, bell_share / self.scale
+                row += log_share @ log
+                row += bell_share @ bell
         return out
 
     def invert(self, xi: FloatArray) -> Points:
@@ -109,7 +112,7 @@ class Coordinate:
             return Points(
                 np.where(left, self.low, self.high), np.where(left, xi, xi - 1.0) * length
             )
-        start, stop = self._raw(self.ends)
+        start, stop = self._span
         target = start + (stop - start) * xi
         guess = self.nearest(np.interp(target, *self._table()[::-1]))
         left = guess.anchor == self.low
@@ -121,15 +124,15 @@ class Coordinate:
     def _newton(
         self, guess: Points, target: FloatArray, bounds: tuple[FloatArray, FloatArray]
     ) -> FloatArray:
-        offset = guess.offset
-        base = (guess.anchor[:, None] - self.anchor) - self.offset
+        offset, scale = guess.offset, self.scale[:, None]
+        base = (guess.anchor - self.anchor[:, None]) - self.offset[:, None]
         even = self.uniform * (guess.anchor - self.low) - target
         log_slope, bell_slope = self.log_share / self.scale, self.bell_share / self.scale
         for _ in range(NEWTON_STEPS):
-            z = (base + offset[:, None]) / self.scale
+            z = (base + offset) / scale
             r = 1.0 / (1.0 + z * z)
-            slope = self.uniform + np.sqrt(r) @ log_slope + r @ bell_slope
-            shape = np.arcsinh(z) @ self.log_share + np.arctan(z) @ self.bell_share
+            slope = self.uniform + log_slope @ np.sqrt(r) + bell_slope @ r
+            shape = self.log_share @ np.arcsinh(z) + self.bell_share @ np.arctan(z)
             miss = even + self.uniform * offset + shape
             offset = np.minimum(np.maximum(offset - miss / slope, bounds[0]), bounds[1])
         return offset
@@ -140,15 +143,15 @@ class Coordinate:
         step = np.sinh(np.arange(-reach, reach, TABLE_STEP))
         centres = self.anchor + self.offset
         graded = (centres[:, None] + self.scale[:, None] * step).ravel()
-        table = np.concatenate([graded, np.linspace(self.low, self.high, 33)])
-        table = np.minimum(np.maximum(table, self.low), self.high)
+        even = self.low + (self.high - self.low) * _EVEN
+        table = np.concatenate([graded[(graded > self.low) & (graded < self.high)], even])
         table.sort()
-        table = table[np.append(True, table[1:] != table[:-1])]
         return table, self._raw(self.nearest(table))
 
     def _z(self, points: Points) -> FloatArray:
-        gap = (points.anchor[:, None] - self.anchor) - self.offset
-        return np.asarray((gap + points.offset[:, None]) / self.scale)
+        """Return how far points are from each component in units of its radius, (K, n)."""
+        gap = (points.anchor - self.anchor[:, None]) - self.offset[:, None]
+        return np.asarray((gap + points.offset) / self.scale[:, None])
 
     def _raw(self, points: Points) -> FloatArray:
         """Return the coordinate before its value at `low` is subtracted."""
@@ -156,24 +159,13 @@ class Coordinate:
         if not self.components:
             return xi
         z = self._z(points)
-        shape = weighted(np.arcsinh(z), self.log_share) + weighted(np.arctan(z), self.bell_share)
-        return np.asarray(xi + shape)
+        return np.asarray(xi + (self.log_share @ np.arcsinh(z) + self.bell_share @ np.arctan(z)))
 
-    def _raw_ends(self) -> tuple[FloatArray, FloatArray]:
-        """Return the unnormalised coordinate of both ends, numbers or (n,)."""
-        if self.scale.ndim == 1:
-            start, stop = self._raw(self.ends)
-            return start, stop
-        nothing = np.zeros(len(self.scale))
-        start, stop = (self._raw(Points(nothing + end, nothing)) for end in (self.low, self.high))
+    @cached_property
+    def _span(self) -> tuple[float, float]:
+        """The unnormalised coordinate of both ends."""
+        start, stop = self._raw(self.ends).tolist()
         return start, stop
-
-
-def weighted(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the sums of values (n, K) with weights (K,), or each row's own, (n, K)."""
-    if weights.ndim == 1:
-        return np.asarray(values @ weights)
-    return np.asarray((values * weights).sum(axis=1))
 
 
 def _profiles(z: FloatArray, order: int) -> Iterator[tuple[FloatArray, FloatArray]]:
