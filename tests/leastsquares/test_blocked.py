@@ -28,8 +28,18 @@ def dense(system):
 
 
 def solved(system, method=None):
+    """What a method finds, which must not depend on whether anything is kept."""
     method = method or Blocked()
-    return method.solve(method.factor(system), system.rhs)
+    weights, outcome, facts = method.solve(method.factor(system), system.rhs)
+    others, again, seen = method.once(system)
+    if facts.rank == system.columns:
+        size = facts.condition * max(1.0, np.abs(weights).max())
+        np.testing.assert_allclose(others, weights, rtol=0, atol=1e-13 * size)
+        assert again.kind == outcome.kind
+        norm = np.linalg.norm(stacked(system)[1])
+        assert seen.residual_norm == pytest.approx(facts.residual_norm, abs=1e-12 * norm)
+    assert (seen.rank, seen.dead_columns) == (facts.rank, facts.dead_columns)
+    return weights, outcome, facts
 
 
 def rows(rng, edges, first, last, count, weight=1.0):

@@ -82,8 +82,8 @@ class Survey:
 @lru_cache(maxsize=4)
 def _even_places(low: float, high: float, samples: int) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return even places inside an interval, and their numbers."""
-    every = np.arange(samples)
-    x = low + (every + 0.5) * ((high - low) / samples)
+    every = np.arange(samples, dtype=np.int64)
+    x = np.asarray(low + (every + 0.5) * ((high - low) / samples), dtype=float)
     for kept in (x, every):
         kept.flags.writeable = False
     return x, every

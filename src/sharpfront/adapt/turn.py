@@ -9,7 +9,7 @@ from sharpfront.adapt.contract import Adaptor, State
 from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.history import Record
-from sharpfront.leastsquares import Facts
+from sharpfront.leastsquares import Facts, solution_of
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, split_weights
 
@@ -29,7 +29,7 @@ def turn(problem: Problem, adaptor: Adaptor, state: State, iteration: int) -> tu
     started = time.perf_counter()
     proposal = adaptor.propose(state)
     method, system = adaptor.leastsquares, proposal.system
-    weights, outcome, facts = method.solve(method.factor(system), system.rhs)
+    weights, outcome, facts = solution_of(method, system)
     approximation = Approximation(
         problem.coordinates, proposal.bases, split_weights(weights, proposal.bases)
     )

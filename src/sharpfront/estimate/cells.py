@@ -13,7 +13,6 @@ u^(j)' = u^(j+1) is the trapezoidal rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 

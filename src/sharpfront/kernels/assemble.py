@@ -49,6 +49,15 @@ class Block:
         """The column after the last one that the matrix covers."""
         return self.start + int(self.matrix.shape[1])
 
+    @property
+    def fits(self) -> bool:
+        """Whether there is a right-hand side for each row."""
+        return tuple(self.rhs.shape) == (self.rows,)
+
+    def entries(self) -> tuple[Array, Array]:
+        """Return the matrix and the right-hand side."""
+        return self.matrix, self.rhs
+
     def padded(self, columns: int) -> Array:
         """Return the matrix with zeros in the columns that it does not cover, (rows, columns)."""
         if self.start == 0 and self.stop == columns:
@@ -74,7 +83,7 @@ class LinearSystem:
             raise LinearSystemError("A linear system needs a column; got a basis of no functions.")
         self._check_columns()
         for block in self.blocks:
-            if tuple(block.rhs.shape) != (block.rows,):
+            if not block.fits:
                 raise LinearSystemError(
                     f"Block {block.label!r} has {block.rows} rows and a right-hand side of shape "
                     f"{tuple(block.rhs.shape)}."
@@ -122,8 +131,7 @@ def unit_rows(block: Block, negligible: float = 0.0) -> Block:
         largest = xp.max(norms)
         noise = (norms > 0) & (norms < negligible * largest)
         norms = xp.where(noise, xp.ones_like(norms) * largest, norms)
-    if not xp.all(norms > 0):
-        norms = xp.where(norms > 0, norms, xp.ones_like(norms))
+    norms = xp.where(norms > 0, norms, xp.ones_like(norms))
     return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms, norms=norms)
 
 

@@ -1,8 +1,8 @@
 """Ways to solve a linear system in the least-squares sense."""
 
 from sharpfront.leastsquares.blocked import Blocked
-from sharpfront.leastsquares.contract import Facts, LeastSquares, ManySided
+from sharpfront.leastsquares.contract import Facts, LeastSquares, ManySided, solution_of
 from sharpfront.leastsquares.dense import SVD
 from sharpfront.leastsquares.householder import Householder
 
-__all__ = ["SVD", "Blocked", "Facts", "Householder", "LeastSquares", "ManySided"]
+__all__ = ["SVD", "Blocked", "Facts", "Householder", "LeastSquares", "ManySided", "solution_of"]

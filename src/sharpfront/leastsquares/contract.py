@@ -33,6 +33,21 @@ class LeastSquares(Protocol):
 
 
 @runtime_checkable
+class SolvedOnce(Protocol):
+    """A method that keeps less where a system is solved for its own right-hand side alone."""
+
+    def once(self, system: Any) -> tuple[Array, Outcome, Facts]:
+        """Return weights (columns,), an outcome and facts."""
+
+
+def solution_of(method: LeastSquares, system: Any) -> tuple[Array, Outcome, Facts]:
+    """Return weights, outcome and facts of a system with its own right-hand side."""
+    if isinstance(method, SolvedOnce):
+        return method.once(system)
+    return method.solve(method.factor(system), system.rhs)
+
+
+@runtime_checkable
 class ManySided(Protocol):
     """A method that solves for many right-hand sides at once."""
 

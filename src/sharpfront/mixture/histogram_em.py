@@ -50,7 +50,9 @@ def _checked_sum(widths: FloatArray, masses: FloatArray, components: int) -> flo
             f"of shape {masses.shape} and {components} component(s)."
         )
     total, least = float(np.add.reduce(masses)), np.minimum.reduce(masses, initial=math.inf)
-    if not (np.minimum.reduce(widths, initial=math.inf) > 0 and least >= 0 and 0 < total < math.inf):
+    if not (
+        np.minimum.reduce(widths, initial=math.inf) > 0 and least >= 0 and 0 < total < math.inf
+    ):
         raise MixtureError(
             "Bins need increasing edges, and finite masses that are not negative and not all zero."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,72 @@ from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineP
 HEAVY = 100.0
 
 
+class PieceRows(Block):
+    """The equation on a piece: rows of unit norm that are made each time they are asked for.
+
+    They are not kept, because those of many pieces would take more room than all else in a solve.
+    """
+
+    _problem: LineProblem
+    _piece: Piece
+    _at: Points
+
+    def __init__(self, problem: LineProblem, piece: Piece, at: Points, start: int) -> None:
+        # A block is frozen, and its matrix is no field here.
+        vars(self).update(label="equation", weight=1.0, start=start)
+        vars(self).update(_problem=problem, _piece=piece, _at=at)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self._piece.fields * len(self._at.offset)
+
+    @property
+    def stop(self) -> int:
+        """The column after the last one that the matrix covers."""
+        return self.start + self._piece.size
+
+    @property
+    def fits(self) -> bool:
+        """There is a right-hand side for each row."""
+        return True
+
+    def entries(self) -> tuple[FloatArray, FloatArray]:
+        """Return the matrix and the right-hand side."""
+        piece = self._piece
+        table = tables.fitting_table(piece.kernels, piece.tabulated)
+        matrix, source, _ = operator_rows(self._problem, piece, table, self._at)
+        norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+        norms[~(norms > 0)] = 1.0
+        matrix /= norms[:, None]
+        # Few numbers, unlike the matrix: those who want them need not make it again.
+        vars(self).update(rhs=source / norms, norms=norms)
+        return matrix, self.rhs
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The rows, made anew."""
+        return self.entries()[0]
+
+    @cached_property
+    def rhs(self) -> FloatArray:
+        """The right-hand side."""
+        return self.entries()[1]
+
+    @cached_property
+    def norms(self) -> FloatArray:
+        """What rows were divided by."""
+        self.entries()
+        found: FloatArray = vars(self)["norms"]
+        return found
+
+    @property
+    def points(self) -> FloatArray:
+        """Where rows hold, (rows, 1)."""
+        x = np.clip(self._at.x, *self._piece.inside)
+        return np.tile(x, self._piece.fields)[:, None]
+
+
 def piece_system(
     problem: LineProblem,
     basis: PiecewiseBasis,
@@ -31,16 +98,11 @@ def piece_system(
     Rows are the fitting points of each piece, conditions what `condition_blocks` made.
     """
     edges = basis.edges
-    # Each is divided by its norms at once: what it was before would be as much again.
     blocks = [unit_rows(block) for block in conditions]
     for i, (left, right) in enumerate(itertools.pairwise(basis.pieces)):
         blocks.append(unit_rows(_tie(left, right, problem.order, edges[i])))
-    for piece, points, start in zip(basis.pieces, rows, edges, strict=False):
-        table = tables.fitting_table(piece.kernels, piece.tabulated)
-        matrix, source, _ = operator_rows(problem, piece, table, points)
-        x = np.tile(np.clip(points.x, *piece.inside), piece.fields)
-        block = Block("equation", matrix, source, start=start, points=x[:, None])
-        blocks.append(unit_rows(block))
+    for piece, at, start in zip(basis.pieces, rows, edges, strict=False):
+        blocks.append(PieceRows(problem, piece, at, start))
     return LinearSystem(tuple(blocks), edges)
 
 
