@@ -102,4 +102,4 @@ def _moments(slab: Slab, stops: Sequence[float], first: bool) -> FloatArray:
     ends = [stop for stop in stops if slab.start < stop < slab.stop]
     t = np.sort([*(slab.start + s * slab.dt for s in shares), *ends[-len(MOMENTS) :]])
     # A start and a length may add up to more than the end by a rounding, where no step is.
-    return np.minimum(t, slab.stop)
+    return np.asarray(np.minimum(t, slab.stop))

@@ -16,8 +16,8 @@ from sharpfront.equation.expression import TIME, Coordinate, Derivative, Key, ev
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.values import environment
 from sharpfront.evolve.growth import LARGE
-from sharpfront.initial import time_order
 from sharpfront.problem import Problem
+from sharpfront.problem.initial import time_order
 
 # Errors that grow by less than exp of this count as they are.
 LITTLE = 0.1
