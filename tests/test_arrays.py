@@ -18,13 +18,16 @@ from sharpfront import arrays
 SOURCES = Path(sharpfront.__file__).parent
 # Methods that say they run on the host; every other one is written against the standard.
 HOST_ONLY = {
-    *("blocked.py", "dissection.py", "gram.py", "householder.py", "leaves.py", "merges.py"),
+    *("blocked.py", "dissection.py", "gram.py", "groups.py", "householder.py", "leaves.py"),
+    *("merges.py", "once.py"),
+    # What asks for a card or for workers loads their libraries.
+    *("cluster.py", "device.py"),
     *("distributed_tree.py", "kept.py", "reflectors.py", "traces.py", "tree.py", "unlocked.py"),
     # Indices are the host's; what is on a device goes through its namespace.
     *("batched_leaves.py", "batched_merges.py", "batched_tree.py", "kinds.py", "refinement.py"),
 }
 STANDARD_ONLY = [
-    *(SOURCES / name for name in ("kernels.py", "basis.py", "assemble.py")),
+    *(SOURCES / "kernels" / name for name in ("profiles.py", "basis.py", "assemble.py")),
     *(p for p in sorted((SOURCES / "leastsquares").glob("*.py")) if p.name not in HOST_ONLY),
 ]
 LIBRARIES = {"numpy", "scipy", "torch", "cupy", "jax", "dask", "array_api_compat", "importlib"}
