@@ -80,6 +80,9 @@ FACES = {**SIDES, "back": 1.0, "front": 1.0}
 CIRCLE = 2 * math.pi
 # Of the ellipse with semi-axes 2 and 1, by the trapezium rule, which is exact to rounding.
 ELLIPSE = float(CIRCLE * np.mean(np.hypot(2 * ring(512)[:, 1], ring(512)[:, 0])))
+# Not in the plane; said here so that nobody makes all of them to find out.
+SPATIAL = {"cube", "ball", "ball4", "ellipsoid", "cloud in space", "solid", "lid"}
+SPATIAL |= {"cube - ball", "half ball", "cube | cube"}
 CASES = [
     Case("square", lambda: SQUARE, 1, SIDES, 4),
     Case("cube", lambda: CUBE, 1, FACES, 8),
