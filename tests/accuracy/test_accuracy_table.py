@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from accuracy_cases import CASES
+from tests.accuracy.accuracy_cases import CASES
 
 import sharpfront as sf
 from sharpfront.catalog import graded_points

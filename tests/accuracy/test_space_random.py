@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from space_cases import bump, family, parabola, relative_error, step, wall, wave
+from tests.accuracy.space_cases import bump, family, parabola, relative_error, step, wall, wave
 
 import sharpfront as sf
 from sharpfront.equation.values import environment, form_values

@@ -1,11 +1,9 @@
 """The references are closer to their own refinement than anything that is measured by them."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from spectral import AllenCahn, Flow, Series, reference, sampled, series
+from tests.accuracy.spectral import AllenCahn, Flow, Series, reference, sampled, series
+from tests.catalog.time_statements import differences, residual
 
 from sharpfront.catalog import (
     ALLEN_CAHN_IN_TIME,
@@ -16,9 +14,6 @@ from sharpfront.catalog import (
     moment_rule,
     named,
 )
-
-sys.path.append(str(Path(__file__).parents[1] / "catalog"))
-from time_statements import differences, residual
 
 # Bounds on the relative L2 distance to half the steps and three quarters of the modes, at some
 # moments. It is some sixteen times the reference's own error, the method being of fourth order;

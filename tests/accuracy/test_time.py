@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from spectral import reference
-from time_cases import CASES
+from tests.accuracy.spectral import reference
+from tests.accuracy.time_cases import CASES
 
 import sharpfront as sf
 from sharpfront.catalog import (

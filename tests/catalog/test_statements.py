@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from statements import EXACT, exact_values, residuals
+from tests.catalog.statements import EXACT, exact_values, residuals
 
 from sharpfront.catalog import CIRCULAR_FRONT, FOUR_LAYERS, SMOOTH_CIRCULAR_FRONT, named
 from sharpfront.equation.values import environment, form_values

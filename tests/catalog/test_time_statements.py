@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import time_statements as statements
-from time_statements import differences, exact_values, residual
+from tests.catalog.time_statements import differences, exact_values, residual
 
 from sharpfront.catalog import (
     BURGERS,

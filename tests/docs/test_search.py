@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,7 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "show"))
-from chromium import Chromium, find_chromium  # noqa: E402
+from tests.show.chromium import Chromium, find_chromium  # noqa: E402
 
 PATH = find_chromium()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mesh_shapes import Notch, Tube, UnitBall, UnitDisk
+from tests.estimate.mesh_shapes import Notch, Tube, UnitBall, UnitDisk
 
 import sharpfront as sf
 from sharpfront.errors import LinearSystemError

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mesh_shapes import Notch, UnitBall, UnitDisk
+from tests.estimate.mesh_shapes import Notch, UnitBall, UnitDisk
 
 from sharpfront.errors import DomainError
 from sharpfront.estimate.quadrature import cell_rule, facet_rule

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from line_runs import heat, shock, waves
+from tests.evolve.line_runs import heat, shock, waves
 
 import sharpfront as sf
 from sharpfront.catalog import MERGING_SHOCKS, MOVING_FRONT, TRAVELLING_SHOCK

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from plane_runs import solved
+from tests.evolve.plane_runs import solved
 
 import sharpfront as sf
 from sharpfront.errors import BasisError

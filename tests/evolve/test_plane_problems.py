@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from plane_runs import CASES, errors, solved
+from tests.evolve.plane_runs import CASES, errors, solved
 
 import sharpfront as sf
 from sharpfront.budget import Budget

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from line_runs import heat, pulse, same, shock, stopping, waves
+from tests.evolve.line_runs import heat, pulse, same, shock, stopping, waves
 
 import sharpfront as sf
 from sharpfront.catalog import BURGERS

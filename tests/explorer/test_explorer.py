@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from tests.show.chromium import Chromium, find_chromium
 from typer.testing import CliRunner
 
 from sharpfront.cli import app as command_line
@@ -25,9 +26,6 @@ from sharpfront.explorer.messages import MOST_BYTES
 from sharpfront.explorer.pool import Pool
 from sharpfront.explorer.process import answered
 from sharpfront.explorer.serving import bound, server
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "show"))
-from chromium import Chromium, find_chromium
 
 CHROMIUM = find_chromium()
 LAYER = """title = "My layer"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from shape_cases import CUBE, L_SHAPE, SQUARE
+from tests.geometry.shape_cases import CUBE, L_SHAPE, SQUARE
 
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Ball, Box, Disk, HalfSpace, Polygon

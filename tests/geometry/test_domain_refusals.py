@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from shape_cases import CUBE, SQUARE
+from tests.geometry.shape_cases import CUBE, SQUARE
 
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Ball, Box, Combination, Disk, HalfSpace, Interval, restore_domain

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import trimesh
-from shape_cases import CASES, L_SHAPE, SQUARE, petal, ring
+from tests.geometry.shape_cases import CASES, L_SHAPE, SQUARE, petal, ring
 
 from sharpfront.geometry import (
     Box,

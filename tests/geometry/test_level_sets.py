@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import trimesh
-from shape_cases import PETAL_AREA, PETAL_LENGTH, petal, ring
+from tests.geometry.shape_cases import PETAL_AREA, PETAL_LENGTH, petal, ring
 
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Cloud, Implicit

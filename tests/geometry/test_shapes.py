@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
-from shape_cases import CASES, SPATIAL, SQUARE
+from tests.geometry.shape_cases import CASES, SPATIAL, SQUARE
 
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Ball, Box, Disk, HalfSpace, Interval

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapely
 import trimesh
-from shape_cases import L_SHAPE, ico
+from tests.geometry.shape_cases import L_SHAPE, ico
 
 from sharpfront.errors import DomainError, MissingExtraError
 from sharpfront.geometry import Box, Polygon, Solid, restore_domain

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 import pytest
-import solutions
-from chromium import Chromium, find_chromium
+from tests.show import solutions
+from tests.show.chromium import Chromium, find_chromium
 
 from sharpfront.show import solve_report
 

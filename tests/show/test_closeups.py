@@ -4,9 +4,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import time_solutions
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.show import time_solutions
 
 import sharpfront as sf
 from sharpfront.show.figures.closeup import steep_windows

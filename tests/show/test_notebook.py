@@ -2,8 +2,8 @@
 
 import matplotlib.pyplot as plt
 import pytest
-import solutions
-from test_page import read
+from tests.show import solutions
+from tests.show.markup import read
 
 import sharpfront as sf
 from sharpfront.show import notebook

@@ -1,36 +1,10 @@
 from __future__ import annotations
 
-from html.parser import HTMLParser
+from tests.show.markup import read
 
 from sharpfront.show import HtmlPage, inline
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"></svg>'
-
-
-class Reader(HTMLParser):
-    """Collects tags with their attributes, and complains about tags that are not closed."""
-
-    EMPTY = frozenset({"meta", "img", "br", "link"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in self.EMPTY:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
-def read(text: str) -> Reader:
-    reader = Reader()
-    reader.feed(text)
-    assert not reader.open
-    return reader
 
 
 def full_page() -> HtmlPage:

@@ -7,9 +7,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import solutions
 from matplotlib.collections import EllipseCollection
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from tests.show import solutions
 
 import sharpfront as sf
 from sharpfront.adapt import Paper, ResolveSpace

@@ -1,9 +1,7 @@
 """The lines of a page that repeat a run are Python, for every domain and every function."""
 
 import re
-import sys
 import xml.etree.ElementTree as ET
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +10,7 @@ import scipy.special
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
+from tests.geometry.shape_cases import CASES, SQUARE, ring
 
 import sharpfront as sf
 from sharpfront.equation.text import to_text
@@ -21,9 +20,6 @@ from sharpfront.show.statement.domains import domain_code
 from sharpfront.show.statement.recorded import source_of
 from sharpfront.show.statement.script import script
 from sharpfront.show.statement.typeset import problem_markup
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "geometry"))
-from shape_cases import CASES, SQUARE, ring
 
 OTHERS = {
     "interval": lambda: sf.Interval(-0.1, 2 / 3),

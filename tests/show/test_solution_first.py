@@ -6,9 +6,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import solutions
-import time_solutions
 from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
+from tests.show import solutions, time_solutions
 
 import sharpfront as sf
 from sharpfront.show.data.kernels import Kernels

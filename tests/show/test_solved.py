@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import solutions
-from test_page import read
+from tests.show import solutions
+from tests.show.markup import read
 
 import sharpfront as sf
 from sharpfront.errors import ProblemError

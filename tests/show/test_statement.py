@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from solutions import SQUARE, burgers, layer, line_in_time, loaded, shock
+from tests.show.solutions import SQUARE, burgers, layer, line_in_time, loaded, shock
 
 import sharpfront as sf
 from sharpfront.show.statement.script import script, versions

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
-from time_solutions import circle, front, occurs_in_cells, pair, plane, shock
+from tests.show.time_solutions import circle, front, occurs_in_cells, pair, plane, shock
 
 import sharpfront as sf
 from sharpfront.errors import ProblemError

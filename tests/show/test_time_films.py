@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from PIL import Image
-from time_solutions import occurs_in_cells, pair, plane, shock
+from tests.show.time_solutions import occurs_in_cells, pair, plane, shock
 
 import sharpfront as sf
 from sharpfront.errors import ProblemError

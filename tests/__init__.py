@@ -1,0 +1,1 @@
+"""Tests, room by room as in src; helpers are imported by their full name."""
