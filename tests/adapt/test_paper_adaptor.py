@@ -157,3 +157,14 @@ def test_conditions_at_points_make_rows_and_others_are_refused():
     for refused in (integral, periodic):
         with pytest.raises(ProblemError, match="need the default adaptor"):
             sf.solve(refused, adaptor=sf.Paper())
+
+
+@pytest.mark.parametrize("adaptor", [sf.Uniform(), sf.Paper()])
+@pytest.mark.parametrize("joined", [("x",), ("y",), ("x", "y"), ("z",), ("x", "y", "z")])
+def test_ends_that_are_joined_are_refused_along_any_axis(joined, adaptor):
+    sides = [(0, 1)] * (3 if "z" in joined else 2)
+    box = sf.Box(*sides, periodic=joined)
+    held = dict.fromkeys(box.parts, "u = 0")
+    problem = sf.Problem(box, "laplacian(u) - u = 1", **held)
+    with pytest.raises(ProblemError, match="need the default adaptor"):
+        sf.solve(problem, adaptor=adaptor)

@@ -32,7 +32,7 @@ def soft_rows(
 
 def _refuse_unfit(problem: Problem) -> None:
     unfit = any(isinstance(c, IntegralCondition) for c in problem.further)
-    if unfit or getattr(problem.domain, "periodic", False):
+    if unfit or any(problem.domain.periodic_axes):
         raise ProblemError(
             "The adaptors Uniform and Paper take conditions on the boundary and at points; "
             "integral and periodic ones need the default adaptor."

@@ -8,6 +8,7 @@ from typing import Any
 
 from sharpfront.cli.options import Wanted
 from sharpfront.cli.terminal import console
+from sharpfront.history import TimeStep
 from sharpfront.problem_file import Statement
 
 Say = Callable[[str], None]
@@ -35,8 +36,7 @@ def progress(statement: Statement, wanted: Wanted) -> Iterator[tuple[Say, OnStep
         task = shown.add_task("looking for where the solution is sharp", total=length)
 
         def on_step(record: Any) -> None:
-            moment = getattr(record, "time", None)
-            done = {} if moment is None or span is None else {"completed": moment - span[0]}
+            done = {"completed": record.time - span[0]} if span else {}
             shown.update(task, description=news(record), **done)
 
         yield (lambda words: shown.update(task, description=words)), on_step
@@ -45,7 +45,6 @@ def progress(statement: Statement, wanted: Wanted) -> Iterator[tuple[Say, OnStep
 def news(record: Any) -> str:
     """Return one line about a record of a solve, in space or in time."""
     facts = f"{record.kernels} kernels, estimate {record.error_estimate:.1e}"
-    moment = getattr(record, "time", None)
-    if moment is not None:
-        return f"t = {moment:.4g}, dt = {record.dt:.1e}, {facts}"
+    if isinstance(record, TimeStep):
+        return f"t = {record.time:.4g}, dt = {record.dt:.1e}, {facts}"
     return f"solve {record.iteration + 1}: {facts}"

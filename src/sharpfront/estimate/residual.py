@@ -120,7 +120,7 @@ def _further_miss(
 
 def _seam(problem: Problem, approximation: Approximation) -> list[float]:
     """Return the jumps across the seam of a periodic interval, below the highest derivatives."""
-    if not getattr(problem.domain, "periodic", False):
+    if problem.domain.periodic_axes != (True,):
         return []
     leaves = {leaf for e in problem.equations for leaf in derivatives_in(e)}
     lower = {(leaf.unknown, j) for leaf in leaves for j in range(leaf.orders[0])}

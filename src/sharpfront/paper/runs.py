@@ -23,6 +23,7 @@ from sharpfront.mixture import Mixture
 from sharpfront.paper.cases import NEAR, Case
 from sharpfront.paper.constant import expected_level
 from sharpfront.problem import Problem
+from sharpfront.show.data.kernels import centres_of
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solve import solve
@@ -320,8 +321,8 @@ def _density(
 
 
 def _centres(proposal: Proposal) -> FloatArray:
-    found = [getattr(basis, "centres", None) for basis in proposal.bases.values()]
-    return np.concatenate([to_host(c)[:, 0] for c in found if c is not None] or [np.zeros(0)])
+    found = [centres_of(basis)[:, 0] for basis in proposal.bases.values()]
+    return np.concatenate(found or [np.zeros(0)])
 
 
 def _view(task: Task, solution: Solution, steps: tuple[Step, ...]) -> View:

@@ -182,7 +182,7 @@ def _at(
 
 
 def _periodic(problem: Problem, order: int) -> list[LinearCondition]:
-    if not getattr(problem.domain, "periodic", False):
+    if not problem.domain.periodic_axes[0]:
         return []
     low, high = (float(end) for end in problem.domain.bounds[:, 0])
     return [LinearCondition((Term(low, j), Term(high, j, -1.0))) for j in range(order)]

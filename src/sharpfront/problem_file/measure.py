@@ -115,8 +115,7 @@ def _moments(solution: Solution, domain: SpaceTime) -> FloatArray:
     chosen = {int(i) for i in np.linspace(0, len(steps) - 1, _MOMENTS)} if steps else set()
     found = [_at_moment(domain, t, None) for t in np.linspace(*domain.time, _MOMENTS)]
     for i in sorted(chosen):
-        moment = float(getattr(steps[i], "time", domain.time[1]))
-        found.append(_at_moment(domain, min(moment, domain.time[1]), steps[i].mixture))
+        found.append(_at_moment(domain, min(steps[i].time, domain.time[1]), steps[i].mixture))
     points = np.concatenate(found)
     return points[domain.contains(points)]
 
