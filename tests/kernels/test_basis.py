@@ -13,7 +13,14 @@ import pytest
 from sharpfront.arrays import namespace, to_host
 from sharpfront.errors import BasisError
 from sharpfront.kernels import KERNELS, Gaussian, InverseMultiquadric, Kernel
-from sharpfront.kernels.basis import Basis, KernelBasis, from_covariances, isotropic, restore
+from sharpfront.kernels.basis import (
+    Basis,
+    KernelBasis,
+    PlacedBasis,
+    from_covariances,
+    isotropic,
+    restore,
+)
 
 DEVICES = [strict.Device(name) for name in ("CPU_DEVICE", "device1")]
 CENTRES = {d: np.random.default_rng(d).uniform(-1, 2, size=(7, d)) for d in (1, 2, 3, 5)}
@@ -49,6 +56,8 @@ def test_covariances_are_the_kernels_own(d):
         rtol=1e-10,
         atol=1e-13,
     )
+    assert isinstance(basis, PlacedBasis)
+    np.testing.assert_allclose(basis.covariances, covariances(d), rtol=1e-10, atol=1e-13)
 
 
 def test_covariance_of_a_round_kernel_is_the_square_of_its_width():
