@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 # Arrays of any library that follows the standard; there is no common static type yet.
 Array = Any
 FloatArray = NDArray[np.float64]
+# Rounding of a double; asking NumPy takes longer than many an operation.
+EPS = float(np.finfo(float).eps)
 
 
 def namespace(*arrays: Array) -> Any:
@@ -47,7 +49,7 @@ def to_host(array: Array) -> FloatArray:
 
 def largest(values: FloatArray) -> float:
     """Return the largest absolute value of an array that has some; NaN if one is."""
-    return float(np.maximum(np.maximum.reduce(values), -np.minimum.reduce(values)))
+    return max(float(np.maximum.reduce(values)), -float(np.minimum.reduce(values)))
 
 
 def like(values: Any, example: Array) -> Array:

@@ -95,7 +95,7 @@ def test_cells_are_solved_side_by_side():
     for i in range(50):
         one = slopes(a[i : i + 1], b[i : i + 1], c[i : i + 1], h[i : i + 1])
         for name in ("ll", "lr", "lf", "rl", "rr", "rf"):
-            assert getattr(whole, name)[i] == getattr(one, name)[0]
+            assert getattr(whole, name)[i] == pytest.approx(getattr(one, name)[0], rel=1e-13)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -38,6 +38,7 @@ from sharpfront.adapt.plan import (
     within,
 )
 from sharpfront.adapt.subintervals import between_cuts
+from sharpfront.arrays import EPS
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment
@@ -216,7 +217,7 @@ class Resolve:
             return _unassessed(state, approximation)
         size = max(1.0, check.size)
         blurred = NOISE * state.amplification + growth(state.problem, state.found)
-        noise = float(np.finfo(float).eps) * blurred
+        noise = EPS * blurred
         error = max(check.error, within_cells(check))
         value = (SAFETY * error + check.floor) / size + noise
         if state.crowded:
@@ -228,8 +229,8 @@ class Resolve:
             approximation,
             check.grid.middles[:, None],
             check.grid.steps,
-            np.max(np.abs(check.residual), axis=0),
-            float(np.max(np.abs(check.misses), initial=0.0)),
+            np.maximum.reduce(np.abs(check.residual), axis=0),
+            max(map(abs, check.misses.tolist()), default=0.0),
             Estimate(value, _MEANING),
             check,
         )
@@ -316,7 +317,7 @@ class Resolve:
             return state.refusal
         stalled = state.stale >= 3 and error < STALL
         if stalled or (floor > state.tol and error < 4.0 * floor):
-            if error > LIMIT * max(floor, float(np.finfo(float).eps)):
+            if error > LIMIT * max(floor, EPS):
                 return unlowered(_reached(best), error, state.tried, 1)
             floored = _reached(best, f"The floor here is about {error:.1e}.")
             return Outcome(OutcomeKind.STALLED, floored)

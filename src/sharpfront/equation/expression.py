@@ -355,6 +355,7 @@ def _walked(
             stack.extend((argument, False) for argument in reversed(arguments(node)))
 
 
+@functools.lru_cache(maxsize=512)
 def derivatives_in(expression: Expression) -> tuple[Derivative, ...]:
     """Return the distinct derivatives of unknowns in the graph, in order of appearance."""
     found = {node.key: node for node in ordered(expression) if isinstance(node, Derivative)}

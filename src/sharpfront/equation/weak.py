@@ -80,4 +80,5 @@ def is_weak(node: Expression) -> bool:
 
 def is_singular(expression: Expression) -> bool:
     """Tell whether a graph has loads or derivatives of unknowns across jumps."""
-    return any(is_delta(n) or (is_weak(n) and bool(derivatives_in(n))) for n in ordered(expression))
+    calls = (n for n in ordered(expression) if isinstance(n, Apply))
+    return any(is_delta(n) or (is_weak(n) and bool(derivatives_in(n))) for n in calls)

@@ -43,22 +43,47 @@ def slopes(a: FloatArray, b: FloatArray, c: FloatArray, h: FloatArray) -> Slopes
     h w'(h) = -e^-d (q / sinh q) wl + (q coth q - d) wr + ...
     The source part makes the constant s / c an exact solution; as g -> 0 its limit is taken.
     """
-    d = 0.5 * b * h / a
-    g = c * h * h / a
+    with np.errstate(all="ignore"):
+        scale = h / a
+        return _reacting(b, c, h, scale) if c.any() else _convective(b * scale, h, scale)
+
+
+def _reacting(b: FloatArray, c: FloatArray, h: FloatArray, scale: FloatArray) -> Slopes:
+    """Return the slopes with a term in w; `scale` is h / a."""
+    d = 0.5 * b * scale
+    g = c * h * scale
     q, coth, cosech = _hyperbolic(d * d - g)
     up = cosech * np.exp(_bounded(d - q))
     down = cosech * np.exp(_bounded(-d - q))
     ll, rr = -(d + coth), coth - d
-    flat = np.abs(g) < 1e-6 * (1.0 + np.abs(d)) if c.any() else None
-    if flat is None or flat.all():
-        lf, rf = _source_slopes(d)
-    else:
-        safe = np.where(flat, 1.0, g)
-        lf, rf = -(ll + up) / safe, -(rr - down) / safe
-        if flat.any():
-            lf[flat], rf[flat] = _source_slopes(d[flat])
-    scale = h / a
+    flat = np.abs(g) < 1e-6 * (1.0 + np.abs(d))
+    some = flat.any()
+    safe = np.where(flat, 1.0, g) if some else g
+    lf, rf = -(ll + up) / safe, (down - rr) / safe
+    if some:
+        level = _convective(2.0 * d[flat], np.ones(1), np.ones(1))
+        lf[flat], rf[flat] = level.lf, level.rf
     return Slopes(ll / h, up / h, lf * scale, -down / h, rr / h, rf * scale)
+
+
+def _convective(y: FloatArray, h: FloatArray, scale: FloatArray) -> Slopes:
+    """Return the slopes without a term in w, y = b h / a: up and down are y / (1 - e^-y) of +-y.
+
+    Without overflow for either sign. `scale` is h / a.
+    """
+    size = np.abs(y)
+    e = np.exp(-size)
+    larger = size / (1.0 - e)
+    smaller, forward = larger * e, y > 0.0
+    up, down = np.where(forward, larger, smaller), np.where(forward, smaller, larger)
+    lf, rf = (1.0 - up) / y, (1.0 - down) / y
+    small = size < 1e-3
+    if small.any():
+        z = y[small]
+        up[small], down[small] = 1.0 + z / 2.0 + z * z / 12.0, 1.0 - z / 2.0 + z * z / 12.0
+        lf[small], rf[small] = -0.5 - z / 12.0, 0.5 - z / 12.0
+    left, right = up / h, down / h
+    return Slopes(-left, left, lf * scale, -right, right, rf * scale)
 
 
 def _bounded(exponent: FloatArray) -> FloatArray:
@@ -71,10 +96,10 @@ def _hyperbolic(square: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
     For q^2 < 0 the functions become circular and q = 0 is returned for the exponential factor.
     """
     q = np.sqrt(np.abs(square))
-    double = -2.0 * q
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gap = -np.expm1(double)
-        coth, cosech = q * (1.0 + np.exp(double)) / gap, -double / gap
+    decay = np.exp(-2.0 * q)
+    # Where q is small this is not read.
+    share = q / (1.0 - decay)
+    coth, cosech = share * (1.0 + decay), 2.0 * share
     least = np.minimum.reduce(square)
     # Not >: what is no number is looked at.
     if not least >= -_SERIES:
@@ -90,22 +115,6 @@ def _hyperbolic(square: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
     return q, coth, cosech
 
 
-def _source_slopes(d: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the end slopes of w'' + 2 d w' = 1, w(0) = w(1) = 0 on the unit cell."""
-    two = 2.0 * d
-    small = np.abs(two) < 1e-3
-    some = small.any()
-    safe = np.where(small, 1.0, two) if some else two
-    e = np.exp(-np.abs(safe))
-    # 1/(2d) - 1/(1 - exp(-2d)) and that plus one, without overflow or cancellation for either sign.
-    inverse, gap, forward = 1.0 / safe, 1.0 - e, safe > 0
-    left = inverse - np.where(forward, 1.0, -e) / gap
-    right = inverse - np.where(forward, e, -1.0) / gap
-    if some:
-        left[small], right[small] = -0.5 - two[small] / 12.0, 0.5 - two[small] / 12.0
-    return left, right
-
-
 def first_order_rows(
     c0: FloatArray, c1: FloatArray, h: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -113,9 +122,10 @@ def first_order_rows(
 
     Written in the direction in which the exponential decays.
     """
-    z = c0 * h / c1
-    decay = np.exp(-np.abs(z))
-    still = z == 0
-    mean = np.where(still, 1.0, -np.expm1(-np.abs(z)) / np.where(still, 1.0, np.abs(z)))
-    forward = z >= 0
-    return np.where(forward, -decay, -1.0), np.where(forward, 1.0, decay), mean * h / c1
+    with np.errstate(all="ignore"):
+        z = c0 * h / c1
+        decay = np.exp(-np.abs(z))
+        still = z == 0
+        mean = np.where(still, 1.0, -np.expm1(-np.abs(z)) / np.where(still, 1.0, np.abs(z)))
+        forward = z >= 0
+        return np.where(forward, -decay, -1.0), np.where(forward, 1.0, decay), mean * h / c1

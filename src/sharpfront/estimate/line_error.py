@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import EPS, FloatArray, largest
 from sharpfront.estimate.cells import CellSystem, Grid, irregular_signs
 from sharpfront.kernels.assemble import Block
 from sharpfront.pieces import Piece, PiecewiseBasis, Points, tables
@@ -17,7 +17,7 @@ from sharpfront.pieces.piece import (
     evaluate,
     integral_row,
     integrated_weight,
-    operator_rows,
+    remainder,
 )
 from sharpfront.problem.line_problem import IntegralTerm, LineProblem, integrate, value
 
@@ -69,19 +69,34 @@ def check_pieces(
     misses = np.array(
         [float((c.rhs - c.matrix @ weights[c.start : c.stop])[0]) for c in conditions]
     )
-    misses += _misread_integrals(problem, basis, own)
-    misses += np.abs(values).max() * _quadrature_gaps(problem, basis)
-    e = system.solve_u(residual[0], misses, residual[1] if len(residual) > 1 else None)
-    direct = system.solve_u(data[-1], problem.values)
-    unsure = _rounding(points, data[-1])
-    # The scheme is linear: of nothing it makes nothing.
-    blurred = system.solve_u(unsure, np.zeros(len(misses))) if unsure.any() else unsure
-    floor = float(np.abs(blurred).max()) + _misplaced(basis, points, values)
+    if any(isinstance(t, IntegralTerm) for c in problem.conditions for t in c.terms):
+        misses += _misread_integrals(problem, basis, own)
+        misses += np.abs(values).max() * _quadrature_gaps(problem, basis)
+    e, direct, blurred = _solved(system, data[-1], problem.values, residual, misses)
+    floor = largest(blurred) + _misplaced(basis, points, values)
     # The size of the solution, not of a bad approximation to it.
-    size = float(np.abs(values + 0.5 * (e[1:] + e[:-1])).max())
-    apart = float(np.abs(0.5 * (direct[1:] + direct[:-1]) - values).max()) / max(size, 1.0)
-    error = float(np.abs(e).max()) + _largest_jump(basis, own)
+    size = largest(values + 0.5 * (e[1:] + e[:-1]))
+    apart = largest(0.5 * (direct[1:] + direct[:-1]) - values) / max(size, 1.0)
+    error = largest(e) + _largest_jump(basis, own)
     return ErrorCheck(error, floor, size, apart, direct, e, values, residual, data, misses, system)
+
+
+def _solved(
+    system: CellSystem,
+    source: FloatArray,
+    values: FloatArray,
+    residual: FloatArray,
+    misses: FloatArray,
+) -> list[FloatArray]:
+    """Return the error, the cells' own u, and what rounding of the source does to it."""
+    unsure = _rounding(system.grid, source)
+    # The scheme is linear: of nothing it makes nothing.
+    sides = [(residual[0], misses), (source, values), (unsure, np.zeros(len(misses)))]
+    sides = sides if unsure.any() else sides[:2]
+    found = system.solve_each([s for s, _ in sides], [v for _, v in sides])
+    if len(residual) > 1:
+        found[0] = system.solve_u(residual[0], misses, residual[1])
+    return found if len(found) > 2 else [*found, unsure]
 
 
 def _misread_integrals(
@@ -133,9 +148,7 @@ def _looked_at(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return u, the residual and the data at the checking middles of a piece."""
     table = tables.checking_table(piece.kernels, piece.tabulated)
-    matrix, source, data = operator_rows(problem, piece, table, piece.places.middles)
-    values = table.values[0] @ weights[: piece.width]
-    return values, (source - matrix @ weights).reshape(-1, len(table.points)), data
+    return remainder(problem, piece, table, piece.places.middles, weights)
 
 
 def _joined(nodes: list[Points], middles: list[Points]) -> Grid:
@@ -164,7 +177,7 @@ def _rounding(points: Grid, source: FloatArray) -> FloatArray:
     slope[1:-1] = np.abs(source[1:] - source[:-1]) / np.maximum(x[1:] - x[:-1], 1e-300)
     slope = np.maximum(slope[1:], slope[:-1])
     signs = irregular_signs(len(x))
-    unsure = 0.5 * np.finfo(float).eps * (np.abs(source) + np.abs(x) * slope)
+    unsure = 0.5 * EPS * (np.abs(source) + np.abs(x) * slope)
     return np.asarray(signs * np.minimum(unsure, np.abs(source)))
 
 
@@ -172,12 +185,12 @@ def _misplaced(basis: PiecewiseBasis, points: Grid, values: FloatArray) -> float
     """Return the change of u over the rounding of a position, measured from the nearer end."""
     ends = [p.coordinate.high for p in basis.pieces]
     edges = np.array([basis.pieces[0].coordinate.low, *ends])
-    x = points.middles
-    i = np.minimum(np.maximum(edges.searchsorted(x), 1), len(edges) - 1)
-    offset = np.minimum(x - edges[i - 1], edges[i] - x)[1:]
+    x = points.middles[1:]
+    i = np.minimum(np.maximum(edges.searchsorted(x), 1), len(ends)) if len(ends) > 1 else 1
+    offset = np.minimum(x - edges[i - 1], edges[i] - x)
     apart = 0.5 * (points.steps[1:] + points.steps[:-1])
     slope = np.abs(values[1:] - values[:-1]) / np.maximum(apart, 1e-300)
-    return float(np.finfo(float).eps * np.max(slope * offset))
+    return EPS * float(np.maximum.reduce(slope * offset))
 
 
 def _largest_jump(basis: PiecewiseBasis, weights: list[FloatArray]) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, largest
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
@@ -50,9 +51,12 @@ class Assessment:
     @property
     def residual_rms(self) -> float:
         """Root mean square of the residual over the domain."""
-        with np.errstate(over="ignore"):
-            mean = np.sum(self.volumes * self.residual**2) / np.sum(self.volumes)
-        return float(np.sqrt(mean))
+        size = largest(self.residual)
+        if not 0.0 < size < np.inf:
+            return size
+        share = self.residual / size
+        mean = float(self.volumes @ (share * share)) / float(np.add.reduce(self.volumes))
+        return size * math.sqrt(mean)
 
 
 def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Assessment:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sharpfront.checks import explained, flag, listed, numbers_in, refusal
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Piece, Pieces, Segment, Spot
-from sharpfront.geometry.domain import Points, Sampling, State
+from sharpfront.geometry.domain import BoundaryPoints, Points, Sampling, State
 from sharpfront.geometry.patches import Face
 from sharpfront.geometry.sampling import checked_count, unit_sample
 from sharpfront.geometry.shape import Shape
@@ -193,6 +193,11 @@ class Interval(Box):
     def right(self) -> float:
         """The upper end."""
         return self.sides[0][1]
+
+    def boundary(self, part: str, count: int = 1, seed: int = 0) -> BoundaryPoints:
+        """Return the end, however many points are asked for."""
+        (spot,) = self.smooth_pieces(part)
+        return spot.spread(checked_count(count), seed)
 
     def state(self) -> State:
         """Return words and numbers from which `restore_domain` makes the interval again."""

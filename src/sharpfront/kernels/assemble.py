@@ -131,7 +131,8 @@ def unit_rows(block: Block, negligible: float = 0.0) -> Block:
         largest = xp.max(norms)
         noise = (norms > 0) & (norms < negligible * largest)
         norms = xp.where(noise, xp.ones_like(norms) * largest, norms)
-    norms = xp.where(norms > 0, norms, xp.ones_like(norms))
+    if not xp.all(norms > 0):
+        norms = xp.where(norms > 0, norms, xp.ones_like(norms))
     return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms, norms=norms)
 
 

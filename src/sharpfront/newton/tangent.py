@@ -47,15 +47,15 @@ class _Residual:
     linear: bool
     spared: frozenset[Key]
 
-    def about(self, insert: _Insertion) -> Expression:
-        """Return the linearised residual as an expression."""
-        if self.linear:
-            return self.expression
+    def about(self, insert: _Insertion) -> tuple[Expression, LinearForm]:
+        """Return the linearised residual as an expression and as a linear form."""
         form = self.form(insert)
+        if self.linear:
+            return self.expression, form
         total = form.source
         for term, leaf in zip(form.terms, self._leaves(), strict=True):
             total = total + term.coefficient * leaf
-        return total
+        return total, form
 
     def form(self, insert: _Insertion) -> LinearForm:
         """Return the linearised residual as a linear form."""
@@ -167,8 +167,9 @@ class Tangent:
         """Return the linear problem about an iterate."""
         insert = _Insertion(iterate, self.problem.coordinates)
         linear = self._copy()
-        linear.equations = tuple(r.about(insert) for r in self._equations)
-        linear.__dict__["forms"] = tuple(r.form(insert) for r in self._equations)
+        pairs = [r.about(insert) for r in self._equations]
+        linear.equations = tuple(e for e, _ in pairs)
+        linear.__dict__["forms"] = tuple(form for _, form in pairs)
         linear.conditions = _stated(self.problem.conditions, self._conditions, insert)
         linear.further = _stated(self.problem.further, self._further, insert)
         return linear
@@ -256,7 +257,8 @@ def _stated(
         ) and all(r.linear for r in residuals):
             out.append(condition)
         else:
-            out.append(replace(condition, residuals=tuple(r.about(insert) for r in residuals)))
+            about = tuple(r.about(insert)[0] for r in residuals)
+            out.append(replace(condition, residuals=about))
     return tuple(out)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,10 +46,10 @@ class PiecewiseBasis:
         """The number of kernels inside the interval."""
         return sum(piece.kernels for piece in self.pieces)
 
-    @property
+    @cached_property
     def edges(self) -> tuple[int, ...]:
         """The columns at which pieces begin, and the total."""
-        return tuple(np.cumsum([0, *(piece.size for piece in self.pieces)]).tolist())
+        return tuple(itertools.accumulate((piece.size for piece in self.pieces), initial=0))
 
     @property
     def centres(self) -> FloatArray:

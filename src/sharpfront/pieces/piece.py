@@ -39,7 +39,7 @@ class Piece:
     inside: tuple[float, float]
     order: int  # the order m of the equation
 
-    @property
+    @cached_property
     def width(self) -> int:
         """The number of functions of one field."""
         return tables.even_kernels(self.kernels).size
@@ -65,7 +65,8 @@ class Piece:
 
     def sample(self, problem: LineProblem, points: Points) -> FloatArray:
         """Return coefficients and source at points of the piece, (m + 2, n)."""
-        return problem.sample(np.clip(points.x, *self.inside))
+        low, high = self.inside
+        return problem.sample(np.minimum(np.maximum(points.x, low), high))
 
     @cached_property
     def places(self) -> Places:
@@ -82,10 +83,7 @@ def operator_rows(
     They are (r, size), (r,), and the sampled coefficients and source (m + 2, n). With two fields
     there are two rows a point: the equation written with w, and u^(m-2) - w = 0.
     """
-    data = piece.sample(problem, points)
-    d = piece.coordinate.derivatives(
-        points, piece.tabulated if piece.fields == 1 else max(3, piece.tabulated)
-    )
+    data, d = piece.sample(problem, points), _rates(piece, points)
     if piece.fields == 1:
         return _combined(table, d, data[:-1]), data[-1], data
     low, n, k = problem.order - 2, len(table.points), piece.width
@@ -193,7 +191,42 @@ def _unscaled(d: FloatArray, low: int, coefficients: FloatArray) -> FloatArray:
 def _combined(table: Table, d: FloatArray, coefficients: FloatArray) -> FloatArray:
     """Return sum_j c_j u^(j) of every function of a field by the chain rule, (n, width)."""
     factors = chain(d, coefficients)
-    matrix = factors[0][:, None] * table.values[0]
-    for factor, block in zip(factors[1:], table.values[1 : len(factors)], strict=True):
+    pairs = zip(factors, table.values[: len(factors)], strict=True)
+    # What an equation lacks, as those of layers do u itself, need not be added.
+    first, *others = [(f, block) for f, block in pairs if f.any()] or [
+        (factors[0], table.values[0])
+    ]
+    matrix = first[0][:, None] * first[1]
+    for factor, block in others:
         matrix += factor[:, None] * block
     return np.asarray(matrix)
+
+
+def _applied(sums: FloatArray, d: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Return sum_j c_j u^(j) from the derivatives of a field in its coordinate, (n,)."""
+    factors = chain(d, coefficients)
+    return np.asarray(np.add.reduce(factors * sums[: len(factors)], axis=0))
+
+
+def remainder(
+    problem: LineProblem, piece: Piece, table: Table, points: Points, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return u, what rows of `operator_rows` leave of it, (fields, n), and its data.
+
+    Without the rows: sums of the functions' derivatives are all that is needed of them.
+    """
+    data, d = piece.sample(problem, points), _rates(piece, points)
+    sums = table.values @ weights[: piece.width]
+    if piece.fields == 1:
+        return sums[0], (data[-1] - _applied(sums, d, data[:-1]))[None], data
+    low, second = problem.order - 2, table.values @ weights[piece.width :]
+    known = _applied(sums, d, data[:low]) + _applied(second, d, _unscaled(d, low, data[low:-1]))
+    minus = _unscaled(d, low, np.full((1, len(sums[0])), -1.0))
+    gap = _applied(sums, d, _unit(low, len(sums[0]))) + _applied(second, d, minus)
+    return sums[0], np.stack([data[-1] - known, -gap]), data
+
+
+def _rates(piece: Piece, points: Points) -> FloatArray:
+    """Return as many derivatives of the coordinate as the rows of a piece need."""
+    highest = piece.tabulated if piece.fields == 1 else max(3, piece.tabulated)
+    return piece.coordinate.derivatives(points, highest)

@@ -62,7 +62,9 @@ class EvenKernels:
 
     def table(self, s: FloatArray, order: int) -> Table:
         """Return the derivatives up to `order` of every function at positions s."""
-        return Table(s, np.stack([g @ self.combine for g in self._plain(s, order)]))
+        # Point after point, as LAPACK wants the rows that are made of it.
+        stacked = np.stack([(g @ self.combine).T for g in self._plain(s, order)])
+        return Table(s, stacked.swapaxes(1, 2))
 
     def sums(self, s: FloatArray, weights: FloatArray, order: int) -> FloatArray:
         """Return the derivatives of a weighted sum of the functions, (order + 1, n)."""

@@ -7,6 +7,7 @@ The one-dimensional solver and its error estimate work on this form.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,9 +83,7 @@ class LineProblem:
     def sample(self, x: FloatArray) -> FloatArray:
         """Return c_0(x), ..., c_m(x), f(x) at points (n,), as (m + 2, n)."""
         out = np.empty((self.order + 2, len(x)))
-        for row, function in zip(out, self.functions, strict=True):
-            if not callable(function):
-                row[:] = function
+        out[:] = self._constants
         return self._joint(x, out) if self._varying else out
 
     def _joint(self, x: FloatArray, out: FloatArray) -> FloatArray:
@@ -100,6 +99,11 @@ class LineProblem:
         for i, f in self._varying:
             out[i] = f(x)
         return out
+
+    @cached_property
+    def _constants(self) -> FloatArray:
+        """The functions that are numbers, zero in the place of others, (m + 2, 1)."""
+        return np.array([[0.0 if callable(f) else f] for f in self.functions], dtype=float)
 
     @cached_property
     def _varying(self) -> list[tuple[int, Callable[[FloatArray], FloatArray]]]:
@@ -172,13 +176,15 @@ def _at(
     form: LinearForm, point: FloatArray, normal: FloatArray | None, coordinates: tuple[str, ...]
 ) -> LinearCondition:
     leaves = environment(coordinates, point, normal)
-    terms = [
-        Term(
-            float(point[0, 0]), t.order, float(at_points(t.coefficient, leaves, 1, "condition")[0])
-        )
-        for t in form.terms
-    ]
-    return LinearCondition(tuple(terms), -float(at_points(form.source, leaves, 1, "condition")[0]))
+
+    def number(expression: Expression) -> float:
+        if isinstance(expression, Constant) and math.isfinite(expression.value):
+            return expression.value
+        return float(at_points(expression, leaves, 1, "condition")[0])
+
+    x = float(point[0, 0])
+    terms = [Term(x, t.order, number(t.coefficient)) for t in form.terms]
+    return LinearCondition(tuple(terms), -number(form.source))
 
 
 def _periodic(problem: Problem, order: int) -> list[LinearCondition]:

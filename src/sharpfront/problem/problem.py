@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from types import FunctionType
 
 import numpy as np
 
@@ -212,6 +213,8 @@ class Problem:
         return read_initial(initial, names, self.domain.coordinates, self.parameters)
 
     def _read(self, residual: Residual, what: str) -> tuple[Expression, ...]:
+        if isinstance(residual, FunctionType):
+            return trace(residual, self.symbols, what=what)
         if isinstance(residual, str):
             return (parse(residual, self.symbols, self.parameters),)
         if is_symbolic(residual) and not is_number(residual):
@@ -312,6 +315,8 @@ def _text(condition: PointCondition | IntegralCondition, residual: str) -> str:
 def _unknowns(
     equation: Residual, coordinates: tuple[str, ...], parameters: Collection[str]
 ) -> tuple[str, ...]:
+    if isinstance(equation, FunctionType):
+        return unknowns_of(equation, coordinates)
     if isinstance(equation, str):
         return unknowns_in(equation, coordinates, parameters)
     if is_symbolic(equation):
