@@ -14,7 +14,7 @@ import numpy as np
 
 from sharpfront.adapt.breakpoints import Survey
 from sharpfront.adapt.discover import Discovery, concentrated, smeared
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
 from sharpfront.newton.damped import Newton, Rules, continued, newton
@@ -207,8 +207,7 @@ def _blend(old: LineTable, new: LineTable, share: float) -> LineTable:
 
 
 def _distance(old: LineTable, new: LineTable, scale: LineTable) -> float:
-    size = max(float(np.abs(scale.levels[0]).max()), 1e-300)
-    return float(np.abs(new.levels[0] - old.levels[0]).max()) / size
+    return largest(new.levels[0] - old.levels[0]) / max(largest(scale.levels[0]), 1e-300)
 
 
 def _linear_solution(
@@ -233,10 +232,11 @@ def _discovery(linear: LineProblem, table: LineTable, adapted: bool) -> Discover
 
 def _variations(points: Grid, table: LineTable) -> FloatArray:
     """Return |change| of u, u', ... over each cell by their range, halved at each order."""
-    rows = np.abs(np.diff(table.levels, axis=1))
-    spread = np.ptp(table.levels, axis=1)
-    length = points.nodes[-1] - points.nodes[0]
-    size = float(np.abs(table.levels[0]).max())
+    levels = table.levels
+    rows = np.abs(levels[:, 1:] - levels[:, :-1])
+    highest, lowest = np.maximum.reduce(levels, axis=1), np.minimum.reduce(levels, axis=1)
+    spread, size = (highest - lowest).tolist(), max(float(highest[0]), -float(lowest[0]))
+    length = float(points.nodes[-1] - points.nodes[0])
     for j, row in enumerate(rows):
         negligible = spread[j] <= 1e-9 * size / length**j
         row *= 0.0 if negligible else 0.5**j / spread[j]

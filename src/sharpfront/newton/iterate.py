@@ -133,13 +133,15 @@ class LineTable:
         scheme means, and Newton's method converges on cells that do not resolve the solution.
         """
         (order,), x = orders, points[:, 0]
-        if order == 0:
-            return np.asarray(np.interp(x, self.nodes, self.levels[0]))
         if order > len(self.levels):
             return np.zeros(len(x))
-        middles = 0.5 * (self.nodes[1:] + self.nodes[:-1])
-        slopes = np.diff(self.levels[order - 1]) / np.diff(self.nodes)
-        return np.asarray(np.interp(x, middles, slopes))
+        level, nodes = self.levels[max(order - 1, 0)], self.nodes
+        middles = 0.5 * (nodes[1:] + nodes[:-1])
+        wanted = len(x) == len(middles) and bool((x == middles).all())
+        if order == 0:
+            return 0.5 * (level[1:] + level[:-1]) if wanted else np.interp(x, nodes, level)
+        slopes = (level[1:] - level[:-1]) / (nodes[1:] - nodes[:-1])
+        return np.asarray(slopes if wanted else np.interp(x, middles, slopes))
 
 
 @dataclass(frozen=True, eq=False)

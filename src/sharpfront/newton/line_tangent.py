@@ -129,11 +129,12 @@ class LineTangent:
         if not np.isfinite(values).all():
             raise EquationError(_not_finite(values, x))
         out = np.zeros((self.order + 2, len(x)))
-        out[-1] = -values[0]
+        source = out[-1]
+        np.negative(values[0], out=source)
         for j, row in zip(self._orders, values[1:], strict=True):
-            out[j] = (stiffness if j == self.order else 1.0) * row
+            np.multiply(row, stiffness if j == self.order else 1.0, out=out[j])
             if j in put:
-                out[-1] += out[j] * put[j]
+                source += out[j] * put[j]
         return out
 
     @property
