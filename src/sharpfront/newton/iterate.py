@@ -139,7 +139,8 @@ class LineTable:
         middles = 0.5 * (nodes[1:] + nodes[:-1])
         wanted = len(x) == len(middles) and bool((x == middles).all())
         if order == 0:
-            return 0.5 * (level[1:] + level[:-1]) if wanted else np.interp(x, nodes, level)
+            means = 0.5 * (level[1:] + level[:-1])
+            return np.asarray(means if wanted else np.interp(x, nodes, level))
         slopes = (level[1:] - level[:-1]) / (nodes[1:] - nodes[:-1])
         return np.asarray(slopes if wanted else np.interp(x, middles, slopes))
 

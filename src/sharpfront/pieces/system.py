@@ -107,7 +107,7 @@ def piece_system(
 
 def _norms(matrix: FloatArray) -> FloatArray:
     """Return the norms of rows, one for a row of zeros."""
-    norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    norms: FloatArray = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
     norms[~(norms > 0)] = 1.0
     return norms
 
