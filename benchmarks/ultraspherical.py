@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dgbsv
 from sharpfront import catalog
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.catalog import Entry
-from sharpfront.line_problem import Function, ordinary
+from sharpfront.problem.line_problem import Function, ordinary
 
 # A matrix as diagonals by their offset: entry (i, i + k) is bands[k][i], (n,).
 Bands = dict[int, FloatArray]
