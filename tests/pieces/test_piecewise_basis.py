@@ -1,5 +1,7 @@
 """Pieces side by side: one basis, its derivatives, its state, its rows in a system."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -278,3 +280,19 @@ def test_every_order_can_be_solved(order, tolerance):
     for j in (0, 1, order - 2, order - 1):
         assert np.abs(b.values(weights, x, (j,)) - np.exp(x[:, 0])).max() < 100 * tolerance
     assert np.abs(b.values(weights, x, (0,)) - np.exp(x[:, 0])).max() < tolerance
+
+
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_rows_of_pieces_are_made_anew_and_not_kept(pieces):
+    ends = np.linspace(0.0, 1.0, pieces + 1).tolist()
+    own = tuple(Piece(coordinate(a, b), 20, (a, b), 2) for a, b in itertools.pairwise(ends))
+    plain, whole = LineProblem((0.0, 1.0), (1.0, 2.0, -1.0), 3.0), PiecewiseBasis(own)
+    system = piece_system(plain, whole, [p.places.rows for p in own], [])
+    for block in (b for b in system.blocks if b.label == "equation"):
+        matrix, right = block.entries()
+        assert block.matrix is not matrix
+        np.testing.assert_array_equal(block.matrix, matrix)
+        np.testing.assert_allclose(block.rhs * block.norms, 3.0, rtol=1e-14)
+        np.testing.assert_allclose(np.linalg.norm(matrix, axis=1), 1.0, rtol=1e-14)
+        held = [v for v in vars(block).values() if isinstance(v, np.ndarray)]
+        assert sum(v.size for v in held) <= 2 * len(right)
