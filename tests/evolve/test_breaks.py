@@ -253,3 +253,37 @@ def test_a_value_that_leaves_a_state_at_rest_makes_a_layer_that_is_seen(speed, s
     assert solution.converged
     assert worst < 1e-4
     assert worst < 3 * solution.error_estimate
+
+
+@pytest.mark.parametrize(
+    ("width", "place"), [(1e-3, 0.431), (1e-5, 0.4313337), (1e-6, 0.131), (2e-6, 0.77131)]
+)
+def test_narrow_windows_of_a_start_are_read_from_its_formula(width, place):
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 0.01 * u.dxx,
+        boundary=lambda u, x, t: u.dn,
+        initial=lambda x: np.where(abs(x - place) < width / 2, 0.01 / width, 0),
+        time=(0, 1),
+    )
+    found = sf.solve(problem, tol=1e-3)
+    x, means = np.linspace(0, 1, 2001), []
+    for t in (0.3, 1.0):
+        means.append(np.mean(found(x, t)))
+    # Nothing flows out: what was there stays, to the tolerance beside the largest value so far.
+    assert found.converged
+    assert np.abs(np.array(means) - 0.01).max() < 1e-3 * max(1.0, 0.01 / width)
+    assert min(means) > 0.005
+
+
+def test_a_start_that_is_a_table_is_not_read():
+    table = np.linspace(0, 1, 11)
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - u.dxx,
+        boundary=lambda u, x, t: u.dn,
+        initial=lambda x: np.interp(x, table, 1 + table**2),
+        time=(0, 0.1),
+    )
+    assert problem.initial.graph("u") is None
+    assert sf.solve(problem, tol=1e-3).converged

@@ -222,3 +222,17 @@ def test_only_an_interrupted_solution_of_the_same_kind_is_resumed():
     bare = dataclasses.replace(solved("petal-heat"), checkpoint=None)
     with pytest.raises(sf.errors.ProblemError, match="resume"):
         evolve_plane(entry.problem(value), tol, resume=bare)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("diffusion", [1.0, 0.003])
+def test_heat_that_runs_backwards_is_refused(sign, diffusion):
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y, t: sign * (u.dt + diffusion * sf.laplacian(u)),
+        boundary=lambda u, x, y, t: u,
+        initial=lambda x, y: np.sin(np.pi * x) * np.sin(np.pi * y),
+        time=(0, 1),
+    )
+    with pytest.raises(sf.SharpfrontError, match="runs backwards"):
+        sf.solve(problem, tol=1e-3)

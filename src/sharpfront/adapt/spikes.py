@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.across import places_across
 from sharpfront.equation.focus import axis_places
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
@@ -72,10 +73,9 @@ def mark(change: FloatArray, edges: FloatArray, axis: int, spikes: tuple[Spike, 
 def _inside(problem: Problem) -> list[Spike]:
     domain = problem.domain
     low, high = domain.bounds
-    points = np.concatenate(
-        [low + (high - low) * spread(domain.dimension, SURVEY), _crossings(problem)]
-    )
-    points = points[domain.contains(points)]
+    spread_out, told = low + (high - low) * spread(domain.dimension, SURVEY), _crossings(problem)
+    told, spread_out = (x[domain.contains(x)] for x in (told, spread_out))
+    points = np.concatenate([spread_out, told])
     spacing = (float(np.prod(high - low)) / SURVEY) ** (1 / domain.dimension)
     found: list[Spike] = []
     for k, sampled in enumerate(_data(problem, points)):
@@ -85,8 +85,11 @@ def _inside(problem: Problem) -> list[Spike]:
         def size(at: FloatArray, k: int = k) -> FloatArray:
             return _data(problem, at)[k]
 
-        values = np.abs(sampled - np.median(sampled))
-        limit = FAR_OUT * max(float(np.quantile(values, 0.995)), _NOTHING)
+        # Places that formulas tell of are many where something stands, and say nothing of the rest.
+        usual = sampled[: len(spread_out)]
+        values = np.abs(sampled - np.median(usual))
+        usually = float(np.quantile(np.abs(usual - np.median(usual)), 0.995))
+        limit = FAR_OUT * max(usually, _NOTHING)
         out = np.flatnonzero(values > limit)
         for group in _groups(points[out], LINK * spacing)[:MOST]:
             top = points[out[group[np.argmax(values[out[group]])]]]
@@ -97,10 +100,12 @@ def _inside(problem: Problem) -> list[Spike]:
 
 
 def _crossings(problem: Problem) -> FloatArray:
-    """Return where places along the axes that the formulas tell of cross, (n, d)."""
-    bounds, found = problem.domain.bounds.T, [np.zeros((0, problem.domain.dimension))]
+    """Return where places cross that the formulas tell of, along the axes and across them."""
     (form, *_) = problem.forms
-    for expression in (form.source, *(term.coefficient for term in form.terms)):
+    graphs = (form.source, *(term.coefficient for term in form.terms))
+    bounds = problem.domain.bounds.T
+    found = [places_across(graphs, problem.coordinates, problem.domain.bounds)]
+    for expression in graphs:
         axes = [
             axis_places(expression, name, float(low), float(high))
             for name, (low, high) in zip(problem.coordinates, bounds, strict=True)

@@ -26,15 +26,15 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.inverse import Along, levels, places
 from sharpfront.equation.opaque import OpaqueFunction
 
-_COMPARISONS = frozenset((np.less, np.less_equal, np.greater, np.greater_equal))
+COMPARISONS = frozenset((np.less, np.less_equal, np.greater, np.greater_equal))
 _LARGER = frozenset((np.maximum, np.minimum, np.fmax, np.fmin))
 _SIGNS = frozenset((np.sign, np.heaviside))
 _WHOLE = frozenset((np.floor, np.ceil, np.trunc))
 _PARTS = frozenset((np.floor_divide, np.remainder, np.fmod))
 _ROOTS = frozenset((np.sqrt, np.cbrt))
 # Only the sign or the whole part of what stands inside these matters: |a| has no bend in |a| < 1.
-_LOGICAL = frozenset((np.logical_and, np.logical_or, np.logical_xor, np.logical_not))
-_BLUNT = _COMPARISONS | _SIGNS | _WHOLE | _LOGICAL | {np.equal, np.not_equal}
+LOGICAL = frozenset((np.logical_and, np.logical_or, np.logical_xor, np.logical_not))
+_BLUNT = COMPARISONS | _SIGNS | _WHOLE | LOGICAL | {np.equal, np.not_equal}
 # An inverse and the function itself round differently: the change of sign is looked for this many
 # floats around the place.
 _ROUNDING = 4.0 ** np.arange(1, 12)
@@ -95,7 +95,7 @@ def switches(expression: Expression) -> tuple[Switch, ...]:
 def _own(node: Apply) -> Iterator[Switch]:
     """Return the switches of one node."""
     ufunc, arguments = node.function.evaluate, node.arguments
-    if ufunc in _COMPARISONS:
+    if ufunc in COMPARISONS:
         yield Switch(apply(np.subtract, *arguments))
     elif ufunc in _LARGER:
         yield Switch(apply(np.subtract, *arguments), jumps=False)

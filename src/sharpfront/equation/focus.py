@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.special as sp
 
-from sharpfront.equation.edges import places_along
+from sharpfront.equation.edges import COMPARISONS, LOGICAL, places_along
 from sharpfront.equation.expression import Apply, Expression, Values, ordered
 from sharpfront.equation.inverse import Along, places, turns
 
@@ -102,11 +102,20 @@ def _unresolved(node: Expression, along: Along) -> Iterator[Expression]:
 
 def _inside(argument: Expression, along: Along) -> Iterator[Expression]:
     """Return what stands inside further functions: the zero of x - c is the turn of its square."""
-    functions = (n for n in ordered(argument) if isinstance(n, Apply))
-    inner = (a for n in functions if n.function.evaluate not in _BROAD for a in n.arguments)
-    for node in {id(a): a for a in inner}.values():
+    for node in inner_arguments(argument):
         if along.varies(node) and along.known(node):
             yield node
+
+
+def inner_arguments(expression: Expression) -> list[Expression]:
+    """Return the arguments of all functions in a graph that do not just add, each once.
+
+    What is compared is none: its edges are where both sides are equal.
+    """
+    passed = _BROAD | COMPARISONS | LOGICAL | {np.where}
+    functions = (n for n in ordered(expression) if isinstance(n, Apply))
+    inner = (a for n in functions if n.function.evaluate not in passed for a in n.arguments)
+    return list({id(a): a for a in inner}.values())
 
 
 def _thinned(found: Values, low: float, high: float) -> Values:

@@ -8,6 +8,7 @@ Gaussian of width d they are exactly
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.edges import edges_along
 from sharpfront.equation.expression import Key
+from sharpfront.equation.focus import foci
 from sharpfront.evolve.equations import Residual, TimeSystem
 
 Function = Callable[[FloatArray], FloatArray]
@@ -56,11 +59,17 @@ class Break:
 
 
 def breaks_of(
-    f: Function, low: float, high: float, periodic: bool, size: float = 0.0
+    f: Function,
+    low: float,
+    high: float,
+    periodic: bool,
+    size: float = 0.0,
+    told: Sequence[float] = (),
 ) -> list[Break]:
     """Return the places where a function jumps or bends.
 
-    `size` is that of the terms whose difference the function is: its rounding is theirs.
+    `size` is that of the terms whose difference the function is: its rounding is theirs. `told`
+    are places of jumps that are known, in order: they may be closer than any points of the look.
     """
     length = high - low
     over = length / (LOOK - 1)
@@ -69,8 +78,9 @@ def breaks_of(
     spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
     size = max(size, float(np.abs(u).max()))
     noise = 4.0 * ROUNDING * size
+    found = _told_jumps(f, [low, *told, high])
     if spread <= 1e4 * noise:
-        return []
+        return found
     bend = np.abs(np.diff(u, 2))
     around = np.stack([bend[:-4], bend[1:-3], bend[3:-1], bend[4:]])
     # A smooth function bends about as much next door.
@@ -78,13 +88,24 @@ def breaks_of(
     odd &= (bend[2:-2] > 4.0 * np.minimum(around[0], around[3])) & (
         bend[2:-2] > max(SMALL * steep, noise)
     )
-    found: list[Break] = []
     for i in np.flatnonzero(odd) + 2:
         broken = _zoomed(f, float(x[i]), float(x[i + 2]), length, float(spread), size)
         if broken is not None and all(abs(broken.x - b.x) > 1e-5 * length for b in found):
             found.append(broken)
     if periodic:
         found = [b for b in found if low - 1e-12 * length <= b.x < high - 1e-9 * length]
+    return found
+
+
+def _told_jumps(f: Function, places: Sequence[float]) -> list[Break]:
+    """Return the jumps at all places but the first and the last."""
+    found = []
+    for before, x, after in zip(places, places[1:], places[2:], strict=False):
+        h = min(CLOSE * (places[-1] - places[0]), 0.1 * min(x - before, after - x))
+        aside = 8.0 * float(np.spacing(abs(x)))
+        broken = Break(x, _line(f, x - aside, -h), _line(f, x + aside, h))
+        if abs(broken.jump) > SMALL * max(abs(broken.left[0]), abs(broken.right[0])):
+            found.append(broken)
     return found
 
 
@@ -214,16 +235,21 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
     found, words = [], []
     for name in system.names:
         plain = Rounded(system.initial(name), system.low, system.high, system.periodic)
-        breaks = breaks_of(plain, system.low, system.high, system.periodic)
+        graph = system.graph(name)
+        ends = system.space, system.low, system.high
+        told = [e.below for e in edges_along(graph, *ends) if e.jumps] if graph is not None else []
+        breaks = breaks_of(plain, system.low, system.high, system.periodic, told=told)
         if system.layers is not None:
             # Where the flux goes on elements bend by themselves.
             own = system.layers.places
             bent = [b for b in breaks if np.any(np.abs(own - b.x) < 10.0 * CLOSE * length)]
             breaks = [b for b in breaks if b not in bent or abs(b.jump) > tol]
         size = max(1.0, float(np.abs(plain(np.linspace(system.low, system.high, 101))).max()))
-        widths = [_width(b, tol * size, length) for b in breaks]
+        size = max([size, *(abs(v) for b in breaks for v, _ in (b.left, b.right))])
+        widths = _apart(breaks, [_width(b, tol * size, length) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
         needles = tuple(needles_of(plain, system.low, system.high))
+        needles += tuple(foci(graph, *ends).tolist()) if graph is not None else ()
         found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]
@@ -249,6 +275,14 @@ def _width(broken: Break, small: float, length: float) -> float:
     if abs(broken.jump) > small:
         return ROUND * length
     return float(np.clip(WORTH * small / (0.4 * abs(broken.bend)), ROUND * length, 1e-3 * length))
+
+
+def _apart(breaks: Sequence[Break], widths: list[float]) -> list[float]:
+    """Return widths of roundings that do not reach into each other."""
+    for i, j in itertools.pairwise(np.argsort([b.x for b in breaks]).tolist()):
+        room = (breaks[j].x - breaks[i].x) / (2.0 * REACH)
+        widths[i], widths[j] = min(widths[i], room), min(widths[j], room)
+    return widths
 
 
 def _corrected(

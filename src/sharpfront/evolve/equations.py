@@ -110,6 +110,16 @@ class TimeSystem:
         assert self.problem.initial is not None
         return tuple(n for n in self.names if n not in self.problem.initial.states)
 
+    @property
+    def space(self) -> str:
+        """The name of the coordinate along the interval."""
+        return self.problem.coordinates[0]
+
+    def graph(self, name: str) -> Expression | None:
+        """Return the initial state of an unknown as a graph; None where it cannot be read."""
+        state = self.problem.initial
+        return None if state is None or name in self.constrained else state.graph(name)
+
     def initial(self, name: str) -> Callable[[FloatArray], FloatArray]:
         """Return the initial state of an unknown as a function of x; zero where none is stated."""
         state = self.problem.initial

@@ -48,6 +48,16 @@ class InitialState:
     # ``u_t`` where the equation has ``u.dtt``.
     states: Mapping[str, Callable[..., Any]]
 
+    def graph(self, name: str) -> Expression | None:
+        """Return what a state computes as a graph; None for a function that cannot be read."""
+        symbols = Symbols((), self.coordinates)
+        try:
+            found = self.states[name](**{c: symbols.stand_in(c) for c in self.coordinates})
+        except Exception:
+            # A table or an interpolant wants numbers. It is called with them too, and says so then.
+            return None
+        return found if isinstance(found, Expression) else None
+
     def values(self, name: str, points: Values) -> Values:
         """Return one state at points (m, d), (m,)."""
         columns = dict(zip(self.coordinates, points.T, strict=True))

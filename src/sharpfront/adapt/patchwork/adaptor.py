@@ -25,6 +25,7 @@ from sharpfront.adapt.patchwork.certify import (
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.collars import collared
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
+from sharpfront.adapt.patchwork.data import unseen_place
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.poles import with_poles
 from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
@@ -200,7 +201,7 @@ class Patches:
         if found.certificate.amplification > AMPLIFIED:
             return ended(state, OutcomeKind.NEAR_SINGULAR)
         if found.reached <= tolerance_of(state, found.approximation):
-            return ended(state, OutcomeKind.CONVERGED)
+            return _trusted(state)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return self._given_up(state)
         certificate = assessment.certificate
@@ -232,7 +233,7 @@ class Patches:
         if state.jumps.places:
             return ended(state, OutcomeKind.UNRESOLVED)
         if state.rows.is_simple and state.answer.reached <= state.tol:
-            return ended(state, OutcomeKind.CONVERGED)
+            return _trusted(state)
         best, dimension = state.answer, state.problem.domain.dimension
         reached, value, longest = words_of(best), best.estimate.value, longest_tail(best).estimate
         assert best.certificate is not None
@@ -325,6 +326,20 @@ class Patches:
         if any(is_shortest(c.patch) for c in cells):
             return True
         return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+
+
+def _trusted(state: PatchState) -> PatchState:
+    """Return the end of a solution whose estimate is small, if its patches see all data."""
+    basis = next(iter(state.answer.approximation.bases.values()))
+    assert isinstance(basis, PatchworkBasis)
+    place = unseen_place(state.problem, state.tiling, basis.patches, state.tol)
+    if place is None:
+        return ended(state, OutcomeKind.CONVERGED)
+    end = ended(state, OutcomeKind.UNRESOLVED)
+    assert end.finished is not None
+    where = ", ".join(f"{x:.4g}" for x in place)
+    words = f" Near ({where}) formulas have something so narrow that no patch sees it."
+    return replace(end, finished=replace(end.finished, detail=end.finished.detail + words))
 
 
 def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:

@@ -20,6 +20,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import leading_degrees
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_points
+from sharpfront.equation.across import places_across
 from sharpfront.equation.focus import axis_places
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.maps import AxisMap
@@ -42,6 +43,9 @@ BESIDE = 1e-9
 PLACES = 2500
 # Further places, spread evenly.
 SPREAD = 500
+# A solution is not trusted if data stand out from what a patch sees by this many times more than
+# what it would be cut for.
+UNSEEN = 10.0
 _NOWHERE = np.empty((0, 2))
 
 
@@ -66,6 +70,22 @@ def with_resolved_data(
         cells = new
     # How data fell with each cut says nothing of how the solution will.
     return [Cell(c.patch) for c in cells]
+
+
+def unseen_place(
+    problem: Problem, tiling: Tiling, patches: Sequence[Patch], tol: float
+) -> FloatArray | None:
+    """Return a place on a line across the axes at which data stand that no patch sees, (d,)."""
+    if not len(_across(problem)):
+        return None
+    looks = _Looks(problem, tiling.marked, tol)
+    for patch in patches:
+        look = looks(patch)
+        for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
+            told = gap[: look.told[0]]
+            if told.max(initial=0.0) > UNSEEN * max(1.0, SETTINGS.missed * float(tail.max())):
+                return np.asarray(look.places[int(np.argmax(told))])
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +166,7 @@ class Holding:
 
 @lru_cache(maxsize=2)
 def crossings(problem: Problem) -> FloatArray:
-    """Return where zeros along the axes cross that formulas tell of, (m, d)."""
+    """Return where zeros cross that formulas tell of, along the axes and across them, (m, d)."""
     axes = []
     for name, (low, high) in zip(
         problem.domain.coordinates, problem.domain.bounds.T.tolist(), strict=True
@@ -155,7 +175,15 @@ def crossings(problem: Problem) -> FloatArray:
         found = [axis_places(e, name, *ends) for e in problem.equations]
         axes.append(np.unique(np.concatenate([[0.5 * sum(ends)], *found])))
     most = int(PLACES ** (1.0 / len(axes)))
-    return product_points([x[:: math.ceil(len(x) / most)] for x in axes])
+    along = product_points([x[:: math.ceil(len(x) / most)] for x in axes])
+    return np.concatenate([along, _across(problem)])
+
+
+@lru_cache(maxsize=2)
+def _across(problem: Problem) -> FloatArray:
+    """Return the places of zeros across the axes."""
+    domain = problem.domain
+    return places_across(problem.equations, domain.coordinates, domain.bounds)
 
 
 def _told(problem: Problem) -> FloatArray:

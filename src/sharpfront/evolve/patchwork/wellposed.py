@@ -66,7 +66,7 @@ def plane_system(problem: Problem) -> PlaneSystem:
                 raise ProblemError(f"The {residual.what} may hold no time derivative.")
     _require_conditions(system)
     _require_held(system)
-    _require_forward(system)
+    require_forward(system)
     return system
 
 
@@ -118,7 +118,7 @@ def _require_conditions(system: PlaneSystem) -> None:
             )
 
 
-def _require_forward(system: PlaneSystem) -> None:
+def require_forward(system: PlaneSystem) -> None:
     """Refuse equations that run backwards: small waves would grow without bound."""
     points = system.problem.domain.sample(LOOKED)
     start, span = system.initial(points), system.problem.time

@@ -13,6 +13,8 @@ from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped, trusted
 from sharpfront.evolve.fingerprint import fingerprint, require_same
+from sharpfront.evolve.patchwork.system import PlaneSystem
+from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
 from sharpfront.evolve.plane.grow import (
     Limits,
@@ -107,6 +109,7 @@ def evolve_plane(
         A solution of the same problem that was interrupted.
     """
     statements = {axes: statement(problem, axes) for axes in ((0, 1), (1, 0))}
+    require_forward(PlaneSystem(problem))
     kernels = budget.kernels(MAX_KERNELS, fewest_kernels(problem.domain))
     limits = Limits(kernels, budget.parts(COMPONENTS))
     with blas_threads(1):

@@ -1,0 +1,163 @@
+"""Places in the plane and in space that formulas tell of across the axes.
+
+``np.where(abs(x + y - 1) < 1e-6, 1e6, 0)`` is nothing at all at points that are 1e-3 apart, but
+x + y - 1 is smooth: its zeros are gone to from anywhere. So are the places where two such lines
+meet, and those between two that run side by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from sharpfront.equation.edges import named_in, switches
+from sharpfront.equation.expression import (
+    Apply,
+    Constant,
+    Expression,
+    Values,
+    apply,
+    derivatives_in,
+    evaluate,
+    ordered,
+)
+from sharpfront.equation.focus import inner_arguments
+from sharpfront.equation.values import environment
+
+# Functions at most whose zeros are gone to, and points from which that is done.
+MOST, STARTS = 8, 512
+# Of these, points from which places are gone to where two lines meet, and such places at most.
+CORNERS = 16
+# Two lines run side by side where they are no farther apart than this share of the domain.
+BESIDE = 0.02
+# Newton's steps, those of a difference quotient beside the domain, and how close a zero must be.
+STEPS, QUOTIENT, CLOSE = 40, 1e-7, 1e-9
+# Places closer than this share of the domain are one.
+SAME = 1e-12
+# Lines at less than this angle, squared, do not meet.
+PARALLEL = 1e-12
+
+
+def places_across(
+    expressions: Sequence[Expression], coordinates: Sequence[str], bounds: Values
+) -> Values:
+    """Return places inside bounds (2, d) on lines across the axes and where these meet, (m, d).
+
+    Parameters
+    ----------
+    expressions
+        Functions of the coordinates; parts with unknowns in them are passed over.
+    coordinates
+        Their names.
+    bounds
+        The lowest and the highest corner.
+    """
+    every = _zero_functions(expressions, set(coordinates))
+    across = [len(named_in(f)) > 1 for f in every]
+    none: Values = np.zeros((0, len(coordinates)))
+    if not any(across):
+        return none
+    starts = bounds[0] + (bounds[1] - bounds[0]) * _spread(len(coordinates))
+    single = [_gone_to([f], coordinates, starts, bounds) for f in every]
+    meetings, found = [none], [s for s, slanted in zip(single, across, strict=True) if slanted]
+    for i, j in itertools.combinations(range(len(every)), 2):
+        meetings.append(_gone_to([every[i], every[j]], coordinates, starts[:CORNERS], bounds))
+        if across[i] or across[j]:
+            near = (
+                np.abs(single[i] - single[j]).max(axis=1) < BESIDE * (bounds[1] - bounds[0]).max()
+            )
+            found.append(0.5 * (single[i] + single[j])[near])
+    corners = _apart(np.concatenate(meetings), bounds)
+    return _apart(np.concatenate([*found, corners, *_between(corners)]), bounds)
+
+
+def _between(corners: Values) -> list[Values]:
+    """Return middles of two corners and of three that follow each other along an axis."""
+    out = [0.5 * (a + b)[None] for a, b in itertools.combinations(corners[:CORNERS], 2)]
+    for axis in range(corners.shape[1]):
+        along = corners[np.argsort(corners[:, axis])]
+        out.append((along[:-2] + along[1:-1] + along[2:]) / 3.0)
+    return out
+
+
+def _zero_functions(expressions: Sequence[Expression], names: set[str]) -> list[Expression]:
+    """Return functions of the coordinates at whose zeros something may stand, each once."""
+    found: dict[int, Expression] = {}
+    for expression in expressions:
+        for switch in switches(expression):
+            if not switch.period:
+                own = switch.argument
+                found[id(own)] = apply(np.subtract, own, Constant(switch.first))
+        found |= {id(a): a for a in inner_arguments(expression)}
+    known = [
+        f for f in found.values() if named_in(f) and named_in(f) <= names and not derivatives_in(f)
+    ]
+    # Those inside others first: |a| - w has its zeros beside those of a.
+    return sorted(known, key=lambda f: sum(isinstance(n, Apply) for n in ordered(f)))[:MOST]
+
+
+def _spread(dimension: int) -> Values:
+    """Return points of the unit box, drawn."""
+    return np.random.default_rng(0).random((STARTS, dimension))
+
+
+def _gone_to(
+    functions: Sequence[Expression], coordinates: Sequence[str], starts: Values, bounds: Values
+) -> Values:
+    """Return common zeros by Newton's method with least changes, not a number where it fails."""
+    points, extent = starts.copy(), bounds[1] - bounds[0]
+    away = np.full(len(points), np.inf)
+    with np.errstate(all="ignore"):
+        for _ in range(STEPS):
+            change = _change(*_slopes(functions, coordinates, points, extent))
+            points, before, away = points - extent * change, away, np.abs(change).max(axis=1)
+            if not np.any((away > CLOSE) & ((away < 0.9 * before) | (away > 1e-3))):
+                break
+    return np.where((away < CLOSE)[:, None], points, np.nan)
+
+
+def _change(values: Values, slopes: Values) -> Values:
+    """Return the least changes that make one or two functions zero to first order, (m, d)."""
+    products = np.einsum("mid,mjd->mij", slopes, slopes)
+    if values.shape[1] == 1:
+        return np.asarray(slopes[:, 0] * (values / products[:, 0]))
+    a, b, c = products[:, 0, 0], products[:, 0, 1], products[:, 1, 1]
+    first, second = c * values[:, 0] - b * values[:, 1], a * values[:, 1] - b * values[:, 0]
+    # Two functions of one direction have no common zero.
+    free = np.where(a * c - b * b > PARALLEL * a * c, a * c - b * b, np.nan)
+    return np.asarray(
+        (first[:, None] * slopes[:, 0] + second[:, None] * slopes[:, 1]) / free[:, None]
+    )
+
+
+def _slopes(
+    functions: Sequence[Expression], coordinates: Sequence[str], points: Values, extent: Values
+) -> tuple[Values, Values]:
+    """Return values (m, k) and slopes (m, k, d) in units of the domain."""
+    m, d = points.shape
+    shifts = QUOTIENT * np.concatenate([np.zeros((1, d)), np.eye(d), -np.eye(d)])
+    every = (points + (shifts * extent)[:, None]).reshape(-1, d)
+    leaves = environment(coordinates, every)
+    values = np.stack(
+        [
+            np.broadcast_to(np.asarray(evaluate(f, leaves), dtype=float), len(every))
+            for f in functions
+        ],
+        axis=-1,
+    ).reshape(2 * d + 1, m, -1)
+    slopes = (values[1 : d + 1] - values[d + 1 :]) / (2.0 * QUOTIENT)
+    return values[0], np.moveaxis(slopes, 0, -1)
+
+
+def _within(points: Values, bounds: Values) -> Values:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.all((points >= bounds[0]) & (points <= bounds[1]), axis=1))
+
+
+def _apart(points: Values, bounds: Values) -> Values:
+    """Return those of the points inside that differ by more than rounding."""
+    inside = points[_within(points, bounds)]
+    rounded = np.round((inside - bounds[0]) / (bounds[1] - bounds[0]) / SAME)
+    return np.asarray(inside[np.unique(rounded, axis=0, return_index=True)[1]])
