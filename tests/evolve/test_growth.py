@@ -245,3 +245,22 @@ def test_growth_in_the_plane_is_followed_from_small_starts(rate, size, diffusion
     error = errors.max() / max(1.0, np.abs(exact(x, y, t)).max())
     assert found.converged
     assert error < min(3 * found.error_estimate, 1e-3)
+
+
+@pytest.mark.parametrize(("size", "rate", "speed"), [(1e-6, 20.0, 0.7), (1e-10, 40.0, -1.1)])
+@pytest.mark.parametrize("diffusion", [0.0, 1e-8])
+def test_growth_that_is_carried_along_takes_no_short_elements(size, rate, speed, diffusion):
+    def start(x):
+        return size * (1.5 + np.sin(2 * np.pi * x))
+
+    problem = sf.Problem(
+        sf.Interval(0, 1, periodic=True),
+        lambda u, x, t: u.dt + speed * u.dx - diffusion * u.dxx - rate * u * (1 - u),
+        initial=start,
+        time=(0, 1),
+    )
+    found = sf.solve(problem, tol=1e-4)
+    x, t = np.linspace(0, 1, 41), np.linspace(0, 1, 21)[:, None]
+    exact = 1 / (1 + (1 / start(x - speed * t) - 1) * np.exp(-rate * t))
+    assert found.converged and found.kernels < 1000
+    assert np.abs(found(x, t) - exact).max() < 1e-4

@@ -18,6 +18,8 @@ LARGE = 650.0
 # Where errors grow by more than exp of this, elements are no longer than so many sqrt(D / f'), but
 # for this share of the domain.
 MUCH, LONGEST, SHORTEST = 10.0, 4.0, 5e-4
+# Ahead of a front the solution is smaller than this share of its largest value.
+AHEAD = 0.01
 
 
 def units(
@@ -47,14 +49,15 @@ def units(
     exponent = np.diff(ends) @ each
     if not np.any(exponent > 0.1):
         return np.tile(scale, (frame.elements, 1)), None
-    longest = np.full(len(x), np.inf)
-    grows = exponent > MUCH
-    longest[grows] = LONGEST * np.sqrt(diffusion[grows] / rate[grows])
-    longest = np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
     size = np.abs(np.tensordot(frame.tables.inside(0)[0], own, 1)).max(axis=0).T / scale
     grown = np.exp(-np.minimum(exponent, LARGE))[:, None]
     with np.errstate(divide="ignore"):
         size = _spread(np.log(size), 0.5 * np.sqrt(rate / diffusion), frame)
+    longest = np.full(len(x), np.inf)
+    # Where the solution is about as large all over no neighbour lets in anything larger.
+    grows = (exponent > MUCH) & np.any(size < AHEAD * size.max(axis=0), axis=1)
+    longest[grows] = LONGEST * np.sqrt(diffusion[grows] / rate[grows])
+    longest = np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
     return np.asarray(scale * np.minimum(1.0, size + grown)), longest
 
 
