@@ -241,6 +241,17 @@ def _layers() -> Iterator[Row]:
     for name, shape in shapes.items():
         for eps in (1e-2, 1e-4, 1e-6):
             yield Row(f"{name}, eps = {eps:g}", lambda s=shape, e=eps: _reaction(s(), e), 1e-8, {})
+    cornered = {
+        "half disk": lambda: sf.Disk((0, 0), 1) & sf.HalfSpace((0, 0), (0, -1)),
+        "lens": lambda: sf.Disk((-0.5, 0), 1) & sf.Disk((0.5, 0), 1),
+        "quarter disk": lambda: sf.Disk((0, 0), 1) & sf.Box((0, 2), (0, 2)),
+        "box with a bite at a corner": lambda: SQUARE - sf.Disk((1, 1), 0.4),
+        "box with a bite in a side": lambda: SQUARE - sf.Disk((0.5, 1), 0.3),
+        "box and disk": lambda: sf.Box((0, 1), (0, 0.6)) | sf.Disk((0.5, 0.6), 0.4),
+    }
+    for name, shape in cornered.items():
+        for eps in (1e-2, 1e-4, 1e-6):
+            yield Row(f"{name}, eps = {eps:g}", lambda s=shape, e=eps: _reaction(s(), e), 1e-6, {})
     for eps in (1e-2, 1e-3, 1e-4):
         yield Row(
             f"wind on a disk, eps = {eps:g}",

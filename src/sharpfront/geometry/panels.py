@@ -7,6 +7,7 @@ and is halved until its polynomial is exact to rounding.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,8 @@ TURN = 0.8
 ROUNDING, HALVINGS = 1e-13, 12
 # A smooth curve has no more panels than this.
 MOST = 200
-# A closed curve begins with so many panels: half of one has no chord to speak of.
+# A closed curve begins with so many panels, what is cut from it with its share of them: half of one
+# has no chord to speak of.
 FIRST = 8
 # Places on a panel, or on part of one, that tell which box holds it, and the room it is given.
 SEEN, ROOM = 9, 0.2
@@ -42,8 +44,9 @@ BISECTIONS = 32
 # What enters a box for less than this share of its size does not enter it.
 TOUCH = 1e-9
 
-_T = -np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-_TABLE = chebyshev.chebvander(_T, NODES - 1)
+# The parameters of these points.
+PARAMETERS = -np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
+_TABLE = chebyshev.chebvander(PARAMETERS, NODES - 1)
 _TO_WEIGHTS = np.linalg.inv(_TABLE)
 _MIDDLE = chebyshev.chebvander(np.zeros(1), NODES - 2)[0]
 
@@ -100,9 +103,8 @@ class Panels:
     def normals(self) -> Points:
         """The outward normals of the panels as weights, (n, NODES, 2)."""
         every = np.repeat(np.arange(len(self.parts)), NODES)
-        found, _ = self.boundary(every, np.tile(_T, len(self.parts)))
-        values = found.normals.reshape(-1, NODES, 2)
-        return np.asarray(np.einsum("kj,njd->nkd", _TO_WEIGHTS, values))
+        found, _ = self.boundary(every, np.tile(PARAMETERS, len(self.parts)))
+        return weights_of(found.normals.reshape(-1, NODES, 2))
 
     def moved(self, depths: Points, along: Points | None = None) -> Panels:
         """Return panels moved inwards by depths, (n,); those that are moved are of no part.
@@ -116,6 +118,13 @@ class Panels:
     def turned(self) -> Panels:
         """Return panels with what was inside of them outside."""
         return self._with(self.weights, -self._turns, self.parts)
+
+    def backwards(self) -> Panels:
+        """Return panels run through the other way, the last one first."""
+        signs = (-1.0) ** np.arange(NODES)[:, None]
+        out = self._with((self.weights * signs)[::-1], -self._turns[::-1], self.parts[::-1])
+        out._rough = self._rough[::-1]
+        return out
 
     def chosen(self, which: Ints) -> Panels:
         """Return some of the panels, in their order."""
@@ -248,6 +257,11 @@ class Panels:
         return 0.5 * (start + stop)
 
 
+def weights_of(values: Points) -> Points:
+    """Return the weights of polynomials through values at `PARAMETERS`, (n, NODES, 2)."""
+    return np.asarray(np.einsum("kj,njd->nkd", _TO_WEIGHTS, values))
+
+
 def _whole(curve: Curve) -> Curve:
     """Return the curve that a stretch was cut from."""
     while isinstance(curve, Cut):
@@ -257,7 +271,9 @@ def _whole(curve: Curve) -> Curve:
 
 def _panels(curve: Curve) -> tuple[Points, Points]:
     """Return the weights of a curve's panels, and which side of each is outside."""
-    count = 1 if isinstance(_whole(curve), Segment) else FIRST
+    whole = _whole(curve)
+    share = 0.0 if isinstance(whole, Segment) else curve.measure / whole.measure
+    count = max(1, math.ceil(FIRST * share))
     ends = np.linspace(0.0, curve.measure, count + 1)
     low, high = ends[:-1], ends[1:]
     done: list[tuple[Points, Points, Points]] = []
@@ -281,7 +297,7 @@ def _panels(curve: Curve) -> tuple[Points, Points]:
 
 def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, NDArray[np.bool_]]:
     """Return polynomials between arc lengths, (n, NODES, 2), and which of them need no halving."""
-    whole, share = _whole(curve), 0.5 * (_T + 1.0)
+    whole, share = _whole(curve), 0.5 * (PARAMETERS + 1.0)
     if isinstance(whole, LevelCurve):
         # Pushed onto the curve from its chord: arc lengths of a polygon are not smooth.
         start, stop = (curve.at(end).points[:, None] for end in (low, high))
@@ -290,7 +306,7 @@ def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, NDAr
     else:
         points = curve.at((low[:, None] + share * (high - low)[:, None]).ravel()).points
     points = points.reshape(len(low), NODES, 2)
-    weights = np.einsum("kj,njd->nkd", _TO_WEIGHTS, points)
+    weights = weights_of(points)
     size = np.linalg.norm(points[:, -1] - points[:, 0], axis=1)
     rounding = np.maximum(ROUNDING * size, 4e-16 * np.abs(points).max())
     smooth = np.abs(weights[:, -2:]).max(axis=(1, 2)) <= rounding

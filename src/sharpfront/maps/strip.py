@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 Corner = tuple[float, float]
-# Places along the strip from which points are looked for, and steps of Newton's method.
-PLACES, STEPS = 65, 8
+# Places along the strip and across it from which points are looked for, and steps of Newton's
+# method: short of corners lines across a strip are far from being its normals.
+PLACES, ACROSS, STEPS = 65, 5, 12
 # Steps shorter than this share of the strip leave rounding: the next would be its square.
 ARRIVED = 1e-9
 # Derivatives along the curve that equations up to order four need.
@@ -78,11 +79,12 @@ class Strip:
 
     @cached_property
     def _places(self) -> tuple[FloatArray, cKDTree]:
+        """Positions all over the strip, (m, 2), and where they are in space."""
         from scipy.spatial import cKDTree
 
-        s = np.linspace(0.0, self.length, PLACES)
-        middle = np.stack([s, np.full(PLACES, 0.5 * self.depth)], axis=1)
-        return s, cKDTree(self.points(middle))
+        s, d = np.linspace(0.0, self.length, PLACES), np.linspace(0.0, self.depth, ACROSS)
+        at = np.stack([np.repeat(s, ACROSS), np.tile(d, PLACES)], axis=1)
+        return at, cKDTree(self.points(at))
 
     @cached_property
     def _longest(self) -> float:
@@ -92,11 +94,12 @@ class Strip:
 
     def inverse(self, points: FloatArray) -> FloatArray:
         """Return the positions (s, d) of points, (m, 2); far outside the rectangle if they are."""
-        s, tree = self._places
+        places, tree = self._places
         gap, nearest = tree.query(points)
-        out = np.stack([s[nearest], np.full(len(points), 0.5 * self.depth)], axis=1)
+        out = places[nearest]
         spacing = self.length / PLACES
-        far = gap > (0.5 + ROOM) * self.depth * self._longest + 2.0 * spacing
+        across = 0.5 / (ACROSS - 1) + ROOM
+        far = gap > across * self.depth * self._longest + 2.0 * spacing
         out[far] = -1.0 - self.size
         here = np.flatnonzero(~far)
         most = np.array([0.1 * self.length, self.depth])

@@ -198,3 +198,16 @@ def test_a_system_and_a_nonlinear_equation():
     assert solution.converged
     assert np.abs(solution.u(x, y) - bump(x, y)).max() < 1e-6
     assert np.abs(solution.v(x, y) - x).max() < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_places_along_an_axis_that_differ_by_rounding_alone(seed):
+    """The ends of a half disk's diameter differ by 1e-16: boxes between them were cut for ever."""
+    rng = np.random.default_rng(seed)
+    centre = np.round(rng.uniform(-1, 1, 2), 1) * (seed > 0)
+    normal = [(0, -1), (1, 0), (-1, 0)][seed]
+    domain = sf.Disk(tuple(centre), 1.0) & sf.HalfSpace(tuple(centre), normal)
+    tiling = tiling_of(domain)
+    assert tiling is not None
+    axis = int(np.argmax(np.abs(normal)))
+    assert set(tiling.corners[:, axis]) == {tiling.blocks[0].walls[0][1]}

@@ -109,6 +109,8 @@ class Tiling:
         Points that count as corners, none by default.
     curves
         Ends of the curved pieces of boundary, with the names of their parts.
+    outline
+        All pieces of boundary where some are curved: part, curve, and the wall that it is, if any.
     places
         Corners, and where one part ends, where they are known.
     ends
@@ -119,6 +121,7 @@ class Tiling:
     blocks: tuple[Block, ...]
     marked: tuple[tuple[float, ...], ...] = ()
     curves: tuple[tuple[FloatArray, str], ...] = ()
+    outline: tuple[tuple[str, Curve, Wall | None], ...] = ()
     places: FloatArray | None = None
     ends: tuple[tuple[float, float], ...] = ()
 
@@ -190,12 +193,11 @@ def wall_of(ends: FloatArray, part: str) -> Wall | None:
     return axis, float(start[axis]), along[:1], along[1:], part
 
 
-def merged(values: Sequence[float]) -> FloatArray:
-    """Return sorted places, those that differ by rounding as one."""
+def merged(values: Sequence[float], length: float) -> FloatArray:
+    """Return sorted places, those that differ by rounding of a length as one."""
     found = np.unique(np.array(values))
     if not len(found):
         return found
-    length = found[-1] - found[0]
     return np.asarray(found[np.concatenate([[True], np.diff(found) > ROUNDING * length])])
 
 

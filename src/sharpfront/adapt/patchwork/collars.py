@@ -1,4 +1,4 @@
-"""Strips along closed curves, in which layers decay.
+"""Strips along the boundary, in which layers decay.
 
 A strip along a smooth piece of boundary is a chart of its own: distance from the boundary, and
 place along it. So a layer takes the same patches whatever its width, as beside a straight wall.
@@ -12,6 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.adapt.patchwork.blocks import Block, Tiling
+from sharpfront.adapt.patchwork.mitred import with_outlines
+from sharpfront.adapt.patchwork.outlines import SMOOTH
 from sharpfront.adapt.patchwork.ribbons import (
     DEEPEST,
     WIDE,
@@ -20,6 +22,7 @@ from sharpfront.adapt.patchwork.ribbons import (
     evened,
     layers_beside,
     rooms_along,
+    strip_block,
 )
 from sharpfront.adapt.patchwork.settings import PatchSettings
 from sharpfront.arrays import FloatArray
@@ -28,13 +31,12 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.problem import Problem
 
-# Normals turn by less than this between the panels of a smooth curve.
-SMOOTH = 1e-6
-
 
 def collared(problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float) -> Tiling:
-    """Return a tiling with strips along the closed curves beside which layers are thin."""
-    blocks = [_collared(problem, block, settings.layer(tol)) for block in tiling.blocks]
+    """Return a tiling with strips along the curves beside which layers are thin."""
+    widths = settings.layer(tol)
+    tiling = with_outlines(problem, tiling, widths)
+    blocks = [_collared(problem, block, widths) for block in tiling.blocks]
     return replace(tiling, blocks=tuple(one for own in blocks for one in own))
 
 
@@ -61,7 +63,7 @@ def _collared(problem: Problem, block: Block, widths: float) -> list[Block]:
     region = Region(block.domain, moved, {**block.region.strips, **inner})
     return [
         replace(block, region=region),
-        *(_block(block, strip, panels.parts[k]) for k, strip in strips.items()),
+        *(strip_block(block.domain, strip, panels.parts[k]) for k, strip in strips.items()),
     ]
 
 
@@ -71,12 +73,6 @@ def _is_smooth(panels: Panels, ends: tuple[int, int]) -> bool:
     start, stop = (panels.boundary(at, np.full(len(at), t))[0].normals for t in (-1.0, 1.0))
     turns = np.linalg.norm(np.roll(start, -1, axis=0) - stop, axis=1)
     return bool(turns.max() < SMOOTH)
-
-
-def _block(block: Block, strip: Strip, part: str) -> Block:
-    lines = (np.array([0.0, strip.length]), np.array([0.0, strip.depth]))
-    wall = (1, 0.0, np.zeros(1), np.array([strip.length]), part)
-    return Block(block.domain, lines, (wall,), strip)
 
 
 def _deep(

@@ -43,14 +43,15 @@ def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Til
     walls = [(e is not None and wall_of(e, p)) or None for e, p in straight]
     ends = [(c.at(np.array([0.0, c.measure])).points, p) for p, c in curves if not c.closed]
     places = [
-        _places([w[1] for w in walls if w and w[0] == a], [float(x[a]) for e, _ in ends for x in e])
+        _places(
+            [w[1] for w in walls if w and w[0] == a],
+            [float(x[a]) for e, _ in ends for x in e],
+            float(np.ptp(domain.bounds[:, a])),
+        )
         for a in range(2)
     ]
-    snapped_walls = [
-        (a, snap(at, places[a]), snapped(low, places[1 - a]), snapped(high, places[1 - a]), part)
-        for a, at, low, high, part in filter(None, walls)
-    ]
-    kept = tuple(w for w in snapped_walls if w[2][0] < w[3][0])
+    walls = [wall and _snapped(wall, places) for wall in walls]
+    kept = tuple(w for w in walls if w is not None and w[2][0] < w[3][0])
     if has_slit(kept):
         return None
     cutting = Panels(pc for pc, wall in zip(curves, walls, strict=True) if wall is None)
@@ -63,16 +64,24 @@ def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Til
         if wall is None and not c.closed
     ]
     corners = _corners(known.reshape(-1, 2), ends, places)
-    return Tiling(domain, (block,), curves=tuple(bent), places=corners)
+    outline = tuple((p, c, wall) for (p, c), wall in zip(curves, walls, strict=True))
+    return Tiling(domain, (block,), curves=tuple(bent), outline=outline, places=corners)
 
 
-def _places(walls: Sequence[float], ends: Sequence[float]) -> FloatArray:
+def _snapped(wall: Wall, places: Sequence[FloatArray]) -> Wall:
+    """Return a wall with its place and its ends among places along each axis."""
+    axis, place, low, high, part = wall
+    along = places[1 - axis]
+    return axis, snap(place, places[axis]), snapped(low, along), snapped(high, along), part
+
+
+def _places(walls: Sequence[float], ends: Sequence[float], length: float) -> FloatArray:
     """Return places along an axis, those that differ by rounding as one: that of the wall."""
-    found = merged([*walls, *ends])
+    found = merged([*walls, *ends], length)
     known = np.array(walls)
     if not len(known):
         return found
-    near = ROUNDING * float(np.ptp(found))
+    near = ROUNDING * length
     nearest = known[np.argmin(np.abs(found[:, None] - known), axis=1)]
     return np.asarray(np.where(np.abs(nearest - found) <= near, nearest, found))
 
@@ -107,6 +116,9 @@ def _corners(
 
 def fitted(cells: Sequence[Cell], block: Block, corners: FloatArray) -> list[Cell]:
     """Return cells with corners of the domain at corners only, and walls along sides only."""
+    assert block.region is not None
+    # Corners beyond strips are theirs.
+    corners = corners[block.region.contains(corners)]
     out, left = [], list(cells)
     while left:
         cell = left.pop()

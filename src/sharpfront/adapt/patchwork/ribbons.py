@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.polynomial import chebyshev
 
+from sharpfront.adapt.patchwork.blocks import Block
 from sharpfront.adapt.patchwork.layers import decay_rates
 from sharpfront.arrays import FloatArray
+from sharpfront.geometry import Domain
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.problem import Problem
@@ -106,6 +108,13 @@ class Ribbon:
             )
             for k in range(count)
         ]
+
+
+def strip_block(domain: Domain, strip: Strip, part: str) -> Block:
+    """Return the block of a strip whose outer side lies on a part of the boundary."""
+    lines = (np.array([0.0, strip.length]), np.array([0.0, strip.depth]))
+    wall = (1, 0.0, np.zeros(1), np.array([strip.length]), part)
+    return Block(domain, lines, (wall,), strip)
 
 
 def replaced_closed(panels: Panels, like: Panels) -> Panels:

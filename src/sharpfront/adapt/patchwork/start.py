@@ -15,6 +15,7 @@ from sharpfront.adapt.patchwork.data import with_resolved_data
 from sharpfront.adapt.patchwork.layers import decay_rates
 from sharpfront.adapt.patchwork.poles import cut_at
 from sharpfront.adapt.patchwork.refine import balanced
+from sharpfront.adapt.patchwork.ribbons import DEEPEST, WIDE
 from sharpfront.adapt.patchwork.settings import SETTINGS, PatchSettings
 from sharpfront.adapt.patchwork.tiling import cut_along
 from sharpfront.adapt.patchwork.waves import LOOKED, Waves, short_enough
@@ -33,6 +34,12 @@ BESIDE = 1e-4
 # takes this share of the functions. Where three layers meet, eight patches with 12 functions along
 # each axis cost a fortieth of one with 20.
 STEEP, PART = 0.27, 0.6
+
+# Short of a corner strips have so many times the functions along it that a layer takes across.
+MITRED = 1.2
+
+# Layers of up to so many times the depth of a strip along the boundary are those it was made for.
+FILLED = WIDE / DEEPEST
 
 Strips = dict[tuple[float, float], int]
 
@@ -53,6 +60,9 @@ def first_cells(
         along_wall = any(axis == 1 for axis, *_ in block.walls)
         if isinstance(block.chart, Strip) and along_wall and not strips[1]:
             strips[1] = _strips((0.0, block.chart.depth), 0, settings, tol, False)
+        if isinstance(block.chart, Strip) and along_wall and _ends_at(block.chart, tiling.corners):
+            # Across the other side's layer as well.
+            strips[0] = {(0.0, block.chart.length): math.ceil(MITRED * settings.layer(tol))}
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
             functions = tuple(strips[a].get(side, base) for a, side in enumerate(ends))
@@ -65,6 +75,14 @@ def first_cells(
     if several or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)
     return with_resolved_data(problem, tiling, cells, settings, tol, most)
+
+
+def _ends_at(strip: Strip, corners: FloatArray) -> bool:
+    """Tell whether the outer side of a strip ends at one of some corners."""
+    ends = np.array([strip.edge(0, end)[0] for end in (0, 1)])
+    near = ROUNDING * strip.length
+    gaps = np.abs(ends[:, None] - corners).max(axis=2)
+    return bool(np.any(gaps < 1e3 * near))
 
 
 def _lines(
@@ -168,8 +186,8 @@ class _Beside:
     extent: tuple[FloatArray, FloatArray]
     lines: FloatArray  # where the block is cut along the normal
 
-    def depth(self, widths: float, wave: float = 0.0) -> float | None:
-        """Return so many widths of a layer, if that is small beside the room there."""
+    def depth(self, widths: float, wave: float = 0.0, share: float = SETTINGS.room) -> float | None:
+        """Return so many widths of a layer, if that is at most a share of the room there."""
         low, high = self.extent
         points = np.empty((len(LOOKED), len(low) + 1))
         rest = [a for a in range(points.shape[1]) if a != self.axis]
@@ -182,7 +200,7 @@ class _Beside:
         chart = self.block.chart
         found = decay_rates(self.problem, points, self.axis, self.end, wave, chart)
         rates = np.concatenate(found)
-        thin = rates[rates * room > widths / SETTINGS.room]
+        thin = rates[rates * room > widths / share]
         return widths / float(thin.min()) if len(thin) else None
 
     def strip(self, widths: float) -> tuple[float, float] | None:
@@ -244,7 +262,9 @@ def layers_along_walls(
         for wall in _walls(problem, block):
             low, high = wall.extent
             length = float(np.max(high - low, initial=0.0))
-            if not length or wall.depth(depth) is not None:
+            # Strips are as deep as layers, or as there is room.
+            share = FILLED if isinstance(block.chart, Strip) else SETTINGS.room
+            if not length or wall.depth(depth, share=share) is not None:
                 continue
             looks = (wall.depth(deep, 1.0 / length) for deep in (depth, math.sqrt(2.0 * depth)))
             cut = next((d for d in looks if d is not None), None)

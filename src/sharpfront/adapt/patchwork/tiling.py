@@ -60,7 +60,8 @@ def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling:
     lines = tuple(
         merged(
             [w[1] for w in walls if w[0] == a]
-            + [float(e[0]) for w in walls if w[0] != a for e in w[2:4]]
+            + [float(e[0]) for w in walls if w[0] != a for e in w[2:4]],
+            float(np.ptp(domain.bounds[:, a])),
         )
         for a in range(2)
     )
