@@ -137,11 +137,16 @@ def test_strips_and_what_they_leave_make_up_the_domain(name, eps):
     assert area == pytest.approx(domain.measure, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", ["half disk", "lens", "bitten box"])
-def test_positions_short_of_corners_are_found_again(name):
-    rng = np.random.default_rng(5)
-    for strip in strips_of(tiled(SHAPES[name], 2e-4)):
+@pytest.mark.parametrize("seed", range(3))
+def test_positions_short_of_corners_are_found_again(seed):
+    """Lines across strips that are deeper than long are far from being normals there."""
+    rng = np.random.default_rng(seed)
+    width, height = rng.uniform(0.9, 1.3, 2)
+    corner = (width, height)
+    domain = sf.Box((0, width), (0, height)) - sf.Disk(corner, rng.uniform(0.28, 0.33))
+    for strip in strips_of(tiled(domain, 1.2e-4)):
         at = rng.uniform(0, 1, (300, 2)) * strip.size
+        at[:100, 1] = 0.0
         np.testing.assert_allclose(strip.inverse(strip.points(at)), at, atol=1e-11)
 
 
