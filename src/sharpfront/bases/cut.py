@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lstsq, qr
+from scipy.linalg import lstsq
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.inside import RANK, Frame, Inside
 from sharpfront.bases.legendre import gauss, legendre_table, norms
 from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.panels import Panels, Stretch
@@ -33,8 +34,6 @@ BESIDE = 1e-6
 ON_RIM = 1e-6
 # Of sides shorter pieces than that, in units of the box, are left out.
 SHORTEST = 1e-6
-# Points along an axis at first, beyond which they become this factor denser, up to so many.
-FIRST, DENSER, MOST = 12, 1.3, 300
 # Points on the boundary for every function along an axis, where the boundary is as long as the box.
 ALONG, FEWEST = 2.0, 3
 # Points of a stretch that tell how far it reaches.
@@ -43,12 +42,10 @@ SEEN = 17
 DEGREE, OVERSAMPLED = 12, 2
 # Points of a strip's inner side that tell what lies beyond it.
 DENSE = 100
-# Combinations of functions that are smaller than this inside are rounding.
-RANK = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class Cut(Inside):
     """What lies inside of a box.
 
     Parameters
@@ -71,7 +68,6 @@ class Cut:
     stretches: tuple[Stretch, ...]
     sides: dict[tuple[int, int], list[Interval]]
     rim: list[tuple[int, int, float, float]]
-    _points: dict[int, FloatArray] = field(default_factory=dict, repr=False)
 
     @cached_property
     def seen(self) -> FloatArray:
@@ -86,14 +82,13 @@ class Cut:
             found.append(points)
         return np.concatenate(found)
 
+    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Tell which points of the box lie inside."""
+        return self.region.contains(points)
+
     def inside_of(self, axis: int, end: int) -> list[Interval]:
         """Return what of a side has the domain inside, as intervals along the other axis."""
         return [(low, high) for a, e, low, high in self.rim if (a, e) == (axis, end)]
-
-    @property
-    def area(self) -> float:
-        """About how much lies inside."""
-        return float(np.prod(np.subtract(*self.window[::-1]))) * len(self.points(1)) / FIRST**2
 
     @cached_property
     def window(self) -> tuple[FloatArray, FloatArray]:
@@ -102,34 +97,6 @@ class Cut:
         # Nothing is left of an axis along which the boundary only touches.
         thin = high - low < SHORTEST * (self.high - self.low)
         return np.where(thin, self.low, low), np.where(thin, self.high, high)
-
-    def points(self, count: int) -> FloatArray:
-        """Return points inside, at least so many where that is possible, (m, 2)."""
-        if count not in self._points:
-            self._points[count] = self._spread(count)
-        return self._points[count]
-
-    def _spread(self, count: int) -> FloatArray:
-        low, high = self.window
-        along = max(FIRST, int(np.sqrt(count)))
-        while True:
-            z = gauss(along)[0]
-            axes = [0.5 * (a * (1 - z) + b * (1 + z)) for a, b in zip(low, high, strict=True)]
-            points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-            found = points[self.region.contains(points)]
-            if len(found) >= count or along >= MOST:
-                return np.asarray(found)
-            wanted = int(along * np.sqrt(count / max(len(found), 1)))
-            along = min(MOST, max(int(DENSER * along), wanted))
-
-    def spread(self, count: int) -> FloatArray:
-        """Return just so many points inside and on the boundary, (count, 2)."""
-        inside = self.points(count)
-        edge = self.seen[:: max(1, len(self.seen) // (count // 4))][: count // 4]
-        rest = count - len(edge)
-        chosen = np.linspace(0, max(len(inside) - 1, 0), min(rest, len(inside)))
-        found = np.concatenate([edge, inside[chosen.astype(int)]])
-        return np.asarray(np.resize(found, (count, 2)))
 
     @cached_property
     def quadrature(self) -> tuple[FloatArray, FloatArray]:
@@ -222,6 +189,11 @@ class Region:
         self.domain, self.panels, self.strips = domain, panels, strips or {}
         self._known: dict[bytes, Cut | bool] = {}
 
+    @property
+    def bends(self) -> tuple[FloatArray, FloatArray]:
+        """Points of the boundary, and how much it bends inwards there, one over a radius."""
+        return self.panels.curvatures
+
     def contains(self, points: FloatArray) -> NDArray[np.bool_]:
         """Tell which points lie in the domain, but in none of the strips."""
         inside = self.domain.contains(points)
@@ -293,53 +265,3 @@ def _joined(intervals: Sequence[Interval]) -> list[Interval]:
         else:
             out.append((low, high))
     return out
-
-
-class Frame:
-    """The products of a patch's functions on what lies inside of it, made orthonormal.
-
-    Many combinations of them are almost zero there, and weights say little. What of a function is
-    of no lower degree along an axis than so many is well defined: it is the part of it beyond all
-    products of lower degree, in the mean over what lies inside.
-
-    Parameters
-    ----------
-    z
-        Points inside in the reference cell, (m, 2).
-    functions
-        Along each axis.
-    """
-
-    def __init__(self, z: FloatArray, functions: tuple[int, ...]) -> None:
-        self.functions = functions
-        tables = [legendre_table(z[:, a], p)[0] for a, p in enumerate(functions)]
-        self.values = (tables[0][:, :, None] * tables[1][:, None, :]).reshape(len(z), -1)
-        self._root = np.sqrt(len(z))
-
-    @cached_property
-    def _triangles(self) -> tuple[FloatArray, FloatArray]:
-        """Of values at the points, with functions in the order of degrees along each axis."""
-        first = _upper(self.values / self._root)
-        order = np.arange(first.shape[1]).reshape(self.functions).T.ravel()
-        return first, _upper(first[:, order])
-
-    def fitted(self, values: FloatArray) -> FloatArray:
-        """Return the weights of the functions that come closest to values at the points."""
-        return np.asarray(lstsq(self.values, values, RANK, lapack_driver="gelsy")[0])
-
-    def profiles(self, block: FloatArray) -> list[FloatArray]:
-        """Return how large the terms of each degree are along each axis."""
-        sizes = np.multiply.outer(*[norms(p) for p in self.functions])
-        first, second = self._triangles
-        one, two = first @ block.ravel(), second @ block.T.ravel()
-        out = []
-        for own, size, p in ((one, sizes, self.functions[0]), (two, sizes.T, self.functions[1])):
-            padded = np.zeros(block.size)
-            padded[: len(own)] = own
-            out.append(np.linalg.norm((padded * size.ravel()).reshape(p, -1), axis=1))
-        return out
-
-
-def _upper(matrix: FloatArray) -> FloatArray:
-    """Return the triangle of a QR factorisation."""
-    return np.asarray(qr(matrix, mode="economic", overwrite_a=True, check_finite=False)[1])

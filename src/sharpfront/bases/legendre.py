@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache, reduce
 
 import numpy as np
@@ -37,6 +38,23 @@ def gauss(count: int) -> tuple[FloatArray, FloatArray]:
 def product_weights(counts: tuple[int, ...]) -> FloatArray:
     """Return the weights of product Gauss points, which sum to one, (m,)."""
     return np.asarray(reduce(np.multiply.outer, [gauss(n)[1] for n in counts]).ravel())
+
+
+def product_points(axes: Sequence[FloatArray]) -> FloatArray:
+    """Return all combinations of positions along the axes, the last axis fastest, (m, d)."""
+    d = len(axes)
+    out = np.empty((*(len(x) for x in axes), d))
+    for a, x in enumerate(axes):
+        out[..., a] = x.reshape([-1 if b == a else 1 for b in range(d)])
+    return out.reshape(-1, d)
+
+
+def block_at(block: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
+    """Return sums of products with the weights of a block, from each axis' table, (m, p)."""
+    part = np.tensordot(tables[0], block, axes=1)
+    for table in tables[1:]:
+        part = np.einsum("mp,mp...->m...", table, part)
+    return np.asarray(part)
 
 
 @lru_cache(maxsize=512)

@@ -13,15 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Cut, Frame, Region
+from sharpfront.bases.cut import Cut, Region
+from sharpfront.bases.inside import Frame
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import (
     end_table,
     gauss,
     gauss_table,
     legendre_table,
+    product_points,
     product_weights,
 )
+from sharpfront.bases.solid_cut import SolidCut, SolidRegion
 from sharpfront.maps import AxisMap, Chart, chain
 
 # Rows of the equation for every function of a box that is cut: with fewer than one and a half a
@@ -37,7 +40,9 @@ class Patch:
     functions: tuple[int, ...]  # how many polynomials along each axis
     # Where given, the box is one of the chart, and so are sides and derivatives along axes.
     chart: Chart | None = None
-    region: Region | None = None  # where given, the domain: its boundary may cut the box
+    region: Region | SolidRegion | None = (
+        None  # where given, the domain: its boundary may cut the box
+    )
 
     @cached_property
     def _hash(self) -> int:
@@ -92,7 +97,7 @@ class Patch:
         return self.chart is None and not any(m.strength for m in self.maps)
 
     @cached_property
-    def _look(self) -> Cut | bool:
+    def _look(self) -> Cut | SolidCut | bool:
         return True if self.region is None else self.region.look(self.low, self.high)
 
     @property
@@ -101,7 +106,7 @@ class Patch:
         return self._look is False
 
     @property
-    def cut(self) -> Cut | None:
+    def cut(self) -> Cut | SolidCut | None:
         """What lies in the domain of a box that its boundary cuts; None where all of it does."""
         return None if isinstance(self._look, bool) else self._look
 
@@ -134,7 +139,7 @@ class Patch:
         """Tell which points of the box lie in the domain."""
         if self.cut is None:
             return np.ones(len(points), dtype=bool)
-        return self.cut.region.contains(points)
+        return self.cut.contains(points)
 
     @cached_property
     def shape(self) -> tuple[Hashable, ...]:
@@ -210,15 +215,6 @@ def _in_space(axis: AxisMap, z: FloatArray, table: FloatArray) -> FloatArray:
         unit[k] = 1.0
         out[k] = np.einsum("jn,jnp->np", chain(slopes, unit), table)
     return out
-
-
-def product_points(axes: list[FloatArray]) -> FloatArray:
-    """Return all combinations of positions along the axes, the last axis fastest, (m, d)."""
-    d = len(axes)
-    out = np.empty((*(len(x) for x in axes), d))
-    for a, x in enumerate(axes):
-        out[..., a] = x.reshape([-1 if b == a else 1 for b in range(d)])
-    return out.reshape(-1, d)
 
 
 def product_matrix(tables: Sequence[FloatArray]) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.legendre import legendre_table, table_at
+from sharpfront.bases.legendre import block_at, legendre_table, table_at
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.sides import Sides
 from sharpfront.errors import BasisError
@@ -171,7 +171,7 @@ class PatchworkBasis:
             patch = self.patches[i]
             at = patch.inverse(patch.spread(np.array(z)))
             tables = [legendre_table(x, p)[0] for x, p in zip(at.T, patch.functions, strict=True)]
-            out[i] = np.einsum("mi,ij,mj->m", tables[0], blocks[i], tables[1], optimize=True)
+            out[i] = block_at(blocks[i], tables)
         return out.ravel()
 
     def several(

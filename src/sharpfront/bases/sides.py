@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.solid_cut import SolidRegion
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -30,9 +31,9 @@ class Sides:
     @classmethod
     def of(cls, patches: Sequence[Patch]) -> Sides:
         """Return the sides that patches lie on."""
-        numbers: dict[Region | None, int] = {}
+        numbers: dict[Region | SolidRegion | None, int] = {}
         own = tuple(numbers.setdefault(patch.region, len(numbers)) for patch in patches)
-        regions = [(region, k) for region, k in numbers.items() if region is not None]
+        regions = [(region, k) for region, k in numbers.items() if isinstance(region, Region)]
         if len(regions) < 2:
             return cls(own, np.empty((0, 3)))
         edges = [np.column_stack([r.edges[0].data, np.full(r.edges[0].n, k)]) for r, k in regions]

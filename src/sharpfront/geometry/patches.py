@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -36,6 +37,10 @@ class Patch(ABC):
     @abstractmethod
     def at(self, unit: Points) -> BoundaryPoints:
         """Return the images of points of the unit cube."""
+
+    @abstractmethod
+    def triangles(self) -> Triangles:
+        """Return triangles that cover the surface, in space; what sieves leave out may be there."""
 
     @property
     def share(self) -> float:
@@ -91,6 +96,14 @@ class Window(Patch):
         """Return the images of points of the unit cube."""
         return self.patch.at(self.low + unit * (self.high - self.low))
 
+    def triangles(self) -> Triangles:
+        """Return those of the whole patch, or of the smaller parallelogram."""
+        if not isinstance(self.patch, Face):
+            return self.patch.triangles()
+        face = self.patch
+        edges = (self.high - self.low)[:, None] * face.edges
+        return Face(face.corner + self.low @ face.edges, edges, face.normal).triangles()
+
 
 @dataclass(frozen=True, eq=False)
 class Sifted(Patch):
@@ -127,6 +140,10 @@ class Sifted(Patch):
     def at(self, unit: Points) -> BoundaryPoints:
         """Return the images that are kept, fewer than were asked for."""
         return self.reached(unit)[1]
+
+    def triangles(self) -> Triangles:
+        """Return those of the other patch."""
+        return self.patch.triangles()
 
     def spread(self, count: int, seed: int) -> BoundaryPoints:
         """Return points that keep away from each other; beyond 2000, quasi-random ones."""
@@ -165,6 +182,12 @@ class Face(Patch):
         """Return the images of points of the unit cube."""
         points = self.corner + unit @ self.edges
         return BoundaryPoints(points, np.tile(self.normal, (len(unit), 1)))
+
+    def triangles(self) -> Triangles:
+        """Return its two halves."""
+        a, b = self.edges
+        corners = self.corner + np.array([[0 * a, a, a + b], [0 * a, a + b, b]])
+        return Triangles(corners, np.tile(self.normal, (2, 1)))
 
     def kept(self, sieve: Sieve) -> Sequence[Patch]:
         """Return what a sieve leaves, looked for inside its frame only.
@@ -210,6 +233,17 @@ class Sphere(Patch):
         normals /= np.linalg.norm(normals, axis=1)[:, None]
         return BoundaryPoints(self.centre + self.radius * normals, normals)
 
+    def triangles(self) -> Triangles:
+        """Return those of an octahedron, which points are moved onto the sphere from."""
+        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+        corners = self.centre + self.radius * signs[:, :, None] * np.eye(3)
+        return Triangles(corners, signs / math.sqrt(3.0), self._onto)
+
+    def _onto(self, points: Points) -> BoundaryPoints:
+        normals = points - self.centre
+        normals = normals / np.linalg.norm(normals, axis=1)[:, None]
+        return BoundaryPoints(self.centre + self.radius * normals, normals)
+
     def _on_a_globe(self, unit: Points) -> Points:
         height, angle = 2 * unit[:, 0] - 1, 2 * math.pi * unit[:, 1]
         across = np.sqrt(1 - height**2)
@@ -232,24 +266,29 @@ class Triangles(Patch):
     parameters: int = 3
 
     @cached_property
-    def _areas(self) -> Points:
+    def areas(self) -> Points:
+        """The area of each."""
         sides = self.corners[:, 1:] - self.corners[:, :1]
         return np.asarray(np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / 2)
 
     @property
     def measure(self) -> float:
         """The area."""
-        return float(self._areas.sum())
+        return float(self.areas.sum())
 
     def at(self, unit: Points) -> BoundaryPoints:
         """Return the images of points of the unit cube."""
-        reached = np.cumsum(self._areas)
+        reached = np.cumsum(self.areas)
         which = np.searchsorted(reached, unit[:, 0] * reached[-1], side="right")
         which = np.minimum(which, len(reached) - 1)
         root = np.sqrt(unit[:, 1])
         weights = np.stack([1 - root, root * (1 - unit[:, 2]), root * unit[:, 2]], axis=1)
         points = np.einsum("ij,ijk->ik", weights, self.corners[which])
         return self.onto(points) if self.onto else BoundaryPoints(points, self.normals[which])
+
+    def triangles(self) -> Triangles:
+        """Return itself."""
+        return self
 
 
 def _chosen(found: BoundaryPoints, which: NDArray[np.int64]) -> BoundaryPoints:

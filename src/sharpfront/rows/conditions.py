@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut import Cut
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
@@ -188,7 +189,7 @@ class ConditionRows:
 
 def _pieces(patch: Patch, side: Side) -> list[tuple[float, float]]:
     """Return what lies inside of a side that is cut; nothing where that is all of it."""
-    if patch.cut is None:
+    if not isinstance(patch.cut, Cut):
         return []
     found = patch.cut.inside_of(side.axis, side.end)
     ends = patch.low[1 - side.axis], patch.high[1 - side.axis]

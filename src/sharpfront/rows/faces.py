@@ -10,15 +10,16 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import SHORTEST, Region
+from sharpfront.bases.cut import SHORTEST, Cut, Region
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.solid_cut import PartialFace, SolidRegion
 from sharpfront.maps import Chart, Strip
 
 # Patches of two charts that touch along less than this share of the shorter side do so by rounding.
 TOUCH = 1e-3
 
 # Patches may touch that have their chart and their region in common.
-_Place = tuple[Chart | None, Region | None]
+_Place = tuple[Chart | None, Region | SolidRegion | None]
 _Groups = dict[_Place, list[int]]
 
 
@@ -57,6 +58,7 @@ class Face:
     # Where given, a long side of a strip meets boxes that it cuts: `below` has the stretch along
     # the strip, `above` about where it lies in the box.
     strip: Strip | None = None
+    part: PartialFace | None = None  # where given, only a part of it lies inside, in space
 
     @property
     def contacts(self) -> tuple[Contact, Contact]:
@@ -141,10 +143,13 @@ def _meeting(
 
 def _inside(face: Face, patches: Sequence[Patch]) -> list[Face]:
     """Return what of a face lies in the domain."""
+    region = patches[face.below.patch].region
+    if isinstance(region, SolidRegion):
+        return _in_solid(face, patches, region)
     pieces = [(face.below.low[0], face.below.high[0])]
     for here in face.contacts:
         cut = patches[here.patch].cut
-        if cut is not None:
+        if isinstance(cut, Cut):
             own = cut.sides[here.axis, here.end]
             both = [(max(a, c), min(b, d)) for a, b in pieces for c, d in own]
             least = SHORTEST * float(np.min(cut.high - cut.low))
@@ -158,13 +163,25 @@ def _inside(face: Face, patches: Sequence[Patch]) -> list[Face]:
     ]
 
 
+def _in_solid(face: Face, patches: Sequence[Patch], region: SolidRegion) -> list[Face]:
+    """Return what of a face lies in a solid."""
+    here = face.below
+    if all(patches[c.patch].cut is None for c in face.contacts):
+        return [face]
+    place = float(patches[here.patch].high[here.axis])
+    found = region.face(here.axis, place, np.array(here.low), np.array(here.high))
+    if isinstance(found, bool):
+        return [face] if found else []
+    return [replace(face, part=found)]
+
+
 def _along_strips(patches: Sequence[Patch], groups: Mapping[_Place, Sequence[int]]) -> list[Face]:
     """Return the faces between long sides of strips and the boxes that these cut."""
     faces: list[Face] = []
     for i, patch in enumerate(patches):
         cut = patch.cut
-        for stretch in cut.stretches if cut is not None else ():
-            assert cut is not None
+        for stretch in cut.stretches if isinstance(cut, Cut) else ():
+            assert isinstance(cut, Cut)
             if stretch.panel not in cut.region.strips:
                 continue
             strip, end = cut.region.strips[stretch.panel]

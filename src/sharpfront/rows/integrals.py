@@ -17,7 +17,7 @@ from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.leastsquares.leaves import LeafRows, Tie
-from sharpfront.problem import IntegralCondition
+from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import form_matrix, scattered_matrix
@@ -37,12 +37,17 @@ class Integrals:
 
     def __init__(self, measure: Measure) -> None:
         self.measure, self.problem = measure, measure.problem
-        stated = [c for c in self.problem.further if isinstance(c, IntegralCondition)]
+        stated = self.stated(self.problem)
         self.forms: tuple[LinearForm, ...] = tuple(f for c in stated for f in c.forms)
         self.equals = np.array([c.equals for c in stated for _ in c.forms])
         self._padded: dict[int, tuple[FloatArray, FloatArray]] = {}
         if self.forms:
             self.scales = self._scales()
+
+    @staticmethod
+    def stated(problem: Problem) -> list[IntegralCondition]:
+        """Return the integral conditions of a problem."""
+        return [c for c in problem.further if isinstance(c, IntegralCondition)]
 
     def _scales(self) -> FloatArray:
         """Return one over the size of each integral if unknowns were one."""

@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.legendre import gauss, legendre_table
-from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.legendre import gauss, legendre_table, product_points
+from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.interfaces import Flux, interface_conditions

@@ -10,8 +10,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
-from sharpfront.bases.legendre import gauss, legendre_table
-from sharpfront.bases.patch import Patch, product_matrix, product_points
+from sharpfront.bases.legendre import gauss, legendre_table, product_points
+from sharpfront.bases.patch import Patch, product_matrix
 from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import Contact, Side
 from sharpfront.rows.values import FormValues, taylor_of

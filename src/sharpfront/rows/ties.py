@@ -11,6 +11,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_matrix, to_rounding
+from sharpfront.bases.solid_cut import PartialFace
 from sharpfront.leastsquares.leaves import Tie
 from sharpfront.rows.faces import Contact, Face
 from sharpfront.rows.fronts import Fronts
@@ -27,7 +28,7 @@ from sharpfront.rows.sides import (
     scattered_matrix,
     shares_of,
 )
-from sharpfront.rows.values import normal_derivative, taylor_of
+from sharpfront.rows.values import FormValues, InChart, normal_derivative, taylor_of
 
 # No more numbers than this are held of ties that other patches may share, 160 MB.
 MOST = 20_000_000
@@ -79,12 +80,15 @@ class TraceTies:
         patch, axis = patches[face.below.patch], face.below.axis
         special = self.fronts.data(face, patch) or len(self._special(face, patch))
         data = special or sum(self.data_of(patch, axis).values())
-        return data * moments_count(_moments(face, patches), patch.dimension)
+        counts = _moments(face, patches)
+        if face.part is not None:
+            return data * len(face.part.rule(counts)[1])
+        return data * moments_count(counts, patch.dimension)
 
     def is_plain(self, face: Face, patches: Sequence[Patch]) -> bool:
         """Tell whether a face lies inside one chart and nothing jumps across it."""
         below = patches[face.below.patch]
-        across = face.normal is not None or face.strip is not None
+        across = face.normal is not None or face.strip is not None or face.part is not None
         return not (across or self.fronts.data(face, below) or self._special(face, below))
 
     def _special(self, face: Face, below: Patch) -> tuple[Datum, ...]:
@@ -127,6 +131,8 @@ class TraceTies:
         a, b = (patches[c.patch] for c in face.contacts)
         if face.strip is not None:
             return Tie(number, sizes.vote * self._along_strip(patch, face, sizes))
+        if face.part is not None:
+            return Tie(number, sizes.vote * self._on_part(patch, here.axis, face.part, sizes))
         lengths = np.minimum(a.sides, b.sides)
         lengths[here.axis] = sizes.depth
         if self.fronts.data(face, a):
@@ -171,6 +177,19 @@ class TraceTies:
                 full = np.zeros((len(block), len(unknowns) * patch.size))
                 full[:, j * patch.size : (j + 1) * patch.size] = block
                 rows.append(full)
+        return np.concatenate(rows)
+
+    def _on_part(self, patch: Patch, axis: int, part: PartialFace, sizes: _Sizes) -> FloatArray:
+        """Return the same where only a part of a face lies inside."""
+        points, mean = part.rule(sizes.counts)
+        unknowns, count = self.measure.unknowns, len(points)
+        rows = [np.zeros((0, len(unknowns) * patch.size))]
+        for unknown, orders in self.data_of(patch, axis).items():
+            for k in range(orders):
+                along = tuple(k if a == axis else 0 for a in range(patch.dimension))
+                form = FormValues([InChart(unknown, along)], [np.ones(count)], np.zeros(count))
+                scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
+                rows.append(mean @ scattered_matrix(form, scale, patch, points, unknowns))
         return np.concatenate(rows)
 
     def _along_strip(self, patch: Patch, face: Face, sizes: _Sizes) -> FloatArray:

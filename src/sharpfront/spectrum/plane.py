@@ -58,7 +58,9 @@ class PlanePencil:
     @cached_property
     def roots(self) -> FloatArray:
         """The root of each patch's area for each of its weights, (n, 1)."""
-        areas = [p.cut.area if p.cut is not None else float(np.prod(p.sides)) for p in self.patches]
+        areas = [
+            p.cut.measure if p.cut is not None else float(np.prod(p.sides)) for p in self.patches
+        ]
         return np.asarray(np.sqrt(np.repeat(areas, np.diff(self.starts)))[:, None])
 
     def halves(self, vectors: FloatArray) -> list[FloatArray]:

@@ -194,7 +194,7 @@ def _with_bands(tiling: Tiling, bands: Sequence[_Band], levels: Sequence[Functio
         if np.any(own != own[0]):
             return tiling
         edges.setdefault(own[0].tobytes(), []).append((edge, band.strips, end))
-    outer = block.region.panels if block.region is not None else Panels([])
+    outer = block.region.panels if isinstance(block.region, Region) else Panels([])
     whose = _whose(outer, signs)
     if whose is None or not set(whose) <= set(edges):
         return tiling

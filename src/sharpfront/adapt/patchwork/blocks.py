@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.solids import Wall, edges_of
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut import Cut as PlaneCut
 from sharpfront.bases.cut import Region
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve, Cut, Segment
 from sharpfront.maps import Chart
@@ -47,7 +49,7 @@ class Block:
     lines: tuple[FloatArray, ...]
     walls: tuple[Wall, ...]
     chart: Chart | None = None
-    region: Region | None = None
+    region: Region | SolidRegion | None = None
 
     def in_space(self, positions: FloatArray) -> FloatArray:
         """Return the points of space at positions, (m, d)."""
@@ -82,7 +84,9 @@ class Block:
         middle = 0.5 * (patch.low + patch.high)
         if patch.cut is not None:
             # A wall has the domain on one side only, and boxes that are cut may lie on the other.
-            inside = patch.cut.inside_of(side.axis, side.end)
+            # In space conditions on walls are among those on the surface.
+            cut = patch.cut
+            inside = cut.inside_of(side.axis, side.end) if isinstance(cut, PlaneCut) else []
             if not inside:
                 return ""
             middle[1 - side.axis] = 0.5 * sum(inside[0])

@@ -25,7 +25,7 @@ def checked_points(patches: Sequence[Patch]) -> tuple[FloatArray, FloatArray]:
     points, volumes = [], []
     for patch in patches:
         points.append(patch.spread(_CHECKED))
-        size = patch.cut.area if patch.cut else float(np.prod(patch.sides))
+        size = patch.cut.measure if patch.cut else float(np.prod(patch.sides))
         volumes.append(np.full(len(points[-1]), size / len(points[-1])))
     return np.concatenate(points), np.concatenate(volumes)
 

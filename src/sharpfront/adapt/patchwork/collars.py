@@ -42,7 +42,7 @@ def collared(problem: Problem, tiling: Tiling, settings: PatchSettings, tol: flo
 
 def _collared(problem: Problem, block: Block, widths: float) -> list[Block]:
     """Return a block with strips along its boundary that are so many widths of layers deep."""
-    if block.region is None or not block.region.panels.closed:
+    if not isinstance(block.region, Region) or not block.region.panels.closed:
         return [block]
     panels = block.region.panels
     depths, outwards = np.zeros(len(panels.parts)), panels.normals.copy()
@@ -105,7 +105,7 @@ def _deep(
 def _rooms(block: Block, ribbon: Ribbon) -> FloatArray:
     """Return how far from the ends of panels normals meet neither each other nor anything else."""
     region, domain = block.region, block.domain
-    assert region is not None
+    assert isinstance(region, Region)
 
     def clearance(points: FloatArray, _: float) -> FloatArray:
         own = domain.distance(points)

@@ -56,7 +56,7 @@ def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Til
         return None
     cutting = Panels(pc for pc, wall in zip(curves, walls, strict=True) if wall is None)
     region = Region(domain, cutting)
-    block = Block(domain, _frame(domain, kept), kept, region=region)
+    block = Block(domain, frame_of(domain, kept), kept, region=region)
     known = np.array([[snap(x[a], places[a]) for a in range(2)] for x in domain.corners])
     bent = [
         (c.at(np.array([0.0, c.measure])).points, p)
@@ -86,7 +86,7 @@ def _places(walls: Sequence[float], ends: Sequence[float], length: float) -> Flo
     return np.asarray(np.where(np.abs(nearest - found) <= near, nearest, found))
 
 
-def _frame(domain: Domain, walls: Sequence[Wall]) -> tuple[FloatArray, ...]:
+def frame_of(domain: Domain, walls: Sequence[Wall]) -> tuple[FloatArray, ...]:
     """Return the ends of a box about a domain along each axis."""
     out = []
     for axis, ends in enumerate(domain.bounds.T):
@@ -144,9 +144,10 @@ def _cuts(patch: Patch, block: Block, corners: FloatArray) -> Iterator[list[list
             if inside.any():
                 yield [[x] if here else [] for x, here in zip(corner.tolist(), inside, strict=True)]
     for axis, place, first, last, _ in block.walls:
-        along = 1 - axis
-        if low[axis] < place < high[axis] and first[0] < high[along] and last[0] > low[along]:
-            yield [[place] if a == axis else [] for a in range(2)]
+        rest = [a for a in range(patch.dimension) if a != axis]
+        beside = np.all((first < high[rest]) & (last > low[rest]))
+        if low[axis] < place < high[axis] and beside:
+            yield [[place] if a == axis else [] for a in range(patch.dimension)]
     if patch.cut is not None and patch.longest > BENT * _least_radius(patch):
         middle = 0.5 * (low + high)
         long = patch.sides > 0.5 * patch.longest
@@ -156,6 +157,6 @@ def _cuts(patch: Patch, block: Block, corners: FloatArray) -> Iterator[list[list
 def _least_radius(patch: Patch) -> float:
     """Return the least radius of bends inwards of the boundary in a patch."""
     assert patch.cut is not None
-    places, bends = patch.cut.region.panels.curvatures
+    places, bends = patch.cut.region.bends
     here = np.all((places >= patch.low) & (places <= patch.high), axis=1)
     return 1.0 / max(float(bends[here].max(initial=0.0)), 1e-300)

@@ -18,8 +18,8 @@ from sharpfront.adapt.patchwork.tails import Tails, tails_of_blocks
 from sharpfront.adapt.spikes import spread
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import leading_degrees
-from sharpfront.bases.legendre import gauss, legendre_table
-from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.legendre import block_at, gauss, legendre_table, product_points
+from sharpfront.bases.patch import Patch
 from sharpfront.equation.across import places_across
 from sharpfront.equation.focus import axis_places
 from sharpfront.equation.linearise import LinearForm
@@ -46,7 +46,6 @@ SPREAD = 500
 # A solution is not trusted if data stand out from what a patch sees by this many times more than
 # what it would be cut for.
 UNSEEN = 10.0
-_NOWHERE = np.empty((0, 2))
 
 
 def with_resolved_data(
@@ -142,7 +141,7 @@ class _Looks:
             data = _data(self, form, patch, every)
             for values, felt in data:
                 assert patch.frame is not None
-                block = patch.frame.fitted(values[:n]).reshape(patch.functions)
+                block = patch.frame.fitted_block(values[:n])
                 gap = felt * np.abs(values - _interpolated(block, patch, every))
                 own = tails_of_blocks([block], 1.0, [SETTINGS.analytic], frames=[patch.frame])
                 missed = np.where(own.tail[0] > 0.1 * own.tail.max(), gap[:n].max(), 0.0)
@@ -198,7 +197,8 @@ def _told(problem: Problem) -> FloatArray:
 
 def _cut_where_missed(looks: _Looks, cells: list[Cell]) -> list[Cell]:
     """Return the cells cut at places at which data are not what the cells' points say."""
-    missed = [_misfit(looks(c.patch)) if c.patch.cut is None else _NOWHERE for c in cells]
+    nowhere = np.empty((0, cells[0].patch.dimension))
+    missed = [_misfit(looks(c.patch)) if c.patch.cut is None else nowhere for c in cells]
     out = []
     for cell, places in zip(cells, missed, strict=True):
         sides, at = [], cell.patch.in_chart(places)
@@ -370,10 +370,7 @@ def _interpolated(block: FloatArray, patch: Patch, points: FloatArray) -> FloatA
     tables = [
         legendre_table(m.inverse(at[:, a]), block.shape[a])[0] for a, m in enumerate(patch.maps)
     ]
-    part = np.tensordot(tables[0], block, axes=1)
-    for table in tables[1:]:
-        part = np.einsum("mp,mp...->m...", table, part)
-    return np.asarray(part)
+    return block_at(block, tables)
 
 
 def _beyond(block: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:

@@ -21,6 +21,7 @@ from sharpfront.adapt.patchwork.cuts import (
 from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.tails import Tails, loudest
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
 from sharpfront.rows.faces import faces_of
@@ -129,6 +130,12 @@ def _enriched(
 ) -> list[Cell]:
     """Return what becomes of a cell that is not resolved along some axes."""
     patch = cell.patch
+    if is_joint(patch.dimension) and patch.cut is not None:
+        corner = None  # it may be the surface beside which it is not resolved
+    first = (corner is None or cell.run < SETTINGS.first) and not math.isfinite(cell.promise)
+    if is_joint(patch.dimension) and first:
+        # In space eight parts cost more than all the functions that a patch may have.
+        wanted = np.where(np.isinf(wanted), limits.most - 1, wanted)
     axes = _too_many(patch, wanted, long, limits.most)
     if axes.any():
         towards = _towards(corner, long, wanted, axes)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.patch import product_points
+from sharpfront.bases.legendre import product_points
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Sieve
 from sharpfront.geometry.domain import BoundaryPoints
@@ -83,9 +83,8 @@ def edges_of(walls: Sequence[Wall]) -> FloatArray:
             line[rest[i]] = float(end[i])
             others = tuple(b for j in range(len(rest)) if j != i for b in (low[j], high[j]))
             meeting.setdefault((*np.nan_to_num(line, nan=np.inf), *others), set()).add(axis)
-    d = len(walls[0][2]) + 1
-    found = {key[:d] for key, axes in meeting.items() if len(axes) > 1}
-    lines = np.array(sorted(found)).reshape(-1, d)
+    found = {key[:3] for key, axes in meeting.items() if len(axes) > 1}
+    lines = np.array(sorted(found)).reshape(-1, 3)
     return np.where(np.isinf(lines), np.nan, lines)
 
 

@@ -7,13 +7,15 @@ from sharpfront.adapt.freedom import left_free
 from sharpfront.adapt.patchwork.start import has_edges
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.adapt.questions import left_open
+from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.errors import LinearSystemError, Outcome
 from sharpfront.estimate.elements import Elements
 from sharpfront.estimate.weak import UnsuitableError
-from sharpfront.geometry import Interval
+from sharpfront.geometry import Box, Interval
 from sharpfront.geometry.meshes.shape_mesh import even_mesh
 from sharpfront.problem import Problem
+from sharpfront.rows.integrals import Integrals
 from sharpfront.rows.interfaces import interface_lines
 
 # Nodes of the mesh on which conditions are compared where they meet.
@@ -40,6 +42,9 @@ def _tiled(problem: Problem) -> bool:
     singular as they like, and exponents are known in the plane.
     """
     tiling = tiling_of(problem.domain)
+    if tiling is not None and isinstance(tiling.blocks[0].region, SolidRegion):
+        # Over what a surface cuts off a box nothing is integrated yet.
+        return not problem.is_singular and not Integrals.stated(problem)
     if tiling is None or not problem.is_singular:
         return tiling is not None
     across = sum(len(x) > 0 for x in interface_lines(problem))
@@ -80,7 +85,8 @@ def lacking(problem: Problem, tol: float) -> Outcome | None:
 
 def _contradiction(problem: Problem, tol: float) -> Outcome | None:
     """Return where conditions that give u disagree, for one equation of second order."""
-    if len(problem.unknowns) > 1 or problem.domain.dimension == 1:
+    known = problem.domain.dimension == 2 or isinstance(problem.domain, Box)
+    if len(problem.unknowns) > 1 or problem.domain.dimension == 1 or not known:
         return None
     try:
         return contradiction(Elements.build(problem, even_mesh(problem.domain, LOOKED)), tol)

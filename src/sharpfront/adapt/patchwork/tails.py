@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Frame
+from sharpfront.bases.inside import Frame
 from sharpfront.bases.joint import is_joint, leading_degrees
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.solution.approximation import Approximation

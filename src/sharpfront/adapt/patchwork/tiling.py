@@ -21,6 +21,7 @@ from sharpfront.adapt.patchwork.blocks import (
 )
 from sharpfront.adapt.patchwork.charts import quadrilaterals
 from sharpfront.adapt.patchwork.curved import curved_tiling
+from sharpfront.adapt.patchwork.curved_solids import solid_tiling
 from sharpfront.adapt.patchwork.slants import chords, crosses
 from sharpfront.adapt.patchwork.solids import Wall, lattice_of
 from sharpfront.arrays import FloatArray
@@ -39,7 +40,7 @@ def tiling_of(domain: Domain) -> Tiling | None:
         return Tiling(domain, (_box(domain),))
     if domain.dimension != 2:
         found = lattice_of(domain)
-        return found and Tiling(domain, (Block(domain, *found),))
+        return Tiling(domain, (Block(domain, *found),)) if found else solid_tiling(domain)
     pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
     sides = [(ends_of(curve), part) for part, curves in pieces.items() for curve in curves]
     straight = [(ends, part) for ends, part in sides if ends is not None]

@@ -13,7 +13,8 @@ from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.cuts import Cell, Flags
 from sharpfront.adapt.patchwork.layers import wave_numbers
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.legendre import product_points
+from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Box
 from sharpfront.maps import AxisMap, Chart
 from sharpfront.problem import Problem

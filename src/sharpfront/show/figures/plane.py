@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut import Cut
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.geometry import Domain
@@ -147,7 +148,7 @@ def _sides(patch: Patch) -> list[FloatArray]:
     ends = [(a, e) for a in range(2) for e in range(2)]
     whole = [(a, e, float(patch.low[1 - a]), float(patch.high[1 - a])) for a, e in ends]
     out = []
-    for axis, end, low, high in whole if patch.cut is None else patch.cut.rim:
+    for axis, end, low, high in patch.cut.rim if isinstance(patch.cut, Cut) else whole:
         at = np.empty((_PLACES if patch.chart else 2, 2))
         at[:, axis] = (patch.high if end else patch.low)[axis]
         at[:, 1 - axis] = np.linspace(low, high, len(at))

@@ -11,8 +11,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
-from sharpfront.bases.legendre import gauss, product_weights
-from sharpfront.bases.patch import Patch, product_points
+from sharpfront.bases.legendre import gauss, product_points, product_weights
+from sharpfront.bases.patch import Patch
 
 Rule = tuple[FloatArray, FloatArray]
 # Points along an axis of a box beyond which nothing is known; the finer of two rules has more.

@@ -83,15 +83,17 @@ def region_of(domain: Domain) -> Region:
 
 def _patch_cells(basis: PatchworkBasis, domain: Domain) -> list[Cell] | None:
     """Return the cells of patches; None where a file has lost what lies inside of them."""
-    outside: Sequence[bool] = basis.outside or (False,) * len(basis.patches)
+    outside = basis.outside or tuple(p.cut is not None for p in basis.patches)
     lost = [o and p.region is None for o, p in zip(outside, basis.patches, strict=True)]
     if any(lost) and any(isinstance(p.chart, Strip) for p in basis.patches):
+        return None
+    if basis.dimension == 3 and any(outside):
         return None
     region = region_of(domain) if any(lost) else None
     out: list[Cell] = []
     for patch, without in zip(basis.patches, lost, strict=True):
         inside = region if without else patch.region
-        if inside is not None and (without or patch.cut is not None):
+        if isinstance(inside, Region) and (without or patch.cut is not None):
             out.append(BoxCell(patch.low, patch.high, inside))
         else:
             ends = np.ones(patch.dimension)
