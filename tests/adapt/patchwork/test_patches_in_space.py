@@ -13,6 +13,7 @@ from sharpfront.bases.joint import products
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.maps import AxisMap
 from sharpfront.rows.moments import projected, weighed_rows, weighed_source
 from sharpfront.rows.sides import form_matrix
@@ -90,8 +91,9 @@ class TestTilings:
         inner = [line for line in tiling.corners if np.sum(line == shift) == 2]
         assert len(inner) == 3
 
-    def test_a_curved_face_is_not_tiled(self):
-        assert tiling_of(CUBE - sf.Ball((0.5, 0.5, 0.5), 0.2)) is None
+    def test_a_curved_face_cuts_boxes(self):
+        tiling = tiling_of(CUBE - sf.Ball((0.5, 0.5, 0.5), 0.2))
+        assert isinstance(tiling.blocks[0].region, SolidRegion)
 
     def test_cells_at_edges_and_vertices(self):
         lines = tiling_of(CUBE).corners

@@ -1,4 +1,4 @@
-"""Drawn solids with exact solutions: what is called converged is right, and smooth ones converge."""
+"""Drawn solids with exact solutions: smooth ones are solved, and no other is called so."""
 
 import numpy as np
 import pytest
