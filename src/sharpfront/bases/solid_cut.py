@@ -25,14 +25,14 @@ BESIDE = 1e-6
 # those see nothing of it.
 LOOKED, ON_FACE, CLOSER = 10, 16, 64
 # Points of the surface for an area as large as a side of the box that tell whether it cuts the box.
-SEEN = 150.0
+SCANNED = 150.0
 # Points on the boundary for every product of two functions, where the boundary is as large as a
 # side of the box, and the fewest.
 ON_SURFACE, FEWEST = 2.0, 12.0
 # Points on a part of a face for every moment.
 ON_PART = 3
 # Combinations of polynomials that are smaller than this on a part of a face are left out.
-RANK = 1e-5
+DEPENDENT = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class SolidCut(Inside):
     @cached_property
     def seen(self) -> FloatArray:
         """Points around what lies inside: on the boundary, and on the sides of the box."""
-        found, _ = spread_over(self.region.surfaces, self.low, self.high, SEEN)
+        found, _ = spread_over(self.region.surfaces, self.low, self.high, SCANNED)
         sides = _on_sides(self.low, self.high)
         return np.concatenate([found.points, sides[self.contains(sides)]])
 
@@ -136,7 +136,7 @@ class PartialFace:
                 values *= legendre_table(z[:, a], count)[0][:, own]
             basis, triangle, _ = qr(values, mode="economic", pivoting=True)
             sizes = np.abs(np.diagonal(triangle))
-            kept = basis[:, sizes > RANK * sizes[0]]
+            kept = basis[:, sizes > DEPENDENT * sizes[0]]
             self._rules[counts] = points, np.ascontiguousarray(kept.T) / np.sqrt(len(points))
         return self._rules[counts]
 
@@ -190,7 +190,7 @@ class SolidRegion:
         return self._known[key]
 
     def _look(self, low: FloatArray, high: FloatArray) -> SolidCut | bool:
-        found = spread_over(self._cutting, low, high, SEEN)[1] if self._cutting else ()
+        found = spread_over(self._cutting, low, high, SCANNED)[1] if self._cutting else ()
         if not len(found):
             if not self.contains(0.5 * (low + high)[None])[0]:
                 return False

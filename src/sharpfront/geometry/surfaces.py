@@ -17,7 +17,7 @@ from sharpfront.geometry.sampling import thinned
 # A curved triangle lies within this share of its longest edge of the flat one.
 BULGE = 0.25
 # Curved triangles are halved at first until no edge is longer than this share of the surface.
-FIRST = 0.2
+COARSEST = 0.2
 # Triangles are about so many times the square of their longest edge.
 FULL = 0.3
 # Halving along the longest edge so often divides lengths by a million.
@@ -83,7 +83,7 @@ class Surface:
         if not self.is_curved:
             return self.triangles
         size = float(np.ptp(self.triangles.corners.reshape(-1, 3), axis=0).max())
-        return _halved(self.triangles, FIRST * size, None)
+        return _halved(self.triangles, COARSEST * size, None)
 
     def kept(self, found: BoundaryPoints) -> tuple[NDArray[np.int64], BoundaryPoints]:
         """Return which points sieves leave, and these, with normals that lead out of the solid."""
