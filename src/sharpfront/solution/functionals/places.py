@@ -70,7 +70,7 @@ def cells_of(approximation: Approximation, domain: Domain) -> list[Cell]:
     if domain.dimension == 2:
         return _cut_cells(domain, region_of(domain))
     raise DomainError(
-        "Integrals over shapes in space are not there yet, except on patches. A rough value: the "
+        "Integrals over solids are not there yet, but for those made of boxes. A rough value: the "
         "mean over solution.domain.sample(10000), times solution.domain.measure."
     )
 
