@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import CornerFunctions, count, restored, tabulated
 from sharpfront.bases.legendre import block_at, legendre_table, table_at
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.sides import Sides
@@ -41,11 +42,14 @@ class PatchworkBasis:
         Which of them lie partly outside the domain, where that is known of patches without it.
     beside
         On which side of curves inside they lie, the same.
+    shared
+        Functions of all patches together. Their weights come last.
     """
 
     patches: tuple[Patch, ...]
     outside: tuple[bool, ...] | None = None
     beside: Sides | None = None
+    shared: tuple[CornerFunctions, ...] = ()
 
     @cached_property
     def sides(self) -> Sides:
@@ -59,13 +63,13 @@ class PatchworkBasis:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """The first function of each patch, and the number of functions, (patches + 1,)."""
+        """The first function of each patch, and the number of all patches', (patches + 1,)."""
         return np.concatenate([[0], np.cumsum([p.size for p in self.patches])])
 
     @property
     def size(self) -> int:
         """The number of functions."""
-        return int(self.starts[-1])
+        return int(self.starts[-1]) + count(self.shared)
 
     @property
     def kernels(self) -> int:
@@ -74,18 +78,23 @@ class PatchworkBasis:
 
     @cached_property
     def centres(self) -> FloatArray:
-        """Gauss points of each patch, one for each function: as dense as these, (size, d)."""
+        """Gauss points of each patch, one for each function: as dense as these, (size, d).
+
+        Functions of all patches have the corners they belong to.
+        """
         every = [p.gauss_points(p.functions)[0] for p in self.patches]
         kept = [
             np.linspace(0, len(x) - 1, p.size) for x, p in zip(every, self.patches, strict=True)
         ]
-        return np.concatenate([x[k.astype(int)] for x, k in zip(every, kept, strict=True)])
+        own = [x[k.astype(int)] for x, k in zip(every, kept, strict=True)]
+        return np.concatenate([*own, *(np.array([c.place] * c.size) for c in self.shared)])
 
     @cached_property
     def covariances(self) -> FloatArray:
         """A patch's share of each function: half the mean spacing as deviation, (size, d, d)."""
         shapes = [_share(p) for p in self.patches]
-        return np.repeat(np.stack(shapes), np.diff(self.starts), axis=0)
+        own = np.repeat(np.stack(shapes), np.diff(self.starts), axis=0)
+        return np.concatenate([own, *[np.mean(shapes, axis=0)[None]] * count(self.shared)])
 
     def blocks(self, weights: FloatArray) -> list[FloatArray]:
         """Return the weights of each patch as an array over its axes."""
@@ -146,6 +155,8 @@ class PatchworkBasis:
                     rows = rows * table[k][:, own]
                 block = block + rows
             out[here, self.starts[i] : self.starts[i + 1]] = block
+        if self.shared:
+            out[:, self.starts[-1] :] = tabulated(self.shared, points, orders)
         return out
 
     def values(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
@@ -172,7 +183,14 @@ class PatchworkBasis:
             at = patch.inverse(patch.spread(np.array(z)))
             tables = [legendre_table(x, p)[0] for x, p in zip(at.T, patch.functions, strict=True)]
             out[i] = block_at(blocks[i], tables)
+        if self.shared:
+            points = np.concatenate([patch.spread(np.array(z)) for patch in self.patches])
+            return np.asarray(out.ravel() + self._beyond(weights, points, (0, 0)))
         return out.ravel()
+
+    def _beyond(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
+        """Return a derivative of the functions of all patches together, (m,)."""
+        return np.asarray(tabulated(self.shared, points, orders) @ weights[self.starts[-1] :])
 
     def several(
         self, weights: FloatArray, points: FloatArray, orders: Sequence[Orders]
@@ -200,6 +218,8 @@ class PatchworkBasis:
                             factors = [t[k] for t, k in zip(tables, along, strict=True)]
                             known[along] = _contracted(stack[own[some]], factors)
                         values[here[some]] += c[here[some]] * known[along]
+        if self.shared:
+            out = [v + self._beyond(weights, points, o) for v, o in zip(out, orders, strict=True)]
         return out
 
     def _alike(self, groups: _Groups) -> list[tuple[_Groups, NDArray[np.int64]]]:
@@ -284,6 +304,7 @@ class PatchworkBasis:
             **({"strips": np.array(along), "on_strips": np.array(whose)} if strips else {}),
             "regions": np.array(self.sides.regions),
             "edges": self.sides.edges,
+            **{f"corner {k}": corner.state() for k, corner in enumerate(self.shared)},
         }
 
 
@@ -421,4 +442,6 @@ def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:
     beside = None
     if "regions" in state:
         beside = Sides(tuple(int(k) for k in state["regions"]), np.asarray(state["edges"]))
-    return PatchworkBasis(tuple(patches), outside, beside)
+    names = itertools.takewhile(state.__contains__, (f"corner {k}" for k in itertools.count()))
+    shared = tuple(restored(np.asarray(state[name])) for name in names)
+    return PatchworkBasis(tuple(patches), outside, beside, shared)

@@ -23,6 +23,7 @@ from sharpfront.leastsquares.cluster import gathered, packed
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.merges import Elimination, Front, Node, merged, substituted
+from sharpfront.leastsquares.remainders import joined, remainder
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class _Part:
     steps: list[Elimination]
     leaves: list[LeafFactor]
     index: list[Ints]
-    rest: float
+    left: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ class _Answer:
     """What a part or a merge above tells in the end."""
 
     columns: list[FloatArray]
-    rest: float
+    left: FloatArray
     extremes: list[tuple[float, float]]
     largest: int
 
@@ -93,16 +94,16 @@ def solved_on_cluster(
         known[node.first] = known[node.second] = known[root]
     asked = [submit(_answered, own[root], known.get(root)) for root in parts]
     answers: list[_Answer] = gathered(
-        client, [*asked, *(submit(_answered_above, steps[root]) for root in above)]
+        client, [*asked, *(submit(_answered_above, steps[root], system.shared) for root in above)]
     )
     columns: list[Any] = [None] * first
     for root, answer in zip(parts, answers, strict=False):
         for leaf, found in zip(_within(nodes, first, root)[0], answer.columns, strict=True):
             columns[leaf] = found
-    rest = sum(answer.rest for answer in answers)
+    left = joined([answer.left for answer in answers])
     extremes = [pair for answer in answers for pair in answer.extremes]
     largest = max(answer.largest for answer in answers)
-    return TreeSolution.of(columns, rest, extremes, largest, None)
+    return TreeSolution.of(columns, left, extremes, largest, None)
 
 
 def _cut(elimination: TreeElimination, count: int) -> tuple[list[int], list[int]]:
@@ -152,22 +153,22 @@ def _eliminated(shared: bytes, leaves: list[int], inner: list[int]) -> _Part:
             i: Front(own, leaf.triangle, leaf.rhs)
             for i, leaf, own in zip(leaves, factors, index, strict=True)
         }
-        steps, rest = [], sum(leaf.rest for leaf in factors)
+        steps, left = [], [leaf.left for leaf in factors]
         for i in inner:
             node = nodes[i - first]
             fronts[i], step, lost = merged(fronts.pop(node.first), fronts.pop(node.second), node)
-            rest += lost
+            left.append(remainder([lost], left[0].shape[1] - 1))
             if step is not None:
                 steps.append(step)
     (front,) = fronts.values()
-    return _Part(front, steps, factors, index, rest)
+    return _Part(front, steps, factors, index, joined(left))
 
 
 def _front_of(part: _Part) -> Front:
     return part.front
 
 
-_Step = tuple[Front, Elimination | None, float]
+_Step = tuple[Front, Elimination | None, FloatArray]
 
 
 def _merged_above(a: Front, b: Front, node: Node) -> _Step:
@@ -207,9 +208,10 @@ def _answered(part: _Part, known: _Known | None) -> _Answer:
         leaf.columns(found.at(own)) for leaf, own in zip(part.leaves, part.index, strict=True)
     ]
     extremes = [*(s.extremes for s in part.steps), *(leaf.extremes for leaf in part.leaves)]
-    return _Answer(columns, part.rest, extremes, max((s.width for s in part.steps), default=0))
+    return _Answer(columns, part.left, extremes, max((s.width for s in part.steps), default=0))
 
 
-def _answered_above(step: _Step) -> _Answer:
+def _answered_above(step: _Step, shared: int) -> _Answer:
     _, made, lost = step
-    return _Answer([], lost, [made.extremes] if made else [], made.width if made else 0)
+    extremes = [made.extremes] if made else []
+    return _Answer([], remainder([lost], shared), extremes, made.width if made else 0)

@@ -23,6 +23,7 @@ from sharpfront.leastsquares.kinds import Kinds, Merge
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Found, Node
 from sharpfront.leastsquares.refinement import refined
+from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import cores, mapped
 from sharpfront.leastsquares.unlocked import factor_cholesky, solve_triangle
 
@@ -55,7 +56,11 @@ class _Place:
 
 
 def gram_traces(
-    leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node], moments: int
+    leaves: Sequence[LeafFactor],
+    index: Sequence[Ints],
+    nodes: Sequence[Node],
+    moments: int,
+    shared: int = 0,
 ) -> Found | None:
     """Solve for the traces of leaves; None where refinement does not bring the digits back.
 
@@ -70,11 +75,14 @@ def gram_traces(
     if better is None:
         return None
     found, taken = better
-    rest = sum(float(np.sum(part[:, 0, :] ** 2)) for part in rows.residuals(found))
+    left = [
+        remainder([part.transpose(0, 2, 1).reshape(-1, part.shape[1])], shared)
+        for part in rows.residuals(found)
+    ]
     diagonals = {id(p.step): np.diagonal(p.step.lower) for p in places}
     extremes = [(float(d.min()), float(d.max())) for d in diagonals.values()]
     largest = max((p.stop - p.start + len(p.open) for p in places), default=0)
-    return Found(found, rest, extremes, largest, taken)
+    return Found(found, left, extremes, largest, taken)
 
 
 class _Rows:

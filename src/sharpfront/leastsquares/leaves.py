@@ -9,7 +9,7 @@ they need not be reduced again with other ties or another weight w.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.reflectors import PANEL, reflected
+from sharpfront.leastsquares.remainders import joined, remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.leastsquares.unlocked import reduce_below, solve_triangle
 
@@ -44,18 +45,22 @@ class Reduced:
     # (n, n) and (n, k) for k right-hand sides.
     triangle: FloatArray
     rhs: FloatArray
-    # The sum of squares that no columns can make smaller, for the first right-hand side.
-    rest: float = 0.0
+    # What no columns can make smaller, as a `remainder`.
+    left: FloatArray = field(default_factory=lambda: np.zeros((1, 1)))
 
     @classmethod
-    def of(cls, matrix: FloatArray, rhs: FloatArray) -> Reduced:
-        """Return rows (m, n) with right-hand sides (m, k) reduced."""
+    def of(cls, matrix: FloatArray, rhs: FloatArray, shared: int = 0) -> Reduced:
+        """Return rows (m, n) with right-hand sides (m, k) reduced.
+
+        So many of the last right-hand sides are those of functions that all leaves share.
+        """
         m, n = matrix.shape
         stack = np.zeros((max(m, n), n + rhs.shape[1]), order="F")
         stack[:m, :n], stack[:m, n:] = matrix, rhs
         raw, _ = reflected(stack, overwrite=True)
         # Right-hand sides are columns too: their part of R is Q^T rhs, and below it what is left.
-        return cls(np.triu(raw[:n, :n]), raw[:n, n:].copy(), float(np.sum(raw[n : n + 1, n] ** 2)))
+        left = remainder([np.triu(raw[n:, n:])], shared)
+        return cls(np.triu(raw[:n, :n]), raw[:n, n:].copy(), left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +139,7 @@ class LeafFactor:
     response: FloatArray
     triangle: FloatArray
     rhs: FloatArray
-    rest: float
+    left: FloatArray  # what is left of the rows, see `remainder`
     extremes: tuple[float, float]
     back: Substitution | None = None
 
@@ -224,11 +229,14 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     extremes = (float(diagonal.min()), float(diagonal.max()))
     raw = reflected(bottom, overwrite=True)[0] if g else bottom
     triangle = np.triu(raw[:g, :g])
-    left = np.sum((np.triu(raw[g:, g:]) if g else raw) ** 2, axis=0)
+    rows = np.triu(raw[g:, g:]) if g else raw
     out = []
     for j, leaf in enumerate(leaves):
         own = slice(g + j * k, g + (j + 1) * k)
-        rest = leaf.weight**2 * leaf.own.rest + float(left[j * k])
+        shared = leaf.own.left.shape[1] - 1
+        rest = joined(
+            [leaf.weight * leaf.own.left, remainder([rows[:, j * k : (j + 1) * k]], shared)]
+        )
         traces = tuple(t.trace for t in leaf.ties)
         rhs = raw[:g, own].copy(order="F")
         out.append(

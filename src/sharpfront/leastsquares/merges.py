@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor
+from sharpfront.leastsquares.remainders import remainder
 
 # Columns that LAPACK's kernel for stacked triangles works on at a time.
 BLOCK = 32
@@ -34,7 +35,7 @@ class Found:
     """Traces that solve the leaves' triangles."""
 
     moments: FloatArray  # of all traces, (moments, k)
-    rest: float  # the sum of squares that is left, for the first right-hand side
+    left: list[FloatArray]  # what is left of the rows, see `remainder`
     # The smallest and largest diagonal entry of each merge's triangle.
     extremes: list[tuple[float, float]]
     largest_front: int  # columns of the largest merge
@@ -88,32 +89,37 @@ def substituted(step: Elimination, open_: FloatArray) -> FloatArray:
 
 
 def orthogonal_traces(
-    leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node], moments: int
+    leaves: Sequence[LeafFactor],
+    index: Sequence[Ints],
+    nodes: Sequence[Node],
+    moments: int,
+    shared: int = 0,
 ) -> Found:
     """Solve for the traces of leaves after the elimination of their own columns.
 
-    The index has the numbers of each leaf's moments; nodes are the merges, children first.
+    The index has the numbers of each leaf's moments; nodes are the merges, children first. So many
+    of the last right-hand sides are those of shared functions.
     """
     fronts = {
         i: Front(own, leaf.triangle, leaf.rhs)
         for i, (leaf, own) in enumerate(zip(leaves, index, strict=True))
     }
     steps: list[Elimination] = []
-    rest = 0.0
+    left: list[FloatArray] = []
     for i, node in enumerate(nodes, len(leaves)):
         fronts[i], step, lost = merged(fronts.pop(node.first), fronts.pop(node.second), node)
-        rest += lost
+        left.append(remainder([lost], shared))
         if step is not None:
             steps.append(step)
     out = np.zeros((moments, leaves[0].rhs.shape[1]))
     for step in reversed(steps):
         out[step.shared] = substituted(step, out[step.open])
     largest = max((step.width for step in steps), default=0)
-    return Found(out, rest, [step.extremes for step in steps], largest)
+    return Found(out, left, [step.extremes for step in steps], largest)
 
 
-def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, float]:
-    """Return two fronts as one, what eliminates the moments they share, and the squares lost."""
+def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, FloatArray]:
+    """Return two fronts as one, what eliminates the moments they share, and the rows lost."""
     ns = node.shared
     index, at_a, at_b = united(a.index[ns:], b.index[ns:])
     no, k = len(index), a.rhs.shape[1]
@@ -122,7 +128,7 @@ def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, f
     triangle[np.ix_(at_b, at_b)] = b.triangle[ns:, ns:]
     rhs[at_a], rhs[at_b] = a.rhs[ns:], b.rhs[ns:]
     if not ns:
-        return Front(index, triangle, rhs), None, 0.0
+        return Front(index, triangle, rhs), None, np.zeros((0, k))
     top, bottom = np.zeros((ns, no + k), order="F"), np.zeros((ns, no + k), order="F")
     top[:, at_a], top[:, no:] = a.triangle[:ns, ns:], a.rhs[:ns]
     bottom[:, at_b], bottom[:, no:] = b.triangle[:ns, ns:], b.rhs[:ns]
@@ -134,4 +140,4 @@ def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, f
         triangle, v, t, _ = dtpqrt(0, min(BLOCK, no), triangle, bottom[:, :no], overwrite_a=1)
         rhs, lost, _ = dtpmqrt(0, v, t, rhs, lost, trans=b"T", overwrite_a=1, overwrite_b=1)
         triangle = np.triu(triangle)
-    return Front(index, triangle, rhs), step, float(np.sum(lost[:, 0] ** 2))
+    return Front(index, triangle, rhs), step, np.asarray(lost)

@@ -47,6 +47,8 @@ class TraceSystem:
     arranged: Callable[[Sequence[FloatArray]], FloatArray]
     # Whether leaves may have matrices in common: then they are factored together.
     alike: bool = True
+    # So many of the last right-hand sides are those of functions that all leaves share.
+    shared: int = 0
     # Yields the rows of all leaves made on a device, for a device, the order of elimination and a
     # weight of the rows that come reduced; None where that cannot be.
     stacks: Callable[..., Iterator[Stack]] | None = None
@@ -60,6 +62,16 @@ class TraceSystem:
         keys = [(weight, key) for key in self.keys]
         stacks = self.stacks and partial(self.stacks, weight=weight)
         return replace(self, keys=keys, rows=rows, stacks=stacks)
+
+    def weights(self, found: TreeSolution) -> FloatArray:
+        """Return the weights for each right-hand side, those of shared functions last.
+
+        Probes are answered by the leaves alone.
+        """
+        own = self.arranged(found.columns)
+        strengths = np.zeros((len(found.strengths), own.shape[1]))
+        strengths[:, 0] = found.strengths
+        return np.concatenate([own, strengths])
 
     @property
     def rhs(self) -> FloatArray:
@@ -94,7 +106,7 @@ class Tree:
         large = elimination.moments >= max(1, self.large)
         if self.cluster is not None and large:
             return solved_on_cluster(self.cluster, system, elimination)
-        if self.device is not None and large:
+        if self.device is not None and large and not system.shared:
             stacks = partial(self.stacks, system, elimination)
             found = solved_on_device(self.device, elimination, stacks)
             if found is not None:
@@ -121,7 +133,7 @@ class Tree:
     ) -> tuple[FloatArray, Outcome, Facts]:
         """Return the weights for the leaves' own right-hand sides."""
         system, found = state
-        weights = system.arranged(found.columns)[:, 0]
+        weights = system.weights(found)[:, 0]
         facts = Facts(len(weights), found.condition, 0, found.residual_norm)
         return weights, Outcome(OutcomeKind.CONVERGED), facts
 

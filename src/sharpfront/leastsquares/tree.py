@@ -12,7 +12,7 @@ eliminated, deepest node first; so those that two children share come first in b
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequ
 from sharpfront.leastsquares.gram import gram_traces
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Found, Node, orthogonal_traces
+from sharpfront.leastsquares.remainders import joined, least
 
 _TINY = 1e-300
 # Traces with so many moments in all are eliminated by Gram matrices, unless refinement shows that
@@ -34,25 +35,35 @@ MANY, FEW = 5000, 1500
 class TreeSolution:
     """What came out."""
 
-    columns: list[FloatArray]  # the solution of each leaf, (n, k) for k right-hand sides
+    # The solution of each leaf, (n, k) for k right-hand sides; those of shared functions are added
+    # to the first.
+    columns: list[FloatArray]
     residual_norm: float  # norm of all rows' residual, for the first right-hand side
     # Ratio of the extreme diagonal entries of the triangles, a lower bound of the condition.
     condition: float
     largest_front: int  # columns of the largest merge
     refinements: int | None = None  # steps of refinement; None where all merges were orthogonal
+    strengths: FloatArray = field(default_factory=lambda: np.zeros(0))  # of shared functions
 
     @classmethod
     def of(
         cls,
         columns: list[FloatArray],
-        rest: float,
+        left: FloatArray,
         extremes: Iterable[tuple[float, float]],
         largest_front: int,
         refinements: int | None,
     ) -> TreeSolution:
-        """Return a solution from the sum of squares that is left, and extreme diagonal entries."""
+        """Return a solution from what is left of the rows, and extreme diagonal entries."""
         condition = max(high / max(low, _TINY) for low, high in extremes)
-        return cls(columns, float(np.sqrt(rest)), condition, largest_front, refinements)
+        strengths, norm = least(left)
+        if len(strengths):
+            first = columns[0].shape[1] - len(strengths)
+            columns = [
+                np.column_stack([c[:, 0] + c[:, first:] @ strengths, c[:, 1:first]])
+                for c in columns
+            ]
+        return cls(columns, norm, condition, largest_front, refinements, strengths)
 
 
 class TreeElimination:
@@ -91,16 +102,17 @@ class TreeElimination:
         """
         index = [self.moments_of(leaf.traces, leaf.sizes) for leaf in leaves]
         found: Found | None = None
+        shared = leaves[0].left.shape[1] - 1
         different = len({id(leaf.triangle) for leaf in leaves})
         many = MANY if 2 * different > len(leaves) else FEW
         if self.moments and (self.moments > many if gram is None else gram):
-            found = gram_traces(leaves, index, self.nodes, self.moments)
+            found = gram_traces(leaves, index, self.nodes, self.moments, shared)
         if found is None:
-            found = orthogonal_traces(leaves, index, self.nodes, self.moments)
+            found = orthogonal_traces(leaves, index, self.nodes, self.moments, shared)
         columns = [leaf.columns(found.moments[i]) for leaf, i in zip(leaves, index, strict=True)]
         extremes = [*found.extremes, *(leaf.extremes for leaf in leaves)]
-        rest = found.rest + sum(leaf.rest for leaf in leaves)
-        return TreeSolution.of(columns, rest, extremes, found.largest_front, found.refinements)
+        left = joined([*found.left, *(leaf.left for leaf in leaves)])
+        return TreeSolution.of(columns, left, extremes, found.largest_front, found.refinements)
 
     def moments_of(self, traces: Sequence[int], sizes: Sequence[int]) -> Ints:
         """Return the numbers of the moments of traces."""

@@ -66,7 +66,7 @@ class PatchCorrector:
             return None
         own, probe = (
             Approximation(linear.coordinates, proposal.bases, split_weights(w, proposal.bases))
-            for w in system.arranged(found.columns).T[:2]
+            for w in system.weights(found).T[:2]
         )
         finite = all(np.isfinite(w).all() for w in own.weights.values())
         # What makes noise grow without bound has no solution, whatever came out.

@@ -87,9 +87,10 @@ class ConditionRows:
         out: list[list[Rows]] = [[] for _ in sides]
         for form in forms:
             found = form_at(form, self.measure.problem.coordinates, *every)
-            values = found.in_chart(taylor).split(ends)
+            values, space = found.in_chart(taylor).split(ends), found.split(ends)
             for i, own in enumerate(out):
-                own.append(self._on_side(form, patches[i], sides[i], rules[i], values[i]))
+                rows = self._on_side(form, patches[i], sides[i], rules[i], values[i], space[i])
+                own.append(rows)
         return out
 
     def on_curves(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
@@ -132,7 +133,8 @@ class ConditionRows:
             size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
             scale = measure.vote(patch.longest) / size * np.sqrt(weights)
             matrix = scattered_matrix(values, scale, patch, found.points, measure.unknowns)
-            yield matrix, measure.probed(values.rhs * scale)
+            shared = measure.of_functions(values, found.points, scale)
+            yield matrix, measure.probed(values.rhs * scale, shared=shared)
 
     def _on_side(
         self,
@@ -141,6 +143,7 @@ class ConditionRows:
         side: Side,
         rule: tuple[list[FloatArray], FloatArray],
         values: FormValues,
+        space: FormValues,
     ) -> Rows:
         key = (id(form), side.axis, side.end, patch.shape) if is_constant(form) else None
         z, weights = rule
@@ -155,7 +158,11 @@ class ConditionRows:
             known = self._shared[key]
         matrix, scale = known
         rhs = weighed_source(values.rhs * scale, weights, tuple(map(len, z)))
-        return matrix, self.measure.probed(rhs)
+        shared: FloatArray | float = 0.0
+        if self.measure.shared:
+            points = patch.in_space(patch.positions(z))
+            shared = self.measure.of_functions(space, points, scale * np.sqrt(weights))
+        return matrix, self.measure.probed(rhs, shared=shared)
 
     def owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
         """Return the conditions at points, each with one patch that has the point."""
@@ -184,7 +191,9 @@ class ConditionRows:
         scale = self.measure.vote(patch.longest) / size
         tables = [patch.axis_table(a, at[:, a], form.order) for a in range(patch.dimension)]
         rows = form_matrix(found, scale, tables, self.measure.unknowns)
-        return rows, self.measure.probed(found.rhs * scale)
+        space = form_at(form, self.measure.problem.coordinates, point)
+        shared = self.measure.of_functions(space, point, scale)
+        return rows, self.measure.probed(found.rhs * scale, shared=shared)
 
 
 def _pieces(patch: Patch, side: Side) -> list[tuple[float, float]]:

@@ -17,6 +17,7 @@ from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import at_points, environment
 from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.leastsquares.reflectors import Reflection
+from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.problem import Problem
 from sharpfront.rows.measure import TINY, Measure, lightest
@@ -117,15 +118,17 @@ class EquationRows:
         def reduced(i: int) -> Reduced:
             patch, forms = patches[i], [v[i] for v in values]
             factor = lightest([patch], self.measure.order) * self.measure.vote(patch.longest)
-            blocks, rhs, load = [], [], []
+            blocks, rhs, load, shared = [], [], [], []
             for form, smooth in zip(forms, self.measure.load(points[i]), strict=True):
                 size = felt_size(form, patch.sides, self.measure.rough, self.measure.extent)[0]
                 scale = factor / np.maximum(size, TINY) / math.sqrt(max(1, len(points[i])))
                 blocks.append(scattered_matrix(form, scale, patch, points[i], problem.unknowns))
                 rhs.append(form.rhs * scale)
                 load.append(smooth * scale)
-            both = self.measure.probed(np.concatenate(rhs), np.concatenate(load), points[i])
-            return Reduced.of(np.concatenate(blocks), both)
+                shared.append(self.measure.of_functions(form, points[i], scale))
+            sides = np.concatenate(shared) if self.measure.shared else 0.0
+            both = self.measure.probed(np.concatenate(rhs), np.concatenate(load), points[i], sides)
+            return Reduced.of(np.concatenate(blocks), both, self.measure.shared)
 
         work = sum(4.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
         return mapped(reduced, range(len(patches)), work)
@@ -135,7 +138,7 @@ class EquationRows:
     ) -> Reduced:
         scales, weights = self._scales(patch, forms), rule[1]
         rhs = self._rhs(patch, [f.rhs for f in forms], scales, rule)
-        return Reduced.of(self._matrix(patch, weights, forms, scales), rhs)
+        return Reduced.of(self._matrix(patch, weights, forms, scales), rhs, self.measure.shared)
 
     def _like_others(
         self, patch: Patch, rule: tuple[FloatArray, FloatArray], sources: Sequence[FloatArray]
@@ -162,9 +165,9 @@ class EquationRows:
         n = len(known.triangle)
         if known.reflection is None:
             own, left = _projected(patch, rhs)
-            return Reduced(known.triangle, own, float(np.sum(left[:, 0] ** 2)))
+            return Reduced(known.triangle, own, remainder([left], self.measure.shared))
         own = known.reflection.rotated(rhs)
-        return Reduced(known.triangle, own[:n], float(np.sum(own[n:, 0] ** 2)))
+        return Reduced(known.triangle, own[:n], remainder([own[n:]], self.measure.shared))
 
     def _rhs(
         self,
@@ -182,7 +185,20 @@ class EquationRows:
 
         measure = self.measure
         load = weighed(measure.load(rule[0])) if measure.loaded else 0.0
-        return measure.probed(weighed(values), load, rule[0])
+        return measure.probed(weighed(values), load, rule[0], self._shared(rule, scales))
+
+    def _shared(
+        self, rule: tuple[FloatArray, FloatArray], scales: Sequence[FloatArray | float]
+    ) -> FloatArray | float:
+        """Return the right-hand sides of the functions of all patches, of one equation.
+
+        Its second derivatives with constant coefficients leave nothing of them.
+        """
+        measure, (points, weights) = self.measure, rule
+        if not measure.shared or measure.principal:
+            return 0.0
+        form = form_at(measure.problem.forms[0], measure.problem.coordinates, points)
+        return measure.of_functions(form, points, np.asarray(scales[0] * np.sqrt(weights)))
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""

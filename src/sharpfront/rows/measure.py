@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import CornerFunctions, count, tabulated
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
@@ -35,12 +36,18 @@ LOOKED = 64
 class Measure:
     """Sizes of unknowns, votes of patches and the probe's noise for a linear problem."""
 
-    def __init__(self, problem: Problem, seed: int) -> None:
-        self.problem = problem
+    def __init__(
+        self, problem: Problem, seed: int, functions: tuple[CornerFunctions, ...] = ()
+    ) -> None:
+        self.problem, self.functions, self.shared = problem, functions, count(functions)
         self.unknowns = problem.unknowns
         self.rough = roughness(problem.forms, problem.unknowns)
         self.order = max(form.order for form in problem.forms)
         self.constant = all(is_constant(f) for f in problem.forms)
+        # Whether the equations are second derivatives with constant coefficients, and no more.
+        self.principal = self.constant and all(
+            t.order == 2 for form in problem.forms for t in form.terms
+        )
         # Equal votes of the rings about a corner: h^(d/2 - m) for order 2m.
         self._vote = 0.5 * problem.domain.dimension - 0.5 * self.order
         self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
@@ -78,12 +85,16 @@ class Measure:
         rhs: FloatArray,
         load: FloatArray | float = 0.0,
         points: FloatArray | None = None,
+        shared: FloatArray | float = 0.0,
     ) -> FloatArray:
-        """Return a right-hand side of rows with the probes' beside it, (m, 2) or (m, 3).
+        """Return a right-hand side of rows with the probes' beside it, (m, 2) or (m, 3), and more.
 
         Rows of the equation on a patch have noise of their own, by the `points` they are asked at.
+        Last come those of the functions of all patches together.
         """
-        out = np.empty((len(rhs), 3 if self.loaded else 2))
+        probes = 3 if self.loaded else 2
+        out = np.empty((len(rhs), probes + self.shared))
+        out[:, probes:] = shared
         out[:, 0] = rhs
         where = np.zeros((1, 1)) if points is None or not len(points) else points
         out[:, 1] = self.noise(where.mean(axis=0, keepdims=True), len(rhs))[0]
@@ -102,6 +113,21 @@ class Measure:
         first = (NOISE * (mixed - np.floor(mixed))).astype(np.int64)
         which = (first[:, None] + np.arange(count)) % NOISE
         return np.asarray(self._noise[which] / math.sqrt(count))
+
+    def of_functions(
+        self, form: FormValues, points: FloatArray, scale: FloatArray
+    ) -> FloatArray | float:
+        """Return what a form makes of the functions of all patches, on the right-hand side.
+
+        The form is in derivatives along space's axes, at points, with a factor for each.
+        """
+        if not self.shared:
+            return 0.0
+        out = np.zeros((len(points), self.shared))
+        for term, c in zip(form.terms, form.coefficients, strict=True):
+            found = tabulated(self.functions, points, term.orders)
+            out -= np.reshape(scale * c, (-1, 1)) * found
+        return out
 
     def load(self, points: FloatArray) -> FloatArray:
         """Return the smooth probe at points, one source for each equation, (equations, m)."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from sharpfront.bases.corner_functions import CornerFunctions
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.batched_leaves import Stack
 from sharpfront.leastsquares.device import Device
@@ -29,9 +30,12 @@ from sharpfront.rows.ties import TraceTies
 class PatchRows:
     """Assembles the rows of patches for a linear problem."""
 
-    def __init__(self, problem: Problem, seed: int = 0) -> None:
+    def __init__(
+        self, problem: Problem, seed: int = 0, functions: tuple[CornerFunctions, ...] = ()
+    ) -> None:
         self.problem, self.unknowns = problem, problem.unknowns
-        self.measure = Measure(problem, seed)
+        self.functions = functions  # of all patches together
+        self.measure = Measure(problem, seed, functions)
         self.rough, self.order = self.measure.rough, self.measure.order
         self.interfaces = Interfaces(problem, self.rough)
         self.integrals = Integrals(self.measure)

@@ -104,8 +104,9 @@ class PencilConditions(ConditionRows):
         side: Side,
         rule: tuple[list[FloatArray], FloatArray],
         values: FormValues,
+        space: FormValues,
     ) -> Rows:
-        matrix, _ = super()._on_side(form, patch, side, rule, values)
+        matrix, _ = super()._on_side(form, patch, side, rule, values, space)
         if form not in self.others:
             return matrix, self._nothing(matrix)
         (z, weights), names = rule, self.measure.problem.coordinates

@@ -63,6 +63,7 @@ class _UnitMeasure(Measure):
         rhs: FloatArray,
         load: FloatArray | float = 0.0,
         points: FloatArray | None = None,
+        shared: FloatArray | float = 0.0,
     ) -> FloatArray:
         """Return the factor on each row."""
         return rhs
@@ -78,8 +79,9 @@ class _StageConditions(ConditionRows):
         side: Side,
         rule: tuple[list[FloatArray], FloatArray],
         values: FormValues,
+        space: FormValues,
     ) -> Rows:
-        matrix, scale = super()._on_side(form, patch, side, rule, values)
+        matrix, scale = super()._on_side(form, patch, side, rule, values, space)
         at = patch.positions(rule[0])
         return matrix, _asked(form, scale, patch.in_space(at), side_normals(patch, side, at))
 

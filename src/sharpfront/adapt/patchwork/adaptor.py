@@ -49,6 +49,7 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.tails import SoftMode, Tails
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.adapt.patchwork.waves import Waves
+from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
@@ -120,7 +121,8 @@ class Patches:
         Budget(self.max_kernels).kernels(
             self.max_kernels, functions_of(cells) * len(problem.unknowns)
         )
-        rows = PatchRows(problem, seed)
+        corners = Wedges(problem, tiling, tol)
+        rows = PatchRows(problem, seed, corners.at_first)
         jumps = Jumps.of(problem, tiling, tol)
         missing = lacking(problem, tol)
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
@@ -136,12 +138,14 @@ class Patches:
             jumps,
             depths,
             missing,
+            wedges=corners,
         )
 
     def propose(self, state: PatchState) -> Proposal:
         """Return the patches and their system."""
         patches = tuple(c.patch for c in state.cells)
-        bases = dict.fromkeys(state.problem.unknowns, PatchworkBasis(patches))
+        basis = PatchworkBasis(patches, shared=state.rows.functions)
+        bases = dict.fromkeys(state.problem.unknowns, basis)
         return Proposal(bases, patch_system(state.rows, state.tiling, patches))
 
     def assess(self, state: PatchState, approximation: Approximation) -> PatchAssessment:
@@ -267,6 +271,8 @@ class Patches:
     def _next(self, state: PatchState, assessment: PatchAssessment, aim: float) -> PatchState:
         """Return the state with the next cells."""
         approximation, tails = assessment.approximation, assessment.tails
+        if state.lacks_functions(assessment, aim):
+            return state.with_functions
         jumps = state.jumps.with_more(state.cells, tails, aim)
         if aim < state.aim or jumps != state.jumps:
             state = replace(state, jumps=jumps)

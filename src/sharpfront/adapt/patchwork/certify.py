@@ -247,8 +247,9 @@ class Certifier:
         """Return the solution on patches, and the answer to the probe."""
         system = patch_system(self.rows, self.tiling, patches, heavier)
         _, found = self.method.factor(system)
-        weights = system.arranged(found.columns)
-        bases = dict.fromkeys(self.rows.unknowns, PatchworkBasis(tuple(patches)))
+        weights = system.weights(found)
+        basis = PatchworkBasis(tuple(patches), shared=self.rows.functions)
+        bases = dict.fromkeys(self.rows.unknowns, basis)
         coordinates = self.rows.problem.coordinates
         own, probe = (
             Approximation(coordinates, bases, split_weights(weights[:, k], bases)) for k in (0, 1)

@@ -79,11 +79,11 @@ def _wall(problem: Problem, tiling: Tiling, point: FloatArray) -> str:
 def _passed(problem: Problem, points: FloatArray, sectors: object, a: FloatArray) -> FloatArray:
     """Return the product of the matrices of sectors, (2, 2, exponents)."""
     assert isinstance(sectors, list | range)
-    tensors = _tensors(problem, points)
+    conductivities = tensors(problem, points)
     total = np.zeros((2, 2, len(a)))
     total[0, 0] = total[1, 1] = 1.0
     for i in sectors:
-        values, vectors = np.linalg.eigh(tensors[i])
+        values, vectors = np.linalg.eigh(conductivities[i])
         if np.min(values) <= 0.0:
             values = np.abs(values) + 1e-300
         made_even = vectors / np.sqrt(values) @ vectors.T
@@ -97,7 +97,7 @@ def _passed(problem: Problem, points: FloatArray, sectors: object, a: FloatArray
     return np.asarray(total)
 
 
-def _tensors(problem: Problem, points: FloatArray) -> FloatArray:
+def tensors(problem: Problem, points: FloatArray) -> FloatArray:
     """Return the symmetric part of the conductivity at points, of positive sign, (m, 2, 2)."""
     form = problem.forms[0]
     values, _ = form_values(form, environment(problem.coordinates, points), len(points))

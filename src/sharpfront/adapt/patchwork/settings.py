@@ -101,6 +101,17 @@ class PatchSettings:
     # ten times the functions. besides: (0.82, 1.23)
     ring: float = 1.76
     besides: int = 5
+    # Functions of a corner have powers of the distance below so many, and so many more for every
+    # digit: weights of the first that is left out fall as p^(-2 power) on a patch at the corner.
+    powers_first: float = 1.5
+    powers_digit: float = 0.6
+    # There are none where a wind is stronger than so many times the diffusion over the domain, or
+    # where that is so many times as long as layers of reaction or waves are: at 200 of either a
+    # wind on an L took a third of the time with them, a reaction did not end.
+    winds: float = 300.0
+    widths: float = 60.0
+    # What lower terms of the equation add to them has powers below so many.
+    smoother: float = 3.0
     # Where an estimate is too large at corners only, patches there are cut until they leave this
     # share of the tolerance. What they leave is felt less and less up to so many times their size:
     # as r^-a, a share of 0.03 of it for a = 1/2.
@@ -118,6 +129,10 @@ class PatchSettings:
     # solution itself; asked of the richer one, the estimates of 30 drawn systems, beams and plates
     # are 0.4 to 49 times their errors.
     heavier: float = 100.0
+
+    def powers(self, tol: float) -> float:
+        """Return the powers of the distance to a corner below which functions have a share."""
+        return self.powers_first + self.powers_digit * max(0.0, -math.log10(tol))
 
     def functions(self, tol: float) -> int:
         """Return how many functions along an axis a patch begins with."""

@@ -40,8 +40,8 @@ def soft_mode(
     found = method.recalled(system) if rows.measure.loaded else None
     if found is None:
         return None
-    weights = system.arranged(found.columns)
-    bases = dict.fromkeys(rows.unknowns, PatchworkBasis(patches))
+    weights = system.weights(found)
+    bases = dict.fromkeys(rows.unknowns, PatchworkBasis(patches, shared=rows.functions))
     noise, load = (
         Approximation(rows.problem.coordinates, bases, split_weights(weights[:, k], bases))
         for k in (1, 2)

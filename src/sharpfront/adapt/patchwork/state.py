@@ -21,6 +21,7 @@ from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.tails import SoftMode, Tails, tails_of
 from sharpfront.adapt.patchwork.waves import Waves
+from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.solid_cut import SolidRegion
@@ -113,10 +114,28 @@ class PatchState:
     softness: float = 0.0  # the size of the softest mode in it
     growing: bool = False  # whether that was larger than before
     moves: int = 0  # solutions in a row that were far from the one before
+    wedges: Wedges = field(kw_only=True)  # functions of corners
 
     def about(self, problem: Problem) -> PatchState:
         """Return the state for another linearisation of the same problem."""
-        return replace(self, problem=problem, rows=PatchRows(problem, self.seed))
+        rows = PatchRows(problem, self.seed, self.rows.functions)
+        return replace(self, problem=problem, rows=rows)
+
+    def lacks_functions(self, assessment: PatchAssessment, aim: float) -> bool:
+        """Tell whether functions of corners are to be tried: an estimate or weights ask for them.
+
+        Not before a solution was found wanting without: most are smooth at right angles.
+        """
+        if self.rows.functions or not self.wedges.functions:
+            return False
+        slow = self.wedges.asked(self.cells, assessment.tails, aim)
+        return slow or assessment.certificate is not None
+
+    @property
+    def with_functions(self) -> PatchState:
+        """The state with functions of corners."""
+        rows = PatchRows(self.problem, self.seed, self.wedges.functions)
+        return replace(self, rows=rows)
 
     @property
     def outgrown(self) -> bool:

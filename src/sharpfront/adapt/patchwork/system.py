@@ -70,6 +70,7 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         orderings,
         lambda columns: _arranged(columns, patches, len(rows.unknowns)),
         rows.measure.constant and 2 * len({p.shape for p in patches}) < len(patches),
+        rows.measure.shared,
         None if links else partial(rows.stacks, patches, faces, sides),
     )
 

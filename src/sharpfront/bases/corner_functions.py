@@ -1,0 +1,128 @@
+"""Functions that solutions of one equation of second order are made of at a corner.
+
+About a corner of angle w a solution is a smooth function and a sum of r^a sin(a t), a = pi / w,
+2 pi / w, ..., or of the same with cosines, or where a is a whole number of r^a (log(r) sin(a t) +
+t cos(a t)). All of these are imaginary or real parts of z^a or z^a log z in a complex coordinate z
+that is linear in x and y, in which the equation's second derivatives are Laplace's. Its other terms
+add to each of them what is smoother: powers of z and of its conjugate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.kernels import Orders
+
+ComplexArray = NDArray[np.complex128]
+# At the corner itself slopes are those so far away from it, in units of the domain.
+NEAREST = 1e-15
+
+
+class Term(NamedTuple):
+    """z^power conj(z)^conjugate, or that times log z."""
+
+    power: float
+    conjugate: int
+    logarithmic: bool
+
+    @property
+    def order(self) -> float:
+        """The power of the distance to the corner."""
+        return self.power + self.conjugate
+
+    def derivative(self, logarithm: ComplexArray, plain: int, mirrored: int) -> ComplexArray:
+        """Return a derivative along z and its conjugate, so often each, from log z."""
+        first, second = (1.0, 0.0) if self.logarithmic else (0.0, 1.0)
+        power, factor = self.power, float(math.perm(self.conjugate, mirrored))
+        for _ in range(plain):
+            first, second, power = first * power, second * power + first, power - 1.0
+        rest = self.conjugate - mirrored
+        size = np.exp(power * logarithm + rest * logarithm.conjugate())
+        return np.asarray(factor * (first * logarithm + second) * size)
+
+
+@dataclass(frozen=True, eq=False)
+class CornerFunctions:
+    """Imaginary parts of sums of terms at one corner."""
+
+    place: tuple[float, float]  # of the corner
+    # z is the sum of these times the distances from the corner along x and y.
+    slopes: tuple[complex, complex]
+    cut: float  # the angle of z at which functions jump, outside the domain
+    terms: tuple[Term, ...]
+    factors: ComplexArray  # of each term in each function, (functions, terms)
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return len(self.factors)
+
+    def values(self, points: FloatArray, orders: Orders) -> FloatArray:
+        """Return a derivative of each function at points, (m, functions)."""
+        return np.asarray((self.table(points, orders) @ self.factors.T).imag)
+
+    def table(self, points: FloatArray, orders: Orders) -> ComplexArray:
+        """Return a derivative of each term at points, (m, terms)."""
+        x, y = (points - np.array(self.place)).T
+        z = self.slopes[0] * x + self.slopes[1] * y
+        away = np.maximum(np.abs(z), NEAREST)
+        # Between the cut and a whole turn before it.
+        angle = np.angle(z * np.exp(-1j * (self.cut - np.pi))) + self.cut - np.pi
+        logarithm = np.log(away) + 1j * angle
+        out = np.zeros((len(z), len(self.terms)), dtype=complex)
+        for (plain, mirrored), factor in self._chain(orders).items():
+            for k, term in enumerate(self.terms):
+                if mirrored <= term.conjugate:
+                    out[:, k] += factor * term.derivative(logarithm, plain, mirrored)
+        smooth = np.array([term.order > sum(orders) for term in self.terms])
+        out[np.ix_(z == 0, smooth)] = 0.0
+        return out
+
+    def _chain(self, orders: Orders) -> dict[tuple[int, int], complex]:
+        """Return the factors of derivatives along z and its conjugate in one along x and y."""
+        out = {(0, 0): 1.0 + 0.0j}
+        for slope, times in zip(self.slopes, orders, strict=True):
+            for _ in range(times):
+                once: dict[tuple[int, int], complex] = {}
+                for (i, j), c in out.items():
+                    once[i + 1, j] = once.get((i + 1, j), 0.0) + slope * c
+                    once[i, j + 1] = once.get((i, j + 1), 0.0) + slope.conjugate() * c
+                out = once
+        return out
+
+    def state(self) -> FloatArray:
+        """Return all as numbers, those of the corner and a row for each term."""
+        slopes = [p for slope in self.slopes for p in (slope.real, slope.imag)]
+        width = 3 + 2 * self.size
+        first = np.zeros((1, max(width, 8)))
+        first[0, :8] = [*self.place, *slopes, self.cut, self.size]
+        rows = np.zeros((len(self.terms), first.shape[1]))
+        rows[:, :3] = self.terms
+        rows[:, 3:width:2], rows[:, 4:width:2] = self.factors.real.T, self.factors.imag.T
+        return np.concatenate([first, rows])
+
+
+def restored(state: FloatArray) -> CornerFunctions:
+    """Return the functions that `state` was taken from."""
+    x, y, a, b, c, d, cut, size = state[0, :8].tolist()
+    rows, width = state[1:], 3 + 2 * int(size)
+    terms = tuple(Term(p, int(n), bool(log)) for p, n, log in rows[:, :3].tolist())
+    factors = (rows[:, 3:width:2] + 1j * rows[:, 4:width:2]).T
+    return CornerFunctions((x, y), (complex(a, b), complex(c, d)), cut, terms, factors)
+
+
+def count(corners: Sequence[CornerFunctions]) -> int:
+    """Return the number of functions of some corners."""
+    return sum(corner.size for corner in corners)
+
+
+def tabulated(corners: Sequence[CornerFunctions], points: FloatArray, orders: Orders) -> FloatArray:
+    """Return a derivative of all functions at points, (m, functions)."""
+    return np.concatenate([corner.values(points, orders) for corner in corners], axis=1)

@@ -1,0 +1,112 @@
+"""Functions of corners: what they are, that they are added, and that estimates stay true."""
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.adapt.patchwork.wedges import Wedges
+from sharpfront.bases.corner_functions import restored, tabulated
+from sharpfront.leastsquares.remainders import joined, least, remainder
+
+
+def sector(omega, turned=0.0):
+    angles = turned + np.linspace(0.0, omega, 5)
+    return sf.Polygon([(0.0, 0.0), *((float(np.cos(t)), float(np.sin(t))) for t in angles)])
+
+
+def drawn(seed):
+    """Return a problem with smooth data on a sector, its angle, terms and data drawn."""
+    draw = np.random.default_rng(seed)
+    omega, turned = np.pi * draw.uniform(1.2, 1.7), draw.uniform(0, 6)
+    wind, reaction = [(0.0, 0.0), (3.0, 0.0), (-1.0, 4.0)][seed % 3]
+    a, b, c = draw.uniform(-2, 2, 3)
+    return sf.Problem(
+        sector(omega, turned),
+        lambda u, x, y: -sf.laplacian(u) + wind * u.dx + reaction * u - np.cos(a * x + b * y) - 1,
+        boundary=lambda u, x, y: u - np.sin(b * x + c * y),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_functions_find_what_cuts_find_and_estimates_are_true(seed, monkeypatch):
+    problem = drawn(seed)
+    solution = sf.solve(problem, tol=1e-3)
+    monkeypatch.setattr(Wedges, "functions", ())
+    cut = sf.solve(problem, tol=1e-4)
+    r, t = np.meshgrid(np.geomspace(1e-6, 0.9, 30), np.linspace(0, 2 * np.pi, 40))
+    points = np.stack([(r * np.cos(t)).ravel(), (r * np.sin(t)).ravel()], axis=1)
+    points = points[problem.domain.contains(points)]
+    error = float(np.abs(solution(*points.T) - cut(*points.T)).max())
+    assert solution.converged and cut.converged
+    assert error <= 1e-3 and error <= 3 * solution.error_estimate + 1e-4
+    assert 5 * solution.kernels < cut.kernels
+
+
+def corner_functions(equation, omega=1.3 * np.pi, tol=1e-5, **conditions):
+    conditions = conditions or {"boundary": lambda u, x, y: u}
+    problem = sf.Problem(sector(omega, 0.4), equation, **conditions)
+    return Wedges(problem, tiling_of(problem.domain), tol).functions
+
+
+def test_derivatives_of_corner_functions_are_those_of_their_values():
+    corners = corner_functions(lambda u, x, y: -sf.laplacian(u) + 2 * u.dx + u - 1)
+    draw = np.random.default_rng(1)
+    r, t = draw.uniform(0.1, 0.8, 30), 0.4 + draw.uniform(0.1, 1.2 * np.pi, 30)
+    points, h = np.stack([r * np.cos(t), r * np.sin(t)], axis=1), 1e-5
+    for orders, step in (((1, 0), (h, 0)), ((0, 1), (0, h)), ((1, 1), (h, 0))):
+        below = (0, orders[1]) if orders == (1, 1) else (0, 0)
+        two = [tabulated(corners, points + k * np.array(step), below) for k in (1, -1)]
+        found = tabulated(corners, points, orders)
+        np.testing.assert_allclose(found, (two[0] - two[1]) / (2 * h), atol=1e-6)
+
+
+@pytest.mark.parametrize("wind", [0.0, 2.0])
+def test_what_an_equation_leaves_of_corner_functions_is_smoother_than_they_are(wind):
+    corners = corner_functions(lambda u, x, y: -sf.laplacian(u) + wind * (u.dx + u) - 1)
+    at_corner = next(c for c in corners if np.allclose(c.place, 0))
+    power = at_corner.terms[0].power
+    left = []
+    for r in (1e-2, 1e-4):
+        points = r * np.array([[np.cos(2.0), np.sin(2.0)]])
+        terms = [(-1, (2, 0)), (-1, (0, 2)), (wind, (1, 0)), (wind, (0, 0))]
+        rows = sum(c * at_corner.values(points, o) for c, o in terms)
+        left.append(abs(float(rows[0, 0])) / r ** (power - 1))
+    # Of first derivatives alone r^(a - 1) would be left: then this would not fall.
+    assert left[1] < 1e-3 * max(left[0], 1e-9) + 1e-6
+
+
+def test_functions_are_kept_when_a_solution_is_saved(tmp_path):
+    box = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))
+    problem = sf.Problem(box, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
+    solution = sf.solve(problem, tol=1e-4)
+    basis = solution.approximation.bases["u"]
+    assert basis.shared and solution.kernels < 1000
+    solution.save(tmp_path / "l.npz")
+    again = sf.load(tmp_path / "l.npz")
+    x, y = -np.random.default_rng(2).random((2, 20)), np.random.default_rng(3).random((2, 20))[0]
+    np.testing.assert_array_equal(again(x[0], y), solution(x[0], y))
+    copy = restored(basis.shared[0].state())
+    points = np.array([[-0.3, 0.4]])
+    np.testing.assert_array_equal(
+        copy.values(points, (1, 0)), basis.shared[0].values(points, (1, 0))
+    )
+
+
+def test_jumps_of_functions_lie_outside_or_there_are_none():
+    ring = sf.Box((0, 3), (0, 3)) - sf.Box((1, 2), (1, 2))
+    problem = sf.Problem(ring, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
+    corners = Wedges(problem, tiling_of(ring), 1e-4).functions
+    inner = [c for c in corners if 0 < c.place[0] < 3]
+    assert len(corners) == 4 and not inner
+
+
+def test_shared_columns_are_chosen_to_leave_least():
+    draw = np.random.default_rng(5)
+    rows = [draw.standard_normal((20, 5)) for _ in range(3)]
+    left = joined([remainder([part], 2) for part in rows])
+    strengths, norm = least(left)
+    every = np.concatenate(rows)
+    wanted, squares, *_ = np.linalg.lstsq(every[:, 3:], -every[:, 0], rcond=None)
+    np.testing.assert_allclose(strengths, wanted, atol=1e-12)
+    np.testing.assert_allclose(norm**2, squares[0], rtol=1e-12)
