@@ -36,6 +36,8 @@ REACH = 9.0
 ROUNDING = 1e-15
 # Changes below this share of the data's range are none.
 SMALL = 1e-6
+# A value that differs by this share of the spread from those beside it stands alone.
+LONE = 0.02
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,20 @@ def needles_of(f: Function, low: float, high: float) -> list[float]:
     u = f(x)
     middle = np.median(np.stack([u[:-4], u[1:-3], u[3:-1], u[4:]]), axis=0)
     spread = float(np.ptp(u))
-    lone = np.abs(u[2:-2] - middle) > 0.02 * spread if spread > 0 else np.zeros(0, dtype=bool)
+    lone = np.abs(u[2:-2] - middle) > LONE * spread if spread > 0 else np.zeros(0, dtype=bool)
     return [float(v) for v in x[2:-2][lone][:20]]
+
+
+def unseen_of(f: Function, low: float, high: float, told: FloatArray) -> list[float]:
+    """Return those of some places at which a function is not what points of the look say.
+
+    A formula tells of the top of any hump; hints belong where the look would miss it.
+    """
+    over, spread = (high - low) / (LOOK - 1), float(np.ptp(f(np.linspace(low, high, LOOK))))
+    aside = 0.5 * (f(np.maximum(told - over, low)) + f(np.minimum(told + over, high)))
+    here = f(told)
+    gap, noise = np.abs(here - aside), 4.0 * ROUNDING * np.abs(here)
+    return [float(x) for x in told[gap > np.maximum(LONE * spread, noise)]]
 
 
 def _zoomed(
@@ -248,8 +262,8 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         size = max([size, *(abs(v) for b in breaks for v, _ in (b.left, b.right))])
         widths = _apart(breaks, [_width(b, tol * size, length) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
-        needles = tuple(needles_of(plain, system.low, system.high))
-        needles += tuple(foci(graph, *ends).tolist()) if graph is not None else ()
+        told = foci(graph, *ends) if graph is not None else np.zeros(0)
+        needles = (*needles_of(plain, *ends[1:]), *unseen_of(plain, *ends[1:], told))
         found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]

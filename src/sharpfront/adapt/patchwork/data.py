@@ -75,15 +75,20 @@ def unseen_place(
     problem: Problem, tiling: Tiling, patches: Sequence[Patch], tol: float
 ) -> FloatArray | None:
     """Return a place on a line across the axes at which data stand that no patch sees, (d,)."""
-    if not len(_across(problem)):
+    across = set(map(tuple, _across(problem).tolist()))
+    if not across:
         return None
     looks = _Looks(problem, tiling.marked, tol)
     for patch in patches:
         look = looks(patch)
+        told = look.places[: look.told[0]]
+        # On a side data may be infinite, and enter by their means.
+        inner = np.all(np.abs(patch.inverse(told)) < 1.0 - BESIDE, axis=1)
+        inner &= np.array([tuple(x) in across for x in told.tolist()], dtype=bool)
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
-            told = gap[: look.told[0]]
-            if told.max(initial=0.0) > UNSEEN * max(1.0, SETTINGS.missed * float(tail.max())):
-                return np.asarray(look.places[int(np.argmax(told))])
+            own = np.where(inner, gap[: len(told)], 0.0)
+            if own.max(initial=0.0) > UNSEEN * max(1.0, SETTINGS.missed * float(tail.max())):
+                return np.asarray(told[int(np.argmax(own))])
     return None
 
 
