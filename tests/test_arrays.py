@@ -19,7 +19,7 @@ SOURCES = Path(sharpfront.__file__).parent
 # Methods that say they run on the host; every other one is written against the standard.
 HOST_ONLY = {
     *("blocked.py", "dissection.py", "gram.py", "groups.py", "householder.py", "leaves.py"),
-    *("merges.py", "once.py"),
+    *("merges.py", "once.py", "remainders.py"),
     # What asks for a card or for workers loads their libraries.
     *("cluster.py", "device.py"),
     *("distributed_tree.py", "kept.py", "reflectors.py", "traces.py", "tree.py", "unlocked.py"),

@@ -93,7 +93,12 @@ def layer(eps):
 
 
 def corner():
-    return sf.Problem(L_SHAPE, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
+    """Return a problem whose corner is cut towards: its second derivatives vary."""
+
+    def equation(u, x, y):
+        return -sf.div((1 + 0.2 * x * y) * sf.grad(u)) - 1
+
+    return sf.Problem(L_SHAPE, equation, boundary=lambda u, x, y: u)
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,27 @@ def _zero_functions(expressions: Sequence[Expression], names: set[str]) -> list[
                 own = switch.argument
                 found[id(own)] = apply(np.subtract, own, Constant(switch.first))
         found |= {id(a): a for a in inner_arguments(expression)}
+    factors = {id(f): f for g in found.values() for f in _factors(g)}
     known = [
-        f for f in found.values() if named_in(f) and named_in(f) <= names and not derivatives_in(f)
+        f
+        for f in factors.values()
+        if named_in(f) and named_in(f) <= names and not derivatives_in(f) and not _is_opaque(f)
     ]
     # Those inside others first: |a| - w has its zeros beside those of a.
     return sorted(known, key=lambda f: sum(isinstance(n, Apply) for n in ordered(f)))[:MOST]
+
+
+def _is_opaque(expression: Expression) -> bool:
+    """Tell whether a formula holds what cannot be read, such as the state of Newton's method."""
+    called = (n.function.evaluate for n in ordered(expression) if isinstance(n, Apply))
+    return any(not isinstance(f, np.ufunc) and f is not np.where for f in called)
+
+
+def _factors(expression: Expression) -> list[Expression]:
+    """Return what a product is made of: it is zero where one of them is, along its own axes."""
+    if isinstance(expression, Apply) and expression.function.evaluate is np.multiply:
+        return [f for a in expression.arguments for f in _factors(a)]
+    return [expression]
 
 
 def _spread(dimension: int) -> Values:

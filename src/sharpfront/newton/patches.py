@@ -8,6 +8,7 @@ is also what Newton's method would do next, so that its change holds what that h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -135,13 +136,21 @@ class PatchStrategy:
         slow = bool(progress.changes) and changed > SLOW * progress.changes[-1]
         # The next correction is about the square of this one.
         unsettled = changed**2 > inner.tol and not slow
-        found = self.inner.assess(replace(inner.about(about), unsettled=unsettled), approximation)
+        try:
+            own = replace(inner.about(about), unsettled=unsettled)
+            found = self.inner.assess(own, approximation)
+        except EquationError:
+            # The iterate has gone so far that the equation has no values there.
+            own, about, changed = replace(inner, unsettled=True), inner.problem, math.inf
+            found = self.inner.assess(own, approximation)
         words = {f.name: getattr(found, f.name) for f in fields(PatchAssessment)}
         return PatchRelinearised(**words, problem=about, changed=changed)
 
     def observe(self, inner: PatchState, assessment: PatchRelinearised, progress: Progress) -> Turn:
         """Return the next Newton step, on the same patches if they will do, or an end."""
         inner = inner.about(assessment.problem)
+        if math.isinf(assessment.changed):
+            return Turn(self.refused(inner, progress.lost()), advanced=True, renewed=False)
         value = assessment.reached
         if assessment.certificate is None:
             waiting = inner.final or not np.any(assessment.tails.tail > inner.aim)

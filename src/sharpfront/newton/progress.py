@@ -52,6 +52,13 @@ class Progress:
             return None
         return Outcome(OutcomeKind.NEWTON, f"The last corrections were {shown}.")
 
+    def lost(self) -> Outcome:
+        """Return the end of iterates at which the equation has no finite values."""
+        shown = ", ".join(f"{c:.1e}" for c in self.changes[-6:] if c < float("inf"))
+        before = f" Corrections before were {shown}." if shown else ""
+        words = f"The last iterate is so large that the equation is infinite there.{before}"
+        return Outcome(OutcomeKind.NEWTON, words)
+
 
 def not_smaller(last: float) -> str:
     """Return what helps where corrections no longer shrink."""

@@ -132,7 +132,8 @@ class Wedges:
     def _at(self, corner: FloatArray) -> CornerFunctions | None:
         """Return the functions of a corner; None where they are not known."""
         sides = self._sides(corner)
-        if len(sides) != 2:
+        # Where data are infinite nothing is known of what they add.
+        if len(sides) != 2 or tuple(corner.tolist()) in self.tiling.marked:
             return None
         values, vectors = np.linalg.eigh(tensors(self.problem, corner[None])[0])
         if np.min(values) <= 0:
