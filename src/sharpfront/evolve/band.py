@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -42,10 +42,13 @@ class Layout:
             self.below = self.above = tables.size * unknowns - 1
         self.order = (at[:, None] * block + np.arange(block)).ravel() if ring else None
         self.high = 2 * self.below + self.above + 1
-        # Flat positions of blocks, by Gauss point before element, (q, N, K, size K).
-        flat = self.high * self.columns[:, None] + self.below + self.above + apart
-        flat = flat.reshape(elements, tables.points, unknowns, -1)
-        self.scatter = flat.transpose(1, 0, 2, 3).ravel()
+        self.shape = (tables.points, elements, unknowns, tables.size, unknowns)
+        # Flat positions of blocks on a ring; elsewhere they are a view of the band.
+        self.scatter: Index | None = None
+        if ring:
+            flat = self.high * self.columns[:, None] + self.below + self.above + apart
+            flat = flat.reshape(elements, tables.points, unknowns, -1)
+            self.scatter = flat.transpose(1, 0, 2, 3).ravel()
 
     @lru_cache(maxsize=4)  # noqa: B019 - layouts are made once and kept
     def of_end(self, side: int, count: int) -> Index:
@@ -53,9 +56,31 @@ class Layout:
         rows = range(count) if side == 0 else range(self.size - count, self.size)
         return self.at_end(rows, -side).ravel()
 
-    def empty(self) -> FloatArray:
-        """Return a flat band of zeros."""
-        return np.zeros(self.high * self.size)
+    def bands(self, blocks: Any, ends: Mapping[int, Any] | None = None) -> Any:
+        """Return flat bands (n, size) of blocks (n, q, N, K, size, K) and ends (n, rows, size, K).
+
+        Blocks are by Gauss point before element, ends by their side.
+        """
+        out = np.zeros((len(blocks), self.high * self.size), dtype=blocks.dtype)
+        if self.scatter is not None:
+            out[:, self.scatter] = blocks.reshape(len(blocks), -1)
+        else:
+            self._inside(out)[:] = blocks
+        for side, own in (ends or {}).items():
+            out[:, self.of_end(side, own.shape[1])] = own.reshape(len(blocks), -1)
+        return out
+
+    def _inside(self, bands: Any) -> Any:
+        """Return the blocks in flat bands as a view, for rows of all elements go on evenly."""
+        q, _, k, _, _ = self.shape
+        item, down, right = bands.itemsize, bands.itemsize, bands.itemsize * (self.high - 1)
+        return np.ndarray(
+            (len(bands), *self.shape),
+            bands.dtype,
+            buffer=bands,
+            offset=item * (self.below + self.above + self.left),
+            strides=(bands.strides[0], down * k, item * self.high * q * k, down, right * k, right),
+        )
 
     def matrix(self, flat: FloatArray) -> FloatArray:
         """Return a flat band as LAPACK wants it; several, (n, size), one behind the other."""
@@ -88,10 +113,10 @@ class Layout:
         return lu, pivots
 
     def solved(self, factor: tuple[Any, Any], right: Any) -> Any:
-        """Return the solution for right-hand sides (size,) or (size, n)."""
+        """Return the solution for right-hand sides (size,) or (size, n), in their place."""
         lu, pivots = factor
         back = lapack.dgbtrs if lu.dtype == np.float64 else lapack.zgbtrs
-        return back(lu, self.below, self.above, right, pivots)[0]
+        return back(lu, self.below, self.above, right, pivots, overwrite_b=True)[0]
 
 
 @lru_cache(maxsize=256)

@@ -73,11 +73,12 @@ def _sudden(run: Run, frame: Frame, values: FloatArray, t: float) -> float:
     here = Moments(run.discrete, frame, t, np.array([0.0, soon]))
     both, still = np.stack([values, values]), np.zeros((2, *values.shape))
     fastest = 0.0
-    for side, own in enumerate(run.discrete.sides):
+    for end in here.ends:
+        own = end.own
         held = [i for i in range(len(own)) if own.holds_a_value(i)]
         if not held:
             continue
-        leaves = here.at_end(side, both, still)
+        leaves = end.leaves(both, still)
         change = np.abs(np.diff(own.values.run(leaves, 2), axis=1))[:, 0]
         slopes = np.abs(own.tangents.run(leaves, 2))[:, 0]
         for i in held:

@@ -99,8 +99,8 @@ class Discrete:
 
     def at_zero(self, rows: Rows, coordinates: Leaves, count: int) -> FloatArray:
         """Return the values of rows of an end where all unknowns are zero, (count, rows)."""
-        nothing = np.zeros((self.levels + 1, count, self.unknowns))
-        leaves = self.leaves(coordinates, nothing, nothing[:0])
+        nothing = np.zeros((self.unknowns, self.levels + 1, count))
+        leaves = self.leaves(coordinates, nothing, nothing[:, :0])
         return rows.values.run(leaves, count).T
 
     def _at_ends(self) -> list[list[Residual]]:
@@ -143,14 +143,14 @@ class Discrete:
     def leaves(self, coordinates: Leaves, levels: FloatArray, rates: FloatArray) -> Leaves:
         """Return all leaves, flat: place and time, derivatives along x, and of those along t.
 
-        Levels and rates are (orders, points, unknowns, ...).
+        Levels and rates are (unknowns, orders, ...).
         """
         found = dict(coordinates)
-        for i, name in enumerate(self.names):
-            for k in range(len(levels)):
-                found["derivative", name, (k, 0)] = levels[k, :, i].reshape(-1)
-            for k in range(len(rates)):
-                found["derivative", name, (k, 1)] = rates[k, :, i].reshape(-1)
+        for name, own, moved in zip(self.names, levels, rates, strict=True):
+            for k, values in enumerate(own):
+                found["derivative", name, (k, 0)] = values.reshape(-1)
+            for k, values in enumerate(moved):
+                found["derivative", name, (k, 1)] = values.reshape(-1)
         return found
 
 

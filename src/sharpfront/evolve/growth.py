@@ -80,9 +80,9 @@ def _rates(
     rest is told.
     """
     k, shape = discrete.unknowns, (len(t), 2, len(x))
-    levels = np.zeros((discrete.levels + 1, len(t), k, 2, len(x)))
-    rates = np.zeros((discrete.mixed + 1, *levels.shape[1:]))
-    levels[0, :, :, 0] = values.T
+    levels = np.zeros((k, discrete.levels + 1, *shape))
+    rates = np.zeros((k, discrete.mixed + 1, *shape))
+    levels[:, 0, :, 0] = values.T[:, None]
     here = discrete.coordinates(
         np.broadcast_to(x, shape).ravel(), np.repeat(t, 2 * len(x)).astype(float)
     )

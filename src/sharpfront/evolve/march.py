@@ -15,7 +15,7 @@ from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined,
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State, Taken, stage_rates
-from sharpfront.evolve.stages import lateness, solved_stages
+from sharpfront.evolve.stages import guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
 from sharpfront.pieces.radau import STAGES, left_out
@@ -98,11 +98,11 @@ def _tried(run: Run, state: State, dt: float) -> _Tried:
     """Try one step on the present mesh."""
     v = velocities(run.mesher, state.frame, state.values, state.rates, state.scale)
     h = state.frame.lengths[0]
-    worst = float((-np.diff(v) / h).max())
+    worst = float(((v[:-1] - v[1:]) / h).max())
     if worst * dt > 1.0 - run.settings.shrink:
         dt = (1.0 - run.settings.shrink) / worst
     frame = replace(state.frame, velocities=v)
-    step = Step(run.discrete, frame, state.t, dt)
+    step = Step(run.discrete, frame, state.t, dt, guessed(state, dt))
     unit = state.unit
     if unit is None:
         unit = measured(run, state.frame, state.values, state.scale, state.t)[0]
@@ -116,14 +116,14 @@ def _tried(run: Run, state: State, dt: float) -> _Tried:
         factor = min(max(SAFE * late ** (-1.0 / (STAGES + 1)), SHRINK), 0.8)
         return _Tried(None, dt * factor, state.careful, solved.iterations)
     factor = _factor(run, state, dt, late)
-    values = np.concatenate([state.values[None], solved.levels])
-    sizes = np.abs(solved.levels[:, run.at_nodes]).max(axis=(0, 1))
+    values = step.values
+    sizes = np.abs(values[1:, run.at_nodes]).max(axis=(0, 1))
     factor = min(factor, 1.0) if state.careful > 0 else factor
     stop = run.agenda.settled(state.t + dt, run.span[1])
     after = State(
         stop,
         frame.at(dt),
-        solved.levels[-1],
+        values[-1],
         stage_rates(values, dt)[-1],
         dt * factor,
         np.maximum(state.scale, sizes),
@@ -153,7 +153,7 @@ def _factor(run: Run, state: State, dt: float, late: float) -> float:
     factor = SAFE * late**-power
     if state.before is not None:
         factor *= min(1.0, dt / state.before[1] * (last / late) ** power)
-    return float(np.clip(factor, SHRINK, GROW * run.stride))
+    return float(min(max(factor, SHRINK), GROW * run.stride))
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,8 +50,8 @@ class Mesher:
         lay = layout_of(
             self.tables, frame.elements, 1, left, self.ring, full=m > 2 and not self.ring
         )
-        band = lay.empty()
-        band[lay.scatter] = (self.tables.inside(0)[0][:, None] * frame.scales[0].T).ravel()
+        blocks = self.tables.inside(0)[0][:, None] * frame.scales[0].T
+        band = lay.bands(blocks[None, :, :, None, :, None])[0]
         places, rows, h = [], [], np.diff(nodes)
         between = 0.5 * (self.tables.gauss[1:] + self.tables.gauss[:-1])
         for side, count in () if self.ring else ((0, left), (1, m - left)):

@@ -22,47 +22,70 @@ class Factors(NamedTuple):
 
 
 class Step:
-    """The equations of one step of length dt by Radau IIA."""
+    """The equations of one step of length dt by Radau IIA, at its beginning and its stages.
 
-    def __init__(self, discrete: Discrete, frame: Frame, t: float, dt: float) -> None:
-        self.discrete, self.frame, self.t, self.dt = discrete, frame, t, dt
-        self.all = Moments(discrete, frame, t, all_nodes() * dt)
-        for side in (0, 1) if not frame.ring else ():
-            self.all.fixed(side)
-        self.stages = self.all.part(slice(1, None))
+    Coefficients at all of them, (STAGES + 1, n, K), are changed in place. The rates at the
+    beginning are those of the embedded formula, so that what the equations leave there is what that
+    formula differs by.
+    """
+
+    def __init__(
+        self, discrete: Discrete, frame: Frame, t: float, dt: float, values: FloatArray
+    ) -> None:
+        self.discrete, self.frame, self.t, self.dt, self.values = discrete, frame, t, dt, values
+        self.moments = Moments(discrete, frame, t, all_nodes() * dt)
+        self._shares = diagonal().rates / dt
+        self._since = np.empty_like(values[1:])
+        rates = np.empty_like(values)
+        self._flat = self._since.reshape(len(self._since), -1), rates.reshape(len(rates), -1)
+        self._advance()
+        self.fields = Fields(self.moments, values, rates)
+        count = len(diagonal().values) - 1
+        self._turned = np.empty((len(values) - 1, self.layout.size))
+        self._right = np.empty((count, self.layout.size), dtype=complex)
+
+    def _advance(self) -> None:
+        """Make the rates of the coefficients."""
+        np.subtract(self.values[1:], self.values[0], out=self._since)
+        np.matmul(self._shares, self._flat[0], out=self._flat[1])
 
     @property
     def layout(self) -> Layout:
         """The band."""
-        return self.stages.layout
+        return self.moments.layout
 
-    @property
-    def start(self) -> Moments:
-        """The mesh at the beginning."""
-        return self.all.part(slice(0, 1))
+    def residual(self, first: bool) -> FloatArray:
+        """Return what equations and conditions leave, (STAGES + 1, size).
 
-    def factored(self, levels: FloatArray, rates: FloatArray, fields: Fields) -> Factors:
+        After the first of Newton's changes conditions hold that are linear and the same at all
+        stages.
+        """
+        if not first:
+            self._advance()
+            self.fields.stale = True
+        return self.fields.residual(ends=first or not self.moments.has_plain_ends)
+
+    def factored(self) -> Factors:
         """Return the factors for the eigenvalues of Radau's matrix, about the middle stage."""
-        middle, lay = len(levels) // 2, self.layout
-        here = slice(middle, middle + 1)
-        mass, stiff = self.stages.part(here).tangents(levels[here], rates[here], fields.at(middle))
+        lay = self.layout
+        mass, stiff = self.fields.tangents(len(self.values) // 2)
         real, *pairs = diagonal().values / self.dt
-        every = np.empty((len(pairs), len(mass)), dtype=complex)
-        for own, value in zip(every, pairs, strict=True):
-            own.real = mass * value.real + stiff
-            own.imag = mass * value.imag
+        one = mass.plus(stiff, np.array([real.real]))
+        every = mass.plus(stiff, np.array(pairs))
         return Factors(
-            lay.factored(lay.matrix(mass * real.real + stiff)), lay.factored(lay.matrix(every))
+            lay.factored(lay.matrix(lay.bands(*one))), lay.factored(lay.matrix(lay.bands(*every)))
         )
 
-    def change(self, factors: Factors, residual: FloatArray) -> FloatArray:
-        """Return the change of all stages that Newton's method makes, (STAGES, size)."""
-        lay, radau = self.layout, diagonal()
-        turned = radau.into @ lay.placed(residual)
-        pairs = len(turned) // 2
-        right = np.empty((pairs, lay.size), dtype=complex)
+    def change(self, factors: Factors, residual: FloatArray, out: FloatArray) -> None:
+        """Write the change of all stages that Newton's method makes, (STAGES, size)."""
+        lay, radau, turned, right = self.layout, diagonal(), self._turned, self._right
+        np.matmul(radau.into, lay.placed(residual), out=turned)
+        pairs = len(right)
         right.real, right.imag = turned[1 : 1 + pairs], turned[1 + pairs :]
-        w = lay.solved(factors.pairs, right.ravel()).reshape(right.shape)
-        turned[0] = lay.solved(factors.real, turned[0])
-        turned[1 : 1 + pairs], turned[1 + pairs :] = w.real, w.imag
-        return lay.taken(radau.back @ turned)
+        lay.solved(factors.pairs, right.reshape(-1))
+        lay.solved(factors.real, turned[0])
+        turned[1 : 1 + pairs], turned[1 + pairs :] = right.real, right.imag
+        if lay.order is None:
+            np.matmul(radau.back, turned, out=out)
+        else:
+            out[:] = lay.taken(radau.back @ turned)

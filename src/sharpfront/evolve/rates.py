@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.pieces.frame import Frame
 
@@ -28,12 +28,11 @@ def first_rates(discrete: Discrete, frame: Frame, values: FloatArray, t: float) 
     soon = SOON * (span[1] - span[0])
     # What is given may jump at this very moment: its rate is that from right after it on.
     here = Moments(discrete, frame, t, soon * np.arange(3.0))
-    now, first, second = here.residual(
-        np.repeat(values[None], 3, axis=0), np.zeros((3, *values.shape))
-    )
+    fields = Fields(here, np.repeat(values[None], 3, axis=0), np.zeros((3, *values.shape)))
+    now, first, second = fields.residual()
     held = _held(discrete, here)
     right = -np.where(held, (second - first) / soon, now)
-    found = _solved(here.part(slice(0, 1)), values, held, right)
+    found = _solved(fields, values, held, right)
     return np.zeros_like(values) if found is None else found
 
 
@@ -44,8 +43,8 @@ def consistent(discrete: Discrete, frame: Frame, values: FloatArray, t: float) -
     here = Moments(discrete, frame, t, np.zeros(1))
     held = _held(discrete, here)
     for _ in range(ITERATIONS):
-        residual = here.residual(values[None], np.zeros_like(values)[None])[0]
-        change = _solved(here, values, held, np.where(held, -residual, 0.0))
+        fields = Fields(here, values[None], np.zeros_like(values)[None])
+        change = _solved(fields, values, held, np.where(held, -fields.residual()[0], 0.0))
         if change is None or not np.isfinite(change).all():
             break
         values = values + change
@@ -65,12 +64,11 @@ def _held(discrete: Discrete, here: Moments) -> NDArray[np.bool_]:
 
 
 def _solved(
-    here: Moments, values: FloatArray, held: NDArray[np.bool_], right: FloatArray
+    fields: Fields, values: FloatArray, held: NDArray[np.bool_], right: FloatArray
 ) -> FloatArray | None:
     """Return what solves rows of rates and, where there are none, of the unknowns themselves."""
-    lay = here.layout
-    bands = here.tangents(values[None], np.zeros_like(values)[None])
-    mass, stiff = (lay.matrix(band) for band in bands)
+    lay = fields.moments.layout
+    mass, stiff = (lay.matrix(band) for band in fields.bands(0))
     k = np.arange(lay.high)[:, None]
     row: Any = np.clip(k - lay.below - lay.above + np.arange(lay.size), 0, lay.size - 1)
     chosen = np.where(lay.placed(held.astype(float))[row] > 0, stiff, mass)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.band import Layout, layout_of
-from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.collocation import Fields
 from sharpfront.pieces.frame import Index
 from sharpfront.pieces.radau import diagonal
 
@@ -18,12 +18,13 @@ from sharpfront.pieces.radau import diagonal
 class StageSystem:
     """M_i s'_i + J_i s_i = -f_i at all stages i, the stages of a coefficient side by side.
 
-    Coefficients and their rates at the stages of a step are (STAGES, n, K).
+    The fields are those at the stages of a step.
     """
 
-    def __init__(self, stages: Moments, levels: FloatArray, rates: FloatArray, dt: float) -> None:
+    def __init__(self, fields: Fields, dt: float) -> None:
+        stages = fields.moments
         discrete, frame = stages.discrete, stages.frame
-        self.stages, self.shape = len(levels), levels.shape[1:]
+        self.stages, self.shape = len(fields.coefficients), fields.coefficients.shape[1:]
         self.narrow = stages.layout
         count = discrete.unknowns * self.stages
         left = self.narrow.left * self.stages
@@ -31,27 +32,18 @@ class StageSystem:
             discrete.tables, frame.elements, count, left, frame.ring, full=discrete.full
         )
         inverse = diagonal().inverse / dt
-        # Those of an end that are always the same are made once for all stages.
-        for side in (0, 1) if not frame.ring else ():
-            stages.fixed(side)
-        flat = [self._tangents(stages, levels, rates, i) for i in range(self.stages)]
+        flat = [fields.bands(i) for i in range(self.stages)]
         self.mass = [self.narrow.matrix(mass) for mass, _ in flat]
         self.factor = self.wide.factored(self.wide.matrix(self._band(flat, inverse)))
         # What the coefficients at the beginning give to the rates at each stage.
         self.first = -inverse.sum(axis=1)
 
-    @staticmethod
-    def _tangents(
-        stages: Moments, levels: FloatArray, rates: FloatArray, i: int
-    ) -> tuple[FloatArray, FloatArray]:
-        one = slice(i, i + 1)
-        return stages.part(one).tangents(levels[one], rates[one])
-
     def _band(
         self, flat: Sequence[tuple[FloatArray, FloatArray]], inverse: FloatArray
     ) -> FloatArray:
         """Return the bands of all pairs of stages as one."""
-        band, (here, there) = self.wide.empty(), _places(self.narrow, self.wide, self.stages)
+        band = np.zeros(self.wide.high * self.wide.size)
+        here, there = _places(self.narrow, self.wide, self.stages)
         for i, (mass, stiff) in enumerate(flat):
             every = np.multiply.outer(inverse[i], mass[here])
             every[i] += stiff[here]

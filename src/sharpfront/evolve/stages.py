@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.radau_step import Factors, Step
-from sharpfront.evolve.run import Run, State, combined
+from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.unseen import unseen
-from sharpfront.pieces.radau import STAGES, diagonal, interpolation, left_out, stage_nodes
+from sharpfront.pieces.radau import STAGES, interpolation, left_out, stage_nodes
 
 # Newton's iterations, and how many of them are mixed.
 ITERATIONS, MIXED = 10, 3
@@ -22,85 +22,132 @@ EARLY = 0.1
 SOONEST = 1e-8
 
 
-@dataclass(frozen=True, eq=False)
-class Solved:
-    """The stages, and the factors of their systems; None where Newton's method failed."""
+class Solved(NamedTuple):
+    """Whether Newton's method met the stages, with the factors of their systems."""
 
-    levels: FloatArray
-    factors: Factors | None
+    factors: Factors | None  # None where it failed
     iterations: int
+    start: FloatArray  # what the embedded formula leaves at the beginning, (size,)
 
 
 def solved_stages(run: Run, step: Step, state: State, unit: FloatArray) -> Solved:
-    """Return the stages by Newton's method with one matrix, its iterates mixed."""
-    levels = _guess(step, state)
-    inverse = diagonal().inverse / step.dt
-    small = run.settings.newton * run.in_space
+    """Solve the stages by Newton's method with one matrix, its iterates mixed."""
+    levels = step.values[1:]
+    small, nodes = run.settings.newton * run.in_space, run.at_nodes
     factors: Factors | None = None
-    mixer, last = _Mixer(levels, 1.0 / state.scale), np.inf
+    mixer, last = _Mixer(levels, state.scale), np.inf
     for i in range(ITERATIONS):
-        rates = combined(inverse, levels - state.values)
-        fields = step.stages.fields(levels, rates)
-        residual = step.stages.residual(levels, rates, fields)
+        residual = step.residual(first=i == 0)
         try:
-            factors = factors or step.factored(levels, rates, fields)
+            factors = factors or step.factored()
         except np.linalg.LinAlgError:
-            return Solved(levels, None, i + 1)
-        change = step.change(factors, residual).reshape(levels.shape)
-        size = float((np.abs(change[:, run.at_nodes]) / unit).max())
-        if not np.isfinite(size):
-            return Solved(levels, None, i + 1)
+            return Solved(None, i + 1, residual[0])
+        change = mixer.slot
+        step.change(factors, residual[1:], change.reshape(STAGES, -1))
+        sizes = np.abs(change[:, nodes])
+        sizes /= unit
+        size = float(sizes.max())
+        if not math.isfinite(size):
+            return Solved(None, i + 1, residual[0])
         q = size / last
         if size < small or (i and q < 1 and size * q / (1 - q) < small):
-            return Solved(mixer.next(levels, change), factors, i + 1)
+            mixer.mix()
+            return Solved(factors, i + 1, residual[0])
         if i > 1 and (q > 1 or size * q ** (ITERATIONS - 1 - i) / (1 - min(q, 0.99)) > 1e3 * small):
-            return Solved(levels, None, i + 1)
-        levels, last = mixer.next(levels, change), size
-    return Solved(levels, None, ITERATIONS)
+            return Solved(None, i + 1, residual[0])
+        mixer.mix()
+        last = size
+    return Solved(None, ITERATIONS, residual[0])
 
 
-def _guess(step: Step, state: State) -> FloatArray:
-    """Return the stages as the last step's polynomials go on."""
+def guessed(state: State, dt: float) -> FloatArray:
+    """Return the state and the stages after it as the last step's polynomials go on."""
+    values = np.empty((STAGES + 1, *state.values.shape))
+    values[0] = state.values
     if state.before is None:
-        return np.repeat(state.values[None], STAGES, axis=0)
-    values, dt = state.before
-    ahead = interpolation(1.0 + stage_nodes() * (step.dt / dt))
-    return np.asarray(combined(ahead, values) + (state.values - values[-1]))
+        values[1:] = state.values
+        return values
+    before, last = state.before
+    ahead = interpolation(1.0 + stage_nodes() * (dt / last))
+    # Between the steps the state may have been put on another mesh.
+    ahead[:, -1] -= 1.0
+    np.matmul(ahead, before.reshape(len(before), -1), out=values[1:].reshape(STAGES, -1))
+    values[1:] += state.values
+    return values
 
 
 class _Mixer:
     """Anderson's way: each iterate is mixed with those before so that their changes cancel.
 
-    Changes of each unknown count in a unit, (K,).
+    Levels, (S, n, K), are changed in place; changes of each unknown count in its scale, (K,).
     """
 
-    def __init__(self, levels: FloatArray, unit: FloatArray) -> None:
+    def __init__(self, levels: FloatArray, scale: FloatArray) -> None:
+        self.levels = levels.reshape(-1)
         # One unknown needs no weights: only how changes compare counts.
-        self.weight = np.broadcast_to(unit, levels.shape).ravel() if len(unit) > 1 else None
-        # Iterates and their changes, the last ones in turn.
-        self.kept = np.empty((2, MIXED, levels.size))
+        every = np.broadcast_to(scale**-2.0, levels.shape)
+        self.weight = every.reshape(-1) if len(scale) > 1 else None
+        # The last changes, and the iterates they lead to, in turn.
+        self.changes, self.iterates = np.empty((2, MIXED + 1, levels.size))
+        self.slots = self.changes.reshape(MIXED + 1, *levels.shape)
+        # Products of changes.
+        self.gram = [[0.0] * (MIXED + 1) for _ in range(MIXED + 1)]
         self.count = 0
 
-    def next(self, levels: FloatArray, change: FloatArray) -> FloatArray:
-        """Return the iterate after this one, by Newton's change of it."""
-        new = levels + change
-        if self.count:
-            kept = self.kept[:, : min(self.count, MIXED)]
-            c = change.ravel()
-            differences = c - kept[1]
-            weighted = differences if self.weight is None else differences * self.weight
-            gram = weighted @ weighted.T
-            # What hardly differs from the others has no weight of its own.
-            gram.flat[:: len(gram) + 1] *= 1.0 + 1e-13
-            right = weighted @ (c if self.weight is None else c * self.weight)
-            fit, info = lapack.dgesv(gram, right)[2:]
-            if not info:
-                differences += levels.ravel() - kept[0]
-                new -= (fit @ differences).reshape(new.shape)
-        at = self.count % MIXED
-        self.kept[0, at], self.kept[1, at] = levels.ravel(), change.ravel()
+    @property
+    def slot(self) -> FloatArray:
+        """Where the next change is put, (S, n, K)."""
+        return np.asarray(self.slots[self.count % (MIXED + 1)])
+
+    def mix(self) -> None:
+        """Go on by the change that was put there."""
+        now, known = self.count % (MIXED + 1), min(self.count + 1, MIXED + 1)
+        own = self.changes[now]
+        iterate = np.add(self.levels, own, out=self.iterates[now])
+        products = self.changes[:known] @ (own if self.weight is None else own * self.weight)
+        self.gram[now][:known] = products.tolist()
+        for row, product in zip(self.gram, self.gram[now], strict=True):
+            row[now] = product
         self.count += 1
-        return np.asarray(new)
+        if known > 1 and (shares := self._shares(now, known)) is not None:
+            np.matmul(shares, self.iterates[:known], out=self.levels)
+        else:
+            self.levels[:] = iterate
+
+    def _shares(self, now: int, known: int) -> FloatArray | None:
+        """Return shares of iterates, one in sum, whose changes together are smallest."""
+        gram, others = self.gram, [i for i in range(known) if i != now]
+        # Products of the differences to the last change.
+        last = gram[now]
+        right = [last[now] - last[i] for i in others]
+        apart = [[gram[i][j] - last[j] + last[now] - last[i] for j in others] for i in others]
+        fit = _fitted(apart, right)
+        if fit is None:
+            return None
+        shares = np.empty(known)
+        shares[others], shares[now] = fit, 1.0 - sum(fit)
+        return shares
+
+
+def _fitted(gram: list[list[float]], right: list[float]) -> list[float] | None:
+    """Return the solution of two or three equations of least squares; None if there is none."""
+    count = len(right)
+    for i in range(count):
+        # What hardly differs from the others has no weight of its own.
+        gram[i][i] *= 1.0 + 1e-13
+    for i in range(count):
+        if not gram[i][i] > 0.0:
+            return None
+        for j in range(i + 1, count):
+            share = gram[j][i] / gram[i][i]
+            right[j] -= share * right[i]
+            for k in range(i + 1, count):
+                gram[j][k] -= share * gram[i][k]
+    for i in reversed(range(count)):
+        for k in range(i + 1, count):
+            right[i] -= gram[i][k] * right[k]
+        right[i] /= gram[i][i]
+    return right
 
 
 def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArray) -> float:
@@ -108,37 +155,31 @@ def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArra
     # After a start rates may jump, and the step is of no higher order than the formula.
     early = state.before is None and step.dt > SOONEST * (run.span[1] - run.span[0])
     most = min(run.in_time, run.tol) if early else run.in_time
-    late = _embedded(run, step, state, solved, unit) / most
+    late = _embedded(run, step, solved, unit) / most
     if late > 1.0:
         return late
     nodes, during = run.at_nodes, run.settings.during * run.tol
-    values = np.concatenate([state.values[None], solved.levels])
-    late = max(late, left_out(values[:, nodes] / unit) / during)
+    late = max(late, left_out(step.values[:, nodes] / unit) / during)
     if early:
         # Layers at the ends are thinner than elements then: nodes do not see them.
-        own = step.frame.gathered(values) * step.all.d[:, None]
+        own = step.frame.gathered(step.values) * step.moments.d[:, None]
         own = np.tensordot(own, step.frame.tables.inside(0)[0], (0, 1))
         missed = max(left_out(u) / size for u, size in zip(own, state.scale, strict=True))
         late = max(late, missed / (EARLY * during))
     if late > 1.0 or not any(run.looks):
         return late
     assert solved.factors is not None
-    missed = unseen(
-        step, state.values, solved.levels, solved.factors.real, unit, run.span, run.looks[0]
-    )
+    missed = unseen(step, solved.factors.real, unit, run.span, run.looks[0])
     return max(late, missed / during)
 
 
-def _embedded(run: Run, step: Step, state: State, solved: Solved, unit: FloatArray) -> float:
+def _embedded(run: Run, step: Step, solved: Solved, unit: FloatArray) -> float:
     """Return the difference to the embedded formula, filtered by the real factor."""
-    radau, lay = diagonal(), step.layout
-    shares = -radau.embedded / (radau.gamma * step.dt)
-    rates = combined(shares[None], solved.levels - state.values)
-    residual = step.start.residual(state.values[None], rates)[0]
+    lay, residual = step.layout, solved.start
     # Conditions hold at the start and at the end.
     residual[: lay.left] = 0.0
     residual[lay.size - len(run.discrete.sides[1]) :] = 0.0
     assert solved.factors is not None
-    found = lay.taken(lay.solved(solved.factors.real, -lay.placed(residual)))
-    error = found.reshape(state.values.shape)[run.at_nodes]
+    found = lay.taken(lay.solved(solved.factors.real, lay.placed(residual)))
+    error = found.reshape(step.values.shape[1:])[run.at_nodes]
     return float((np.abs(error) / unit).max())

@@ -9,6 +9,7 @@ stands out for a short time (`events`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -110,13 +111,12 @@ class Agenda:
 
     def settled(self, t: float, end: float) -> float:
         """Return a moment; that of a stop or of the end where it differs by rounding only."""
-        every = np.append(self.stops, end)
-        near = float(every[int(np.argmin(np.abs(every - t)))])
-        return near if abs(near - t) <= 4.0 * np.spacing(max(abs(t), abs(near))) else t
+        near = min((*self.stops.tolist(), end), key=lambda stop: abs(stop - t))
+        return near if abs(near - t) <= 4.0 * math.ulp(max(abs(t), abs(near))) else t
 
     def is_stop(self, t: float) -> bool:
         """Tell whether a step had to end at a moment."""
-        return bool(np.any(self.stops == t))
+        return t in self.stops.tolist()
 
 
 def line_formulas(system: TimeSystem) -> tuple[list[Formula], list[Formula]]:

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.radau_step import Step
+from sharpfront.evolve.run import combined
 from sharpfront.pieces.radau import (
     STAGES,
     diagonal,
@@ -68,8 +69,6 @@ class Unseen(NamedTuple):
 
 def unseen(
     step: Step,
-    start: FloatArray,
-    levels: FloatArray,
     factor: Any,
     unit: FloatArray,
     span: tuple[float, float],
@@ -78,10 +77,9 @@ def unseen(
     """Return how far off a step may be by what its stages do not see, in units.
 
     What it leaves of equations between the stages adds up; of conditions the largest counts, while
-    it lasts. One implicit step says how large an error either makes. Coefficients at the beginning
-    and at the stages are (n, K) and (STAGES, n, K), the factor is of the step's real system, the
-    unit of errors at the nodes, (nodes, K). `inside`, something may hide in the equations too, not
-    only in the conditions.
+    it lasts. One implicit step says how large an error either makes. The factor is of the step's
+    real system, the unit of errors at the nodes, (nodes, K). `inside`, something may hide in the
+    equations too, not only in the conditions.
     """
     s = between(step.t, step.t + step.dt, span)
     if not len(s):
@@ -89,22 +87,28 @@ def unseen(
         return 0.0
     every = np.concatenate([stage_nodes(), s])
     here = Moments(step.discrete, step.frame, step.t, every * step.dt)
-    values = np.concatenate([start[None], levels])
-    now = np.einsum("sj,jnk->snk", interpolation(every), values)
-    rates = np.einsum("sj,jnk->snk", interpolation_rate(every) / step.dt, values)
-    equations = step.discrete.equations if inside else None
-    left = here.rows_of(equations, step.discrete.sides, now, rates)
-    rest, lay = left_over(every, left), step.layout
-    ends = np.zeros(lay.size, dtype=bool)
-    ends[: lay.left] = ends[lay.size - len(step.discrete.sides[1]) :] = True
-    # The real factor is that of an implicit step that is shorter by gamma.
-    within = np.where(ends, 0.0, rest * shares(s)[:, None] / diagonal().gamma)
-    forcing = np.concatenate([within, np.where(ends, rest, 0.0)])
+    now = combined(interpolation(every), step.values)
+    rates = combined(interpolation_rate(every) / step.dt, step.values)
+    lay = step.layout
+    at_ends = np.zeros((len(s), lay.size))
+    for end in here.ends:
+        own = end.residual(end.own, now, rates)
+        at_ends[:, end.rows] = left_over(every, own)
+    errors = _errors(step, factor, at_ends, unit).max(axis=0)
+    if inside:
+        left = left_over(every, Fields(here, now, rates).residual(ends=False))
+        # The real factor is that of an implicit step that is shorter by gamma.
+        forcing = left * shares(s)[:, None] / diagonal().gamma
+        errors += _errors(step, factor, forcing, unit).sum(axis=0)
+    return float(errors.max())
+
+
+def _errors(step: Step, factor: Any, forcing: FloatArray, unit: FloatArray) -> FloatArray:
+    """Return how large errors one implicit step makes of what is left, in units, by node."""
+    lay = step.layout
     found = lay.taken(lay.solved(factor, lay.placed(forcing).T).T)
-    found = np.abs(found.reshape(len(forcing), *start.shape))
-    at = found[:, :: step.frame.tables.points][:, : len(unit)] / unit
-    count = len(s)
-    return float((at[:count].sum(axis=0) + at[count:].max(axis=0)).max())
+    found = np.abs(found.reshape(len(forcing), *step.values.shape[1:]))
+    return np.asarray(found[:, :: step.frame.tables.points][:, : len(unit)] / unit)
 
 
 def left_over(s: FloatArray, values: FloatArray) -> FloatArray:
@@ -116,8 +120,8 @@ def left_over(s: FloatArray, values: FloatArray) -> FloatArray:
     lagrange = np.vander(between, STAGES, increasing=True) @ _from_stages()
     rest = values[STAGES:] - lagrange @ values[:STAGES]
     product = np.prod(between[:, None] - stage_nodes(), axis=1)
-    own = product[:, None] * np.stack([np.ones_like(between), between], axis=1)
-    return np.asarray(rest - own @ np.linalg.lstsq(own, rest, rcond=None)[0])
+    own, _ = np.linalg.qr(product[:, None] * np.stack([np.ones_like(between), between], axis=1))
+    return np.asarray(rest - own @ (own.T @ rest))
 
 
 @cache

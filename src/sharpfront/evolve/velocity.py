@@ -26,24 +26,22 @@ def velocities(
     tables, h = mesher.tables, frame.lengths[0]
     inside, (d, d_rate) = tables.inside(1), frame.scales[:, :, None]
     q, size = inside.shape[1:]
-    own = frame.gathered(values[None])[:, :, 0] / scale[:, None]
-    moved = frame.gathered(rates[None])[:, :, 0] / scale[:, None] * d
-    found = (inside.reshape(-1, size) @ (own * d).reshape(size, -1)).reshape(2, q, *own.shape[1:])
-    value, slope = found
-    slope /= h
+    both = frame.gathered(np.stack([values, rates]) / scale)
+    own, moved = both[:, :, 0], both[:, :, 1] * d
+    value, slope = (inside.reshape(-1, size) @ (own * d).reshape(size, -1)).reshape(2, q, -1)
+    spread = np.ptp(value.reshape(q, -1, len(h)), axis=(0, 2)).max()
+    if not spread:
+        return np.zeros_like(frame.nodes)
+    slope = slope.reshape(q, -1, len(h)) / h
     if frame.moves:
         moved += own * d_rate
     rate = (inside[0] @ moved.reshape(size, -1)).reshape(slope.shape)
     if frame.moves:
         rate -= frame.positions[1][:, None] * slope
-    spread = float((value.max(axis=(0, 2)) - value.min(axis=(0, 2))).max())
-    if not spread:
-        return np.zeros_like(frame.nodes)
-    # Sums over the unknowns, (q, N).
-    weight = tables.weights[:, None] * ((h.min() / h) ** 2 * h)
-    a, b, c = (
-        weight * (u * v).sum(axis=1) for u, v in ((slope, slope), (slope, rate), (rate, rate))
-    )
+    # Sums over the unknowns of squares and products, (3, q, N).
+    squares = np.stack([slope * slope, slope * rate, rate * rate])
+    summed = squares[:, :, 0] if squares.shape[2] == 1 else squares.sum(axis=2)
+    a, b, c = tables.weights[:, None] * (h.min() ** 2 / h) * summed
     v = _solved(mesher, frame, a, -b, STIFF * spread**2 / h)
     at = v[:-1] + (v[1:] - v[:-1]) * tables.gauss[:, None]
     # The square of rate + v slope, summed.

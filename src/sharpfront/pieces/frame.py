@@ -96,13 +96,13 @@ class Frame:
         h, rate = self.lengths
         means, slopes = self._means
         stretch = rate[e]
-        length = h[e] + later * stretch
+        length = h[e] + later * stretch if self.moves else h[e]
         out = np.zeros((rates + 1, self.tables.size, *length.shape))
         out[0] = 1.0
         bends = self._beside
         for i, node in enumerate((first_node, last_node)):
             side, slope = i * self.tables.points, slopes[node]
-            mean = means[node] + later * slope
+            mean = means[node] + later * slope if self.moves else means[node]
             ratio = length / mean
             first = (stretch - ratio * slope) / mean
             if bends is not None:
@@ -133,8 +133,11 @@ class Frame:
 
     def between(self, of: FloatArray) -> FloatArray:
         """Return the means at the nodes of what elements have, (N + 1,)."""
-        first, last = (of[-1:], of[:1]) if self.ring else (of[:1], of[-1:])
-        return np.asarray(0.5 * (np.concatenate([first, of]) + np.concatenate([of, last])))
+        out = np.empty(len(of) + 1)
+        np.add(of[1:], of[:-1], out=out[1:-1])
+        out[0], out[-1] = (of[0] + of[-1],) * 2 if self.ring else (2.0 * of[0], 2.0 * of[-1])
+        out *= 0.5
+        return out
 
     @cached_property
     def positions(self) -> tuple[FloatArray, FloatArray]:
@@ -151,7 +154,8 @@ class Frame:
     def gathered(self, values: FloatArray) -> FloatArray:
         """Return coefficients (S, n, K) by element, (size, K, S, N); a view unless on a ring."""
         if self.ring:
-            return values[:, self.numbers].transpose(2, 3, 0, 1)
+            # The last element goes on with the first coefficients.
+            values = np.concatenate([values, values[:, : self.tables.order]], axis=1)
         values = np.ascontiguousarray(values)
         s, n, k = values.shape
         step = values.itemsize * k
@@ -178,7 +182,8 @@ class Frame:
         e = np.clip(np.searchsorted(self.nodes, x, "right") - 1, 0, self.elements - 1)
         h = self.lengths[0][e]
         table = self.tables.table((x - self.nodes[e]) / h, derivative)
-        found = (table.T[:, None] * self.local(values)[..., e]).sum(axis=0).T
+        own = np.ascontiguousarray(self.local(values).transpose(2, 0, 1)).take(e, axis=0)
+        found = (table[:, None] @ own)[:, 0]
         return np.asarray(found / h[:, None] ** derivative if derivative else found)
 
 

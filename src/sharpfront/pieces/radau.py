@@ -53,7 +53,10 @@ def differentiation(stages: int = STAGES) -> FloatArray:
 
 def interpolation(s: FloatArray, stages: int = STAGES) -> FloatArray:
     """Return the Lagrange polynomials of all nodes at positions s, (len(s), stages + 1)."""
-    powers = np.vander(2.0 * s - 1.0, stages + 1, increasing=True)
+    powers = np.empty((len(s), stages + 1))
+    powers[:, 0] = 1.0
+    powers[:, 1:] = (2.0 * s - 1.0)[:, None]
+    np.multiply.accumulate(powers, axis=1, out=powers)
     return np.asarray(powers @ _from_values(stages))
 
 
@@ -100,8 +103,9 @@ class Diagonal(NamedTuple):
     # real parts of the others, then those for their imaginary parts.
     into: FloatArray
     back: FloatArray
-    # Weights of the differences to the start, and 1 / the real eigenvalue.
-    embedded: FloatArray
+    # From differences to the start to the rates of the embedded formula and at the stages, (stages
+    # + 1, stages), and 1 / the real eigenvalue.
+    rates: FloatArray
     gamma: float
 
 
@@ -124,4 +128,5 @@ def diagonal(stages: int = STAGES) -> Diagonal:
     into = np.vstack([rows[0].real, rows[1:].real, rows[1:].imag])
     pairs = -2.0 * columns[:, 1:]
     back = np.column_stack([-columns[:, 0].real, pairs.real, -pairs.imag])
-    return Diagonal(inverse, values[order], into, back, embedded, gamma)
+    rates = np.vstack([-embedded / gamma, inverse])
+    return Diagonal(inverse, values[order], into, back, rates, gamma)

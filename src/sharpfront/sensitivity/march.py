@@ -18,7 +18,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.equation.linearise import substitute
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.evolve.collocation import Moments
+from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete, Rows
 from sharpfront.evolve.equations import Residual, TimeSystem, outward, time_system
 from sharpfront.evolve.mesh import Mesher
@@ -246,9 +246,10 @@ def _slab(
     """Return the derivatives at the beginning and the stages of a slab, (STAGES + 1, n, K, p)."""
     rates = np.einsum("ij,jnk->ink", diagonal().inverse, levels[1:] - levels[0]) / slab.dt
     stages = Moments(discrete, frame, slab.start, stage_nodes() * slab.dt)
-    system = StageSystem(stages, levels[1:], rates, slab.dt)
+    fields = Fields(stages, levels[1:], rates)
+    system = StageSystem(fields, slab.dt)
     right = [
-        system.right(stages.rows_of(f.equations, f.sides, levels[1:], rates), start[:, :, i])
+        system.right(fields.rows_of(f.equations, f.sides), start[:, :, i])
         for i, f in enumerate(forced)
     ]
     found = system.solved(np.stack(right, axis=-1))

@@ -1,0 +1,116 @@
+"""What holds at an end of a line, at some moments; the nodes there do not move."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.evolve.discrete import Leaves, Rows
+
+if TYPE_CHECKING:
+    from sharpfront.evolve.collocation import Moments
+
+
+class _Fixed(NamedTuple):
+    """Rows whose factors are always the same: (S, rows, size * K), and what is given, (S, rows).
+
+    Either has S = 1 if it is the same at all moments.
+    """
+
+    matrix: FloatArray
+    given: FloatArray
+
+
+class End:
+    """The rows of an end: 0 is the left one, 1 the right one."""
+
+    def __init__(self, moments: Moments, side: int) -> None:
+        self.moments, self.side = moments, side
+        self.own = moments.discrete.sides[side]
+        size = moments.frame.tables.size
+        # Which coefficients its element has, and which rows of all are its own.
+        self.which = slice(-size, None) if side else slice(None, size)
+        count, own = moments.layout.size, len(self.own)
+        self.rows = slice(count - own, count) if side else slice(0, own)
+
+    @cached_property
+    def _tables(self) -> tuple[FloatArray, FloatArray]:
+        """The functions, (S, orders, size), and what their own change gives rates of them."""
+        moments, e = self.moments, -self.side
+        table = moments.frame.tables.ends(moments.discrete.levels)[:, self.side]
+        over = moments.over[:, :, e].T[..., None]
+        values = table * moments.d[..., e].T[:, None] * over
+        m = moments.discrete.mixed + 1
+        carried = table[:m] * moments.d_rate[..., e].T[:, None] * over[:, :m]
+        orders = np.arange(m)[:, None]
+        return values, carried - orders * (moments.stretch[e] * over[:, 1:2]) * values[:, :m]
+
+    @cached_property
+    def _coordinates(self) -> Leaves:
+        moments = self.moments
+        x = np.full(len(moments.t), moments.frame.nodes[-self.side])
+        return moments.discrete.coordinates(x, moments.t)
+
+    def leaves(self, levels: FloatArray, rates: FloatArray | None) -> Leaves:
+        """Return the leaves from coefficients and rates, (S, n, K), if there are any."""
+        values, carried = self._tables
+        own = levels[:, self.which]
+        found = (values @ own).transpose(2, 1, 0)
+        rate = found[:, :0]
+        if rates is not None:
+            moved = values[:, : carried.shape[1]] @ rates[:, self.which] + carried @ own
+            rate = moved.transpose(2, 1, 0)
+        return self.moments.discrete.leaves(self._coordinates, found, rate)
+
+    @cached_property
+    def fixed(self) -> _Fixed | None:
+        """Its rows if their factors are always the same."""
+        discrete = self.moments.discrete
+        if self.own.fixed is None:
+            return None
+        given, held = discrete.given[self.side], discrete.held[self.side]
+        if given is None:
+            given = discrete.at_zero(self.own, self._coordinates, len(self.moments.t))
+        if held is not None:
+            return _Fixed(held, given)
+        values = self._tables[0][: 1 if self.moments.still else None]
+        matrix = np.zeros((len(values), len(self.own), values.shape[2], discrete.unknowns))
+        for c, (i, j, space, _) in zip(self.own.fixed, self.own.terms, strict=True):
+            matrix[:, i, :, j] += c * values[:, space]
+        return _Fixed(matrix.reshape(*matrix.shape[:2], -1), given)
+
+    def residual(self, rows: Rows, levels: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return the values of rows that hold here, (S, rows)."""
+        count, fixed = len(levels), self.fixed if rows is self.own else None
+        if fixed is None:
+            leaves = self.leaves(levels, rates if rows.timed else None)
+            return rows.values.run(leaves, count).T
+        own = levels[:, self.which].reshape(count, -1)
+        if len(fixed.matrix) == 1:
+            return np.asarray(own @ fixed.matrix[0].T + fixed.given)
+        return np.asarray((fixed.matrix @ own[..., None])[..., 0] + fixed.given)
+
+    def tangents(
+        self, levels: FloatArray, rates: FloatArray, i: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the factors of rates and of levels at a moment, (rows, size, K) each."""
+        moments = self.moments
+        shape = (len(self.own), moments.frame.tables.size, moments.discrete.unknowns)
+        mass = np.zeros(shape)
+        if self.fixed is not None:
+            matrix = self.fixed.matrix
+            return mass, matrix[min(i, len(matrix) - 1)].reshape(shape)
+        stiff = np.zeros(shape)
+        values, carried = self._tables
+        leaves = self.leaves(levels, rates)
+        found = self.own.tangents.run(leaves, len(moments.t))[:, i]
+        for c, (row, unknown, space, time) in zip(found, self.own.terms, strict=True):
+            if time:
+                mass[row, :, unknown] += c * values[i, space]
+                stiff[row, :, unknown] += c * carried[i, space]
+            else:
+                stiff[row, :, unknown] += c * values[i, space]
+        return mass, stiff
