@@ -262,8 +262,8 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         size = max([size, *(abs(v) for b in breaks for v, _ in (b.left, b.right))])
         widths = _apart(breaks, [_width(b, tol * size, length) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
-        told = foci(graph, *ends) if graph is not None else np.zeros(0)
-        needles = (*needles_of(plain, *ends[1:]), *unseen_of(plain, *ends[1:], told))
+        tops = foci(graph, *ends) if graph is not None else np.zeros(0)
+        needles = (*needles_of(plain, *ends[1:]), *unseen_of(plain, *ends[1:], tops))
         found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]

@@ -29,6 +29,7 @@ from sharpfront.adapt.patchwork.data import unseen_place
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.poles import with_poles
 from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
+from sharpfront.adapt.patchwork.rim import unseen_on_rim
 from sharpfront.adapt.patchwork.settings import SETTINGS, PatchSettings
 from sharpfront.adapt.patchwork.soft import soft_mode
 from sharpfront.adapt.patchwork.start import cut_along_edges, first_cells, layers_along_walls
@@ -338,10 +339,16 @@ def _trusted(state: PatchState) -> PatchState:
     """Return the end of a solution whose estimate is small, if its patches see all data."""
     basis = next(iter(state.answer.approximation.bases.values()))
     assert isinstance(basis, PatchworkBasis)
-    place = unseen_place(state.problem, state.tiling, basis.patches, state.tol)
+    approximation, tiling = state.answer.approximation, state.tiling
+    place = unseen_place(state.problem, tiling, basis.patches, state.tol)
+    if place is None and tiling.outline:
+        place = unseen_on_rim(state.problem, tiling, state.jumps, approximation, state.tol)
     if place is None:
         return ended(state, OutcomeKind.CONVERGED)
-    end = ended(state, OutcomeKind.UNRESOLVED)
+    # Nobody knows how much is missing.
+    found = state.answer.estimate
+    best = replace(state.answer, estimate=replace(found, value=max(found.value, 1.0)))
+    end = ended(replace(state, best=best), OutcomeKind.UNRESOLVED)
     assert end.finished is not None
     where = ", ".join(f"{x:.4g}" for x in place)
     words = f" Near ({where}) formulas have something so narrow that no patch sees it."

@@ -1,0 +1,54 @@
+"""Data on curved boundaries that lie between all points of the rows there."""
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+
+
+def with_a_bump(domain, angle, width, kind):
+    """Return a problem whose data are a bump at an angle of the rim, zero elsewhere."""
+    x0, y0 = np.cos(angle), np.sin(angle)
+
+    def data(x, y):
+        return np.exp(-(((x - x0) / width) ** 2) - ((y - y0) / width) ** 2)
+
+    def held(u, x, y):
+        return u - data(x, y)
+
+    def cooled(u, x, y):
+        return u.dn + u - data(x, y)
+
+    return sf.Problem(
+        domain, lambda u, x, y: -sf.laplacian(u), boundary=held if kind == "values" else cooled
+    )
+
+
+@pytest.mark.parametrize("kind", ["values", "fluxes"])
+@pytest.mark.parametrize(("angle", "width"), [(0.3, 1e-3), (2.2, 1e-5), (4.0, 3e-4)])
+def test_a_bump_that_no_row_sees_is_not_called_solved(angle, width, kind):
+    solution = sf.solve(with_a_bump(sf.Disk((0, 0), 1), angle, width, kind), tol=1e-3)
+    if solution.converged:
+        assert solution(np.cos(angle), np.sin(angle)) > 0.5 * (kind == "values")
+        assert solution.kernels > 500
+    else:
+        assert solution.error_estimate > 1e-3
+        assert "so narrow that no patch sees it" in solution.outcome.detail
+
+
+@pytest.mark.parametrize("kind", ["values", "fluxes"])
+@pytest.mark.parametrize(("angle", "width"), [(0.3, 0.2), (2.2, 0.05)])
+def test_a_bump_that_is_seen_is_solved(angle, width, kind):
+    assert sf.solve(with_a_bump(sf.Disk((0, 0), 1), angle, width, kind), tol=1e-2).converged
+
+
+@pytest.mark.parametrize("hole", [0.3, 0.05])
+def test_smooth_data_raise_no_doubt(hole):
+    domain = sf.Box((0, 1), (0, 1)) - sf.Disk((0.4, 0.6), hole).named("hole")
+    problem = sf.Problem(
+        domain,
+        lambda u, x, y: -sf.laplacian(u) - 1,
+        boundary=lambda u, x, y: u - np.sin(x + 2 * y),
+        hole=lambda u, x, y: u.dn - np.cos(3 * x),
+    )
+    assert sf.solve(problem, tol=1e-3).converged
