@@ -52,3 +52,21 @@ def test_smooth_data_raise_no_doubt(hole):
         hole=lambda u, x, y: u.dn - np.cos(3 * x),
     )
     assert sf.solve(problem, tol=1e-3).converged
+
+
+@pytest.mark.parametrize("wave", [1.0, 1.7])
+def test_normals_may_stand_in_data(wave):
+    """Fluxes of a known solution hold normals."""
+
+    def exact(x, y):
+        return np.exp(wave * x) * np.cos(wave * y)
+
+    def cooled(u, x, y):
+        return (u - exact(x, y)).dn + 2 * (u - exact(x, y))
+
+    domain = sf.Disk((0.2, 0), 1)
+    solution = sf.solve(
+        sf.Problem(domain, lambda u, x, y: sf.laplacian(u), boundary=cooled), tol=1e-6
+    )
+    assert solution.converged
+    assert abs(solution(0.4, 0.3) - exact(0.4, 0.3)) < 1e-6

@@ -81,7 +81,8 @@ def _zeros(
     """Return panels and parameters at which a function changes its sign along them."""
 
     def values(panel: Ints, t: FloatArray) -> FloatArray:
-        found = evaluate(function, environment(coordinates, panels.at(panel, t)))
+        at, _ = panels.boundary(panel, t)
+        found = evaluate(function, environment(coordinates, at.points, at.normals))
         return np.broadcast_to(np.asarray(found, dtype=float), len(t))
 
     t = np.linspace(-1.0, 1.0, ALONG)
