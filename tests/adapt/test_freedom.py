@@ -126,3 +126,37 @@ def test_what_moves_together_is_named_together():
         boundary=lambda u, v, x: (u.dn, v.dn),
     )
     assert left_free(exchange).detail.endswith("any constant may be added to u and v.")
+
+
+APART = {
+    "boxes": (sf.Box((0, 1), (0, 1)), sf.Box((2, 3.3), (0.2, 1))),
+    "disks": (sf.Disk((0, 0), 1), sf.Disk((3.1, 0.4), 0.7)),
+    "box and disk": (sf.Box((0, 1), (0, 1)), sf.Disk((3.1, 0.4), 0.7)),
+    "box and ring": (
+        sf.Box((0, 1), (0, 1)),
+        sf.Disk((3.1, 0.4), 0.7) - sf.Disk((3.1, 0.4), 0.2),
+    ),
+}
+
+
+def in_pieces(name, insulated):
+    """Return a problem on two pieces that do not touch, whose second is held or not."""
+    first, second = APART[name]
+    return sf.Problem(
+        first.named("first") | second.named("second"),
+        lambda u, x, y: -sf.laplacian(u) - np.where(x < 1.5, 1.0, 0.0),
+        first=lambda u, x, y: u,
+        second=lambda u, x, y: u.dn if insulated else u.dn + u,
+    )
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_piece_that_nothing_holds_is_found(name):
+    outcome = sf.solve(in_pieces(name, insulated=True), tol=1e-3).outcome
+    assert outcome.kind == "ill-posed"
+    assert "any constant may be added to u in the piece between (2" in outcome.detail
+
+
+@pytest.mark.parametrize("name", APART)
+def test_pieces_that_are_held_are_left_alone(name):
+    assert left_free(in_pieces(name, insulated=False)) is None

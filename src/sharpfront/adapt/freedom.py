@@ -8,22 +8,36 @@ soft: the bending of a slender beam is a million times easier than its stretchin
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.geometry.combine import separate_frames
 from sharpfront.problem import PointCondition, Problem
 
 # Points inside, and on each part of the boundary, at which a motion must satisfy all forms.
 INSIDE, BESIDE = 144, 24
+# So many times as many of all points where a domain has several pieces.
+PIECE = 16
 # Relative to the rows' sizes: they are exact but for rounding of the coefficients.
 FREE = 1e-11
 
 
 def left_free(problem: Problem) -> Outcome | None:
-    """Return which constants or linear functions may be added to a solution; None if none."""
-    rows = _rows(problem)
+    """Return which constants or linear functions may be added to a solution; None if none.
+
+    Each piece of a domain that does not touch the others is looked at by itself.
+    """
+    frames = separate_frames(problem.domain) if problem.domain.dimension > 1 else []
+    found = (_left_free(problem, frame) for frame in (frames if len(frames) > 1 else [None]))
+    return next((outcome for outcome in found if outcome is not None), None)
+
+
+def _left_free(problem: Problem, frame: FloatArray | None) -> Outcome | None:
+    """Return what may be added inside a box, everywhere if there is none."""
+    rows = _rows(problem, frame)
     d = problem.domain.dimension
     constant = np.zeros(rows.shape[1], dtype=bool)
     constant[:: d + 1] = True
@@ -36,6 +50,11 @@ def left_free(problem: Problem) -> Outcome | None:
         slopes = motions.reshape(len(motions), len(names), d + 1)[:, :, 1:]
         turning = names[np.abs(slopes).max(axis=(0, 2)) > 1e-6]
         said.append(_motion_words(turning, d))
+    where = ""
+    if frame is not None:
+        low, high = (", ".join(f"{x:.4g}" for x in corner) for corner in frame)
+        where = f" in the piece between ({low}) and ({high})"
+    said[-1] += where
     detail = f"Neither the equations nor the conditions determine the solution: {'; '.join(said)}."
     return Outcome(OutcomeKind.ILL_POSED, detail)
 
@@ -73,17 +92,24 @@ def _null_space(rows: FloatArray) -> FloatArray:
     return np.asarray(right[sizes < FREE * max(1.0, float(sizes.max()))])
 
 
-def _rows(problem: Problem) -> FloatArray:
+def _rows(problem: Problem, frame: FloatArray | None) -> FloatArray:
     """Return all forms applied to 1, x, y, ... of each unknown, (rows, unknowns (d + 1))."""
-    domain = problem.domain
-    inside = domain.sample(INSIDE, "grid")
+    domain, more = problem.domain, 1 if frame is None else PIECE
+    inside = domain.sample(more * INSIDE, "grid")
+    inside = inside[_within(inside, frame)]
     blocks = [_inserted(problem, form, inside) for form in problem.forms]
     for condition in problem.conditions:
-        face = domain.boundary(condition.part, BESIDE)
-        blocks += [_inserted(problem, f, face.points, face.normals) for f in condition.forms]
+        face = domain.boundary(condition.part, more * BESIDE)
+        own = _within(face.points, frame)
+        blocks += [
+            _inserted(problem, f, face.points[own], face.normals[own]) for f in condition.forms
+        ]
     for further in problem.further:
         single = isinstance(further, PointCondition)
         points = np.array([further.point]) if isinstance(further, PointCondition) else inside
+        points = points[_within(points, frame)]
+        if not len(points):
+            continue
         found = [_inserted(problem, form, points) for form in further.forms]
         blocks += found if single else [f.mean(axis=0, keepdims=True) for f in found]
     for i, seam in enumerate(domain.periodic_axes):
@@ -92,6 +118,14 @@ def _rows(problem: Problem) -> FloatArray:
             tilt[i + 1] = 1.0
             blocks.append(np.asarray(np.kron(np.eye(len(problem.unknowns)), tilt), dtype=float))
     return np.concatenate(blocks)
+
+
+def _within(points: FloatArray, frame: FloatArray | None) -> NDArray[np.bool_]:
+    """Tell which points lie in a box."""
+    if frame is None:
+        return np.ones(len(points), dtype=bool)
+    room = 1e-6 * np.ptp(frame, axis=0)
+    return np.asarray(np.all((points >= frame[0] - room) & (points <= frame[1] + room), axis=1))
 
 
 def _inserted(
@@ -115,4 +149,4 @@ def _inserted(
             axis = term.orders.index(1)
             out[:, own, axis + 1] += values / half[axis]
     largest = float(size.max(initial=0.0)) or 1.0
-    return np.asarray(out.reshape(count, -1) / largest)
+    return np.asarray(out.reshape(count, len(problem.unknowns) * (d + 1)) / largest)

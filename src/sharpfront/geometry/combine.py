@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.errors import DomainError
 from sharpfront.geometry.curves import Curve, Pieces, Sieve
-from sharpfront.geometry.domain import BoundaryPoints, Points, State
+from sharpfront.geometry.domain import BoundaryPoints, Domain, Points, State
 from sharpfront.geometry.measuring import extent
 from sharpfront.geometry.patches import Patch
 from sharpfront.geometry.sampling import unit_sample
@@ -230,3 +230,30 @@ def _free(name: str, taken: Pieces) -> str:
     # The numbers of one word go on: surface, surface2, surface3.
     stem = name.rstrip("0123456789")
     return next(f"{stem}{i}" for i in itertools.count(2) if f"{stem}{i}" not in taken)
+
+
+def separate_frames(domain: Domain) -> list[Points]:
+    """Return boxes that do not touch and hold what a domain is made of, each (2, d).
+
+    Pieces whose boxes touch are counted as one, whether they touch or not.
+    """
+    frames: list[Points] = []
+    for own in _frames(domain):
+        joined = own
+        while near := [f for f in frames if np.all((f[0] <= joined[1]) & (joined[0] <= f[1]))]:
+            frames = [f for f in frames if not any(f is n for n in near)]
+            every = [joined, *near]
+            joined = np.stack(
+                [np.min([f[0] for f in every], axis=0), np.max([f[1] for f in every], axis=0)]
+            )
+        frames.append(joined)
+    return frames
+
+
+def _frames(domain: Domain) -> list[Points]:
+    """Return boxes around the regions that are united."""
+    if isinstance(domain, Combination) and domain.operation == "union":
+        return [*_frames(domain.first), *_frames(domain.second)]
+    if isinstance(domain, Combination) and domain.operation == "difference":
+        return _frames(domain.first)
+    return [domain.bounds]
