@@ -63,3 +63,31 @@ def test_a_stimulus_at_a_place_is_on_the_agenda(x0, y0, t0, width):
     assert any(np.abs(e.place - (x0, y0)).max() < width for e in tops)
     coarse = np.stack(np.meshgrid(np.linspace(0, 1, 15), np.linspace(0, 1, 15)), axis=-1)
     assert all(e.seen_from(coarse.reshape(-1, 2)) == (width > 1e-2) for e in tops)
+
+
+@pytest.mark.parametrize(("a", "b", "width"), [(0.31, 0.57, 1e-5), (0.62, 0.23, 1e-7)])
+@pytest.mark.parametrize("unknowns", [1, 2])
+def test_a_start_that_no_function_sees_is_not_called_solved(a, b, width, unknowns):
+    def spike(x, y):
+        return np.exp(-(((x - a) / width) ** 2) - ((y - b) / width) ** 2)
+
+    domain = sf.Box((0, 1), (0, 1))
+    if unknowns == 1:
+        problem = sf.Problem(
+            domain,
+            lambda u, x, y, t: u.dt - 0.01 * sf.laplacian(u),
+            boundary=lambda u, x, y, t: u,
+            initial=spike,
+            time=(0, 0.02),
+        )
+    else:
+        problem = sf.Problem(
+            domain,
+            lambda u, v, x, y, t: (u.dt - sf.laplacian(u) + v, v.dt - sf.laplacian(v) - u),
+            boundary=lambda u, v, x, y, t: (u, v),
+            initial=lambda x, y: (spike(x, y), 0 * x),
+            time=(0, 0.02),
+        )
+    solution = sf.solve(problem, tol=1e-3)
+    assert not solution.converged
+    assert solution.error_estimate >= 1 or solution.outcome.kind != "unresolved"

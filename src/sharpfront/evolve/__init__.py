@@ -9,6 +9,7 @@ from sharpfront.errors import ProblemError
 from sharpfront.evolve.line import evolve_line
 from sharpfront.evolve.patchwork import evolve_patches, needs_patches
 from sharpfront.evolve.plane import evolve_plane
+from sharpfront.evolve.start_seen import with_start_seen
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
@@ -31,9 +32,11 @@ def evolve(
                 "resume= is known on the line, and in the plane for one unknown of first order in "
                 "time without periodic sides; solve this problem from its start."
             )
-        return evolve_patches(problem, tol, budget=budget, on_step=on_step)
+        found = evolve_patches(problem, tol, budget=budget, on_step=on_step)
+        return with_start_seen(problem, found)
     if problem.domain.dimension == 2:
-        return evolve_plane(problem, tol, budget=budget, on_step=on_step, resume=resume)
+        found = evolve_plane(problem, tol, budget=budget, on_step=on_step, resume=resume)
+        return with_start_seen(problem, found)
     raise ProblemError(
         "Problems in time are solved in one and two dimensions; this one has "
         f"{problem.domain.dimension}."
