@@ -43,3 +43,10 @@ def test_the_surface_of_a_solid_is_made_by_the_recipe_of_its_file():
         recipe = [line for line in named(name).file.splitlines() if line.startswith("#   ")]
         assert f'mesh.export("{name}.stl")' in recipe[-1]
         assert named(name).problem(1.0).domain.dimension == 3
+
+
+@pytest.mark.parametrize("name", listing())
+def test_every_entry_says_what_to_start_from(name):
+    """Races ask for it, also of entries that no file states."""
+    entry = named(name)
+    assert (entry.guess is not None) == ("guess =" in entry.text)

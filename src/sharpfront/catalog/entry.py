@@ -122,7 +122,7 @@ class Entry:
     @property
     def guess(self) -> Any:
         """What to start from, where zero leads to another solution."""
-        return self._read(self.value).options.get("guess")
+        return None if self.file is None else self._read(self.value).options.get("guess")
 
     def problem(self, value: float) -> Problem:
         """Return the problem for a value of the parameter."""
