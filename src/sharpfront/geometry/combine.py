@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.errors import DomainError
-from sharpfront.geometry.curves import Curve, Pieces, Sieve
+from sharpfront.geometry.curves import Curve, Pieces, Sieve, ends
 from sharpfront.geometry.domain import BoundaryPoints, Domain, Points, State
 from sharpfront.geometry.measuring import extent
 from sharpfront.geometry.patches import Patch
@@ -128,11 +128,16 @@ class Combination(Shape):
         size = float(np.max(np.ptp(frame, axis=0)))
         slack = 1e-10 * size + 1e-14 * float(np.max(np.abs(frame)))
         probe = _PROBE * size + 100 * slack
-        first = Sieve(self.second.distance, _Side(self, None, probe, slack), slack, frame)
-        second = Sieve(self.first.distance, _Side(self, self.first, probe, slack), slack, frame)
+        mine, others = self.first.pieces_in(frame), self.second.pieces_in(frame)
+        first = Sieve(
+            self.second.distance, _Side(self, None, probe, slack), slack, frame, ends(others)
+        )
+        second = Sieve(
+            self.first.distance, _Side(self, self.first, probe, slack), slack, frame, ends(mine)
+        )
         found: Pieces = {}
-        for shape, sieve in ((self.first, first), (self.second, second)):
-            for name, pieces in shape.pieces_in(frame).items():
+        for shape, sieve in ((mine, first), (others, second)):
+            for name, pieces in shape.items():
                 kept = tuple(left for piece in pieces for left in piece.kept(sieve))
                 if kept:
                     found[_free(name, found)] = kept

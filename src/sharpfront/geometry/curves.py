@@ -34,6 +34,8 @@ class Sieve:
     slack: float
     # Lower and upper corner (2, d) of a box outside which nothing is kept, where known.
     frame: Points | None = None
+    # Corners (k, 2) of the other boundary, at which cuts that are as good as there are made.
+    corners: Points | None = None
 
 
 class Piece(Protocol):
@@ -199,6 +201,7 @@ def _cuts(curve: Curve, sieve: Sieve) -> Points:
     inner = _bisected(
         curve, sieve, arc[change], arc[change + 1], states[change], states[change + 1]
     )
+    inner = _at_corners(curve, inner, sieve)
     return _apart(np.concatenate([[0.0], inner, [curve.measure]]), 1e3 * sieve.slack)
 
 
@@ -246,6 +249,30 @@ def _bisected(
         same = np.where(opposite, before * level > 0, _states(level, sieve) == before)
         low, high = np.where(same, middle, low), np.where(same, high, middle)
     return (low + high) / 2
+
+
+def _at_corners(curve: Curve, cuts: Points, sieve: Sieve) -> Points:
+    """Return cuts, those that a corner explains at it.
+
+    Where two boundaries part the level leaves zero only a slack beyond the corner.
+    """
+    if sieve.corners is None or not len(sieve.corners) or not len(cuts):
+        return cuts
+    found = curve.at(cuts)
+    tangents = np.stack([-found.normals[:, 1], found.normals[:, 0]], axis=1)
+    missing = sieve.corners[None] - found.points[:, None]
+    near = np.argmin(np.abs(missing).max(axis=2), axis=1)
+    missing = missing[np.arange(len(cuts)), near]
+    explained = np.abs(missing).max(axis=1) <= 10 * sieve.slack
+    return np.asarray(cuts + np.where(explained, np.sum(missing * tangents, axis=1), 0.0))
+
+
+def ends(pieces: Pieces) -> Points:
+    """Return the ends (k, 2) of the curves of a boundary that are not closed."""
+    every = [piece for own in pieces.values() for piece in own]
+    curves = [c for c in every if isinstance(c, Curve) and not c.closed]
+    found = [curve.at(np.array([0.0, curve.measure])).points for curve in curves]
+    return np.concatenate([np.empty((0, 2)), *found])
 
 
 def _apart(cuts: Points, least: float) -> Points:

@@ -54,7 +54,8 @@ class PatchCorrector:
 
     def __init__(self, inner: Patches, first: Problem, tol: float, seed: int) -> None:
         self._inner = inner
-        self.state = replace(inner.start(first, min(tol, COARSEST), seed), aim=max(tol, SMALL))
+        state = inner.start(first, min(tol, COARSEST), seed).of_guess
+        self.state = replace(state, aim=max(tol, SMALL))
 
     def solved(self, linear: Problem) -> Iterate | None:
         """Return the solution of a linear problem; None if there is none."""

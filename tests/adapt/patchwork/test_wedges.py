@@ -33,13 +33,13 @@ def test_functions_find_what_cuts_find_and_estimates_are_true(seed, monkeypatch)
     problem = drawn(seed)
     solution = sf.solve(problem, tol=1e-3)
     monkeypatch.setattr(Wedges, "functions", ())
-    cut = sf.solve(problem, tol=1e-4)
+    cut = sf.solve(problem, tol=3e-4)
     r, t = np.meshgrid(np.geomspace(1e-6, 0.9, 30), np.linspace(0, 2 * np.pi, 40))
     points = np.stack([(r * np.cos(t)).ravel(), (r * np.sin(t)).ravel()], axis=1)
     points = points[problem.domain.contains(points)]
     error = float(np.abs(solution(*points.T) - cut(*points.T)).max())
     assert solution.converged and cut.converged
-    assert error <= 1e-3 and error <= 3 * solution.error_estimate + 1e-4
+    assert error <= 1e-3 and error <= 3 * solution.error_estimate + 3e-4
     assert 5 * solution.kernels < cut.kernels
 
 
@@ -110,3 +110,58 @@ def test_shared_columns_are_chosen_to_leave_least():
     wanted, squares, *_ = np.linalg.lstsq(every[:, 3:], -every[:, 0], rcond=None)
     np.testing.assert_allclose(strengths, wanted, atol=1e-12)
     np.testing.assert_allclose(norm**2, squares[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_corners_that_lie_flush_are_where_they_are_stated(seed):
+    draw = np.random.default_rng(seed)
+    low, far = draw.uniform(-5, 5, 2), draw.uniform(0.5, 4, 2)
+    high = low + far
+    notch = low + draw.uniform(0.2, 0.8, 2) * far
+    x, y = (
+        [(low[0], notch[0]), (notch[0], high[0])][seed % 2],
+        [(low[1], notch[1]), (notch[1], high[1])][seed // 2],
+    )
+    domain = sf.Box((low[0], high[0]), (low[1], high[1])) - sf.Box(x, y)
+    corners = tiling_of(domain).corners
+    places = [np.concatenate([low[a : a + 1], high[a : a + 1], notch[a : a + 1]]) for a in range(2)]
+    for a in range(2):
+        apart = np.abs(corners[:, a, None] - places[a]).min(axis=1)
+        assert len(corners) == 6 and apart.max() < 1e-14 * 10
+    problem = sf.Problem(domain, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
+    solution = sf.solve(problem, tol=1e-4)
+    assert solution.converged and solution.kernels < 500
+
+
+@pytest.mark.parametrize(("rate", "power"), [(1.0, 3), (-2.0, 3), (4.0, 2)])
+def test_functions_serve_equations_that_are_not_linear(rate, power):
+    first, turned = 1 / 1.4, 0.3
+
+    def exact(x, y):
+        z = (x + 1j * y) * np.exp(-1j * turned)
+        angle = np.angle(z * np.exp(-0.7j * np.pi)) + 0.7 * np.pi
+        return np.abs(z) ** first * np.sin(first * angle) + 0.2 * x * y + 0.1
+
+    u0 = sf.function(exact)
+    problem = sf.Problem(
+        sector(1.4 * np.pi, turned),
+        lambda u, x, y: -sf.laplacian(u) + rate * (u**power - u0(x, y) ** power),
+        boundary=lambda u, x, y: u - u0(x, y),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    assert solution.converged and solution.kernels < 500
+    r, t = np.meshgrid(np.geomspace(1e-6, 0.9, 20), np.linspace(0, 2 * np.pi, 30))
+    points = np.stack([(r * np.cos(t)).ravel(), (r * np.sin(t)).ravel()], axis=1)
+    points = points[problem.domain.contains(points)]
+    error = float(np.abs(solution(*points.T) - exact(*points.T)).max())
+    assert error <= min(1e-3, 3 * solution.error_estimate)
+
+
+@pytest.mark.parametrize(("omega", "rate", "load"), [(1.5, 1.0, 1.0), (1.3, 5.0, -2.0)])
+def test_what_a_guess_adds_to_lower_terms_is_not_made_up_for(omega, rate, load):
+    problem = sf.Problem(
+        sector(omega * np.pi),
+        lambda u, x, y: -sf.laplacian(u) + rate * u**3 - load,
+        boundary=lambda u, x, y: u,
+    )
+    assert sf.solve(problem, tol=1e-3).kernels < 500

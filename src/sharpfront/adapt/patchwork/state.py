@@ -121,6 +121,13 @@ class PatchState:
         rows = PatchRows(problem, self.seed, self.rows.functions)
         return replace(self, problem=problem, rows=rows)
 
+    @property
+    def of_guess(self) -> PatchState:
+        """The state where the problem is linear about a guess, which will be another iterate."""
+        wedges = replace(self.wedges, lower=False)
+        functions = wedges.at_first if self.rows.functions else ()
+        return replace(self, wedges=wedges, rows=PatchRows(self.problem, self.seed, functions))
+
     def lacks_functions(self, assessment: PatchAssessment, aim: float) -> bool:
         """Tell whether functions of corners are to be tried: an estimate or weights ask for them.
 

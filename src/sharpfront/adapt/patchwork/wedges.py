@@ -60,11 +60,15 @@ class Wedges:
         The problem on its domain.
     tol
         The tolerance.
+    lower
+        Whether lower terms are what they seem. About a guess of Newton's method they are not, and
+        functions that make up for them hold what patches have to take away again.
     """
 
     problem: Problem
     tiling: Tiling
     tol: float
+    lower: bool = True
 
     @cached_property
     def functions(self) -> tuple[CornerFunctions, ...]:
@@ -163,6 +167,8 @@ class Wedges:
         factors = np.diag(np.full(len(terms), 1.0 if kinds[0] == "value" else 1.0j, dtype=complex))
         place = float(corner[0]), float(corner[1])
         found = CornerFunctions(place, slopes, cut, terms, factors)
+        if not self.lower:
+            return found
         smoother = min(most, SETTINGS.smoother)
         return completed(self.problem, found, angle, (first.part, second.part), powers, smoother)
 
