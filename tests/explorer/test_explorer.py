@@ -576,8 +576,10 @@ def test_a_process_that_does_not_listen_is_replaced(served):
     with pytest.raises(httpx.ReadTimeout):
         served.client.post("/api/solve", json={"view": "a", "text": LAYER}, timeout=0.2)
     thread.join(30)
-    worker.process.join(30)
-    assert said[-1] == {"stale": True} and not worker.process.is_alive()
+    assert said[-1] == {"stale": True}
     # Its successor loads the library, and would answer.
-    while not served.pool.workers - {worker}:
+    for _ in range(3000):
+        if served.pool.workers - {worker}:
+            break
         time.sleep(0.01)
+    assert served.pool.workers - {worker} and not worker.process.is_alive()

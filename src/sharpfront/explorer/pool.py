@@ -184,14 +184,17 @@ class Pool:
         task.add_done_callback(self._aside.discard)
 
     async def _recovered(self, worker: Worker) -> None:
-        if not await worker.cancel():
-            worker.kill()
-        self._idle.put_nowait(self._alive(worker))
+        if await worker.cancel():
+            self._idle.put_nowait(self._alive(worker))
+            return
+        worker.kill()
+        self._idle.put_nowait(self._successor(worker))
 
     def _alive(self, worker: Worker) -> Worker:
         """Return a worker, or another one in its place if its process has ended."""
-        if worker.process.is_alive():
-            return worker
+        return worker if worker.process.is_alive() else self._successor(worker)
+
+    def _successor(self, worker: Worker) -> Worker:
         self.workers.discard(worker)
         return self._hired()
 
