@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -83,9 +82,7 @@ def shortened(entry: Entry, end: float) -> Stated:
     """Return the entry with an earlier end of time."""
 
     def problem(value: float) -> sf.Problem:
-        short = copy.copy(entry.problem(value))
-        short.time = (0.0, end)
-        return short
+        return entry.problem(value).replace(time=(0.0, end))
 
     return Stated(entry.name, problem, entry.exact, entry.features, entry.panels, entry.has_exact)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -115,6 +116,16 @@ class Problem:
     ) -> None:
         require_domain(domain)
         require_parts(domain, parts)
+        self._stated: dict[str, Any] = {
+            "domain": domain,
+            "equation": equation,
+            "boundary": boundary,
+            "conditions": conditions,
+            "parameters": parameters,
+            "initial": initial,
+            "time": time,
+            **parts,
+        }
         self.domain = domain
         self.parameters = checked_parameters(parameters)
         self.time = time_span(time, initial)
@@ -136,6 +147,43 @@ class Problem:
         self.further = tuple(self._read_further(c) for c in more if not isinstance(c, Jump))
         self.jumps = tuple(self._read_jump(c) for c in more if isinstance(c, Jump))
         self.initial = self._read_initial(initial) if self.time else None
+        self._frozen = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self.__dict__.get("_frozen"):
+            raise AttributeError(
+                f"A problem does not change once it is stated, got {name} = {value!r}. "
+                f"Make another one: problem.replace({name}=...)."
+            )
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was stated by functions has been read; functions themselves may not travel.
+        return {name: value for name, value in self.__dict__.items() if name != "_stated"}
+
+    def replace(self, **changes: Any) -> Problem:
+        """Return the problem with some of its statements changed, named as they were stated.
+
+        ``None`` takes a condition away.
+
+        Examples
+        --------
+        >>> import sharpfront as sf
+        >>> problem = sf.Problem(
+        ...     sf.Interval(0, 1),
+        ...     "-nu*u_xx + u_x = 1",
+        ...     boundary="u = 0",
+        ...     parameters={"nu": 0.01},
+        ... )
+        >>> thinner = problem.replace(parameters={"nu": 0.001}, right="u = 2")
+        """
+        stated: dict[str, Any] | None = self.__dict__.get("_stated")
+        if stated is None:
+            raise ProblemError(
+                "This problem was copied or came from another process, where it is known by its "
+                "residuals alone; replace statements of the one it was made from."
+            )
+        return Problem(**(stated | changes))
 
     @cached_property
     def _on_axis(self) -> bool:

@@ -6,7 +6,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.bases.patchwork import PatchworkBasis
 
-TOL = 1e-5
+TOL = 1e-4
 BOX = sf.Box((0, 1), (0, 1.1), (0, 0.9))
 
 
