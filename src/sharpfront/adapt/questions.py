@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from copy import copy
 from dataclasses import fields, replace
 
 import numpy as np
@@ -173,11 +172,10 @@ def left_open(problem: Problem) -> Outcome | None:
     bare = [part for part in problem.domain.parts if part not in held]
     if not bare or len(problem.unknowns) > 1 or problem.domain.dimension not in (2, 3):
         return None
-    held_all = copy(problem)
     (name,) = problem.unknowns
     value = Derivative(name, problem.coordinates, (0,) * len(problem.coordinates))
-    held_all.conditions = tuple(Condition((value,), part) for part in problem.domain.parts)
-    held_all.further = ()
+    conditions = tuple(Condition((value,), part) for part in problem.domain.parts)
+    held_all = problem.rewritten(conditions=conditions, further=())
     if not can_be_built(held_all, even_mesh(problem.domain, 400)):
         return None
     return Outcome(

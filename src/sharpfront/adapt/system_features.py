@@ -5,7 +5,6 @@ A layer belongs to the highest derivatives of its unknown, and those are seen wi
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -48,23 +47,22 @@ def alone(problem: Problem, unknown: str) -> Problem | None:
     orders = [_order(equation, unknown) for equation in problem.equations]
     if max(orders) < 1:
         return None
-    single = copy(problem)
-    for name in ("forms", "is_linear"):
-        single.__dict__.pop(name, None)
-    single.symbols = Symbols((unknown,), problem.symbols.coordinates)
-    single.equations = (_only(problem.equations[int(np.argmax(orders))], unknown),)
     kept = []
     for condition in problem.conditions:
         own = [_only(r, unknown) for r in condition.residuals if _order(r, unknown) >= 0]
         if own:
             kept.append(Condition(tuple(own), condition.part))
-    single.conditions = tuple(kept)
-    single.further = tuple(
+    further = tuple(
         replace(c, residuals=tuple(_only(r, unknown) for r in c.residuals))
         for c in problem.further
         if all(_order(r, unknown) >= 0 for r in c.residuals)
     )
-    return single
+    return problem.rewritten(
+        symbols=Symbols((unknown,), problem.symbols.coordinates),
+        equations=(_only(problem.equations[int(np.argmax(orders))], unknown),),
+        conditions=tuple(kept),
+        further=further,
+    )
 
 
 def _order(expression: Expression, unknown: str) -> int:

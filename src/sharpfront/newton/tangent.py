@@ -9,7 +9,6 @@ which no other coefficient depends, drops out of what stands in the square brack
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -166,13 +165,13 @@ class Tangent:
     def at(self, iterate: Iterate) -> Problem:
         """Return the linear problem about an iterate."""
         insert = _Insertion(iterate, self.problem.coordinates)
-        linear = self._copy()
         pairs = [r.about(insert) for r in self._equations]
-        linear.equations = tuple(e for e, _ in pairs)
-        linear.__dict__["forms"] = tuple(form for _, form in pairs)
-        linear.conditions = _stated(self.problem.conditions, self._conditions, insert)
-        linear.further = _stated(self.problem.further, self._further, insert)
-        return linear
+        return self.problem.rewritten(
+            equations=tuple(e for e, _ in pairs),
+            forms=tuple(form for _, form in pairs),
+            conditions=_stated(self.problem.conditions, self._conditions, insert),
+            further=_stated(self.problem.further, self._further, insert),
+        )
 
     def forced(self, iterate: Iterate, force: Forcing) -> Problem:
         """Return the linear problem for what a change of the data makes of an iterate.
@@ -182,29 +181,25 @@ class Tangent:
         with G what stands in `force` for each residual.
         """
         insert = _Insertion(iterate, self.problem.coordinates)
-        linear = self._copy()
         pairs = [r.forced(insert, g) for r, g in zip(self._equations, force.equations, strict=True)]
-        linear.equations = tuple(e for e, _ in pairs)
-        linear.__dict__["forms"] = tuple(form for _, form in pairs)
-        linear.conditions = tuple(
+        conditions = tuple(
             replace(c, residuals=_forced(read, g, insert))
             for c, read, g in zip(
                 self.problem.conditions, self._conditions, force.conditions, strict=True
             )
         )
-        linear.further = tuple(
+        further = tuple(
             replace(c, residuals=_forced(read, g, insert), **dict[str, Any](words))
             for c, read, (g, words) in zip(
                 self.problem.further, self._further, force.further, strict=True
             )
         )
-        return linear
-
-    def _copy(self) -> Problem:
-        linear = copy(self.problem)
-        for name in ("forms", "is_linear", "is_singular"):
-            linear.__dict__.pop(name, None)
-        return linear
+        return self.problem.rewritten(
+            equations=tuple(e for e, _ in pairs),
+            forms=tuple(form for _, form in pairs),
+            conditions=conditions,
+            further=further,
+        )
 
 
 def _forced(

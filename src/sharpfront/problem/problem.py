@@ -56,6 +56,19 @@ from sharpfront.problem.initial import (
     velocity_name,
 )
 
+# What a problem is made of once it is read.
+_READ = (
+    "domain",
+    "parameters",
+    "time",
+    "symbols",
+    "equations",
+    "conditions",
+    "further",
+    "jumps",
+    "initial",
+)
+
 
 class Problem:
     """A differential equation on a domain with conditions on its boundary.
@@ -184,6 +197,16 @@ class Problem:
                 "residuals alone; replace statements of the one it was made from."
             )
         return Problem(**(stated | changes))
+
+    def rewritten(self, **read: Any) -> Problem:
+        """Return a problem of which some is not as stated: symbols, time, equations, conditions.
+
+        What is given is what the constructor would have read, under the names of attributes.
+        """
+        out = object.__new__(Problem)
+        out.__dict__.update({name: self.__dict__[name] for name in _READ} | read)
+        out._frozen = True
+        return out
 
     @cached_property
     def _on_axis(self) -> bool:

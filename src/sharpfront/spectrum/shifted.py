@@ -11,7 +11,6 @@ Complex numbers become pairs: every unknown is two functions, and every equation
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import reduce
 
@@ -119,18 +118,8 @@ def _at_value(problem: Problem, value: float) -> Problem:
         Condition(tuple(substitute(r, number) for r in c.residuals), c.part)
         for c in problem.conditions
     ]
-    return _restated(problem, [substitute(e, number) for e in problem.equations], conditions)
-
-
-def _restated(
-    problem: Problem, equations: Sequence[Expression], conditions: Sequence[Condition]
-) -> Problem:
-    """Return a problem with other equations and conditions on the same domain."""
-    out = copy(problem)
-    for name in ("forms", "is_linear", "is_singular", "parameters_left"):
-        out.__dict__.pop(name, None)
-    out.equations, out.conditions = tuple(equations), tuple(conditions)
-    return out
+    equations = tuple(substitute(e, number) for e in problem.equations)
+    return problem.rewritten(equations=equations, conditions=tuple(conditions))
 
 
 def _in_pairs(statement: SpectralProblem, shift: complex) -> Problem:
@@ -140,11 +129,12 @@ def _in_pairs(statement: SpectralProblem, shift: complex) -> Problem:
     def both(forms: Sequence[SpectralForm]) -> tuple[Expression, ...]:
         return tuple(_sum(terms, problem.coordinates) for terms in _rows(forms, factors, True))
 
-    conditions = [Condition(both(forms), part) for part, forms in statement.conditions]
-    out = _restated(problem, both(statement.equations), conditions)
-    names = [name + part for part in (REAL, IMAG) for name in problem.unknowns]
-    out.symbols = Symbols(tuple(names), problem.coordinates)
-    return out
+    names = tuple(name + part for part in (REAL, IMAG) for name in problem.unknowns)
+    return problem.rewritten(
+        symbols=Symbols(names, problem.coordinates),
+        equations=both(statement.equations),
+        conditions=tuple(Condition(both(forms), part) for part, forms in statement.conditions),
+    )
 
 
 def _sum(terms: Sequence[Term], coordinates: tuple[str, ...]) -> Expression:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -103,24 +102,25 @@ class Tangents:
     def problem(self, rate: float) -> Problem:
         """Return the stationary problem with a real rate, and the source -1 everywhere."""
         problem, system = self.system.problem, self.system
-        out = copy(problem)
-        for cached in ("forms", "is_linear", "is_singular", "parameters_left"):
-            out.__dict__.pop(cached, None)
-        out.symbols = Symbols(system.unknowns, system.space)
-        out.time = None
         both = zip(system.equations, self._factors, strict=True)
-        out.equations = tuple(self._summed(r, factors, rate) for r, factors in both)
+        equations = tuple(self._summed(r, factors, rate) for r, factors in both)
         count = len(problem.conditions)
-        out.conditions = tuple(
+        conditions = tuple(
             Condition(self._conditions(own), c.part)
             for own, c in zip(system.conditions, problem.conditions, strict=False)
         )
         points = [c for c in problem.further if isinstance(c, PointCondition)]
-        out.further = tuple(
+        further = tuple(
             replace(c, residuals=self._conditions(own))
             for own, c in zip(system.conditions[count:], points, strict=True)
         )
-        return out
+        return problem.rewritten(
+            symbols=Symbols(system.unknowns, system.space),
+            time=None,
+            equations=equations,
+            conditions=conditions,
+            further=further,
+        )
 
     def _conditions(self, residuals: Sequence[Residual]) -> tuple[Expression, ...]:
         return tuple(
