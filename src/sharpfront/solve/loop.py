@@ -6,6 +6,7 @@ Patches, Newton's method and time are loaded when a problem needs them.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -339,10 +340,14 @@ def _solution(problem: Problem, tol: float, steps: list[Step], state: State) -> 
     step = next(s for s in steps if s.assessment.approximation is answer.approximation)
     if finished.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:
         finished = step.outcome
+    estimate = answer.estimate
+    if finished.kind is OutcomeKind.ILL_POSED:
+        # There is no solution from which this one could be far.
+        estimate = replace(estimate, value=math.inf)
     return Solution(
         answer.approximation,
         problem.domain,
-        answer.estimate,
+        estimate,
         finished,
         tol,
         tuple(s.record for s in steps),

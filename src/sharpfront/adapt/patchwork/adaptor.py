@@ -17,6 +17,7 @@ import numpy as np
 
 from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels, unlowered
 from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt.excess import given_at_outflow, unbalanced
 from sharpfront.adapt.patchwork.bands import banded
 from sharpfront.adapt.patchwork.certify import (
     MEANING,
@@ -79,6 +80,10 @@ LOOSER = (1.0, 10.0, 100.0)
 _UNBALANCED = (
     "No function satisfies the equations and all conditions: more functions leave as much of them, "
     "{:.1e}."
+)
+_OUTFLOW = (
+    "Characteristics leave the domain on {}, where conditions are given too: unless these repeat "
+    "what flows in, no function satisfies both. Leave them out."
 )
 _BALANCE = "Where only slopes are given on the boundary, sources and slopes must balance."
 
@@ -207,6 +212,8 @@ class Patches:
             return ended(state, OutcomeKind.NEAR_SINGULAR)
         if found.reached <= tolerance_of(state, found.approximation):
             return _trusted(state)
+        if state.idle == 1 and (told := unbalanced(state.problem)):
+            return replace(state, finished=told)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return self._given_up(state)
         certificate = assessment.certificate
@@ -255,6 +262,8 @@ class Patches:
             end = floor(reached, value, tried, longest)
         else:
             end = unlowered(reached, value, tried, dimension, best.roughest)
+        if leaving := given_at_outflow(state.problem):
+            end = replace(end, remedy=_OUTFLOW.format(", ".join(leaving)))
         return replace(state, finished=end)
 
     def refined(self, state: PatchState, approximation: Approximation) -> PatchState:
