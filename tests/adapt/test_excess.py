@@ -25,18 +25,67 @@ def test_value_and_slope_together_are_one_too_many(shape, tol):
     )
     solution = sf.solve(problem, tol=tol)
     assert solution.outcome.kind == "ill-posed" and solution.error_estimate == np.inf
-    assert f"2 were given on {both}" in str(solution.outcome)
+    assert f"2 were given on {both}" in str(solution.outcome), solution.outcome
 
 
-def test_plates_take_two_conditions_and_no_three():
-    def bent(u, x, y):
-        return sf.laplacian(sf.laplacian(u)) - 1
+@pytest.mark.parametrize("tol", [1e-1, 1e-3])
+def test_systems_have_no_room_for_more_conditions_than_half_their_order(tol):
+    box = SHAPES["box"]
+    pair = sf.Problem(
+        box,
+        lambda u, v, x, y: (sf.laplacian(u) - v, sf.laplacian(v) + u - 1),
+        boundary=lambda u, v, x, y: (u, v, u.dn),
+    )
+    flow = sf.Problem(
+        box,
+        lambda u, v, p, x, y: (
+            -sf.laplacian(u) + p.dx,
+            -sf.laplacian(v) + p.dy,
+            u.dx + v.dy,
+        ),
+        boundary=lambda u, v, p, x, y: (u - y, v, p - x),
+    )
+    plate = sf.Problem(
+        box,
+        lambda u, x, y: sf.laplacian(sf.laplacian(u)) - 1000,
+        boundary=lambda u, x, y: (u, u.dn, u.dx.dn),
+    )
+    for problem in (pair, flow, plate):
+        solution = sf.solve(problem, tol=tol, max_kernels=8000)
+        assert not solution.converged, problem
+        assert solution.error_estimate >= 1
+
+
+def test_more_conditions_than_needed_may_agree():
+    def exact(x, y):
+        return np.sin(x + 2 * y)
 
     box = SHAPES["box"]
-    held = sf.Problem(box, bent, boundary=lambda u, x, y: (u, u.dn))
-    assert sf.solve(held, tol=1e-2).converged
-    more = held.replace(left=lambda u, x, y: (u, u.dn, u.dxx))
-    assert "3 were given on left" in str(sf.solve(more, tol=1e-2).outcome)
+    both = sf.Problem(
+        box,
+        lambda u, x, y: -sf.laplacian(u) - 5 * exact(x, y),
+        boundary=lambda u, x, y: (u - exact(x, y), (u - exact(x, y)).dn),
+    )
+    flow = sf.Problem(
+        box,
+        lambda u, v, p, x, y: (-sf.laplacian(u) + p.dx, -sf.laplacian(v) + p.dy, u.dx + v.dy),
+        boundary=lambda u, v, p, x, y: (u - y, v, p - 1),
+    )
+    for problem in (both, flow):
+        assert sf.solve(problem, tol=1e-3).converged
+
+
+@pytest.mark.parametrize(("x", "y", "value"), [(0.5, 0.5, 3.0), (0.2, 0.9, -0.3)])
+def test_a_value_inside_is_one_too_many_where_the_boundary_gives_all(x, y, value):
+    problem = sf.Problem(
+        SHAPES["box"],
+        lambda u, x, y: -sf.laplacian(u) - 1,
+        boundary=lambda u, x, y: u,
+        conditions=sf.at((x, y), lambda u, x, y: u - value),
+    )
+    solution = sf.solve(problem, tol=0.1)
+    assert solution.outcome.kind == "ill-posed"
+    assert "further ones were given inside" in str(solution.outcome)
 
 
 def test_waves_start_from_a_value_and_a_rate():

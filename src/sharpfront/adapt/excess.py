@@ -1,13 +1,15 @@
-"""What is stated once too often: conditions beyond those that an equation has room for.
+"""What is stated once too often: conditions beyond those that equations have room for.
 
 Least squares find something for any number of rows. Where conditions contradict each other it is a
-compromise, which more functions need not change by much, so that its estimate may be small.
+compromise, which more functions need not change by much, so that comparisons say it is accurate.
+What rows leave tells: it does not fall with more functions.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from sharpfront.adapt.freedom import left_free
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.errors import Outcome, OutcomeKind
@@ -15,9 +17,12 @@ from sharpfront.problem import Problem
 from sharpfront.rows.values import FormValues, form_at
 
 # Points inside and on each part of the boundary, and directions, that are looked at.
-INSIDE, BESIDE, DIRECTIONS = 100, 400, 64
+INSIDE, BESIDE, DIRECTIONS = 20, 400, 24
 FEW = 100
-# Of its largest size a symbol that is nowhere smaller than this share vanishes in no direction.
+# Waves so many times shorter than the domain tell the order of equations together, once twice as
+# short ones agree: lower terms are small beside the highest.
+SHORT = (1e6, 1e9, 1e12)
+# Of its largest size a determinant that is nowhere smaller than this vanishes in no direction.
 ELLIPTIC = 1e-6
 # Sources and slopes that differ by more than this share of their sizes do not balance, once sums
 # over so many points agree with sums over half of them to a tenth of it.
@@ -27,23 +32,57 @@ MOST = 40_000
 ROUNDING = 1e-12
 
 
-def overstated(problem: Problem) -> Outcome | None:
-    """Return what one elliptic equation of a plane or of space is given too much of."""
-    if len(problem.unknowns) > 1 or problem.domain.dimension not in (2, 3):
-        return None
-    (form,) = problem.forms
-    if form.order not in (2, 4) or problem.is_singular or not _is_elliptic(problem, form):
-        return None
-    room = form.order // 2
-    for condition in problem.conditions:
-        if len(condition.residuals) > room:
-            detail = (
-                f"The equation is elliptic of order {form.order}, which has room for "
-                f"{room} condition{'s' if room > 1 else ''} on each part of the boundary; "
-                f"{len(condition.residuals)} were given on {condition.part}."
-            )
-            advice = f"Leave {len(condition.residuals) - room} of those on {condition.part} out."
-            return Outcome(OutcomeKind.ILL_POSED, detail, advice)
+def crowded(problem: Problem) -> str:
+    """Return in words which conditions are more than elliptic equations have room for.
+
+    A plate may be held up at points; in equations of order two a point is nothing.
+    """
+    if problem.domain.dimension not in (2, 3) or problem.is_singular:
+        return ""
+    room = _room(problem)
+    if room is None:
+        return ""
+    for c in problem.conditions:
+        if len(c.residuals) > room:
+            each = f"{room} condition{'' if room == 1 else 's'} on each part of the boundary"
+            return f"{each}; {len(c.residuals)} were given on {c.part}"
+    full = {c.part for c in problem.conditions if len(c.residuals) == room}
+    whole = full == set(problem.domain.parts) and not any(problem.domain.periodic_axes)
+    alone = len(problem.unknowns) == room == 1 and problem.further and whole
+    if alone and left_free(problem.rewritten(further=())) is None:
+        return "conditions on the boundary only; further ones were given inside"
+    return ""
+
+
+def _room(problem: Problem) -> int | None:
+    """Return how many conditions elliptic equations take on each part; None if they are not.
+
+    Half the order of the determinant of their symbol.
+    """
+    d = problem.domain.dimension
+    points = problem.domain.sample(INSIDE)
+    ways = np.random.default_rng(0).normal(size=(DIRECTIONS, d))
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    forms = [form_at(f, problem.coordinates, points) for f in problem.forms]
+    names = list(problem.unknowns)
+
+    def sizes(factor: float) -> FloatArray:
+        symbol = np.zeros((INSIDE, DIRECTIONS, len(names), len(names)), dtype=complex)
+        waves = 1j * factor / float(np.ptp(problem.domain.bounds, axis=0).max()) * ways
+        for i, form in enumerate(forms):
+            for term, c in zip(form.terms, form.coefficients, strict=True):
+                powers = np.prod(waves ** np.array(term.orders), axis=1)
+                symbol[:, :, i, names.index(term.unknown)] += np.outer(c, powers)
+        return np.asarray(np.abs(np.linalg.det(symbol)))
+
+    for short in SHORT:
+        one, two = sizes(short), sizes(2 * short)
+        if not np.all(one > ELLIPTIC * one.max(axis=1, keepdims=True)):
+            return None
+        orders = np.log2(two / one)
+        order = round(float(orders.mean()))
+        if np.abs(orders - order).max() < 1e-3:
+            return order // 2 if order > 0 and order % 2 == 0 else None
     return None
 
 
@@ -97,20 +136,6 @@ def _slopes(form: FormValues) -> FloatArray:
     pairs = zip(form.terms, form.coefficients, strict=True)
     first = [np.outer(c, term.orders) for term, c in pairs if sum(term.orders) == 1]
     return np.asarray(sum(first), dtype=float)
-
-
-def _is_elliptic(problem: Problem, form: LinearForm) -> bool:
-    """Tell whether the derivatives of highest order vanish in no direction, anywhere."""
-    d = problem.domain.dimension
-    found = form_at(form, problem.coordinates, problem.domain.sample(INSIDE))
-    ways = np.random.default_rng(0).normal(size=(DIRECTIONS, d))
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-    symbol = np.zeros((INSIDE, DIRECTIONS))
-    for term, c in zip(found.terms, found.coefficients, strict=True):
-        if sum(term.orders) == form.order:
-            symbol += np.outer(c, np.prod(ways ** np.array(term.orders), axis=1))
-    symbol = symbol * np.sign(symbol[:, :1])
-    return bool(np.all(symbol > ELLIPTIC * np.abs(symbol).max(axis=1, keepdims=True)))
 
 
 def _balance(problem: Problem, form: LinearForm, count: int) -> tuple[float, float, float] | None:

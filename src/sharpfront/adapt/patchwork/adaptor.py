@@ -17,7 +17,7 @@ import numpy as np
 
 from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels, unlowered
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.excess import given_at_outflow, unbalanced
+from sharpfront.adapt.excess import crowded, given_at_outflow, unbalanced
 from sharpfront.adapt.patchwork.bands import banded
 from sharpfront.adapt.patchwork.certify import (
     MEANING,
@@ -212,7 +212,7 @@ class Patches:
             return ended(state, OutcomeKind.NEAR_SINGULAR)
         if found.reached <= tolerance_of(state, found.approximation):
             return _trusted(state)
-        if state.idle == 1 and (told := unbalanced(state.problem)):
+        if state.idle == 1 and (told := _contradicted(state)):
             return replace(state, finished=told)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return self._given_up(state)
@@ -362,6 +362,20 @@ def _trusted(state: PatchState) -> PatchState:
     where = ", ".join(f"{x:.4g}" for x in place)
     words = f" Near ({where}) formulas have something so narrow that no patch sees it."
     return replace(end, finished=replace(end.finished, detail=end.finished.detail + words))
+
+
+def _contradicted(state: PatchState) -> Outcome | None:
+    """Return which conditions contradict each other, if that is why an estimate does not fall."""
+    found, words = state.answer.certificate, crowded(state.problem)
+    if not words:
+        return unbalanced(state.problem)
+    assert found is not None
+    if found.contradiction < 1.0:
+        return None
+    detail = (
+        f"The equations are elliptic and have room for {words}, and they contradict each other."
+    )
+    return Outcome(OutcomeKind.ILL_POSED, detail, "Leave out what is too much.")
 
 
 def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:

@@ -23,6 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sharpfront.adapt.excess import crowded
 from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.corners import CornerChanges
 from sharpfront.adapt.patchwork.cuts import Cell, Flags
@@ -81,7 +82,8 @@ class Certificate:
     singular: float  # tails on patches where weights do not fall geometrically
     amplification: float  # what noise of size one grows to
     vertices: float = 0.0  # with patches cut towards the points where interfaces end or cross
-    # What equations and integral conditions leave, if it does not fall with more functions.
+    # What equations and conditions leave that may contradict them, if it does not fall with more
+    # functions.
     contradiction: float = 0.0
     # The largest change beside places at which the solution jumps, which the others leave out.
     beside: float = 0.0
@@ -159,7 +161,7 @@ class Certifier:
         cut = 0.0
         if norm > NEGLIGIBLE * tol:
             cut = self._at_vertices(cells, _Change(approximation, self.rows.unknowns, scales))
-        against = self._contradiction([c.patch for c in cells], finer, scales)
+        against = self._contradiction([c.patch for c in cells], finer, scales, tol)
         beside = 0.0
         if not away.all():
             # Beside a jump an error is no less than all of the solution.
@@ -174,14 +176,20 @@ class Certifier:
         )
 
     def _contradiction(
-        self, patches: Sequence[Patch], finer: Sequence[Patch], scales: Sequence[float]
+        self,
+        patches: Sequence[Patch],
+        finer: Sequence[Patch],
+        scales: Sequence[float],
+        tol: float,
     ) -> float:
         """Return what rows leave on patches if no more functions make it smaller, in units of u.
 
         With slopes all round and an integral of u, sources and slopes must balance. If they do not
-        the best compromise is smooth, and no comparison of solutions tells.
+        the best compromise is smooth, and no comparison of solutions tells. Of one between more
+        conditions than there is room for nobody knows how far it is from anything: it counts one.
         """
-        if not self.rows.integrals.forms:
+        excess = bool(crowded(self.rows.problem))
+        if not (self.rows.integrals.forms or excess):
             return 0.0
         left, after = (
             self.method.factor(patch_system(self.rows, self.tiling, p))[1].residual_norm
@@ -189,7 +197,8 @@ class Certifier:
         )
         if after <= UNFALLEN * left:
             return 0.0
-        return after / lightest(finer, self.rows.order) / max(scales)
+        found = after / lightest(finer, self.rows.order) / max(scales)
+        return max(1.0, found) if excess and found > NEGLIGIBLE * tol else found
 
     def _at_vertices(self, cells: Sequence[Cell], change: _Change) -> float:
         """Return what patches cut towards the points where interfaces end or cross change."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sharpfront.adapt.corners import contradiction
-from sharpfront.adapt.excess import overstated
 from sharpfront.adapt.freedom import left_free
 from sharpfront.adapt.patchwork.start import has_edges
 from sharpfront.adapt.patchwork.tiling import tiling_of
@@ -76,11 +75,11 @@ def _order(problem: Problem) -> int:
 
 
 def lacking(problem: Problem, tol: float) -> Outcome | None:
-    """Return what a linear problem lacks or has too much of, if its statement tells.
+    """Return what a linear problem lacks, if that is plain from its statement.
 
     Where conditions disagree at corners in the plane, all is well elsewhere (`jumps`).
     """
-    missing = left_open(problem) or left_free(problem) or overstated(problem)
+    missing = left_open(problem) or left_free(problem)
     return missing if problem.domain.dimension == 2 else missing or _contradiction(problem, tol)
 
 
