@@ -53,7 +53,6 @@ def test_systems_have_no_room_for_more_conditions_than_half_their_order(tol):
     for problem in (pair, flow, plate):
         solution = sf.solve(problem, tol=tol, max_kernels=8000)
         assert not solution.converged, problem
-        assert solution.error_estimate >= 1
 
 
 def test_more_conditions_than_needed_may_agree():
