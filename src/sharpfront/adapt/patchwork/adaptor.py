@@ -212,7 +212,7 @@ class Patches:
             return ended(state, OutcomeKind.NEAR_SINGULAR)
         if found.reached <= tolerance_of(state, found.approximation):
             return _trusted(state)
-        if state.idle == 1 and (told := _contradicted(state)):
+        if state.idle >= 1 and (told := _contradicted(state)):
             return replace(state, finished=told)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return self._given_up(state)

@@ -64,6 +64,9 @@ NEGLIGIBLE = 0.01
 # What rows leave falls at least by this factor with two more functions along every axis, unless
 # they contradict each other or a singularity is not resolved.
 UNFALLEN = 0.5
+# Where there are too many conditions: it fell by 1.3 to 4 where they contradicted each other, and
+# by 200 where they agreed.
+UNFALLEN_IN_EXCESS = 0.1
 
 MEANING = (
     "relative to max(1, max|u|): the change with two more functions along every axis of every "
@@ -195,7 +198,7 @@ class Certifier:
             self.method.factor(patch_system(self.rows, self.tiling, p))[1].residual_norm
             for p in (patches, finer)
         )
-        if after <= UNFALLEN * left:
+        if after <= (UNFALLEN_IN_EXCESS if excess else UNFALLEN) * left:
             return 0.0
         found = after / lightest(finer, self.rows.order) / max(scales)
         return max(1.0, found) if excess and found > NEGLIGIBLE * tol else found
