@@ -143,3 +143,16 @@ def test_conditions_where_characteristics_leave_are_named():
     solution = sf.solve(problem, tol=1e-2, max_kernels=3000)
     assert not solution.converged
     assert "leave the domain on right, top" in str(solution.outcome)
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-4])
+def test_systems_on_an_interval_take_as_many_conditions_as_their_order(tol):
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, v, x: (u.dxx - v, v.dxx + u - 1),
+        boundary=lambda u, v, x: (u, v),
+    )
+    assert sf.solve(problem, tol=tol).converged
+    solution = sf.solve(problem.replace(left=lambda u, v, x: (u, v, u.dx)), tol=tol)
+    assert solution.outcome.kind == "ill-posed"
+    assert "4 conditions together; 5 were given" in str(solution.outcome)

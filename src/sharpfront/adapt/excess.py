@@ -37,11 +37,15 @@ def crowded(problem: Problem) -> str:
 
     A plate may be held up at points; in equations of order two a point is nothing.
     """
-    if problem.domain.dimension not in (2, 3) or problem.is_singular:
+    if problem.domain.dimension > 3 or problem.is_singular:
         return ""
-    room = _room(problem)
-    if room is None:
+    order = _order(problem)
+    if problem.domain.dimension == 1 and order is not None:
+        given = sum(len(c.residuals) for c in (*problem.conditions, *problem.further))
+        return f"{order} conditions together; {given} were given" if given > order else ""
+    if not order or order % 2:
         return ""
+    room = order // 2
     for c in problem.conditions:
         if len(c.residuals) > room:
             each = f"{room} condition{'' if room == 1 else 's'} on each part of the boundary"
@@ -54,10 +58,10 @@ def crowded(problem: Problem) -> str:
     return ""
 
 
-def _room(problem: Problem) -> int | None:
-    """Return how many conditions elliptic equations take on each part; None if they are not.
+def _order(problem: Problem) -> int | None:
+    """Return the order of elliptic equations together, that of the determinant of their symbol.
 
-    Half the order of the determinant of their symbol.
+    None if they are not elliptic.
     """
     d = problem.domain.dimension
     points = problem.domain.sample(INSIDE)
@@ -82,7 +86,7 @@ def _room(problem: Problem) -> int | None:
         orders = np.log2(two / one)
         order = round(float(orders.mean()))
         if np.abs(orders - order).max() < 1e-3:
-            return order // 2 if order > 0 and order % 2 == 0 else None
+            return order
     return None
 
 

@@ -372,9 +372,7 @@ def _contradicted(state: PatchState) -> Outcome | None:
     assert found is not None
     if found.contradiction < 1.0:
         return None
-    detail = (
-        f"The equations are elliptic and have room for {words}, and they contradict each other."
-    )
+    detail = f"The equations have room for {words}, and they contradict each other."
     return Outcome(OutcomeKind.ILL_POSED, detail, "Leave out what is too much.")
 
 
