@@ -1,5 +1,6 @@
 """Runs that are interrupted, stopped and resumed: the same bits as in one go."""
 
+import pickle
 from functools import lru_cache
 
 import numpy as np
@@ -173,3 +174,18 @@ def test_errors_of_the_user_pass_through():
 
     with pytest.raises(ValueError, match="mine"):
         sf.solve(heat(), tol=TOL, on_step=broken)
+
+
+@pytest.mark.parametrize("rate", ["u_t", "u_tt"])
+def test_a_solution_that_travelled_is_resumed(rate):
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        f"{rate} - 0.1*u_xx + u**3 = 0",
+        boundary="u = 0",
+        initial="sin(pi*x)" if rate == "u_t" else {"u": "sin(pi*x)", "u_t": "0"},
+        time=(0, 1),
+    )
+    cut = sf.solve(problem, tol=TOL, on_step=stopping(2))
+    there = pickle.loads(pickle.dumps(cut))
+    assert set(there.checkpoint) == set(cut.checkpoint)
+    assert same(sf.solve(problem, tol=TOL, resume=there), sf.solve(problem, tol=TOL))

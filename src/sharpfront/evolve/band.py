@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -44,43 +44,42 @@ class Layout:
         self.high = 2 * self.below + self.above + 1
         self.shape = (tables.points, elements, unknowns, tables.size, unknowns)
         # Flat positions of blocks on a ring; elsewhere they are a view of the band.
-        self.scatter: Index | None = None
+        self._scatter: Index | None = None
         if ring:
             flat = self.high * self.columns[:, None] + self.below + self.above + apart
             flat = flat.reshape(elements, tables.points, unknowns, -1)
-            self.scatter = flat.transpose(1, 0, 2, 3).ravel()
+            self._scatter = flat.transpose(1, 0, 2, 3).ravel()
+        self._ends: dict[tuple[int, int], Index] = {}
 
-    @lru_cache(maxsize=4)  # noqa: B019 - layouts are made once and kept
     def of_end(self, side: int, count: int) -> Index:
         """Return the flat positions of all rows of an end, (rows * size * K,)."""
-        rows = range(count) if side == 0 else range(self.size - count, self.size)
-        return self.at_end(rows, -side).ravel()
+        if (side, count) not in self._ends:
+            rows = range(count) if side == 0 else range(self.size - count, self.size)
+            self._ends[side, count] = self.at_end(rows, -side).ravel()
+        return self._ends[side, count]
 
-    def bands(self, blocks: Any, ends: Mapping[int, Any] | None = None) -> Any:
-        """Return flat bands (n, size) of blocks (n, q, N, K, size, K) and ends (n, rows, size, K).
+    def blocks(self, bands: FloatArray) -> FloatArray:
+        """Return room for the blocks of flat bands (n, size): (n, q, N, K, size, K).
 
-        Blocks are by Gauss point before element, ends by their side.
+        By Gauss point, element, equation, function and unknown. It is a view of the bands, for rows
+        of all elements go on evenly, but not on a ring: there blocks are put by `settle`.
         """
-        out = np.zeros((len(blocks), self.high * self.size), dtype=blocks.dtype)
-        if self.scatter is not None:
-            out[:, self.scatter] = blocks.reshape(len(blocks), -1)
-        else:
-            self._inside(out)[:] = blocks
-        for side, own in (ends or {}).items():
-            out[:, self.of_end(side, own.shape[1])] = own.reshape(len(blocks), -1)
-        return out
-
-    def _inside(self, bands: Any) -> Any:
-        """Return the blocks in flat bands as a view, for rows of all elements go on evenly."""
+        if self._scatter is not None:
+            return np.zeros((len(bands), *self.shape))
         q, _, k, _, _ = self.shape
-        item, down, right = bands.itemsize, bands.itemsize, bands.itemsize * (self.high - 1)
+        item, right = bands.itemsize, bands.itemsize * (self.high - 1)
         return np.ndarray(
             (len(bands), *self.shape),
             bands.dtype,
             buffer=bands,
             offset=item * (self.below + self.above + self.left),
-            strides=(bands.strides[0], down * k, item * self.high * q * k, down, right * k, right),
+            strides=(bands.strides[0], item * k, item * self.high * q * k, item, right * k, right),
         )
+
+    def settle(self, blocks: FloatArray, bands: FloatArray) -> None:
+        """Put blocks into the flat bands, if they are not there."""
+        if self._scatter is not None:
+            bands[:, self._scatter] = blocks.reshape(len(bands), -1)
 
     def matrix(self, flat: FloatArray) -> FloatArray:
         """Return a flat band as LAPACK wants it; several, (n, size), one behind the other."""

@@ -111,23 +111,24 @@ def _told_jumps(f: Function, places: Sequence[float]) -> list[Break]:
     return found
 
 
-def needles_of(f: Function, low: float, high: float) -> list[float]:
-    """Return the places where a function has a spike that few points of the look see."""
-    x = np.linspace(low, high, LOOK)
-    u = f(x)
-    middle = np.median(np.stack([u[:-4], u[1:-3], u[3:-1], u[4:]]), axis=0)
+def needles_of(x: FloatArray, u: FloatArray) -> list[float]:
+    """Return the places where values at points of the look have a spike that few of them see."""
+    one, two, three, four = u[:-4], u[1:-3], u[3:-1], u[4:]
+    # The mean of the two in the middle of four.
+    lower = np.maximum(np.minimum(one, two), np.minimum(three, four))
+    middle = 0.5 * (lower + np.minimum(np.maximum(one, two), np.maximum(three, four)))
     spread = float(np.ptp(u))
     lone = np.abs(u[2:-2] - middle) > LONE * spread if spread > 0 else np.zeros(0, dtype=bool)
     return [float(v) for v in x[2:-2][lone][:20]]
 
 
-def unseen_of(f: Function, low: float, high: float, told: FloatArray) -> list[float]:
+def unseen_of(f: Function, x: FloatArray, u: FloatArray, told: FloatArray) -> list[float]:
     """Return those of some places at which a function is not what points of the look say.
 
     A formula tells of the top of any hump; hints belong where the look would miss it.
     """
-    over, spread = (high - low) / (LOOK - 1), float(np.ptp(f(np.linspace(low, high, LOOK))))
-    aside = 0.5 * (f(np.maximum(told - over, low)) + f(np.minimum(told + over, high)))
+    over, spread = x[1] - x[0], float(np.ptp(u))
+    aside = 0.5 * (f(np.maximum(told - over, x[0])) + f(np.minimum(told + over, x[-1])))
     here = f(told)
     gap, noise = np.abs(here - aside), 4.0 * ROUNDING * np.abs(here)
     return [float(x) for x in told[gap > np.maximum(LONE * spread, noise)]]
@@ -263,7 +264,9 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         widths = _apart(breaks, [_width(b, tol * size, length) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
         tops = foci(graph, *ends) if graph is not None else np.zeros(0)
-        needles = (*needles_of(plain, *ends[1:]), *unseen_of(plain, *ends[1:], tops))
+        x = np.linspace(system.low, system.high, LOOK)
+        u = plain(x)
+        needles = (*needles_of(x, u), *unseen_of(plain, x, u, tops))
         found.append(replace(plain, breaks=pairs, needles=needles))
         jumps = [(b, w) for b, w in pairs if abs(b.jump) > 0.1 * tol * size]
         words += [f"{name} jumps at x = {b.x:.6g} and was rounded over {w:.1e}" for b, w in jumps]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,26 +47,43 @@ class Way(Marched):
         )
 
 
-def packed_way(way: Way, system: TimeSystem) -> dict[str, Any]:
-    """Return the state of both runs as words and arrays."""
-    unknowns = system.problem.unknowns
-    pair = way.pair
-    return {
-        "problem": fingerprint(system.problem, pair.fine.t),
-        "share": way.share,
-        "number": way.number,
-        "notes": list(way.notes),
-        "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
-        "t": pair.fine.t,
-        "coarse": _packed(pair.coarse),
-        "fine": _packed(pair.fine),
-        "steps": [_packed_step(s) for s in pair.steps],
-        "rates": {
-            name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
-            for i, name in enumerate(system.names)
-            if name not in unknowns
-        },
-    }
+class Packed(Mapping[str, Any]):
+    """The state of both runs as words and arrays, made when it is looked at."""
+
+    def __init__(self, way: Way, system: TimeSystem) -> None:
+        self._way, self._system = way, system
+
+    @cached_property
+    def _words(self) -> dict[str, Any]:
+        way, pair, system = self._way, self._way.pair, self._system
+        return {
+            "problem": fingerprint(system.problem, pair.fine.t),
+            "share": way.share,
+            "number": way.number,
+            "notes": list(way.notes),
+            "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
+            "t": pair.fine.t,
+            "coarse": _packed(pair.coarse),
+            "fine": _packed(pair.fine),
+            "steps": [_packed_step(s) for s in pair.steps],
+            "rates": {
+                name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
+                for i, name in enumerate(system.names)
+                if name not in system.problem.unknowns
+            },
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        return self._words[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (self._words,)
 
 
 def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from sharpfront.evolve.discrete import Discrete, Leaves, Rows
 from sharpfront.evolve.ends import End
 from sharpfront.pieces.frame import Frame
 
-# Factors of derivatives by equation and unknown, (q, N, orders) each.
+# Factors of derivatives by equation and unknown, (orders, q, N) each.
 _Factors = dict[tuple[int, int], FloatArray]
 
 
@@ -28,7 +27,7 @@ class Moments:
     @cached_property
     def stretch(self) -> FloatArray:
         """How fast elements become longer, (N,)."""
-        return self.frame.lengths[1]
+        return np.asarray(self.frame.lengths[1])
 
     @cached_property
     def d(self) -> FloatArray:
@@ -76,26 +75,6 @@ class Moments:
         return all(e.fixed is not None and len(e.fixed.matrix) == 1 for e in self.ends)
 
 
-class Tangents(NamedTuple):
-    """Factors of rates or of levels in rows: blocks (q, N, K, size, K), and ends by their side."""
-
-    inside: FloatArray
-    ends: dict[int, FloatArray]
-
-    def plus(self, other: Tangents, share: FloatArray) -> Tangents:
-        """Return others added to these times shares, one for each of a new first axis."""
-        return Tangents(
-            _plus(self.inside, other.inside, share),
-            {side: _plus(own, other.ends[side], share) for side, own in self.ends.items()},
-        )
-
-
-def _plus(one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
-    found = np.multiply.outer(share, one)
-    found += other
-    return found
-
-
 class Fields:
     """The unknowns at Gauss points, from coefficients and rates at moments, (S, n, K) each.
 
@@ -106,27 +85,24 @@ class Fields:
         self.moments, self.coefficients, self.moved = moments, levels, rates
         frame, discrete = moments.frame, moments.discrete
         tables = frame.tables.inside(discrete.levels)
-        q, size = tables.shape[1:]
-        shape = (levels.shape[2], size, len(levels), frame.elements)
+        (orders, q, size), (count, _, k) = tables.shape, levels.shape
         self._own, self._moving = self._gathered()
-        self._scaled, self._spare = np.empty((2, *shape))
-        self._flat = self._scaled.reshape(shape[0], size, -1)
+        self._scaled, self._spare = np.empty((2, k, size, count, frame.elements))
         # Derivatives along x, of the unknowns and of their rates: (K, orders, q, S, N).
-        self.levels = np.empty((shape[0], len(tables), q, *shape[2:]))
-        self.rates = np.empty((shape[0], discrete.mixed + 1, *self.levels.shape[2:]))
-        # Both with moments and elements as one, and tables for them.
-        self._fields = [f.reshape(*f.shape[:3], -1) for f in (self.levels, self.rates)]
-        self._products = [f.reshape(shape[0], f.shape[1] * q, -1) for f in self._fields]
+        self.levels = np.empty((k, orders, q, count, frame.elements))
+        self.rates = np.empty((k, discrete.mixed + 1, q, count, frame.elements))
+        # Tables, and what their products with coefficients are: fields with axes as one.
         flat = tables.reshape(-1, size)
         self._tables = flat, flat[: (discrete.mixed + 1) * q]
-        self._over = moments.over.reshape(len(tables), 1, -1)
-        if not moments.still:
-            v = np.repeat(frame.positions[1][:, None], len(levels), axis=1)
-            self._v, self._spare_rate = v.reshape(q, -1), np.empty_like(self._fields[1])
+        self._flat = self._scaled.reshape(k, size, -1)
+        self._products = (
+            self.levels.reshape(k, len(flat), -1),
+            self.rates.reshape(k, len(self._tables[1]), -1),
+        )
         # What equations and conditions leave, (S, size), and the part inside, (K, q, S, N).
-        self.left = np.empty((len(levels), moments.layout.size))
+        self.left = np.empty((count, moments.layout.size))
         first, last = moments.layout.left, moments.layout.size - len(discrete.sides[1])
-        inner = self.left[:, first:last].reshape(len(levels), frame.elements, q, -1)
+        inner = self.left[:, first:last].reshape(count, frame.elements, q, -1)
         self._inner = inner.transpose(3, 2, 0, 1)
         self.stale = True
 
@@ -139,39 +115,32 @@ class Fields:
     def _update(self) -> None:
         """Take the coefficients as they are now."""
         self.stale = False
-        moments, scaled = self.moments, self._scaled
+        moments, scaled, over = self.moments, self._scaled, self.moments.over
         if moments.frame.ring:
             self._own, self._moving = self._gathered()
         np.multiply(self._own, moments.d, out=scaled)
         np.matmul(self._tables[0], self._flat, out=self._products[0])
-        slopes = self._fields[0][:, 1:]
-        np.multiply(slopes, self._over[1:], out=slopes)
+        slopes, m = self.levels[:, 1:], moments.discrete.mixed
+        np.multiply(slopes, over[1:, None], out=slopes)
         np.multiply(self._moving, moments.d, out=scaled)
         if not moments.still:
             np.multiply(self._own, moments.d_rate, out=self._spare)
             np.add(scaled, self._spare, out=scaled)
         np.matmul(self._tables[1], self._flat, out=self._products[1])
-        if moments.discrete.mixed:
-            self._fields[1][:, 1:] *= self._over[1 : moments.discrete.mixed + 1]
-        if not moments.still:
-            self._carried()
-
-    def _carried(self) -> None:
-        """Make rates in a frame at rest of those in the moving one.
-
-        d^k/dx^k u_t = d^k/dx^k U_t - v d^(k+1) u - k v_x d^k u.
-        """
-        moments, (levels, rates) = self.moments, self._fields
-        m = moments.discrete.mixed
-        np.multiply(self._v, levels[:, 1 : m + 2], out=self._spare_rate)
-        np.subtract(rates, self._spare_rate, out=rates)
+        if m:
+            self.rates[:, 1:] *= over[1 : m + 1, None]
+        if moments.still:
+            return
+        # Rates in a frame at rest: d^k/dx^k u_t = d^k/dx^k U_t - v d^(k+1) u - k v_x d^k u.
+        v = moments.frame.positions[1][:, None]
+        np.subtract(self.rates, v * self.levels[:, 1 : m + 2], out=self.rates)
         for k in range(1, m + 1):
-            self.rates[:, k] -= k * moments.stretch * moments.over[1] * self.levels[:, k]
+            self.rates[:, k] -= k * moments.stretch * over[1] * self.levels[:, k]
 
     @cached_property
     def _leaves(self) -> Leaves:
         """The leaves at the Gauss points: views of the fields, without place and time."""
-        return self.moments.discrete.leaves({}, *self._fields)
+        return self.moments.discrete.leaves({}, self.levels, self.rates)
 
     def leaves(self, rows: Rows) -> Leaves:
         """Return the leaves of rows at the Gauss points."""
@@ -197,38 +166,30 @@ class Fields:
             )
         return out
 
-    def tangents(self, i: int) -> tuple[Tangents, Tangents]:
-        """Return d residual / d rates and / d levels at a moment."""
+    def bands(self, i: int) -> tuple[FloatArray, FloatArray]:
+        """Return d residual / d rates and / d levels at a moment, as flat bands."""
         if self.stale:
             self._update()
-        moments = self.moments
-        tables, k = moments.frame.tables, moments.discrete.unknowns
-        shape = (tables.points, moments.layout.elements, k, tables.size, k)
-        mass, stiff = np.zeros((2, *shape)) if k > 1 else np.empty((2, *shape))
+        moments, lay = self.moments, self.moments.layout
+        bands = np.zeros((2, lay.high * lay.size))
+        mass, stiff = blocks = lay.blocks(bands)
         of_rates, of_levels = self._factors(i)
-        across, at = tables.across(moments.discrete.levels), 0 if moments.still else i
+        across, at = moments.frame.tables.across(moments.discrete.levels), 0 if moments.still else i
         d, d_rate = moments.d[:, at].T, moments.d_rate[:, at].T
-        # Sums over derivatives at each Gauss point, (q, N, orders) with (q, orders, size).
+        # Sums over derivatives at each Gauss point.
         for (row, unknown), factors in of_levels.items():
-            np.multiply(factors @ across, d, out=stiff[:, :, row, :, unknown])
+            summed = factors.transpose(1, 2, 0) @ across
+            np.multiply(summed, d, out=stiff[:, :, row, :, unknown])
         for (row, unknown), factors in of_rates.items():
-            held = factors @ across[:, : factors.shape[2]]
+            held = factors.transpose(1, 2, 0) @ across[:, : len(factors)]
             np.multiply(held, d, out=mass[:, :, row, :, unknown])
             if not moments.still:
                 stiff[:, :, row, :, unknown] += held * d_rate
-        both = self.coefficients, self.moved
-        ends = [(end.side, *end.tangents(*both, i)) for end in moments.ends]
-        return (
-            Tangents(mass, {side: own for side, own, _ in ends}),
-            Tangents(stiff, {side: own for side, _, own in ends}),
-        )
-
-    def bands(self, i: int) -> tuple[FloatArray, FloatArray]:
-        """Return the same as flat bands."""
-        lay, one = self.moments.layout, np.ones(1)
-        mass, stiff = self.tangents(i)
-        nothing = mass.plus(mass, -one)
-        return lay.bands(*mass.plus(nothing, one))[0], lay.bands(*stiff.plus(nothing, one))[0]
+        lay.settle(blocks, bands)
+        for end in moments.ends:
+            own = end.tangents(self.coefficients, self.moved, i)
+            bands[:, lay.of_end(end.side, len(end.own))] = own
+        return bands[0], bands[1]
 
     def _factors(self, i: int) -> tuple[_Factors, _Factors]:
         """Return factors of derivatives of rates and of levels at a moment.
@@ -245,16 +206,16 @@ class Fields:
             own = c.reshape(shape) * over[space] if space else c.reshape(shape)
             plain = of_levels.get((row, unknown))
             if plain is None:
-                plain = of_levels[row, unknown] = np.zeros((*shape, len(over)))
+                plain = of_levels[row, unknown] = np.zeros((len(over), *shape))
             if not time:
-                plain[..., space] += own
+                plain[space] += own
                 continue
-            rates = of_rates.setdefault((row, unknown), np.zeros((*shape, self.rates.shape[1])))
-            rates[..., space] += own
+            rates = of_rates.setdefault((row, unknown), np.zeros((self.rates.shape[1], *shape)))
+            rates[space] += own
             if v is not None:
-                plain[..., space + 1] -= own * v
+                plain[space + 1] -= own * v
                 if space:
-                    plain[..., space] -= space * (moments.stretch * over[1]) * own
+                    plain[space] -= space * (moments.stretch * over[1]) * own
         return of_rates, of_levels
 
     def _coefficients(self, i: int) -> FloatArray:

@@ -93,17 +93,15 @@ class End:
             return np.asarray(own @ fixed.matrix[0].T + fixed.given)
         return np.asarray((fixed.matrix @ own[..., None])[..., 0] + fixed.given)
 
-    def tangents(
-        self, levels: FloatArray, rates: FloatArray, i: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the factors of rates and of levels at a moment, (rows, size, K) each."""
+    def tangents(self, levels: FloatArray, rates: FloatArray, i: int) -> FloatArray:
+        """Return the factors of rates and of levels at a moment, (2, rows * size * K)."""
         moments = self.moments
-        shape = (len(self.own), moments.frame.tables.size, moments.discrete.unknowns)
-        mass = np.zeros(shape)
+        shape = (2, len(self.own), moments.frame.tables.size, moments.discrete.unknowns)
+        mass, stiff = out = np.zeros(shape)
         if self.fixed is not None:
             matrix = self.fixed.matrix
-            return mass, matrix[min(i, len(matrix) - 1)].reshape(shape)
-        stiff = np.zeros(shape)
+            stiff[:] = matrix[min(i, len(matrix) - 1)].reshape(shape[1:])
+            return out.reshape(2, -1)
         values, carried = self._tables
         leaves = self.leaves(levels, rates)
         found = self.own.tangents.run(leaves, len(moments.t))[:, i]
@@ -113,4 +111,4 @@ class End:
                 stiff[row, :, unknown] += c * carried[i, space]
             else:
                 stiff[row, :, unknown] += c * values[i, space]
-        return mass, stiff
+        return out.reshape(2, -1)

@@ -37,8 +37,10 @@ def units(
     neighbour does not fall faster than by some factor, so that it must not be long there. The
     equations are looked at at moments from the present on.
     """
+    plain = np.empty((frame.elements, len(scale)))
+    plain[:] = scale
     if not discrete.reacts:
-        return np.tile(scale, (frame.elements, 1)), None
+        return plain, None
     own = frame.local(values)
     local = np.tensordot(frame.tables.middle, own, 1).T
     x = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
@@ -48,7 +50,7 @@ def units(
     ends = np.concatenate([times[:1], 0.5 * (moments[1:] + moments[:-1]), times[1:]])
     exponent = np.diff(ends) @ each
     if not np.any(exponent > 0.1):
-        return np.tile(scale, (frame.elements, 1)), None
+        return plain, None
     size = np.abs(np.tensordot(frame.tables.inside(0)[0], own, 1)).max(axis=0).T / scale
     grown = np.exp(-np.minimum(exponent, LARGE))[:, None]
     with np.errstate(divide="ignore"):

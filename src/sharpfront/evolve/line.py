@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import TIME, Coordinate, ordered
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.begin import begun
-from sharpfront.evolve.checkpoint import Kept, Way, packed_way, resumed
+from sharpfront.evolve.checkpoint import Kept, Packed, Way, resumed
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.ending import StuckError, finished, returned, stopped
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
@@ -23,13 +23,14 @@ from sharpfront.evolve.marched import STRICTER, TIGHTEST
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.narrow import Watch
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
-from sharpfront.evolve.run import Run, State, stage_rates
+from sharpfront.evolve.run import Run, State, end_rates
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
+from sharpfront.mixture import Mixture
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
@@ -61,20 +62,26 @@ class Course:
     pins: FloatArray
     looks: tuple[bool, bool]
 
-    def run(self, share: float, more: int, stride: float) -> Run:
-        """Return a run of a share of the tolerance with more Gauss points than the fewest."""
-        settings, order = Settings(), self.system.continuity
-        tables = reference(order, max(settings.points, order + 2) + more)
-        most = (self.kernels - order) // tables.points
-        system = self.system
-        mesher = Mesher(tables, system.periodic, self.pins, most, settings, system.layers)
-        discrete = Discrete(self.system, tables)
+    @cached_property
+    def _discretes(self) -> tuple[Discrete, Discrete]:
+        """What both runs of a pair are made of: with the fewest Gauss points, and with one more."""
+        order = self.system.continuity
+        fewest = max(Settings().points, order + 2)
+        low, high = (Discrete(self.system, reference(order, fewest + more)) for more in (0, 1))
+        return low, high
+
+    def _run(self, discrete: Discrete, share: float, stride: float) -> Run:
+        """Return a run of a share of the tolerance."""
+        tables, system = discrete.tables, self.system
+        most = (self.kernels - tables.order) // tables.points
+        mesher = Mesher(tables, system.periodic, self.pins, most, Settings(), system.layers)
         tol = max(share * self.tol, TIGHTEST)
         return Run(discrete, mesher, tol, self.agenda, self.watches, self.looks, stride)
 
     def runs(self, share: float) -> tuple[Run, Run]:
         """Return both runs of a pair."""
-        return self.run(share, 0, STRIDE), self.run(share * STRICTER, 1, 1.0)
+        low, high = self._discretes
+        return self._run(low, share, STRIDE), self._run(high, share * STRICTER, 1.0)
 
 
 def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
@@ -170,8 +177,6 @@ def _with_step(course: Course, way: Way, step: Compared) -> Way:
     stated = len(course.system.problem.unknowns)
     size = float(np.abs(taken.values[-1, :: slab.frame.tables.points, :stated]).max())
     mark = Mark(slab.start, slab.stop, size)
-    end = slab.at(slab.stop)
-    rates = stage_rates(taken.values, slab.dt)[-1]
     record = TimeStep(
         len(way.records),
         slab.stop,
@@ -180,7 +185,7 @@ def _with_step(course: Course, way: Way, step: Compared) -> Way:
         step.error,
         step.iterations,
         step.seconds,
-        partial(fronts_of, end, taken.values[-1], rates, course.components),
+        partial(_fronts, slab, taken.values, course.components),
     )
     words = tuple(f"at t = {slab.start:.3g} {words}" for words in taken.words)
     new = replace(
@@ -193,6 +198,12 @@ def _with_step(course: Course, way: Way, step: Compared) -> Way:
     )
     trusted = new.part(course.tol).last == len(new.records)
     return replace(new, good=step.after) if trusted else new
+
+
+def _fronts(slab: Slab, values: FloatArray, components: int) -> tuple[Mixture | None, FloatArray]:
+    """Return the fronts at the end of a step, and their speeds."""
+    rates = end_rates(values, slab.dt)
+    return fronts_of(slab.at(slab.stop), values[-1], rates, components)
 
 
 def _solution(problem: Problem, course: Course, way: Way) -> Solution:
@@ -218,7 +229,7 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
         way.records,
         way.figures(tol),
         problem,
-        checkpoint=packed_way(way, system) if way.pair.fine.t == reached else None,
+        checkpoint=Packed(way, system) if way.pair.fine.t == reached else None,
     )
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.begin import CHANGE, begun
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined, seeing, tended
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
-from sharpfront.evolve.run import Run, State, Taken, stage_rates
+from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.stages import guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
@@ -43,7 +44,7 @@ def steps(run: Run, state: State) -> Iterator[Taken]:
             state, words = _restarted(run, state)
         taken = _step(run, state)
         state = taken.after
-        yield replace(taken, words=tuple(words))
+        yield replace(taken, words=tuple(words)) if words else taken
 
 
 def _restarted(run: Run, state: State) -> tuple[State, list[str]]:
@@ -77,9 +78,8 @@ def _step(run: Run, state: State) -> Taken:
         if tried.taken is None:
             state = replace(state, dt=tried.dt, careful=tried.careful)
             continue
-        end = tried.taken.after
-        unit, rough = measured(run, end.frame, end.values, end.scale, end.t)
-        end = replace(end, unit=unit)
+        taken, rough = tried.taken
+        end = taken.after
         worst = float(run.mesher.left_out(end.frame.nodes, rough).max())
         if worst > run.in_space and meshes < MESHES:
             meshes += 1
@@ -91,7 +91,7 @@ def _step(run: Run, state: State) -> Taken:
         if worst > run.in_space:
             raise StuckError("no mesh resolves the step", OutcomeKind.KERNEL_LIMIT)
         after = tended(run, end, rough, worst)
-        return replace(tried.taken, after=after, iterations=iterations)
+        return replace(taken, after=after, iterations=iterations)
 
 
 def _tried(run: Run, state: State, dt: float) -> _Tried:
@@ -101,7 +101,7 @@ def _tried(run: Run, state: State, dt: float) -> _Tried:
     worst = float(((v[:-1] - v[1:]) / h).max())
     if worst * dt > 1.0 - run.settings.shrink:
         dt = (1.0 - run.settings.shrink) / worst
-    frame = replace(state.frame, velocities=v)
+    frame = state.frame.moving(v)
     step = Step(run.discrete, frame, state.t, dt, guessed(state, dt))
     unit = state.unit
     if unit is None:
@@ -116,31 +116,33 @@ def _tried(run: Run, state: State, dt: float) -> _Tried:
         factor = min(max(SAFE * late ** (-1.0 / (STAGES + 1)), SHRINK), 0.8)
         return _Tried(None, dt * factor, state.careful, solved.iterations)
     factor = _factor(run, state, dt, late)
-    values = step.values
-    sizes = np.abs(values[1:, run.at_nodes]).max(axis=(0, 1))
-    factor = min(factor, 1.0) if state.careful > 0 else factor
-    stop = run.agenda.settled(state.t + dt, run.span[1])
+    return _Tried(_taken(run, state, step, factor, late), dt, 0, solved.iterations)
+
+
+def _taken(
+    run: Run, state: State, step: Step, factor: float, late: float
+) -> tuple[Taken, FloatArray]:
+    """Return a step that may stand in time, and how rough its end is."""
+    values, dt, at_nodes = step.values, step.dt, step.values[:, run.at_nodes]
+    scale = np.maximum(state.scale, np.abs(at_nodes[1:]).max(axis=(0, 1)))
+    stop, frame = run.agenda.settled(state.t + dt, run.span[1]), step.frame.at(dt)
+    unit, rough = measured(run, frame, values[-1], scale, stop)
     after = State(
         stop,
-        frame.at(dt),
+        frame,
         values[-1],
-        stage_rates(values, dt)[-1],
-        dt * factor,
-        np.maximum(state.scale, sizes),
+        end_rates(values, dt),
+        dt * (min(factor, 1.0) if state.careful > 0 else factor),
+        scale,
         (values, dt),
         max(0, state.careful - 1),
         late,
+        unit=unit,
     )
     stated = len(run.system.problem.unknowns)
-    at_nodes = values[:, run.at_nodes, :stated] / after.scale[:stated]
-    taken = Taken(
-        Slab(state.t, stop, frame),
-        values,
-        after,
-        between=left_out(at_nodes),
-        first=state.before is None,
-    )
-    return _Tried(taken, dt, 0, solved.iterations)
+    between = left_out(at_nodes[:, :, :stated] / scale[:stated])
+    slab, first = Slab(state.t, stop, step.frame), state.before is None
+    return Taken(slab, values, after, between=between, first=first), rough
 
 
 def _factor(run: Run, state: State, dt: float, late: float) -> float:
@@ -158,9 +160,9 @@ def _factor(run: Run, state: State, dt: float, late: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """A step if it may stand in time, else the length to try next."""
+    """A step, and how rough its end is, if it may stand in time, else the length to try next."""
 
-    taken: Taken | None
+    taken: tuple[Taken, FloatArray] | None
     dt: float
     careful: int
     iterations: int

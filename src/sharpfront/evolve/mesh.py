@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import lapack
@@ -45,31 +46,23 @@ class Mesher:
 
     def interpolant(self, nodes: FloatArray, of: Function) -> FloatArray:
         """Return coefficients (n, K) of the functions through values at Gauss points and ends."""
-        frame, m = self.frame(nodes), self.tables.order
-        left = 0 if self.ring else (m + 1) // 2
-        lay = layout_of(
-            self.tables, frame.elements, 1, left, self.ring, full=m > 2 and not self.ring
-        )
-        blocks = self.tables.inside(0)[0][:, None] * frame.scales[0].T
-        band = lay.bands(blocks[None, :, :, None, :, None])[0]
-        places, rows, h = [], [], np.diff(nodes)
-        between = 0.5 * (self.tables.gauss[1:] + self.tables.gauss[:-1])
-        for side, count in () if self.ring else ((0, left), (1, m - left)):
-            # The end itself, and places between Gauss points beside it.
-            s = np.concatenate([[0.0], between[: count - 1]])[:count]
-            s = 1.0 - s if side else s
-            own = list(range(count)) if side == 0 else list(range(lay.size - count, lay.size))
-            table = self.tables.table(s, 0) * frame.scales[0, :, -side]
-            band[lay.at_end(own, -side).ravel()] = table.ravel()
-            places.append(nodes[-2 * side] + s * h[-side] if side else nodes[0] + s * h[0])
-            rows += own
-        inner = frame.positions[0].T.ravel()
-        values = of(np.concatenate([inner, *places]))
-        right = np.empty((lay.size, values.shape[1]))
-        right[left : left + inner.size] = values[: inner.size]
-        right[rows] = values[inner.size :]
-        placed = lay.placed(right.T).T
-        found, info = lapack.dgbsv(lay.below, lay.above, lay.matrix(band), placed)[2:]
+        frame, tables = self.frame(nodes), self.tables
+        scales, h = frame.scales[0], frame.lengths[0]
+        left = 0 if self.ring else (tables.order + 1) // 2
+        full = tables.order > 2 and not self.ring
+        lay = layout_of(tables, frame.elements, 1, left, self.ring, full=full)
+        bands = np.zeros((1, lay.high * lay.size))
+        blocks = lay.blocks(bands)
+        np.multiply(tables.inside(0)[0][:, None], scales.T, out=blocks[0, :, :, 0, :, 0])
+        lay.settle(blocks, bands)
+        x = [frame.positions[0].T.ravel()]
+        if not self.ring:
+            (first, begin), (last, end) = _beside_ends(tables, left)
+            bands[0, lay.of_end(0, len(first))] = (begin * scales[:, 0]).ravel()
+            bands[0, lay.of_end(1, len(last))] = (end * scales[:, -1]).ravel()
+            x = [nodes[0] + first * h[0], *x, nodes[-2] + last * h[-1]]
+        right = lay.placed(of(np.concatenate(x)).T).T
+        found, info = lapack.dgbsv(lay.below, lay.above, lay.matrix(bands), right, True, True)[2:]
         if info:
             raise np.linalg.LinAlgError("No function of the mesh has these values.")
         return lay.taken(found.T).T
@@ -82,11 +75,12 @@ class Mesher:
         It is taken from the jumps of the p-th derivative, but not across a pin. Noise below a
         share of tol is left alone: errors of waves stay and go about, and no mesh resolves them.
         """
-        h, p, local = frame.lengths[0], self.tables.degree, frame.local(values)
-        flat = local.reshape(len(local), -1)
-        top = (self.tables.highest @ flat).reshape(local.shape[1:]) / h**p
-        apart = 0.5 * (h[1:] + h[:-1])
-        jumps = np.abs(top[:, 1:] - top[:, :-1]) / apart
+        h, local = frame.lengths[0], frame.local(values)
+        found = self.tables.tail @ local.reshape(len(local), -1)
+        found = found.reshape(-1, *local.shape[1:])
+        top = found[0] / h**self.tables.degree
+        jumps = np.abs(top[:, 1:] - top[:, :-1])
+        jumps /= 0.5 * (h[1:] + h[:-1])
         if len(self.pins):
             jumps[:, np.isin(frame.nodes[1:-1], self.pins)] = 0.0
         rough = np.empty_like(top)
@@ -97,7 +91,7 @@ class Mesher:
             rough[:, 0] = np.maximum(jumps[:, 0], round_)
             rough[:, -1] = np.maximum(jumps[:, -1], round_)
         rough /= unit.T
-        size = np.abs(self.tables.legendre[-4:] @ flat).reshape(4, *top.shape)
+        size = np.abs(found[1:])
         last, before = size[2] + size[3], size[0] + size[1]
         rough[(last > FLAT * before) & (last < QUIET * tol * unit.T)] = 0.0
         return np.asarray(rough.max(axis=0))
@@ -109,27 +103,34 @@ class Mesher:
 
     def left_out(self, nodes: FloatArray, rough: FloatArray) -> FloatArray:
         """Return the estimated error of each element, by the leading term of collocation."""
-        return self.tables.leading * rough * np.diff(nodes) ** (self.tables.degree + 1)
+        return self.tables.leading * rough * (nodes[1:] - nodes[:-1]) ** (self.tables.degree + 1)
 
     def density(self, nodes: FloatArray, rough: FloatArray) -> FloatArray:
         """Return how many nodes per length are wanted, up to a factor, smoothed, (N,)."""
-        density = rough ** (1.0 / (self.tables.degree + 1))
+        padded = np.empty(len(rough) + 2)
+        density = padded[1:-1]
+        np.power(rough, 1.0 / (self.tables.degree + 1), out=density)
         for _ in range(2):
-            first, last = (density[-1:], density[:1]) if self.ring else (density[:1], density[-1:])
-            padded = np.concatenate([first, density, last])
-            density = 0.25 * (padded[:-2] + 2 * padded[1:-1] + padded[2:])
-        mean = float(density @ np.diff(nodes)) / (nodes[-1] - nodes[0])
-        return np.asarray(density + EVEN * mean + 1e-300)
+            ends = (density[-1], density[0]) if self.ring else (density[0], density[-1])
+            padded[0], padded[-1] = ends
+            density[:] = 0.25 * (padded[:-2] + padded[2:]) + 0.5 * density
+        mean = float(density @ (nodes[1:] - nodes[:-1])) / (nodes[-1] - nodes[0])
+        return np.asarray(density + (EVEN * mean + 1e-300))
 
     def wanted(self, nodes: FloatArray, rough: FloatArray, allowed: float) -> FloatArray:
-        """Return how many elements per length leave out no more than the aim, (N,)."""
+        """Return how long elements may be that leave out no more than the aim, (N,)."""
         power = 1.0 / (self.tables.degree + 1)
         factor = (self.tables.leading / (self.settings.aim * allowed)) ** power
-        return np.asarray(self.density(nodes, rough) * factor)
+        even = 1.0 / (self.density(nodes, rough) * factor)
+        # What is rough by itself, beside what is smooth, is not smoothed away.
+        longest = (ENOUGH * allowed / (self.tables.leading * rough + 1e-300)) ** power
+        return np.asarray(np.minimum(even, longest))
 
     def fewest(self, nodes: FloatArray, rough: FloatArray, allowed: float) -> float:
-        """Return how many nodes a new mesh has at least: what is graded has more."""
-        return float(self.wanted(nodes, rough, allowed) @ np.diff(nodes))
+        """Return how many elements a new mesh has at least: inside long ones it is graded more."""
+        middles = 0.5 * (nodes[1:] + nodes[:-1])
+        lengths = _lipschitz(middles, self.wanted(nodes, rough, allowed))
+        return float(((nodes[1:] - nodes[:-1]) / lengths).sum())
 
     def mesh(
         self, nodes: FloatArray, rough: FloatArray, allowed: float, least: int = 0, most: int = 0
@@ -139,11 +140,7 @@ class Mesher:
         `rough` is what `roughness` returns, `allowed` what an element may leave out; there are
         bounds of their number beside those of the march.
         """
-        power = 1.0 / (self.tables.degree + 1)
-        density = self.wanted(nodes, rough, allowed)
-        # What is rough by itself, beside what is smooth, is not smoothed away.
-        longest = (ENOUGH * allowed / (self.tables.leading * rough + 1e-300)) ** power
-        x, upto = graded(nodes, np.minimum(1.0 / density, longest))
+        x, upto = graded(nodes, self.wanted(nodes, rough, allowed))
         # A wish for more than there may be is told by one too many.
         top = min(most or self.most + 1, self.most + 1)
         count = int(min(max(np.ceil(upto[-1]), self.settings.fewest, least), top))
@@ -161,6 +158,17 @@ class Mesher:
             else:
                 nodes[nearest] = pin
         return nodes
+
+
+@lru_cache(maxsize=32)
+def _beside_ends(tables: Reference, left: int) -> list[tuple[FloatArray, FloatArray]]:
+    """Return places at which functions are held at both ends, so many on the left, and tables.
+
+    They are the end itself and places between Gauss points beside it.
+    """
+    between = 0.5 * (tables.gauss[1:] + tables.gauss[:-1])
+    first, last = (np.append(0.0, between[: n - 1])[:n] for n in (left, tables.order - left))
+    return [(s, tables.table(s, 0)) for s in (first, 1.0 - last)]
 
 
 def graded(nodes: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.growth import units
 from sharpfront.evolve.narrow import attentive
 from sharpfront.evolve.rates import first_rates
-from sharpfront.evolve.run import Run, State, stage_rates
+from sharpfront.evolve.run import Run, State, end_rates
 from sharpfront.pieces.frame import Frame
 
 # A mesh is placed anew where an element leaves more than this share of what it may, or where this
@@ -43,8 +43,10 @@ def nodal(run: Run, unit: FloatArray) -> FloatArray:
     """Return the smaller unit of the elements beside each node."""
     if run.mesher.ring:
         return np.minimum(unit, np.roll(unit, 1, axis=0))
-    both = np.concatenate([unit[:1], unit]), np.concatenate([unit, unit[-1:]])
-    return np.asarray(np.minimum(*both))
+    out = np.empty((len(unit) + 1, unit.shape[1]))
+    out[0], out[1:] = unit[0], unit
+    np.minimum(out[:-1], unit, out=out[:-1])
+    return out
 
 
 def allowed(run: Run, nodes: FloatArray) -> FloatArray:
@@ -82,7 +84,7 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
         rates = first_rates(run.discrete, frame, parts[0], state.t)
         return replace(state, frame=frame, values=parts[0], rates=rates, unit=None)
     before = (parts[1:], state.before[1])
-    rates = stage_rates(*before)[-1]
+    rates = end_rates(*before)
     velocities_ = np.interp(nodes, old.nodes, old.velocities)
     frame = run.mesher.frame(nodes, velocities_)
     return replace(state, frame=frame, values=parts[0], rates=rates, before=before, unit=None)

@@ -20,7 +20,7 @@ from sharpfront.pieces.slabs import Slab
 # The share of a step that the first run takes where it is not errors that hold steps short.
 STRIDE = 0.6
 # Places in an element and moments in a step at which the runs are compared.
-PLACES, MOMENTS = (0.0, 0.35, 0.7, 1.0), (0.28, 0.62, 1.0)
+_PLACES, MOMENTS = np.array([[0.0], [0.35], [0.7], [1.0]]), (0.28, 0.62, 1.0)
 # Further moments of a first step.
 SOON = (0.004, 0.02, 0.08)
 
@@ -77,20 +77,20 @@ def _difference(taken: Taken, others: list[Taken], stated: int) -> float:
     t = _moments(slab, stops, taken.first)
     later = t - slab.start
     nodes = frame.nodes + later[:, None] * frame.velocities
-    places = np.array(PLACES)[:, None]
-    x = nodes[:, None, :-1] + (nodes[:, 1:] - nodes[:, :-1])[:, None] * places
+    x = nodes[:, None, :-1] + (nodes[:, 1:] - nodes[:, :-1])[:, None] * _PLACES
     if not frame.ring:
-        x = np.clip(x, frame.nodes[0], frame.nodes[-1])
-    own = frame.gathered(taken.coefficients(t)) * frame.scales_over(later)[0, :, None]
-    mine = frame.tables.table(places[:, 0], 0) @ own.reshape(len(own), -1)
-    # Unknowns, moments, places, elements.
-    mine = mine.reshape(-1, *own.shape[1:]).transpose(1, 2, 0, 3)
-    which = np.searchsorted(stops, t)
-    unit, worst = taken.after.scale[:stated], 0.0
-    for i in np.unique(which):
-        here = which == i
-        apart = mine[:stated, here] - others[i].over(x[here], t[here])[:stated]
-        worst = max(worst, float((np.abs(apart).max(axis=(1, 2, 3)) / unit).max()))
+        np.clip(x, frame.nodes[0], frame.nodes[-1], out=x)
+    own = taken.local(t, later)
+    # Places, unknowns, moments, elements.
+    mine = frame.tables.table(_PLACES[:, 0], 0) @ own.reshape(len(own), -1)
+    mine = mine.reshape(-1, *own.shape[1:])[:, :stated]
+    unit, worst, first = taken.after.scale[:stated], 0.0, 0
+    for other, last in zip(others, np.searchsorted(t, stops, "right").tolist(), strict=True):
+        if first < last:
+            here = slice(first, last)
+            apart = mine[:, :, here] - other.over(x[here], t[here])[:, :stated]
+            size = np.abs(apart, out=apart).max(axis=(0, 2, 3))
+            worst, first = max(worst, float((size / unit).max())), last
     return worst
 
 

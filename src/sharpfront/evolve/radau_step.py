@@ -68,13 +68,14 @@ class Step:
     def factored(self) -> Factors:
         """Return the factors for the eigenvalues of Radau's matrix, about the middle stage."""
         lay = self.layout
-        mass, stiff = self.fields.tangents(len(self.values) // 2)
-        real, *pairs = diagonal().values / self.dt
-        one = mass.plus(stiff, np.array([real.real]))
-        every = mass.plus(stiff, np.array(pairs))
-        return Factors(
-            lay.factored(lay.matrix(lay.bands(*one))), lay.factored(lay.matrix(lay.bands(*every)))
-        )
+        mass, stiff = self.fields.bands(len(self.values) // 2)
+        values = diagonal().values / self.dt
+        pairs = np.multiply.outer(values[1:], mass)
+        pairs += stiff
+        # What the pairs need no longer is written over.
+        mass *= values[0].real
+        mass += stiff
+        return Factors(lay.factored(lay.matrix(mass)), lay.factored(lay.matrix(pairs)))
 
     def change(self, factors: Factors, residual: FloatArray, out: FloatArray) -> None:
         """Write the change of all stages that Newton's method makes, (STAGES, size)."""

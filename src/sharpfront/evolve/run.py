@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,20 +63,20 @@ class Taken:
         """Return the coefficients at moments of it, (len(t), n, K)."""
         return combined(interpolation((t - self.slab.start) / self.slab.dt), self.values)
 
+    def local(self, t: FloatArray, later: FloatArray) -> FloatArray:
+        """Return the coefficients by element at moments, since the start too, (size, K, S, N)."""
+        frame = self.slab.frame
+        return frame.gathered(self.coefficients(t)) * frame.scales_over(later)[0, :, None]
+
     def over(self, x: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the unknowns at positions (S, ...) of moments (S,), (K, S, ...)."""
+        """Return the unknowns at positions (S, P, n) of moments (S,), (P, K, S, n)."""
         frame, later = self.slab.frame, t - self.slab.start
         nodes = frame.nodes + later[:, None] * frame.velocities
-        places = x.reshape(len(t), -1)
-        if frame.ring:
-            places = nodes[:, :1] + np.mod(places - nodes[:, :1], frame.nodes[-1] - frame.nodes[0])
-        found = [np.searchsorted(n[1:-1], p, "right") for n, p in zip(nodes, places, strict=True)]
-        e, row = np.stack(found), np.arange(len(t))[:, None]
-        s = (places - nodes[row, e]) / (nodes[row, e + 1] - nodes[row, e])
-        local = frame.gathered(self.coefficients(t)) * frame.scales_over(later)[0, :, None]
-        table = frame.tables.table(s.ravel(), 0).T.reshape(-1, 1, *s.shape)
-        own = local.reshape(*local.shape[:2], -1).take(row * frame.elements + e, 2)
-        return np.asarray((table * own).sum(axis=0).reshape(-1, *x.shape))
+        e, s = frame.located(nodes, x.reshape(len(t), -1))
+        local = self.local(t, later)
+        own = local.reshape(*local.shape[:2], -1)
+        found = frame.tables.sums(own, e.ravel(), s.ravel())
+        return found.reshape(-1, *x.shape).transpose(2, 0, 1, 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,32 +104,32 @@ class Run:
         """The tuned numbers."""
         return self.mesher.settings
 
-    @property
+    @cached_property
     def span(self) -> tuple[float, float]:
         """Start and stop."""
         span = self.system.problem.time
         assert span is not None
         return span
 
-    @property
+    @cached_property
     def in_space(self) -> float:
         """What an element may leave out."""
         return self.settings.space * self.tol
 
-    @property
+    @cached_property
     def in_time(self) -> float:
         """What the embedded formula of a step may leave."""
         return self.settings.time * float(self.tol ** ((STAGES + 1) / (2 * STAGES)))
 
-    @property
+    @cached_property
     def at_nodes(self) -> slice:
         """The numbers of the values at the nodes."""
         return slice(None, None, self.mesher.tables.points)
 
 
-def stage_rates(values: FloatArray, dt: float) -> FloatArray:
-    """Return the rates at the stages from coefficients at beginning and stages."""
-    return combined(diagonal().inverse / dt, values[1:] - values[0])
+def end_rates(values: FloatArray, dt: float) -> FloatArray:
+    """Return the rates at the end of a step from coefficients at its beginning and stages."""
+    return np.asarray(combined(diagonal().inverse[-1:] / dt, values[1:] - values[0])[0])
 
 
 def combined(shares: FloatArray, values: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -151,10 +152,14 @@ def _spread(low: float, high: float) -> FloatArray:
     They are not evenly apart: the largest value at even places of something that travels goes up
     and down as often as it passes one, and by the same amount each time.
     """
+    return np.asarray(low + (high - low) * _shares()[:, None])
+
+
+@cache
+def _shares() -> FloatArray:
     rng = np.random.default_rng(0)
     counts = (BROKEN, PLACES - BROKEN, SPREAD - PLACES)
-    parts = [(rng.permutation(n) + rng.random(n)) / n for n in counts]
-    return np.asarray(low + (high - low) * np.concatenate(parts)[:, None])
+    return np.concatenate([(rng.permutation(n) + rng.random(n)) / n for n in counts])
 
 
 def _held_at(name: str, value: float) -> Callable[[Leaf], Expression]:

@@ -89,17 +89,21 @@ def unseen(
     here = Moments(step.discrete, step.frame, step.t, every * step.dt)
     now = combined(interpolation(every), step.values)
     rates = combined(interpolation_rate(every) / step.dt, step.values)
-    lay = step.layout
-    at_ends = np.zeros((len(s), lay.size))
+    if inside:
+        residual = Fields(here, now, rates).residual()
+    else:
+        residual = np.zeros((len(every), step.layout.size))
+        for end in here.ends:
+            residual[:, end.rows] = end.residual(end.own, now, rates)
+    left = left_over(every, residual)
+    at_ends = np.zeros_like(left)
     for end in here.ends:
-        own = end.residual(end.own, now, rates)
-        at_ends[:, end.rows] = left_over(every, own)
+        at_ends[:, end.rows], left[:, end.rows] = left[:, end.rows], 0.0
     errors = _errors(step, factor, at_ends, unit).max(axis=0)
     if inside:
-        left = left_over(every, Fields(here, now, rates).residual(ends=False))
         # The real factor is that of an implicit step that is shorter by gamma.
-        forcing = left * shares(s)[:, None] / diagonal().gamma
-        errors += _errors(step, factor, forcing, unit).sum(axis=0)
+        left *= shares(s)[:, None] / diagonal().gamma
+        errors += _errors(step, factor, left, unit).sum(axis=0)
     return float(errors.max())
 
 
@@ -118,10 +122,10 @@ def left_over(s: FloatArray, values: FloatArray) -> FloatArray:
     """
     between = s[STAGES:]
     lagrange = np.vander(between, STAGES, increasing=True) @ _from_stages()
-    rest = values[STAGES:] - lagrange @ values[:STAGES]
     product = np.prod(between[:, None] - stage_nodes(), axis=1)
     own, _ = np.linalg.qr(product[:, None] * np.stack([np.ones_like(between), between], axis=1))
-    return np.asarray(rest - own @ (own.T @ rest))
+    beyond = np.eye(len(between)) - own @ own.T
+    return np.asarray(np.concatenate([-beyond @ lagrange, beyond], axis=1) @ values)
 
 
 @cache

@@ -24,56 +24,69 @@ def velocities(
     the velocities to which the rates, (n, K), belong.
     """
     tables, h = mesher.tables, frame.lengths[0]
-    inside, (d, d_rate) = tables.inside(1), frame.scales[:, :, None]
-    q, size = inside.shape[1:]
-    both = frame.gathered(np.stack([values, rates]) / scale)
-    own, moved = both[:, :, 0], both[:, :, 1] * d
-    value, slope = (inside.reshape(-1, size) @ (own * d).reshape(size, -1)).reshape(2, q, -1)
-    spread = np.ptp(value.reshape(q, -1, len(h)), axis=(0, 2)).max()
+    slope, rate, spread = _fields(frame, values, rates, scale)
     if not spread:
         return np.zeros_like(frame.nodes)
-    slope = slope.reshape(q, -1, len(h)) / h
-    if frame.moves:
-        moved += own * d_rate
-    rate = (inside[0] @ moved.reshape(size, -1)).reshape(slope.shape)
-    if frame.moves:
-        rate -= frame.positions[1][:, None] * slope
-    # Sums over the unknowns of squares and products, (3, q, N).
-    squares = np.stack([slope * slope, slope * rate, rate * rate])
-    summed = squares[:, :, 0] if squares.shape[2] == 1 else squares.sum(axis=2)
-    a, b, c = tables.weights[:, None] * (h.min() ** 2 / h) * summed
-    v = _solved(mesher, frame, a, -b, STIFF * spread**2 / h)
+    weights = tables.weights[:, None] * (h.min() ** 2 / h)
+    weighted = weights[:, None] * slope
+    # Sums over the unknowns of squares and products, (q, N).
+    a, b = (weighted * slope).sum(axis=1), (weighted * rate).sum(axis=1)
+    v = _solved(mesher, frame, a, b, STIFF * spread**2 / h)
     at = v[:-1] + (v[1:] - v[:-1]) * tables.gauss[:, None]
     # The square of rate + v slope, summed.
-    whole = float(c.sum())
-    left = whole + float((at * (2.0 * b + at * a)).sum())
+    whole = float(np.vdot(weights[:, None] * rate, rate))
+    left = whole + float(np.vdot(at, 2.0 * b + at * a))
     explains = whole > 0 and 1.0 - left / whole >= mesher.settings.gain
     return v if explains else np.zeros_like(frame.nodes)
+
+
+def _fields(
+    frame: Frame, values: FloatArray, rates: FloatArray, scale: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return slopes and rates of a frame at rest at the Gauss points, (q, K, N), and the range."""
+    inside, (d, d_rate), n = frame.tables.inside(1), frame.scales, frame.elements
+    q, size = inside.shape[1:]
+    both = np.empty((2, *values.shape))
+    np.divide(values, scale, out=both[0])
+    np.divide(rates, scale, out=both[1])
+    own = frame.gathered(both)
+    scaled = own * d[:, None, None]
+    if frame.moves:
+        scaled[:, :, 1] += own[:, :, 0] * d_rate[:, None]
+    found = inside.reshape(-1, size) @ scaled.reshape(size, -1)
+    (value, rate), slope = (
+        part.reshape(q, -1, 2, n).transpose(2, 0, 1, 3) for part in (found[:q], found[q:])
+    )
+    slope = slope[0] / frame.lengths[0]
+    if frame.moves:
+        rate -= frame.positions[1][:, None] * slope
+    spread = value.max(axis=(0, 2)) - value.min(axis=(0, 2))
+    return slope, rate, float(spread.max())
 
 
 def _solved(
     mesher: Mesher, frame: Frame, a: FloatArray, b: FloatArray, stiff: FloatArray
 ) -> FloatArray:
     """Return the piecewise linear velocity of least squares with elements' parts a, b, (q, N)."""
-    n = len(frame.nodes)
-    main, right = np.zeros(n), np.zeros(n)
-    hats = mesher.tables.hats
+    n, hats = len(frame.nodes), mesher.tables.hats
     # Of each element: with itself, with its neighbour, the neighbour's.
-    own = hats[2:] @ a + _APART * stiff
-    load = hats[:2] @ b
-    main[:-1] += own[0]
+    own, load = hats[2:] @ a + _APART * stiff, hats[:2] @ b
+    main, right, off = np.zeros(n), np.zeros(n), own[1]
+    main[:-1], right[:-1] = own[0], load[0]
     main[1:] += own[2]
-    off = own[1]
-    right[:-1] += load[0]
     right[1:] += load[1]
+    np.negative(right, out=right)
     if mesher.ring:
         return _on_ring(main, off, right)
     if len(mesher.pins):
         fixed = np.isin(frame.nodes, mesher.pins)
         main[fixed], right[fixed] = 1.0, 0.0
         off[fixed[:-1] | fixed[1:]] = 0.0
+    out = np.zeros(n)
     _, _, inner, info = lapack.dptsv(main[1:-1], off[1:-1], right[1:-1])
-    return np.zeros(n) if info else np.concatenate([[0.0], inner, [0.0]])
+    if not info:
+        out[1:-1] = inner
+    return out
 
 
 def _on_ring(main: FloatArray, off: FloatArray, right: FloatArray) -> FloatArray:

@@ -8,9 +8,11 @@ polynomials in between; q Gauss points carry the equation, so that the degree is
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial import legendre, polynomial
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 
@@ -57,10 +59,25 @@ class Reference:
     def table(self, s: FloatArray, derivative: int) -> FloatArray:
         """Return d^k/ds^k of the functions at positions, (len(s), size)."""
         coefficients = self._derived(derivative)
-        powers = np.empty((len(s), len(coefficients)))
-        powers[:, 0] = 1.0
-        powers[:, 1:] = s[:, None]
-        return np.asarray(np.multiply.accumulate(powers, axis=1, out=powers) @ coefficients)
+        powers = np.empty((len(coefficients), len(s)))
+        powers[0] = 1.0
+        for before, power in pairwise(powers):
+            np.multiply(before, s, out=power)
+        return np.asarray(powers.T @ coefficients)
+
+    def sums(
+        self, own: FloatArray, e: NDArray[np.int64], s: FloatArray, derivative: int = 0
+    ) -> FloatArray:
+        """Return d^k/ds^k of what elements hold, (K, n), at positions s in those of numbers e.
+
+        Their coefficients are (size, K, N).
+        """
+        powers = self._derived(derivative) @ own.reshape(self.size, -1)
+        *others, out = powers.reshape(-1, *own.shape[1:]).take(e, 2)
+        for power in reversed(others):
+            np.multiply(out, s, out=out)
+            np.add(out, power, out=out)
+        return np.asarray(out)
 
     @lru_cache(maxsize=16)  # noqa: B019 - references are made once and kept
     def _derived(self, derivative: int) -> FloatArray:
@@ -95,16 +112,15 @@ class Reference:
         return np.asarray(self.table(np.array([0.5]), 0)[0])
 
     @cached_property
-    def highest(self) -> FloatArray:
-        """The derivative of order `degree`, a constant on the element, (size,)."""
-        return np.asarray(self.table(np.array([0.5]), self.degree)[0])
+    def tail(self) -> FloatArray:
+        """The derivative of order `degree`, a constant, and the last four Legendre coefficients.
 
-    @cached_property
-    def legendre(self) -> FloatArray:
-        """The matrix from an element's coefficients to those in Legendre polynomials."""
+        (5, size), from the coefficients of an element.
+        """
         s = 0.5 * (1.0 - np.cos(np.pi * (np.arange(self.size) + 0.5) / self.size))
         values = legendre.legvander(2.0 * s - 1.0, self.degree)
-        return np.asarray(np.linalg.solve(values, self.table(s, 0)), dtype=float)
+        last = np.linalg.solve(values, self.table(s, 0))[-4:]
+        return np.concatenate([self.table(np.array([0.5]), self.degree), last])
 
     @cached_property
     def leading(self) -> float:

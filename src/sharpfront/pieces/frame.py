@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,76 +68,90 @@ class Frame:
         return bool(self.velocities.any())
 
     @cached_property
-    def lengths(self) -> tuple[FloatArray, FloatArray]:
-        """The lengths h of the elements, and dh/dt."""
-        nodes, velocities = self.nodes, self.velocities
-        return nodes[1:] - nodes[:-1], velocities[1:] - velocities[:-1]
+    def lengths(self) -> FloatArray:
+        """The lengths h of the elements, and dh/dt, (2, N)."""
+        both = np.array([self.nodes, self.velocities])
+        return np.asarray(both[:, 1:] - both[:, :-1])
 
     @cached_property
     def scales(self) -> FloatArray:
         """What the functions of each element are multiplied by, with its rate, (2, size, N)."""
-        return self._scaled(slice(None), 0.0, slice(None, -1), slice(1, None), rates=1)
+        h, rate = self.lengths
+        means, slopes = self._means
+        return self._scaled(h, rate, means, slopes, self._beside)
 
     def scales_at(self, e: Index, later: FloatArray) -> FloatArray:
         """Return the same for elements some time later, with two rates, (3, size, len(e))."""
-        return self._scaled(e, later, e, e + 1, rates=2)
+        (h, rate), (means, slopes) = self.lengths, self._means
+        mean, slope = means[:, e] + later * slopes[:, e], slopes[:, e]
+        beside = None if self._beside is None else self._beside[:, e]
+        return self._scaled(h[e] + later * rate[e], rate[e], mean, slope, beside, rates=2)
 
     def scales_over(self, later: FloatArray) -> FloatArray:
         """Return the same for all elements at moments, (2, size, S, N); S is 1 if nothing moves."""
         if not self.moves:
             return self.scales[:, :, None]
-        every = slice(None)
-        return self._scaled(every, later[:, None], slice(None, -1), slice(1, None), rates=1)
-
-    def _scaled(
-        self, e: Any, later: Any, first_node: Any, last_node: Any, rates: int
-    ) -> FloatArray:
-        """Return scales of elements some time later, by their nodes, with so many rates."""
         h, rate = self.lengths
         means, slopes = self._means
-        stretch = rate[e]
-        length = h[e] + later * stretch if self.moves else h[e]
+        t, slope = later[:, None], slopes[:, None]
+        beside = None if self._beside is None else self._beside[:, None]
+        return self._scaled(h + t * rate, rate, means[:, None] + t * slope, slope, beside)
+
+    def _scaled(
+        self,
+        length: FloatArray,
+        stretch: FloatArray,
+        mean: FloatArray,
+        slope: FloatArray,
+        beside: FloatArray | None,
+        rates: int = 1,
+    ) -> FloatArray:
+        """Return scales of elements with so many rates, from lengths and from means at both nodes.
+
+        The latter, their rates and what slopes are multiplied by there are (2, ...).
+        """
         out = np.zeros((rates + 1, self.tables.size, *length.shape))
         out[0] = 1.0
-        bends = self._beside
-        for i, node in enumerate((first_node, last_node)):
-            side, slope = i * self.tables.points, slopes[node]
-            mean = means[node] + later * slope if self.moves else means[node]
-            ratio = length / mean
-            first = (stretch - ratio * slope) / mean
-            if bends is not None:
-                ratio, first = ratio * bends[i][node], first * bends[i][node]
-            for j in range(1, self.tables.order):
-                out[0, side + j] = ratio**j if j > 1 else ratio
-                out[1, side + j] = j * ratio ** (j - 1) * first if j > 1 else first
-                if rates > 1:
-                    out[2, side + j] = -2.0 * j * ratio ** (j - 1) * first * slope / mean
-                if rates > 1 and j > 1:
-                    out[2, side + j] += j * (j - 1) * ratio ** (j - 2) * first**2
+        ratio = length / mean
+        first = (stretch - ratio * slope) / mean if self.moves else None
+        if beside is not None:
+            ratio, first = ratio * beside, None if first is None else first * beside
+        for j in range(1, self.tables.order):
+            # Those of both nodes.
+            which = slice(j, None, self.tables.points)
+            out[0, which] = ratio**j if j > 1 else ratio
+            if first is None:
+                continue
+            out[1, which] = j * ratio ** (j - 1) * first if j > 1 else first
+            if rates > 1:
+                out[2, which] = -2.0 * j * ratio ** (j - 1) * first * slope / mean
+            if rates > 1 and j > 1:
+                out[2, which] += j * (j - 1) * ratio ** (j - 2) * first**2
         return out
 
     @cached_property
-    def _means(self) -> tuple[FloatArray, FloatArray]:
-        """The mean lengths of the elements beside each node, and their rates."""
-        h, rate = self.lengths
-        return self.between(h), self.between(rate)
+    def _means(self) -> FloatArray:
+        """The mean lengths of the elements beside each node, and their rates.
+
+        By element: those at its first and at its last node, (2, 2, N).
+        """
+        of = self.lengths
+        out = np.empty((2, len(self.nodes)))
+        np.add(of[:, 1:], of[:, :-1], out=out[:, 1:-1])
+        first, last = of[:, 0], of[:, -1]
+        out[:, 0], out[:, -1] = (first + last,) * 2 if self.ring else (2.0 * first, 2.0 * last)
+        out *= 0.5
+        down, right = out.strides
+        return np.ndarray((2, 2, len(self.nodes) - 1), float, out, strides=(down, right, right))
 
     @cached_property
     def _beside(self) -> FloatArray | None:
-        """What slopes at the nodes are multiplied by in the element after each and before it."""
+        """What slopes at the first and at the last node of each element are multiplied by."""
         if self.bends is None:
             return None
         factors = np.ones((2, len(self.nodes)))
         factors[:, np.searchsorted(self.nodes, self.bends.places)] = self.bends.factors[::-1]
-        return factors
-
-    def between(self, of: FloatArray) -> FloatArray:
-        """Return the means at the nodes of what elements have, (N + 1,)."""
-        out = np.empty(len(of) + 1)
-        np.add(of[1:], of[:-1], out=out[1:-1])
-        out[0], out[-1] = (of[0] + of[-1],) * 2 if self.ring else (2.0 * of[0], 2.0 * of[-1])
-        out *= 0.5
-        return out
+        return np.stack([factors[0, :-1], factors[1, 1:]])
 
     @cached_property
     def positions(self) -> tuple[FloatArray, FloatArray]:
@@ -169,6 +183,23 @@ class Frame:
         """Return coefficients (n, K) by element, times their scales, (size, K, N)."""
         return np.asarray(self.gathered(values[None])[:, :, 0] * self.scales[0, :, None])
 
+    def located(self, nodes: FloatArray, x: FloatArray) -> tuple[Index, FloatArray]:
+        """Return in which elements positions (S, n) are, and where in them.
+
+        Nodes are those at moments, (S, N + 1), and elements of all moments are counted together.
+        """
+        shift, length = np.arange(len(x))[:, None], self.nodes[-1] - self.nodes[0]
+        if self.ring:
+            x = nodes[:, :1] + np.mod(x - nodes[:, :1], length)
+        # Moments are put side by side, so that one search finds all.
+        aside = (2.0 * length) * shift
+        e = (nodes[:, 1:-1] + aside).ravel().searchsorted((x + aside).ravel(), "right")
+        e = e.reshape(x.shape) + shift
+        at = e + shift
+        first = nodes.take(at)
+        at += 1
+        return e, (x - first) / (nodes.take(at) - first)
+
     def inside(self, x: FloatArray) -> FloatArray:
         """Return positions, on a ring turned back into it."""
         if not self.ring:
@@ -181,9 +212,8 @@ class Frame:
         x = self.inside(x)
         e = np.clip(np.searchsorted(self.nodes, x, "right") - 1, 0, self.elements - 1)
         h = self.lengths[0][e]
-        table = self.tables.table((x - self.nodes[e]) / h, derivative)
-        own = np.ascontiguousarray(self.local(values).transpose(2, 0, 1)).take(e, axis=0)
-        found = (table[:, None] @ own)[:, 0]
+        s = (x - self.nodes[e]) / h
+        found = self.tables.sums(self.local(values), e, s, derivative).T
         return np.asarray(found / h[:, None] ** derivative if derivative else found)
 
 

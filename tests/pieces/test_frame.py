@@ -1,0 +1,41 @@
+"""Functions on nodes that move, at any place."""
+
+import numpy as np
+import pytest
+
+from sharpfront.pieces.elements import reference
+from sharpfront.pieces.frame import Frame
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("derivative", [0, 1, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_are_those_of_the_functions(order, derivative, seed):
+    rng = np.random.default_rng(seed)
+    tables = reference(order, order + 2 + seed)
+    own = rng.normal(size=(tables.size, 1 + seed, 7))
+    e, s = rng.integers(0, 7, 40), rng.random(40)
+    found = tables.sums(own, e, s, derivative)
+    expected = np.einsum("nl,lkn->kn", tables.table(s, derivative), own[:, :, e])
+    assert np.allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("ring", [False, True], ids=["line", "circle"])
+@pytest.mark.parametrize("seed", range(4))
+def test_places_are_found_at_every_moment(ring, seed):
+    rng = np.random.default_rng(seed)
+    nodes = np.cumsum(np.append(rng.normal(), rng.uniform(0.01, 1.0, 9)))
+    velocities = rng.uniform(-1e-3, 1e-3, 10)
+    velocities[-1] = velocities[0] = rng.normal() if ring else 0.0
+    frame = Frame(reference(2, 5), nodes, velocities, ring)
+    at = nodes + np.array([[0.0], [1.0], [2.5]]) * velocities
+    x = rng.uniform(at[:, :1], at[:, -1:], (3, 50))
+    x[:, 0] = at[:, 0]
+    if not ring:
+        x[:, -1] = at[:, -1]
+    e, s = frame.located(at, x)
+    moment, own = np.divmod(e, frame.elements)
+    assert np.array_equal(moment, np.repeat([[0], [1], [2]], 50, axis=1))
+    assert s.min() >= 0.0 and s.max() <= 1.0 + 1e-12
+    begin, end = (np.take_along_axis(at, own + i, axis=1) for i in (0, 1))
+    assert np.allclose(begin + s * (end - begin), x, rtol=0, atol=1e-12)
