@@ -22,9 +22,9 @@ from sharpfront.geometry.registry import SHAPES
 
 
 def _wrong(expected: str, got: object) -> PydanticCustomError:
-    # Braces would be read as places to fill in.
-    words = f"Expected {expected}, got {got!r}.".replace("{", "{{").replace("}", "}}")
-    return PydanticCustomError("kind", words)
+    # As context: braces in a template would be read as places to fill in.
+    words = f"Expected {expected}, got {got!r}."
+    return PydanticCustomError("kind", "{words}", {"words": words})
 
 
 def _text(value: object) -> str:

@@ -107,13 +107,27 @@ def _shown(value: object) -> str:
     return str(value) if isinstance(value, str | int | float) else ""
 
 
+# Words for parts of a boundary that may stand above all tables by mistake, and for ranges and kinds
+# in a domain, as other programs have them.
+PARTS = ("left", "right", "bottom", "top", "back", "front", "surface")
+OF_RANGES = ("low", "high", "min", "max", "x_min", "x_max", "xmin", "xmax", "a", "b")
+DOMAIN_KINDS = ("kind", "type", "dim", "dimension")
+
+
 def _unknown_word(word: str, table: KeyPath) -> str:
     section = section_of(table)
     known = words_of(SECTIONS[section])
     where = f"[{section}]" if section else "a problem file"
     close = did_you_mean(word, known, SYNONYMS)
-    others = [s for s, model in SECTIONS.items() if s != section and word in words_of(model)]
-    if not close and others:
-        close = f" It belongs in [{others[0]}]." if others[0] else " It belongs above all tables."
+    if not section and word in PARTS:
+        close = f' A condition on a part stands in [conditions]: {word} = "u = 0".'
+    meant = SYNONYMS.get(word, word)
+    others = [s for s, model in SECTIONS.items() if s != section and meant in words_of(model)]
+    if section == "domain" and (meant in OF_RANGES or meant in DOMAIN_KINDS):
+        close = " A domain is named with its sizes: interval = [0, 1]."
+    elif not close and others:
+        own = "" if meant == word else f", as {meant}"
+        where_else = f"in [{others[0]}]" if others[0] else "above all tables"
+        close = f" It belongs {where_else}{own}."
     known_words = "" if close else f" Known: {', '.join(known)}."
     return f"{word!r} is not a word of {where}.{close}{known_words}"
