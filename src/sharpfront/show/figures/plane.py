@@ -78,7 +78,9 @@ def draw_map(
     if bar:
         cut = "min" if quantity.logarithmic else "neither"
         label = quantity.label if named else ""
-        axes.figure.colorbar(image, ax=axes, label=label, extend=cut)
+        # Beside the map and as high as that is, whatever room its sides leave.
+        beside = axes.inset_axes((1.04, 0.0, 0.045, 1.0))
+        axes.figure.colorbar(image, cax=beside, label=label, extend=cut)
 
 
 def frame(axes: Axes, where: Section) -> None:
