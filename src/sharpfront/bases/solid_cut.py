@@ -42,6 +42,9 @@ class SolidCut(Inside):
     region: SolidRegion
     low: FloatArray
     high: FloatArray
+    _boundaries: dict[int, dict[str, tuple[BoundaryPoints, FloatArray]]] = field(
+        default_factory=dict
+    )
 
     def contains(self, points: FloatArray) -> NDArray[np.bool_]:
         """Tell which points of the box lie inside."""
@@ -80,6 +83,11 @@ class SolidCut(Inside):
         functions
             Along an axis of the box.
         """
+        if functions not in self._boundaries:
+            self._boundaries[functions] = self._boundary(functions)
+        return self._boundaries[functions]
+
+    def _boundary(self, functions: int) -> dict[str, tuple[BoundaryPoints, FloatArray]]:
         count = max(FEWEST, ON_SURFACE * functions**2)
         parts: dict[str, list[tuple[BoundaryPoints, FloatArray]]] = {}
         for surface in self.region.surfaces:

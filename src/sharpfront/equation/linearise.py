@@ -44,10 +44,15 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class LinearForm:
-    """``sum of terms + source``: a residual that is linear in the unknowns."""
+    """``sum of terms + source``: a residual that is linear in the unknowns.
+
+    Where the form is one about an iterate, `stated` is the part of its source that is not: data,
+    which may be singular, while iterates are smooth on their patches.
+    """
 
     terms: tuple[Term, ...]
     source: Expression
+    stated: Expression | None = None
 
     @property
     def order(self) -> int:
@@ -178,6 +183,18 @@ def _jump(expression: Expression) -> str | None:
             if (any(inside) and evaluates in JUMPS) or (inside[0] and evaluates is np.where):
                 return node.function.name
     return None
+
+
+def stated_part(expression: Expression) -> Expression:
+    """Return what of a sum does not depend on the unknowns, summand by summand."""
+    if not derivatives_in(expression):
+        return expression
+    if isinstance(expression, Apply):
+        ufunc = expression.function.evaluate
+        if ufunc in (np.add, np.subtract, np.negative):
+            assert isinstance(ufunc, np.ufunc)
+            return apply(ufunc, *map(stated_part, expression.arguments))
+    return Constant(0.0)
 
 
 def _name(item: Term | Derivative) -> str:

@@ -24,6 +24,8 @@ FULL = 0.3
 HALVINGS = 60
 # No more points than this are thinned out.
 MANY = 2000
+# Points are chosen from so many times as many: neighbouring triangles come one after the other.
+CANDIDATES = 8
 # What lies this share of a box beyond it by rounding lies in it.
 ROUNDING = 1e-9
 
@@ -162,7 +164,8 @@ def spread_over(
         wanted = int(np.ceil(count * own.sum() / side))
         chosen = np.arange(len(own))
         if len(own) > 2 * wanted and wanted < MANY:
-            chosen = thinned(found.points, wanted)
+            some = chosen[:: max(1, len(own) // (CANDIDATES * max(wanted, 1)))]
+            chosen = some[thinned(found.points[some], wanted)]
         points.append(found.points[chosen])
         normals.append(found.normals[chosen])
         areas.append(own[chosen] * (own.sum() / max(own[chosen].sum(), 1e-300)))

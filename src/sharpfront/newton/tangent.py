@@ -28,7 +28,14 @@ from sharpfront.equation.expression import (
     apply_function,
     derivatives_in,
 )
-from sharpfront.equation.linearise import LinearForm, Term, is_linear, substitute, tangent_terms
+from sharpfront.equation.linearise import (
+    LinearForm,
+    Term,
+    is_linear,
+    stated_part,
+    substitute,
+    tangent_terms,
+)
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.problem import Problem
 from sharpfront.problem.conditions import Stated
@@ -69,7 +76,8 @@ class _Residual:
             terms.append(replace(term, coefficient=coefficient))
             if leaf.key not in self.spared:
                 source = source - coefficient * insert(leaf)
-        return LinearForm(tuple(terms), source)
+        stated = None if self.linear else stated_part(self.expression)
+        return LinearForm(tuple(terms), source, stated)
 
     def forced(self, insert: _Insertion, force: Expression) -> tuple[Expression, LinearForm]:
         """Return the linear part about an iterate with another source, as expression and form."""

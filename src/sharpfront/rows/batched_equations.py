@@ -19,11 +19,11 @@ from sharpfront.bases.legendre import gauss, product_weights
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.device import Device
 from sharpfront.maps import AxisMap
-from sharpfront.rows.equation_rows import sources_of
+from sharpfront.rows.equation_rows import with_means
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.moments import means
 from sharpfront.rows.norm import stretched, units
-from sharpfront.rows.sources import ROUGH, resolved_sources
+from sharpfront.rows.sources import ROUGH
 from sharpfront.rows.values import FormValues, form_at, taylor_of_all
 
 
@@ -121,14 +121,16 @@ class EquationBatch:
         self._points = at.reshape(-1, at.shape[2])
         problem, shape = self.measure.problem, at.shape[:2]
         out = []
-        for form, source in zip(problem.forms, sources_of(problem), strict=True):
+        for form in problem.forms:
             found = form_at(form, problem.coordinates, self._points).in_chart(taylor)
             values = [self.device.put(c.reshape(shape)) for c in found.coefficients]
             rhs = found.rhs.reshape(shape)
-            rough = self._rough(self.device.put(rhs))
+            stated = form.stated is not None
+            # Which of them are rough is told on the device, of what is not about an iterate.
+            rough = list(range(len(rhs))) if stated else self._rough(self.device.put(rhs))
             if rough:
                 own = [patches[i] for i in rough]
-                rhs[rough] = np.stack(resolved_sources(own, list(rhs[rough]), source))
+                rhs[rough] = np.stack(with_means(form, problem.coordinates, own, list(rhs[rough])))
             out.append(FormValues(found.terms, values, self.device.put(rhs)))
         return out
 

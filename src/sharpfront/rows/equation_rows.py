@@ -13,6 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import derivative_matrix, gauss, projection
 from sharpfront.bases.patch import Patch
+from sharpfront.equation.expression import Expression, is_zero
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import at_points, environment
 from sharpfront.leastsquares.leaves import Reduced
@@ -81,11 +82,11 @@ class EquationRows:
         counts = [tuple(p + 1 for p in patch.functions) for patch in patches]
         rules = [patch.gauss_points(n) for patch, n in zip(patches, counts, strict=True)]
         points = np.concatenate([x for x, _ in rules])
-        ends = np.cumsum([len(x) for x, _ in rules])[:-1]
+        ends, problem = np.cumsum([len(x) for x, _ in rules])[:-1], self.measure.problem
         if self.measure.constant and all(patch.chart is None for patch in patches):
             sources = [
-                resolved_sources(patches, np.split(source(points), ends), source)
-                for source in sources_of(self.measure.problem)
+                with_means(form, problem.coordinates, patches, np.split(source(points), ends))
+                for form, source in zip(problem.forms, sources_of(problem), strict=True)
             ]
             return [
                 self._like_others(patch, rules[i], [s[i] for s in sources])
@@ -94,15 +95,14 @@ class EquationRows:
         nodes = [[gauss(k)[0] for k in n] for n in counts]
         at = [p.positions(z) if p.chart else z[0] for p, z in zip(patches, nodes, strict=True)]
         taylor = taylor_of_all(patches, at)
-        problem = self.measure.problem
         values = [
             form_at(form, problem.coordinates, points).in_chart(taylor).split(ends)
             for form in problem.forms
         ]
         values = [
             [replace(v, rhs=s) for v, s in zip(own, found, strict=True)]
-            for own, source in zip(values, sources_of(self.measure.problem), strict=True)
-            for found in [resolved_sources(patches, [v.rhs for v in own], source)]
+            for own, form in zip(values, problem.forms, strict=True)
+            for found in [with_means(form, problem.coordinates, patches, [v.rhs for v in own])]
         ]
         each = [(patch, rules[i], [v[i] for v in values]) for i, patch in enumerate(patches)]
         work = sum(2.0 * (len(self.measure.unknowns) * patch.size) ** 3 for patch in patches)
@@ -231,12 +231,33 @@ class EquationRows:
 
 def sources_of(problem: Problem) -> list[Source]:
     """Return the right-hand side of each equation as a function of points."""
+    return [partial(_source, form.source, problem.coordinates) for form in problem.forms]
 
-    def source(form: LinearForm, points: FloatArray) -> FloatArray:
-        leaves = environment(problem.coordinates, points)
-        return -at_points(form.source, leaves, len(points), "source of the equation")
 
-    return [partial(source, form) for form in problem.forms]
+def _source(source: Expression, coordinates: Sequence[str], points: FloatArray) -> FloatArray:
+    return -at_points(source, environment(coordinates, points), len(points), "source of the equation")
+
+
+def with_means(
+    form: LinearForm,
+    coordinates: Sequence[str],
+    patches: Sequence[Patch],
+    values: Sequence[FloatArray],
+) -> list[FloatArray]:
+    """Return the right-hand side at patches' Gauss points, with the means of what is stated.
+
+    An iterate is a polynomial on its patches: where its powers are of higher degree than points
+    tell, richer patches are what helps, and finer quadrature of them is a thousand times the work.
+    """
+    if form.stated is None:
+        source = partial(_source, form.source, coordinates)
+        return resolved_sources(patches, values, source)
+    if is_zero(form.stated):
+        return list(values)
+    source = partial(_source, form.stated, coordinates)
+    own = [source(p.gauss_points(tuple(k + 1 for k in p.functions))[0]) for p in patches]
+    means = resolved_sources(patches, own, source)
+    return [v + (m - s) for v, m, s in zip(values, means, own, strict=True)]
 
 
 def _triangle(patch: Patch, form: FormValues, scale: float) -> FloatArray:
