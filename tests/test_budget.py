@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt import ResolveSpace
 from sharpfront.budget import Budget
 from sharpfront.errors import ProblemError
 
@@ -44,7 +43,7 @@ class TestCounts:
     def test_every_solver_refuses_what_is_no_count(self, kind, name, value):
         refused(name, value, lambda: sf.solve(PROBLEMS[kind], **{name: value}))
 
-    @pytest.mark.parametrize("adaptor", [sf.Resolve, ResolveSpace, Budget])
+    @pytest.mark.parametrize("adaptor", [sf.Resolve, Budget])
     def test_so_does_every_adaptor(self, adaptor, name, value):
         refused(name, value, lambda: adaptor(**{name: value}))
 

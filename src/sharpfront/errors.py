@@ -86,7 +86,6 @@ class OutcomeKind(StrEnum):
     NEAR_SINGULAR = "near-singular"
     ILL_POSED = "ill-posed"
     CONTRADICTION = "contradicting data"
-    SINGULAR_CORNER = "singular at a corner"
     NEWTON = "newton did not converge"
     SEVERAL_SOLUTIONS = "several solutions possible"
     INTERRUPTED = "interrupted"
@@ -125,11 +124,6 @@ _ADVICE = {
         "The solution jumps where these conditions meet, and no number of kernels resolves that. "
         "Let the data agree there, or lead one value to the other over a short stretch of the "
         "boundary."
-    ),
-    OutcomeKind.SINGULAR_CORNER: (
-        "At a re-entrant corner the derivatives of the solution are unbounded, and more kernels "
-        "do not help. Round the corner, loosen tol to the estimate, or use finite elements graded "
-        "into it."
     ),
     OutcomeKind.NEWTON: (
         "Newton's method found no solution, and there may be none. Give a guess=, or lead a "

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt import ResolveSpace
-from sharpfront.adapt.corners import reentrant
+from sharpfront.adapt.corners import contradiction
 
 SQUARE = sf.Box((0, 1), (0, 1))
 
@@ -39,26 +38,23 @@ def test_data_that_agree_where_they_meet_are_no_contradiction():
     assert sf.solve(problem, tol=1e-2).converged
 
 
-@pytest.mark.parametrize("angle", [225.0, 270.0, 330.0])
-@pytest.mark.parametrize("turn", [0.0, 40.0])
-def test_reentrant_corners_are_known_with_their_angles(angle, turn):
-    ways = np.radians(turn + angle * np.linspace(0, 1, 5))
-    ring = np.stack([np.cos(ways), np.sin(ways)], axis=1)
-    corners, angles = reentrant(sf.Polygon([(0, 0), *ring]))
-    assert corners == pytest.approx(np.zeros((1, 2)))
-    assert angles == pytest.approx([angle], abs=1.0)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("dimension", [3, 4])
+def test_on_a_box_with_more_axes_they_are_named_too(dimension, seed):
+    """One side of a drawn box is off by a jump; sides that agree along their edges are not."""
+    rng = np.random.default_rng([dimension, seed])
+    box = sf.Box(*[(float(a), float(a + b)) for a, b in rng.uniform(0.5, 1.5, (dimension, 2))])
+    part, rates = str(rng.choice(list(box.parts))), rng.uniform(-1, 1, dimension)
 
+    def stated(jump):
+        def data(x):
+            return np.sin(sum(r * c for r, c in zip(rates, x, strict=True)))
 
-def test_a_convex_region_has_none():
-    for domain in (SQUARE, sf.Disk((0, 0), 1), sf.Polygon([(0, 0), (1, 0), (0, 1)])):
-        assert not len(reentrant(domain)[0])
+        conditions = dict.fromkeys(box.parts, lambda u, *x: u - data(x))
+        conditions[part] = lambda u, *x: u - data(x) - jump
+        return sf.Problem(box, lambda u, *x: sf.laplacian(u), **conditions)
 
-
-@pytest.mark.parametrize("width", [0.3])
-def test_a_singular_corner_is_not_answered_with_more_kernels(width):
-    domain = SQUARE - sf.Box((width, 1), (1 - width, 1))
-    problem = sf.Problem(domain, poisson, boundary=lambda u, x, y: u)
-    solution = sf.solve(problem, tol=1e-6, adaptor=ResolveSpace(max_kernels=500))
-    assert solution.outcome.kind == "singular at a corner"
-    assert f"({width:.4g}, {1 - width:.4g})" in solution.outcome.detail
-    assert "max_kernels" not in str(solution.outcome)
+    found = contradiction(stated(rng.choice([-1, 1]) * rng.uniform(0.02, 1)), 1e-3)
+    assert found is not None and f"on {part} gives" in found.detail
+    assert contradiction(stated(0.0), 1e-9) is None
+    assert contradiction(stated(1e-3), 1e-3) is None

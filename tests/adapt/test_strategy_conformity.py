@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt import ResolveSpace
+from sharpfront.adapt import OnePatch
 from sharpfront.adapt.turn import turn
 
 TOL = 1e-3
@@ -16,7 +16,7 @@ TOL = 1e-3
 STRATEGIES = {
     "Resolve": (sf.Resolve(max_kernels=200), "line"),
     "Patches": (sf.Patches(max_kernels=2000), "plane"),
-    "ResolveSpace": (ResolveSpace(max_kernels=400), "plane"),
+    "OnePatch": (OnePatch(max_kernels=400), "plane"),
     "Uniform": (sf.Uniform(kernels=30, collocation=90), "line"),
     "Paper": (sf.Paper(kernels=30, components=2, iterations=1, collocation=90), "line"),
 }

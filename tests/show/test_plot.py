@@ -7,12 +7,11 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.collections import EllipseCollection
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from tests.show import solutions
 
 import sharpfront as sf
-from sharpfront.adapt import Paper, ResolveSpace
+from sharpfront.adapt import Paper
 from sharpfront.errors import MissingExtraError, ProblemError
 from sharpfront.show.data.colours import colour_scale
 from sharpfront.show.data.kernels import Kernels, kernels_of
@@ -161,20 +160,6 @@ def test_long_boxes_are_stretched():
 
 
 # Kernels
-
-
-def test_kernels_are_ellipses_of_one_standard_deviation(layer):
-    adaptor = ResolveSpace(max_kernels=400)
-    layer = sf.solve(layer.problem, tol=1e-2, adaptor=adaptor)
-    axes = layer.plot("kernels")
-    ellipses, mixture = (c for c in axes.collections if isinstance(c, EllipseCollection))
-    basis = layer.approximation.bases["u"]
-    assert len(ellipses.get_offsets()) == len(basis.centres)
-    wanted = 2 * np.sqrt(np.linalg.eigvalsh(basis.covariances))
-    assert np.allclose(np.sort(ellipses.get_widths()), np.sort(wanted[:, 1]))
-    assert np.allclose(np.sort(ellipses.get_heights()), np.sort(wanted[:, 0]))
-    assert len(mixture.get_offsets()) == layer.history[-1].mixture.components
-    assert "mixture (orange)" in axes.get_title()
 
 
 def test_ellipses_are_turned_and_thinned():

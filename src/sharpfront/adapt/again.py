@@ -7,9 +7,9 @@ from typing import Any
 
 from sharpfront.adapt.breakpoints import survey
 from sharpfront.adapt.doubt import without_implied
+from sharpfront.adapt.one_patch import OnePatchState
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.resolve import ResolveState
-from sharpfront.adapt.space_state import SpaceState
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import ordinary
 
@@ -39,20 +39,8 @@ def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) ->
             tried=(),
             finished=None,
         )
-    if isinstance(state, SpaceState):
-        trial = state.best[0] if state.best else state.trial
-        return replace(
-            state,
-            problem=problem,
-            tol=tol,
-            trial=trial,
-            pending=(),
-            tuned=True,
-            best=None,
-            last=None,
-            idle=0,
-            finished=None,
-        )
+    if isinstance(state, OnePatchState):
+        return state.again(problem, tol)
     if isinstance(state, PatchState):
         return replace(
             state.about(problem),

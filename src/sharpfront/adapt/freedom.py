@@ -1,4 +1,4 @@
-"""What equations and conditions leave free: constants, and motions that are linear in space.
+"""What equations and conditions leave open: sides without a condition, constants, motions.
 
 A pressure without a pin can be shifted, a body that nothing holds can move and turn. Such functions
 are inserted exactly, without any kernels, so that they are told apart from modes that are merely
@@ -23,6 +23,35 @@ INSIDE, BESIDE = 144, 24
 PIECE = 16
 # Relative to the rows' sizes: they are exact but for rounding of the coefficients.
 FREE = 1e-11
+
+
+def left_open(problem: Problem) -> Outcome | None:
+    """Return what is wrong where an elliptic equation has a boundary without a condition."""
+    held = {condition.part for condition in problem.conditions}
+    bare = [part for part in problem.domain.parts if part not in held]
+    if not bare or not _is_elliptic(problem):
+        return None
+    return Outcome(
+        OutcomeKind.ILL_POSED,
+        f"The equation is elliptic and there is no condition on {', '.join(bare)}.",
+    )
+
+
+def _is_elliptic(problem: Problem) -> bool:
+    """Tell whether it is one equation of order two whose highest terms have one sign all over."""
+    (form, *others), d = problem.forms, problem.domain.dimension
+    if others or len(problem.unknowns) > 1 or d < 2 or form.order != 2:
+        return False
+    points = problem.domain.sample(INSIDE, "quasi")
+    values, _ = form_values(form, environment(problem.coordinates, points), len(points))
+    second = np.zeros((len(points), d, d))
+    for term, value in zip(form.terms, values, strict=True):
+        axes = [a for a, n in enumerate(term.orders) for _ in range(n)]
+        if len(axes) == 2:
+            second[:, axes[0], axes[1]] += value / 2
+            second[:, axes[1], axes[0]] += value / 2
+    signs = np.sign(np.linalg.eigvalsh(second))
+    return bool(np.all(signs == signs[0, 0]) and signs[0, 0])
 
 
 def left_free(problem: Problem) -> Outcome | None:

@@ -198,6 +198,9 @@ class PatchworkBasis:
         """Return several derivatives of the weighted sum at each point, (m,) each."""
         if points.ndim != 2 or points.shape[1] != self.dimension:
             raise BasisError(f"Expected points (m, {self.dimension}), got {points.shape}.")
+        if self.dimension > 3:
+            # The block of all products is many times those that a joint degree leaves.
+            return [self._gathered(weights, points, each) for each in orders]
         out = [np.zeros(len(points)) for _ in orders]
         most = max((sum(o) for o in orders), default=0)
         blocks = self.blocks(weights)
@@ -221,6 +224,11 @@ class PatchworkBasis:
         if self.shared:
             out = [v + self._beyond(weights, points, o) for v, o in zip(out, orders, strict=True)]
         return out
+
+    def _gathered(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
+        """Return a derivative of the weighted sum, product by product, (m,)."""
+        parts = np.array_split(points, 1 + len(points) * self.size // AT_ONCE)
+        return np.concatenate([self.matrix(part, orders) @ weights for part in parts])
 
     def _alike(self, groups: _Groups) -> list[tuple[_Groups, NDArray[np.int64]]]:
         """Return groups whose patches have the same numbers of functions, and all their points."""

@@ -9,9 +9,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray, largest
 from sharpfront.equation.expression import derivatives_in
-from sharpfront.equation.linearise import LinearForm
-from sharpfront.equation.values import environment, form_values
-from sharpfront.kernels.assemble import form_matrix
 from sharpfront.kernels.basis import KernelBasis
 from sharpfront.problem import Condition, IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation
@@ -19,11 +16,6 @@ from sharpfront.solution.field import Estimate
 
 # The two-point Gauss rule on a gap of length one.
 _GAUSS = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5)
-# Rounding of a sum over functions beside the sizes of what is summed, for values and more for each
-# derivative: measured, 1e-12 with second and 1e-10 to 1e-8 with fourth derivatives.
-ROUNDING, STEEPER = 3e-14, 30.0
-# Points at which rounding is measured.
-_SOME = 200
 _MEANING = (
     "integral of |residual| over the domain plus the largest miss of a condition, at points that "
     "were not used to fit, relative to max(1, max|u|): the size of what is left, no error bound"
@@ -78,30 +70,6 @@ def assess(problem: Problem, approximation: Approximation, seed: int = 0) -> Ass
     )
     value = (float(np.sum(volumes * residual)) + mismatch) / size
     return Assessment(approximation, points, volumes, residual, mismatch, Estimate(value, _MEANING))
-
-
-def remainder(
-    form: LinearForm, problem: Problem, approximation: Approximation, points: FloatArray
-) -> float:
-    """Return the root mean square over points of what a linear form leaves."""
-    leaves = environment(problem.coordinates, points)
-    coefficients, source = form_values(form, leaves, len(points))
-    total = source.copy()
-    for term, coefficient in zip(form.terms, coefficients, strict=True):
-        total += coefficient * approximation.values(term.unknown, points, term.orders)
-    return float(np.sqrt(np.mean(total**2)))
-
-
-def rounding(
-    form: LinearForm, problem: Problem, approximation: Approximation, points: FloatArray
-) -> float:
-    """Return the root mean square of what a form leaves by rounding alone."""
-    some = points[:: max(1, len(points) // _SOME)]
-    coefficients, _ = form_values(form, environment(problem.coordinates, some), len(some))
-    matrix = form_matrix(form, coefficients, some, approximation.bases)
-    weights = np.concatenate([approximation.weights[name] for name in approximation.bases])
-    sizes = np.abs(matrix) @ np.abs(weights)
-    return ROUNDING * STEEPER**form.order * float(np.sqrt(np.mean(sizes**2)))
 
 
 def _miss(problem: Problem, approximation: Approximation, condition: Condition) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sharpfront.adapt import Adaptor, Patches, Resolve, ResolveSpace
+from sharpfront.adapt import Adaptor, OnePatch, Patches, Resolve
 from sharpfront.errors import ProblemError
 from sharpfront.newton.guess import Start
 from sharpfront.newton.line import NewtonLine
@@ -13,10 +13,9 @@ def newton_adaptor(inner: Adaptor, start: Start) -> Adaptor:
     """Return the adaptor that solves nonlinear problems with the kernels of a linear one."""
     if isinstance(inner, Resolve):
         return NewtonLine(inner, start)
-    if isinstance(inner, ResolveSpace | Patches):
+    if isinstance(inner, OnePatch | Patches):
         return NewtonSpace(inner, start)
     raise ProblemError(
         f"{type(inner).__name__} solves linear problems only, and this one is not linear. "
-        "Leave adaptor= out, or use Resolve for one unknown in one dimension and Patches or "
-        "ResolveSpace otherwise."
+        "Leave adaptor= out, or use Resolve for one unknown in one dimension and Patches otherwise."
     )

@@ -48,7 +48,7 @@ def single_unknown(problem: Problem) -> str:
     if len(problem.unknowns) > 1:
         raise ProblemError(
             f"Resolve takes one unknown, this problem has {', '.join(problem.unknowns)}. Leave "
-            "adaptor= out, or use ResolveSpace, which takes systems in one dimension too."
+            "adaptor= out, or use Patches, which takes systems in one dimension too."
         )
     return problem.unknowns[0]
 

@@ -88,7 +88,6 @@ class PatchCorrector:
         before, self.state = self.state, self._inner.refined(self.state, iterate.inner)
         return self.state is not before
 
-
     def resolving(self, linear: Problem) -> PatchState:
         """Return the state about what was found, on patches that resolve the data."""
         state = self.state

@@ -1,7 +1,7 @@
 """Nonlinear problems in two and more dimensions, as an adaptor.
 
 The same way as on the line: a rough solution first, then one Newton step with each solve. What the
-steps are made with is a strategy for linear problems: products of kernels, or patches.
+steps are made with is a strategy for linear problems: patches, or one over the whole domain.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.adapt import Patches, ResolveSpace
+from sharpfront.adapt import OnePatch, Patches
 from sharpfront.adapt.contract import Proposal
 from sharpfront.errors import Outcome
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Iterate, Remembered
+from sharpfront.newton.one_patch import OnePatchStrategy
 from sharpfront.newton.patches import PatchStrategy
-from sharpfront.newton.products import ProductStrategy
 from sharpfront.newton.progress import Progress, not_converged
 from sharpfront.newton.rough import Found, approach
 from sharpfront.newton.strategy import LinearStrategy
@@ -78,14 +78,14 @@ class NewtonSpace:
     """Newton's method about a strategy for linear problems."""
 
     # Places functions and checks them.
-    inner: ResolveSpace | Patches = field(default_factory=ResolveSpace)
+    inner: OnePatch | Patches = field(default_factory=Patches)
     start_from: Start = field(default_factory=Start)  # the guess
 
     @property
     def _strategy(self) -> LinearStrategy:
         if isinstance(self.inner, Patches):
             return PatchStrategy(self.inner)
-        return ProductStrategy(self.inner)
+        return OnePatchStrategy(self.inner)
 
     @property
     def leastsquares(self) -> LeastSquares:

@@ -235,7 +235,9 @@ def sources_of(problem: Problem) -> list[Source]:
 
 
 def _source(source: Expression, coordinates: Sequence[str], points: FloatArray) -> FloatArray:
-    return -at_points(source, environment(coordinates, points), len(points), "source of the equation")
+    return -at_points(
+        source, environment(coordinates, points), len(points), "source of the equation"
+    )
 
 
 def with_means(

@@ -17,8 +17,6 @@ from sharpfront.files import replacing
 from sharpfront.geometry import Box, Domain, SpaceTime
 from sharpfront.geometry.meshes.mesh import box_mesh
 from sharpfront.geometry.meshes.shape_mesh import shape_mesh, spacing_for
-from sharpfront.pieces.graded_mesh import graded_mesh
-from sharpfront.pieces.tensor import TensorBasis
 from sharpfront.show.data.grid import graded_axis
 from sharpfront.show.data.kernels import centres_of
 from sharpfront.show.dataset import columns_of, to_xarray
@@ -123,7 +121,7 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np
         return nodes[:, None], np.stack([numbers[:-1], numbers[1:]], axis=1)
     if isinstance(domain, Box):
         axes = [graded_axis(basis, i, domain.bounds, count) for i in range(d)]
-        mesh = box_mesh(axes, domain.parts, domain.periodic_axes)
+        mesh = box_mesh(axes)
         return mesh.points, mesh.cells
     return _shape(domain, basis, count)
 
@@ -131,13 +129,10 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np
 def _shape(domain: Domain, basis: Any, count: int) -> tuple[FloatArray, NDArray[np.int64]]:
     low, high = domain.bounds
     nodes = math.ceil(count**domain.dimension * domain.measure / float(np.prod(high - low)))
-    if isinstance(basis, TensorBasis):
-        mesh = graded_mesh(domain, [axis.coordinate for axis in basis.axes], nodes)
-    else:
-        even = domain.sample(nodes)
-        centres = centres_of(basis)
-        inside = np.concatenate([even, centres[domain.contains(centres)]])
-        mesh = shape_mesh(domain, spacing_for(domain, nodes), interior=inside)
+    even = domain.sample(nodes)
+    centres = centres_of(basis)
+    inside = np.concatenate([even, centres[domain.contains(centres)]])
+    mesh = shape_mesh(domain, spacing_for(domain, nodes), interior=inside)
     return mesh.points, mesh.cells
 
 

@@ -343,13 +343,11 @@ def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
     from sharpfront.pieces import restore_pieces
     from sharpfront.pieces.plane import restore_plane_in_time
     from sharpfront.pieces.slabs import restore_slabs
-    from sharpfront.pieces.tensor import restore_tensor
 
     return {
         "pieces": restore_pieces,
         "patchwork": restore_patchwork,
         "patchwork in time": restore_in_time,
-        "tensor": restore_tensor,
         "slabs": restore_slabs,
         "plane in time": restore_plane_in_time,
     }

@@ -26,9 +26,7 @@ from sharpfront.progress import told
 from sharpfront.solution import Solution
 from sharpfront.solve.strategy import (
     chosen,
-    is_line,
     refuse,
-    settings_given,
     with_device,
     with_kernel,
 )
@@ -200,20 +198,15 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
             return evolve(stated, tol, budget=budget, on_step=tell, resume=resume), None
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
-    other = None
     if how.kernel is not None:
         adaptor, budget = with_kernel(how.kernel, adaptor, budget)
-    elif adaptor is None and not is_line(stated):
-        from sharpfront.adapt.space import ResolveSpace
-
-        other = ResolveSpace(**settings_given(budget))
     adaptor = with_device(chosen(stated, adaptor, budget), how.device, how.cluster)
     if not stated.is_linear:
         from sharpfront.newton import Start, newton_adaptor
 
         adaptor = newton_adaptor(adaptor, Start(how.guess))
     with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
-        return _solve(stated, tol, budget, adaptor, tell, other)
+        return _solve(stated, tol, budget, adaptor, tell)
 
 
 def _check_options(adaptor: object, on_step: object, progress: object, resume: object) -> None:
@@ -255,14 +248,11 @@ def _solve(
     budget: Budget,
     adaptor: Adaptor,
     tell: Callable[[Record], None],
-    other: Adaptor | None,
 ) -> tuple[Solution, _Left]:
     with blas_threads(1):
         state: State = adaptor.start(problem, tol, budget.seed)
         steps: list[Step] = []
         while state.finished is None:
-            if other is not None and getattr(state, "outgrown", False):
-                adaptor, state = other, other.start(problem, tol, budget.seed)
             step, state = turn(problem, adaptor, state, len(steps))
             steps.append(step)
             tell(step.record)

@@ -27,15 +27,13 @@ def chosen(problem: Problem, adaptor: Adaptor | None, budget: Budget) -> Adaptor
         return adaptor
     if is_line(problem):
         return Resolve(**given)
-    from sharpfront.adapt import Patches, ResolveSpace
+    from sharpfront.adapt import OnePatch, Patches
     from sharpfront.adapt.patchwork import needs_patches
 
-    if needs_patches(problem):
-        given.pop("components", None)
-        return Patches(**given)
-    if problem.domain.dimension == 1 and len(problem.unknowns) == 1:
+    if problem.domain.dimension == 1 and len(problem.unknowns) == 1 and not needs_patches(problem):
         return Resolve(**given)
-    return ResolveSpace(**given)
+    given.pop("components", None)
+    return Patches(**given) if needs_patches(problem) else OnePatch(**given)
 
 
 def with_kernel(

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt import ResolveSpace
-from sharpfront.adapt.patchwork import state
 from sharpfront.adapt.patchwork.certify import compared_points
 from sharpfront.adapt.patchwork.cuts import Cell, at_corners
 from sharpfront.adapt.patchwork.tiling import tiling_of
@@ -211,23 +209,3 @@ class TestSolutions:
         assert solution.converged
         assert error_of(solution, lambda x, y, z: np.exp(x) * y, "w") < 1e-4
         assert error_of(solution, lambda x, y, z: x * y + z**2, "p") < 1e-4
-
-
-def test_what_takes_too_many_patches_in_space_is_left_to_products(monkeypatch):
-    problem = sf.Problem(
-        CUBE,
-        lambda u, x, y, z: sf.laplacian(u) + 3 * np.sin(x + y + z),
-        boundary=lambda u, x, y, z: u - np.sin(x + y + z),
-    )
-    solution = sf.solve(problem, tol=1e-2)
-    assert solution.converged
-    assert isinstance(solution.approximation.bases["u"], PatchworkBasis)
-    assert solution(0.3, 0.4, 0.5) == pytest.approx(np.sin(1.2), abs=1e-2)
-
-    def begin(self, problem, tol, seed):
-        raise LookupError("products of kernels")
-
-    monkeypatch.setattr(state, "CROWD", 20)
-    monkeypatch.setattr(ResolveSpace, "start", begin)
-    with pytest.raises(LookupError, match="products of kernels"):
-        sf.solve(problem, tol=1e-2)

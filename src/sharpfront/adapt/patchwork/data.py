@@ -15,7 +15,6 @@ from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.adapt.patchwork.refine import Limits, functions_of, refined
 from sharpfront.adapt.patchwork.settings import SETTINGS, PatchSettings
 from sharpfront.adapt.patchwork.tails import Tails, tails_of_blocks
-from sharpfront.adapt.spikes import spread
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import leading_degrees
 from sharpfront.bases.legendre import block_at, gauss, legendre_table, product_points
@@ -196,8 +195,17 @@ def _told(problem: Problem) -> FloatArray:
     Some are spread all over the domain, for what formulas do not tell.
     """
     low, high = problem.domain.bounds
-    spread_out = low + (high - low) * spread(problem.domain.dimension, SPREAD)
+    spread_out = low + (high - low) * _spread(problem.domain.dimension, SPREAD)
     return np.concatenate([crossings(problem), spread_out])
+
+
+def _spread(dimension: int, count: int) -> FloatArray:
+    """Return points of the unit box that leave no large gap: multiples of golden ratios, mod 1."""
+    ratio = 2.0
+    for _ in range(50):
+        ratio = (1.0 + ratio) ** (1.0 / (dimension + 1))
+    steps = ratio ** -np.arange(1.0, dimension + 1)
+    return np.asarray((0.5 + np.arange(count)[:, None] * steps) % 1.0)
 
 
 def _cut_where_missed(looks: _Looks, cells: list[Cell]) -> list[Cell]:

@@ -24,10 +24,8 @@ from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
-from sharpfront.geometry import Box
 from sharpfront.mixture import Mixture
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
@@ -44,8 +42,6 @@ APART = 2.0
 MOVING = 10.0
 # And no more than so many of them in a row are not.
 MOVES = 4
-# Functions in space; drawn problems that patches solve well took 500 to 5300.
-CROWD = 6000
 _JUMPS = (
     "The solution or its slopes jump there, and no number of patches resolves that. Let data that "
     "meet there agree, or lead one value to the other over a short stretch."
@@ -143,23 +139,6 @@ class PatchState:
         """The state with functions of corners."""
         rows = PatchRows(self.problem, self.seed, self.wedges.functions)
         return replace(self, rows=rows)
-
-    @property
-    def outgrown(self) -> bool:
-        """Whether products of kernels are the better way: one equation on a box or solid in space.
-
-        Layers on all walls of a cube take 125 patches, corners and edges as many more; merges cost
-        the square of their functions there. Products took 9 s for layers of 0.1 on all walls and
-        8 s for a constant load to 1e-4, patches more than 40 s. Smooth problems, and layers on
-        two walls, end with fewer functions than this, and up to ten times sooner than products. On
-        solids those are left to them that are not smooth beside a hole: a charge in one, to 1e-3,
-        took them 34 s and patches more than a minute.
-        """
-        block = self.tiling.blocks[0]
-        known = isinstance(block.domain, Box) or isinstance(block.region, SolidRegion)
-        in_space = known and self.problem.domain.dimension == 3
-        alone = len(self.problem.unknowns) == 1 and not self.problem.is_singular
-        return in_space and alone and sum(cell.patch.size for cell in self.cells) > CROWD
 
     @property
     def mixture(self) -> Mixture | None:

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from sharpfront.adapt.corners import contradiction
-from sharpfront.adapt.freedom import left_free
+from sharpfront.adapt.freedom import left_free, left_open
 from sharpfront.adapt.patchwork.start import has_edges
 from sharpfront.adapt.patchwork.tiling import tiling_of
-from sharpfront.adapt.questions import left_open
 from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.equation.expression import derivatives_in
-from sharpfront.errors import LinearSystemError, Outcome
-from sharpfront.estimate.elements import Elements
-from sharpfront.estimate.weak import UnsuitableError
-from sharpfront.geometry import Box, Interval
-from sharpfront.geometry.meshes.shape_mesh import even_mesh
+from sharpfront.errors import Outcome
+from sharpfront.geometry import Interval
 from sharpfront.problem import Problem
 from sharpfront.rows.integrals import Integrals
 from sharpfront.rows.interfaces import interface_lines
-
-# Nodes of the mesh on which conditions are compared where they meet.
-LOOKED = 400
 
 
 def suits(problem: Problem) -> bool:
@@ -57,14 +50,11 @@ def needs_patches(problem: Problem) -> bool:
     """Tell whether patches are to solve a problem: all that they can, except on the line.
 
     There one equation is solved piece by piece anyway, and patches take fluxes that jump, loads,
-    and beams with edges in their data. In space they take linear equations up to order two, and
-    leave some of them to products of kernels later (`PatchState.outgrown`).
+    and beams with edges in their data.
     """
     if isinstance(problem.domain, Interval) and len(problem.unknowns) == 1:
         beam = problem.is_linear and _order(problem) > 2
         return (problem.is_singular or (beam and has_edges(problem))) and suits(problem)
-    if problem.domain.dimension == 3:
-        return problem.is_linear and _order(problem) <= 2 and suits(problem)
     return suits(problem)
 
 
@@ -80,15 +70,4 @@ def lacking(problem: Problem, tol: float) -> Outcome | None:
     Where conditions disagree at corners in the plane, all is well elsewhere (`jumps`).
     """
     missing = left_open(problem) or left_free(problem)
-    return missing if problem.domain.dimension == 2 else missing or _contradiction(problem, tol)
-
-
-def _contradiction(problem: Problem, tol: float) -> Outcome | None:
-    """Return where conditions that give u disagree, for one equation of second order."""
-    known = problem.domain.dimension == 2 or isinstance(problem.domain, Box)
-    if len(problem.unknowns) > 1 or problem.domain.dimension == 1 or not known:
-        return None
-    try:
-        return contradiction(Elements.build(problem, even_mesh(problem.domain, LOOKED)), tol)
-    except (UnsuitableError, LinearSystemError):
-        return None
+    return missing if problem.domain.dimension == 2 else missing or contradiction(problem, tol)

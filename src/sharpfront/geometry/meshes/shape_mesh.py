@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import DomainError
-from sharpfront.geometry import Box, Domain
-from sharpfront.geometry.meshes.mesh import Indices, Mesh, boundary_facets, box_mesh, off_even
-from sharpfront.geometry.meshes.sizing import Chart, Sizing, rim_points, sizing_of
+from sharpfront.geometry import Domain
+from sharpfront.geometry.meshes.mesh import Mesh
+from sharpfront.geometry.meshes.sizing import Sizing, rim_points, sizing_of
 
 # Points closer to the boundary than this part of the spacing would make flat cells there.
 _MARGIN = 0.4
@@ -21,18 +21,6 @@ _JITTER = 0.02
 _FINE = 0.8
 # Volume by the cube of the longest edge; 0.118 for a regular tetrahedron, 0.433 for a triangle.
 _FLAT = {2: 1e-3, 3: 5e-3}
-
-
-def even_mesh(domain: Domain, count: int) -> Mesh:
-    """Return a mesh of about that many nodes, evenly spread."""
-    if not isinstance(domain, Box):
-        return shape_mesh(domain, spacing_for(domain, count))
-    low, high = domain.bounds
-    spacing = (domain.measure / count) ** (1 / domain.dimension)
-    axes = []
-    for a, b in zip(low, high, strict=True):
-        axes.append(a + (b - a) * off_even(max(8, round((b - a) / spacing))))
-    return box_mesh(axes, domain.parts, domain.periodic_axes)
 
 
 def spacing_for(domain: Domain, count: int) -> float:
@@ -44,18 +32,11 @@ def spacing_for(domain: Domain, count: int) -> float:
     )
 
 
-def shape_mesh(
-    domain: Domain,
-    spacing: float,
-    *,
-    interior: FloatArray | None = None,
-    chart: Chart | None = None,
-) -> Mesh:
+def shape_mesh(domain: Domain, spacing: float, *, interior: FloatArray | None = None) -> Mesh:
     """Return a mesh of a domain in two or three dimensions, closer where its boundary is small.
 
-    The spacing is that in the chart; `spacing_for` gives it for a number of points. Points for the
-    inside, where nothing is small, may be given in place of evenly spread ones. The triangulation
-    is made in the chart, so that anisotropic clusters get cells of their own shape.
+    `spacing_for` gives the spacing for a number of points. Points for the inside, where nothing is
+    small, may be given in place of evenly spread ones.
     """
     from scipy.spatial import Delaunay
 
@@ -64,24 +45,17 @@ def shape_mesh(
             "A mesh has a positive spacing and two or three dimensions; got a spacing of "
             f"{spacing} in {domain.dimension}."
         )
-    chart = chart or Chart()
-    sizing = sizing_of(domain, spacing, chart)
-    nodes, dense = rim_points(domain, sizing, chart)
-    edge = _joined(domain, list(nodes.values()))
+    sizing = sizing_of(domain, spacing)
+    edge = _joined(domain, rim_points(domain, sizing))
     inside = _lattice(domain, spacing) if interior is None else np.asarray(interior, float)
-    inside = _refined(domain, inside, edge, sizing, chart)
+    inside = _refined(domain, inside, edge, sizing)
     points = np.concatenate([edge, inside])
-    flat = chart.forward(points)
-    found = Delaunay(flat).simplices
-    cells = found[_kept(domain, points, flat, found, len(edge))].astype(np.int64)
+    found = Delaunay(points).simplices
+    cells = found[_kept(domain, points, found, len(edge))].astype(np.int64)
     if not len(cells):
         raise DomainError(f"A spacing of {spacing:g} leaves no cell inside; try a smaller one.")
     used, numbered = np.unique(cells, return_inverse=True)
-    points, cells = points[used], numbered.reshape(cells.shape).astype(np.int64)
-    facets, normals = boundary_facets(points, cells)
-    parts = _nearest_parts(list(dense.values()), points[facets].mean(axis=1))
-    images = np.arange(len(points))
-    return Mesh(points, cells, facets, normals, parts, domain.parts, images)
+    return Mesh(points[used], numbered.reshape(cells.shape).astype(np.int64))
 
 
 def _joined(domain: Domain, parts: list[FloatArray]) -> FloatArray:
@@ -94,34 +68,26 @@ def _joined(domain: Domain, parts: list[FloatArray]) -> FloatArray:
     return np.delete(points, np.unique(twice[:, 1]), axis=0)
 
 
-def _refined(
-    domain: Domain, inside: FloatArray, edge: FloatArray, sizing: Sizing, chart: Chart
-) -> FloatArray:
+def _refined(domain: Domain, inside: FloatArray, edge: FloatArray, sizing: Sizing) -> FloatArray:
     """Return the points inside with closer ones in place of those beside what is small."""
     from scipy.spatial import cKDTree
 
-    if sizing.even and chart == Chart():
-        return inside
-    coarse, tree = chart.forward(inside), cKDTree(chart.forward(edge))
-    sizes = sizing(coarse)
-    kept = (sizes > _FINE * sizing.spacing) & (tree.query(coarse)[0] > _MARGIN * sizes)
-    inside = inside[kept]
     if sizing.even:
         return inside
-    flat = _leaves(domain, sizing, chart)
-    sizes = sizing(flat)
-    flat += _JITTER * sizes[:, None] * np.random.default_rng(0).uniform(-1, 1, flat.shape)
-    near, _ = cKDTree(np.concatenate([chart.forward(edge), coarse[kept]])).query(flat)
-    # A chart ends with the box around the domain, and would put what lies beyond on its faces.
-    low, high = chart.forward(domain.bounds)
-    within = np.all((flat > low) & (flat < high), axis=1)
-    points = chart.inverse(flat[within & (near > _MARGIN * sizes)])
-    return np.concatenate([inside, points[domain.contains(points)]])
+    sizes = sizing(inside)
+    near, _ = cKDTree(edge).query(inside)
+    inside = inside[(sizes > _FINE * sizing.spacing) & (near > _MARGIN * sizes)]
+    found = _leaves(domain, sizing)
+    sizes = sizing(found)
+    found += _JITTER * sizes[:, None] * np.random.default_rng(0).uniform(-1, 1, found.shape)
+    near, _ = cKDTree(np.concatenate([edge, inside])).query(found)
+    found = found[near > _MARGIN * sizes]
+    return np.concatenate([inside, found[domain.contains(found)]])
 
 
-def _leaves(domain: Domain, sizing: Sizing, chart: Chart) -> FloatArray:
-    """Return the middles, in the chart, of cubes that are halved down to the spacing there."""
-    low, high = chart.forward(domain.bounds)
+def _leaves(domain: Domain, sizing: Sizing) -> FloatArray:
+    """Return the middles of cubes that are halved down to the spacing there."""
+    low, high = domain.bounds
     axes = [
         np.arange(a, b, sizing.spacing) + sizing.spacing / 2 for a, b in zip(low, high, strict=True)
     ]
@@ -151,14 +117,10 @@ def _lattice(domain: Domain, spacing: float) -> FloatArray:
 
 
 def _kept(
-    domain: Domain, points: FloatArray, places: FloatArray, cells: NDArray[np.int32], rim: int
+    domain: Domain, points: FloatArray, cells: NDArray[np.int32], rim: int
 ) -> NDArray[np.bool_]:
-    """Tell which cells lie inside and are not flat pieces of the boundary.
-
-    Flatness is judged where the triangulation was made: cells in a layer are meant to be thin.
-    """
-    keep = domain.contains(points[cells].mean(axis=1))
-    corners = places[cells]
+    """Tell which cells lie inside and are not flat pieces of the boundary."""
+    corners = points[cells]
     sides = corners[:, 1:] - corners[:, :1]
     volumes = np.abs(np.linalg.det(sides)) / math.factorial(domain.dimension)
     spans = np.linalg.norm(corners[:, :, None] - corners[:, None], axis=3).max(axis=(1, 2))
@@ -166,17 +128,5 @@ def _kept(
     # A cell of boundary points only may be flat because the boundary is; any other cell is kept
     # unless nothing of it is left in floating point.
     outer = np.all(cells < rim, axis=1)
-    # Nodes on a straight side across the axes lie on a curve in the chart.
-    here = points[cells]
-    box = np.prod(np.ptp(here, axis=1), axis=1)
-    keep &= np.abs(np.linalg.det(here[:, 1:] - here[:, :1])) > 1e-10 * box
-    return np.asarray(keep & ~(flat & outer) & (volumes > 1e-14 * spans**domain.dimension))
-
-
-def _nearest_parts(samples: list[FloatArray], centres: FloatArray) -> Indices:
-    """Return the part that each facet's centre is nearest to, by samples of each part."""
-    from scipy.spatial import cKDTree
-
-    owners = np.repeat(np.arange(len(samples)), [len(s) for s in samples])
-    _, nearest = cKDTree(np.concatenate(samples)).query(centres)
-    return np.asarray(owners[nearest])
+    keep = domain.contains(corners.mean(axis=1)) & ~(flat & outer)
+    return np.asarray(keep & (volumes > 1e-14 * spans**domain.dimension))

@@ -8,7 +8,7 @@ the distance from whatever is small.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -39,33 +39,12 @@ CANDIDATES, MOST_CANDIDATES = 4, 40_000
 SMALLEST, RATIO = 1e-6, 1.5
 
 
-@dataclass(frozen=True)
-class Chart:
-    """Where a triangulation is made: each axis by a coordinate of its own."""
-
-    # From places (m, d) to the chart's, and back.
-    forward: Callable[[FloatArray], FloatArray] = lambda points: points
-    inverse: Callable[[FloatArray], FloatArray] = lambda points: points
-
-    def slopes(self, points: FloatArray, lengths: FloatArray) -> FloatArray:
-        """Return how many times longer lengths (m,) along each axis become in the chart, (m, d)."""
-        here, found = self.forward(points), np.zeros(points.shape)
-        for axis in range(points.shape[1]):
-            for sign in (1.0, -1.0):
-                # A chart ends where the domain does: of two directions one stays in it.
-                there = points.copy()
-                there[:, axis] += sign * lengths
-                away = np.linalg.norm(self.forward(there) - here, axis=1)
-                found[:, axis] = np.maximum(found[:, axis], away / lengths)
-        return found
-
-
 @dataclass(frozen=True, eq=False)
 class Sizing:
-    """The distance between neighbouring nodes in a chart, as a function of the place."""
+    """The distance between neighbouring nodes, as a function of the place."""
 
     spacing: float  # where nothing is small
-    # Of what is small, in the chart, (k, d) and (k,).
+    # Of what is small, (k, d) and (k,).
     places: FloatArray
     sizes: FloatArray
 
@@ -87,7 +66,7 @@ class Sizing:
         return found
 
     def __call__(self, places: FloatArray) -> FloatArray:
-        """Return the spacing at places of the chart, (m,)."""
+        """Return the spacing at places, (m,)."""
         out = np.full(len(places), self.spacing)
         if not self.even:
             for size, tree in self._classes:
@@ -107,16 +86,15 @@ class _Look:
     opposite: FloatArray
 
 
-def sizing_of(domain: Domain, spacing: float, chart: Chart) -> Sizing:
+def sizing_of(domain: Domain, spacing: float) -> Sizing:
     """Return the spacing of a mesh that knows every part of the boundary."""
     look = _looked(domain)
-    sizes = look.lengths * chart.slopes(look.points, look.lengths).min(axis=1)
-    here = chart.forward(look.points)
+    sizes = look.lengths
     for across, there in zip((ACROSS, IN_GAP), look.opposite, strict=True):
-        away = np.linalg.norm(chart.forward(there) - here, axis=1)
+        away = np.linalg.norm(there - look.points, axis=1)
         sizes = np.minimum(sizes, np.where(np.isnan(away), np.inf, away / across))
     small = sizes < spacing
-    return Sizing(spacing, here[small], sizes[small])
+    return Sizing(spacing, look.points[small], sizes[small])
 
 
 @lru_cache(maxsize=8)
@@ -172,42 +150,32 @@ def _met(domain: Domain, seen: BoundaryPoints, sign: float, size: float) -> Floa
     return out
 
 
-def rim_points(
-    domain: Domain, sizing: Sizing, chart: Chart
-) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
-    """Return for each part its nodes, and denser points that tell where it is, (n, d) each."""
+def rim_points(domain: Domain, sizing: Sizing) -> list[FloatArray]:
+    """Return the nodes of each part of the boundary, (n, d) each."""
     from scipy.spatial import cKDTree
 
-    nodes, dense = {}, {}
-    corners = chart.forward(domain.corners.reshape(-1, domain.dimension))
+    nodes, corners = [], domain.corners.reshape(-1, domain.dimension)
     for part in domain.parts:
-        if sizing.even and chart == Chart():
+        if sizing.even:
             even = sizing.spacing ** (domain.dimension - 1)
             count = math.ceil(domain.boundary_measure(part) / even)
-            nodes[part] = domain.boundary(part, count).points
-            dense[part] = domain.boundary(part, CANDIDATES * count).points
+            nodes.append(domain.boundary(part, count).points)
             continue
-        kept, many = [], []
         for piece in domain.smooth_pieces(part):
-            points = _candidates(piece, domain.dimension, sizing, chart)
-            many.append(points)
-            flat = chart.forward(points)
-            sizes = sizing(flat)
+            points = _candidates(piece, domain.dimension, sizing)
+            sizes = sizing(points)
             if len(corners):
                 # Corners are nodes already.
-                apart = cKDTree(corners).query(flat)[0] > 0.5 * sizes
-                points, flat, sizes = points[apart], flat[apart], sizes[apart]
-            kept.append(points[_thinned(flat, sizes)])
-        nodes[part], dense[part] = np.concatenate(kept), np.concatenate(many)
-    return nodes, dense
+                apart = cKDTree(corners).query(points)[0] > 0.5 * sizes
+                points, sizes = points[apart], sizes[apart]
+            nodes.append(points[_thinned(points, sizes)])
+    return nodes
 
 
-def _candidates(piece: Piece, dimension: int, sizing: Sizing, chart: Chart) -> FloatArray:
+def _candidates(piece: Piece, dimension: int, sizing: Sizing) -> FloatArray:
     """Return points of a piece, some for each node that it will have."""
-    seen = piece.spread(SEEN[dimension], 0).points
-    short = np.full(len(seen), 1e-3 * sizing.spacing)
-    closest = sizing(chart.forward(seen)) / chart.slopes(seen, short).max(axis=1)
-    count = CANDIDATES * piece.measure / float(closest.min()) ** (dimension - 1)
+    closest = float(sizing(piece.spread(SEEN[dimension], 0).points).min())
+    count = CANDIDATES * piece.measure / closest ** (dimension - 1)
     return piece.spread(int(np.clip(math.ceil(count), 2 * CANDIDATES, MOST_CANDIDATES)), 0).points
 
 

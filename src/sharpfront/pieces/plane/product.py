@@ -1,6 +1,6 @@
 """Products of kernels in the two coordinates, on Gauss's points of the unit square.
 
-u = sum_ij w_ij f_i(xi) g_j(eta) with the kept products of `pieces.tensor`. On a grid in (xi, eta)
+u = sum_ij w_ij f_i(xi) g_j(eta) with the kept products of `pieces.axis`. On a grid in (xi, eta)
 sums over products are matrix products along one axis after the other, whatever the map from the
 square to the plane.
 """
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.pieces.axis import Axis, axis_of_size, kept_products
 from sharpfront.pieces.coordinate import coordinate
 from sharpfront.pieces.tables import EvenKernels
-from sharpfront.pieces.tensor import Axis, TensorBasis, axis_of_size
 
 # Gauss's points along an axis: so many for each function, and some more.
 POINTS, MORE = 1.5, 6
@@ -65,11 +65,6 @@ def line(size: int) -> Line:
     return Line(functions, points, 0.5 * weights, functions.table(points, 2).values)
 
 
-@lru_cache(maxsize=64)
-def _kept(shape: Orders) -> NDArray[np.int64]:
-    return TensorBasis(tuple(_axis(size) for size in shape)).kept
-
-
 @dataclass(frozen=True, eq=False)
 class Product:
     """The kept products of two axes' functions."""
@@ -84,7 +79,7 @@ class Product:
     @property
     def kept(self) -> NDArray[np.int64]:
         """Places of the kept products in the block of all, (size,)."""
-        return _kept(self.shape)
+        return kept_products(self.shape)
 
     @property
     def size(self) -> int:

@@ -8,7 +8,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
-from sharpfront.pieces.tensor import TensorBasis
 from sharpfront.show.data.kernels import Kernels, centres_of
 from sharpfront.show.data.section import Section
 
@@ -23,11 +22,7 @@ _BISECTIONS = 40
 def graded_axis(basis: Any, axis: int, bounds: FloatArray, count: int) -> FloatArray:
     """Return up to `count` increasing places along an axis with both ends, dense like kernels."""
     low, high = bounds[:, axis]
-    shares = np.linspace(0.0, 1.0, count)
-    if isinstance(basis, TensorBasis):
-        inner = basis.axes[axis].coordinate.invert(shares[1:-1]).x
-    else:
-        inner = shared_places(centres_of(basis)[:, axis], (low, high), count - 2)
+    inner = shared_places(centres_of(basis)[:, axis], (low, high), count - 2)
     return np.unique(np.concatenate([[low], np.clip(inner, low, high), [high]]))
 
 

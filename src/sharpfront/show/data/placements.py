@@ -10,8 +10,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import PiecewiseBasis
+from sharpfront.pieces.axis import Axis
 from sharpfront.pieces.coordinate import coordinate
-from sharpfront.pieces.tensor import Axis
 from sharpfront.show.data.kernels import Kernels, kernels_at, kernels_of
 from sharpfront.show.data.snapshot import mixture_in_time, mixture_of, step_at
 

@@ -1,8 +1,10 @@
 """Plain regions for tests of meshes and elements, without the geometry room's own shapes."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from sharpfront.geometry import BoundaryPoints
 
@@ -129,3 +131,33 @@ class Tube:
 
     def boundary(self, part, count=1, seed=0):
         raise NotImplementedError
+
+
+def volumes_of(mesh):
+    """Area or volume of each cell."""
+    return simplex_measures(mesh.points[mesh.cells])
+
+
+def simplex_measures(corners):
+    """Length, area or volume of simplices with so many corners, (k, n, d)."""
+    sides = corners[:, 1:] - corners[:, :1]
+    gram = np.linalg.det(sides @ np.swapaxes(sides, 1, 2))
+    return np.sqrt(np.maximum(gram, 0)) / math.factorial(sides.shape[1])
+
+
+def facets_of(mesh):
+    """Nodes of the faces that belong to one cell only."""
+    width = mesh.cells.shape[1]
+    kept = [[j for j in range(width) if j != i] for i in range(width)]
+    faces = np.sort(mesh.cells[:, kept].reshape(-1, width - 1), axis=1)
+    found, counts = np.unique(faces, axis=0, return_counts=True)
+    return found[counts == 1]
+
+
+def rim_of(mesh, domain):
+    """The measure of the mesh's boundary on each part of a domain, by which is nearest."""
+    corners = mesh.points[facets_of(mesh)]
+    samples = [domain.boundary(part, 4000).points for part in domain.parts]
+    owners = np.repeat(np.arange(len(samples)), [len(s) for s in samples])
+    _, nearest = cKDTree(np.concatenate(samples)).query(corners.mean(axis=1))
+    return np.bincount(owners[nearest], simplex_measures(corners), len(samples))
