@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.band import Layout, layout_of
+from sharpfront.evolve.band import layout_of
 from sharpfront.evolve.collocation import Fields
-from sharpfront.pieces.frame import Index
 from sharpfront.pieces.radau import diagonal
 
 
@@ -32,41 +29,52 @@ class StageSystem:
             discrete.tables, frame.elements, count, left, frame.ring, full=discrete.full
         )
         inverse = diagonal().inverse / dt
-        flat = [fields.bands(i) for i in range(self.stages)]
-        self.mass = [self.narrow.matrix(mass) for mass, _ in flat]
-        self.factor = self.wide.factored(self.wide.matrix(self._band(flat, inverse)))
+        each = [fields.bands(i) for i in range(self.stages)]
+        mass, stiff = (np.stack(own) for own in zip(*each, strict=True))
+        self.mass = [self.narrow.matrix(one) for one in mass]
+        self.factor = self.wide.factored(self.wide.matrix(self._band(mass, stiff, inverse)))
         # What the coefficients at the beginning give to the rates at each stage.
         self.first = -inverse.sum(axis=1)
 
-    def _band(
-        self, flat: Sequence[tuple[FloatArray, FloatArray]], inverse: FloatArray
-    ) -> FloatArray:
-        """Return the bands of all pairs of stages as one."""
-        band = np.zeros(self.wide.high * self.wide.size)
-        here, there = _places(self.narrow, self.wide, self.stages)
-        for i, (mass, stiff) in enumerate(flat):
-            every = np.multiply.outer(inverse[i], mass[here])
-            every[i] += stiff[here]
-            band[there[i]] = every
+    def _band(self, mass: FloatArray, stiff: FloatArray, inverse: FloatArray) -> FloatArray:
+        """Return the bands of all pairs of stages, (STAGES, size) flat each, as one."""
+        narrow, wide, count = self.narrow, self.wide, self.stages
+        band = np.zeros(wide.high * wide.size)
+        # By stage of the row and of the column, column and diagonal: a view of the wide band.
+        item, diagonals = band.itemsize, narrow.below + narrow.above + 1
+        pairs = np.ndarray(
+            (count, count, narrow.size, diagonals),
+            buffer=band,
+            offset=item * (wide.below + wide.above - count * narrow.above),
+            strides=(item, item * (wide.high - 1), item * wide.high * count, item * count),
+        )
+        masses, stiffs = (
+            flat.reshape(count, narrow.size, -1)[..., narrow.below :] for flat in (mass, stiff)
+        )
+        np.multiply(inverse[..., None, None], masses[:, None], out=pairs)
+        for i, one in enumerate(stiffs):
+            pairs[i, i] += one
         return band
 
     def right(self, forcing: FloatArray, start: FloatArray) -> FloatArray:
-        """Return the right-hand side for what rows leave, (STAGES, size), and a first state."""
-        flat = self.narrow.placed(start.ravel())
-        out = np.empty_like(forcing)
-        for i, mass in enumerate(self.mass):
-            carried = self.first[i] * self._times(mass, flat)
-            out[i] = -self.narrow.placed(forcing[i]) - carried
-        return out
+        """Return right-hand sides, (STAGES, size, p).
 
-    def _times(self, band: Any, vector: FloatArray) -> FloatArray:
-        """Return a band matrix times a vector."""
-        lay, out = self.narrow, np.zeros(self.narrow.size)
-        for k in range(lay.below, lay.high):
-            shift = k - lay.below - lay.above
-            low, high = max(0, -shift), min(lay.size, lay.size - shift)
-            out[low + shift : high + shift] += band[k, low:high] * vector[low:high]
-        return out
+        For what rows leave of each, (p, STAGES, size), and first states, (n, K, p).
+        """
+        flat = self.narrow.placed(start.reshape(-1, start.shape[2]).T).T
+        carried = self.first[:, None, None] * self._times(flat)
+        return np.asarray(-np.moveaxis(self.narrow.placed(forcing), 0, 2) - carried)
+
+    def _times(self, vectors: FloatArray) -> FloatArray:
+        """Return the matrix of rates at each stage times vectors (size, p), (STAGES, size, p)."""
+        lay = self.narrow
+        # The rows that a factor would fill are more diagonals, of zeros.
+        above = lay.below + lay.above
+        each = [
+            [blas.dgbmv(lay.size, lay.size, lay.below, above, 1.0, one, v) for v in vectors.T]
+            for one in self.mass
+        ]
+        return np.moveaxis(np.array(each), 1, 2)
 
     def solved(self, right: FloatArray) -> FloatArray:
         """Return the coefficients at the stages, (STAGES, n, K, p), for sides (STAGES, size, p)."""
@@ -75,18 +83,3 @@ class StageSystem:
         taken = np.moveaxis(found, 0, 2)
         taken = self.narrow.taken(taken)
         return np.asarray(np.moveaxis(taken, 2, 1).reshape(self.stages, *self.shape, -1))
-
-
-@lru_cache(maxsize=64)
-def _places(narrow: Layout, wide: Layout, stages: int) -> tuple[Index, Index]:
-    """Return which numbers of a flat band count, and where those of pairs of stages go, (S, S, n).
-
-    Rows and columns of a coefficient's stages are side by side.
-    """
-    column, k = np.divmod(np.arange(narrow.high * narrow.size), narrow.high)
-    row = k - narrow.below - narrow.above + column
-    here = np.flatnonzero((k >= narrow.below) & (row >= 0) & (row < narrow.size))
-    i, j = np.arange(stages)[:, None, None], np.arange(stages)[None, :, None]
-    rows, columns = row[here] * stages + i, column[here] * stages + j
-    there = wide.high * columns + wide.below + wide.above + rows - columns
-    return here, there

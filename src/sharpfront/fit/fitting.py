@@ -44,6 +44,9 @@ from sharpfront.progress import LOGGER
 
 # Rounds with ever tighter solves.
 ROUNDS = 4
+# Solves are asked for so many times the error that they may have: runs in time end 4 to 30 times
+# below their tolerance, and with half of it took a sixth more time.
+SPARED = 2.0
 
 
 @explained("sf.fit(layer, data=sf.Data(x=xs, u=us, sigma=0.02), nu=sf.Free(0.05, positive=True))")
@@ -130,14 +133,20 @@ def _fitted(
         share = share_bound(model, point, seen.deviations)
         if share <= SHARE or tol <= LAST_TOL:
             break
-        # Below what was reached: a tolerance above it changes nothing.
-        reached = min(tol, point.solution.error_estimate)
-        tol = max(LAST_TOL, reached * min(0.5 * SHARE / share, 0.5))
+        tol = max(LAST_TOL, _tightened(tol, point.solution.error_estimate, share))
         z, near = found.z, found.point
     result = Fit(model, found, seen, variance, share, point.rates)
     bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()
     result = replace(result, bent=bent, minima=minima)
     return replace(result, notes=tuple(_notes(result, doubt)))
+
+
+def _tightened(tol: float, reached: float, share: float) -> float:
+    """Return the tolerance of the next solves, if errors that were reached cost a share too large.
+
+    Above what was reached it would change nothing.
+    """
+    return min(SPARED * SHARE / share, 0.5) * min(tol, reached)
 
 
 def _differ(one: FloatArray, other: FloatArray) -> bool:

@@ -181,7 +181,8 @@ class Model:
     def checked(self, point: Point) -> tuple[Point, float]:
         """Return the point with derivatives that were checked, and their largest relative error."""
         solution = point.solution
-        found = solution.member.sensitivities(solution, self.names, RATE_TOL)
+        rates = None if self.careful else point.rates
+        found = solution.member.sensitivities(solution, self.names, RATE_TOL, rates)
         worst = 0.0
         new = self._point(point.z, solution, [v.approximation for v in found])
         slopes = self.slopes(point.z)

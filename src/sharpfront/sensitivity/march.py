@@ -65,10 +65,18 @@ def marched(solution: Solution, forcings: Sequence[Forcing]) -> list[Approximati
 
 
 def checked_march(
-    solution: Solution, forcings: Sequence[Forcing], tol: float, relative: Sequence[float]
+    solution: Solution,
+    forcings: Sequence[Forcing],
+    tol: float,
+    relative: Sequence[float],
+    known: Sequence[Approximation] | None = None,
 ) -> list[Solution]:
-    """Return the derivatives along parameters of given sizes, with estimates."""
-    own, other = (_run(solution, forcings, more) for more in (0, 1))
+    """Return the derivatives along parameters of given sizes, with estimates.
+
+    They may be known already, unchecked.
+    """
+    own = _coefficients(solution, known) if known else _run(solution, forcings, more=0)
+    other = _run(solution, forcings, more=1)
     largest = _size(solution)
     return [
         _checked(
@@ -147,6 +155,14 @@ def _approximation(solution: Solution, found: Sequence[FloatArray], which: int) 
         for i, name in enumerate(solution.unknowns)
     }
     return Approximation(old.coordinates, old.bases, weights)
+
+
+def _coefficients(solution: Solution, known: Sequence[Approximation]) -> list[FloatArray]:
+    """Return the coefficients of derivatives in each slab, (STAGES + 1, n, K, p)."""
+    ends = np.cumsum([slab.size for slab in _slabs(solution)])[:-1]
+    columns = [[v.weights[u] for v in known] for u in solution.unknowns]
+    parts = np.split(np.array(columns), ends, axis=2)
+    return [np.moveaxis(p.reshape(*p.shape[:2], STAGES + 1, -1), (0, 1), (2, 3)) for p in parts]
 
 
 def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[FloatArray]:
@@ -248,9 +264,7 @@ def _slab(
     stages = Moments(discrete, frame, slab.start, stage_nodes() * slab.dt)
     fields = Fields(stages, levels[1:], rates)
     system = StageSystem(fields, slab.dt)
-    right = [
-        system.right(fields.rows_of(f.equations, f.sides), start[:, :, i])
-        for i, f in enumerate(forced)
-    ]
-    found = system.solved(np.stack(right, axis=-1))
+    # Rows are written over by those of the next.
+    left = np.array([fields.rows_of(f.equations, f.sides).copy() for f in forced])
+    found = system.solved(system.right(left, start))
     return np.concatenate([start[None], found])

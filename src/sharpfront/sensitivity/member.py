@@ -52,9 +52,16 @@ class Member:
         return self.sensitivities(solution, [name], tol)[0]
 
     def sensitivities(
-        self, solution: Solution, names: Sequence[str], tol: float | None = None
+        self,
+        solution: Solution,
+        names: Sequence[str],
+        tol: float | None = None,
+        rates: Sequence[Approximation] | None = None,
     ) -> list[Solution]:
-        """Return the derivatives with respect to several parameters, as solutions."""
+        """Return the derivatives with respect to several parameters, as solutions.
+
+        Those that `derivatives` has found need not be found again in time.
+        """
         require_numbers(self.values, names)
         aim = max(10.0 * solution.tol, LEAST_TOL) if tol is None else tolerance(tol)
         forcings = {name: self.forcing(solution, name) for name in names}
@@ -64,7 +71,8 @@ class Member:
             found = {n: self._resolved(solution, self.kept, n, f, aim) for n, f in known.items()}
         elif known and suits_march(solution):
             sizes = [abs(self.values[name]) or 1.0 for name in known]
-            marches = checked_march(solution, list(known.values()), aim, sizes)
+            own = rates if len(known) == len(names) else None
+            marches = checked_march(solution, list(known.values()), aim, sizes, own)
             found = dict(zip(known, marches, strict=True))
         each = [
             found.get(name) or differenced(solution, self.values, name, self.solve, aim)
