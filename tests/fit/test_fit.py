@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 import sharpfront as sf
 from sharpfront.errors import DomainError, ProblemError
 from sharpfront.fit import profile
+from sharpfront.fit.statistics import spread, unseen_words
 
 LINE = sf.Interval(0, 1)
 
@@ -74,7 +75,9 @@ def test_a_report_is_one_page(tmp_path):
     x, u = layer_data(1e-2, 9)
     result = sf.fit(layer, data=sf.Data(x=x, u=u), nu=sf.Free(0.02, positive=True))
     text = result.report(tmp_path / "layer.html").read_text()
-    assert text.count("data:image/svg") == 2 and "intervals" in text and "http:" not in text
+    assert text.count("data:image/svg") == 3 and "intervals" in text and "http:" not in text
+    short = result.report(tmp_path / "short.html", profiles=False).read_text()
+    assert text.count("Profiles") == 1 and "Profiles" not in short
     figure = Figure()
     axes = figure.subplots()
     assert result.plot(axes=axes) is axes and len(axes.lines[0].get_xdata()) > 300
@@ -95,6 +98,76 @@ def test_a_direction_that_data_do_not_see_is_named_and_has_no_error_bar():
     held = sf.fit(layer, data=sf.Data(x=x, u=u, sigma=0.02), **free)
     assert held.identifiable and held.stderr["c"] == pytest.approx(0.05, rel=0.1)
     assert held.correlation[0, 1] > 0.5
+
+
+@pytest.mark.parametrize(("nu", "seed"), [(1e-2, 4), (3e-2, 5)])
+def test_what_data_tell_of_the_curve_does_not_hang_on_a_direction_they_do_not_see(nu, seed):
+    x, u = layer_data(nu, seed)
+    data, free = sf.Data(x=x, u=u, sigma=0.02), sf.Free(2 * nu, positive=True)
+    both = sf.fit(layer, data=data, nu=free, c=sf.Free(2.0, positive=True))
+    alone = sf.fit(layer, data=data, nu=free)
+    assert both.band(x) == pytest.approx(alone.band(x), rel=1e-2)
+    assert np.isnan(both.correlation).all() and np.isinf(np.diag(both.covariance)).all()
+
+
+@pytest.mark.parametrize("place", [0.6, 0.8])
+def test_the_band_is_infinite_where_the_curve_depends_on_what_is_not_seen(place):
+    def halves(a, b):  # data left of the middle know nothing of the load right of it
+        left = sf.at(0.5, lambda u, x: u - a)
+        source = lambda u, x: u.dxx + 1e5 * b * np.maximum(x - 0.5, 0.0) ** 3  # noqa: E731
+        return sf.Problem(LINE, source, left=lambda u, x: u, conditions=[left])
+
+    x = np.linspace(0.1, 0.45, 6)
+    result = sf.fit(halves, data=sf.Data(x=x, u=2 * x, sigma=0.01), a=sf.Free(0.5), b=sf.Free(1.0))
+    assert not result.identifiable and np.isinf(result.stderr["b"])
+    assert np.isfinite(result.stderr["a"]) and np.isfinite(result.band(0.3))
+    assert np.isinf(result.band(place))
+
+
+@pytest.mark.parametrize("shape", [(20, 1), (1,), ()])
+@pytest.mark.parametrize("what", ["values", "sigma"])
+def test_no_measurement_is_made_up_by_broadcasting(what, shape):
+    x, u = layer_data(1e-2, 4)
+    sigma = 0.02
+    if what == "values":
+        u = np.resize(u, shape)
+    elif shape == (20, 1):
+        sigma = np.full(shape, 0.02)
+    else:
+        x, u, sigma = 0.99, np.resize(u, shape), [0.02, 0.03]
+    with pytest.raises(ProblemError, match="give one for each"):
+        sf.fit(layer, data=sf.Data(x=x, u=u, sigma=sigma), nu=sf.Free(0.02))
+
+
+def test_noise_by_the_name_of_each_unknown():
+    x = np.linspace(0.1, 1, 12)
+    noise = np.random.default_rng(3).standard_normal((2, 12))
+    u, w = np.sin(x) + 0.01 * noise[0], np.cos(x) + 0.1 * noise[1]
+    free = {"k": sf.Free(1.0), "w0": sf.Free(1.0)}
+    one = sf.Data(x=x, u=u, w=w, sigma={"u": 0.01, "w": np.full(12, 0.1)})
+    two = [sf.Data(x=x, u=u, sigma=0.01), sf.Data(x=x, w=w, sigma=0.1)]
+    found, wanted = (sf.fit(chain, data=d, **free) for d in (one, two))
+    assert found.k == pytest.approx(wanted.k) and found.stderr == pytest.approx(wanted.stderr)
+    with pytest.raises(ProblemError, match="one for each of u, w"):
+        sf.fit(chain, data=sf.Data(x=x, u=u, w=w, sigma={"u": 0.1}), **free)
+
+
+def test_a_fit_without_spare_data_is_not_tested():
+    result = sf.fit(rod, data=sf.Data(x=0.5, u=0.3, sigma=1e-3), k=sf.Free(1.0, positive=True))
+    assert result.dof == 0 and result.p_value is None and not result.notes
+    assert "no degrees of freedom are left" in str(result)
+
+
+def test_a_derivative_that_is_not_known_is_not_taken_for_one_that_data_do_not_see():
+    errors = np.array([1e-6, 20.0])
+    found = spread(np.array([[3.0, 0.0], [0.0, 5.0], [1.0, 2.0]]), 1.0, errors)
+    assert np.isinf(found.deviations[1]) and found.doubtful.all()
+    free = {"k": sf.Free(1.0), "T": sf.Free(1.0)}
+    words = unseen_words(found.unseen[0], free, True)
+    assert "not known well enough" in words and "Data say nothing" not in words
+    # What is known exactly, such as a prior, counts however large errors elsewhere are.
+    apart = spread(np.array([[3e6, 0.0], [0.0, 1.0]]), 1.0, np.array([10.0, 1e-9]))
+    assert np.isfinite(apart.deviations).all()
 
 
 def test_noise_that_is_not_known_is_estimated_and_intervals_are_students():
@@ -358,6 +431,20 @@ def unused(nu, q):
     return layer(nu)
 
 
+def observed(**given):
+    data = sf.Data(x=0.5, values=[1.0, 1.1], sigma=0.1, **given)
+    return sf.fit(layer, data=data, nu=sf.Free(0.1))
+
+
+def blown(nu):
+    if isinstance(nu, float) and nu < 1 and CALLS.append(nu) is None and len(CALLS) > 1:
+        raise ProblemError("too thin for us")
+    return layer(nu)
+
+
+CALLS: list[float] = []
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -372,11 +459,39 @@ def unused(nu, q):
         (lambda d: sf.Data(x=[0.5], observe=lambda u: u), "values="),
         (lambda d: sf.Free(-1.0, positive=True), "start of a free parameter"),
         (lambda d: sf.fit(rod, data=sf.Data(x=0.5, u=0.1, sigma=-1), k=sf.Free(0.1)), "sigma"),
+        (lambda d: sf.fit(rod, data=sf.Data(x=0.5, u=0.1, sigma="a"), k=sf.Free(0.1)), "'sigma'"),
+        (lambda d: sf.fit(layer, data=[], nu=sf.Free(0.1)), "sf.Data"),
+        (lambda d: sf.fit(layer, data=d, nu=(0.1, 0.2)), r"sf.Free\(value, low, high\)"),
+        (lambda d: sf.Data(x=[0.5], u=[1.0 + 1j]), "expected numbers"),
+        (lambda d: sf.Free(1.0, prior=(1.0, 0.1)), "sf.Prior"),
+        (lambda d: observed(observe=lambda u, x: x), "contains no unknown"),
+        (lambda d: observed(observe=lambda u, x: u.dx, u=0.1), "column 'u'.*beside observe="),
+        (lambda d: observed(integral=lambda u, x: u), "column 'x'.*beside integral="),
+        (lambda d: sf.fit(layer, data=d, nu=sf.Free(0.1), options={"tol": 1e-8}), "tol= itself"),
+        (
+            lambda d: sf.fit(layer, data=d, nu=sf.Free(0.1), options={"toll": 1}),
+            "'toll' is neither",
+        ),
+        (lambda d: sf.fit(blown, data=d, nu=sf.Free(0.1)), "too thin for us"),
     ],
 )
 def test_what_is_refused(call, words):
     with pytest.raises((ProblemError, TypeError), match=words):
         call(sf.Data(x=[0.5, 0.9], u=[0.0, 0.1], sigma=0.1))
+
+
+def test_questions_to_a_fit_that_have_no_answer_are_refused():
+    x, u = layer_data(1e-2, 4)
+    result = sf.fit(layer, data=sf.Data(x=x, u=u, sigma=0.02), nu=sf.Free(0.02, positive=True))
+    for values in ([1, 2], {"c": 2.0}, 0.01, {}):
+        with pytest.raises(ProblemError, match="numbers for nu"):
+            result.logp_and_grad(values)
+    with pytest.raises(DomainError, match="outside"):
+        result.band(2.0)
+    with pytest.raises(ProblemError, match="below 1"):
+        result.plot(data=7)
+    with pytest.raises(ProblemError, match="Try name='nu'"):
+        result.profile("c")
 
 
 def test_data_outside_the_domain_are_refused():

@@ -15,7 +15,7 @@ def rod(k, q=2.0):
     return sf.Problem(LINE, lambda u, x: (k(x) * u.dx).dx + q, boundary=lambda u, x: u)
 
 
-def test_a_conductivity_with_a_band_that_is_wide_where_nothing_flows(monkeypatch):
+def test_a_conductivity_with_a_band_that_is_wide_where_nothing_flows(monkeypatch, tmp_path):
     monkeypatch.setattr(functions, "LENGTHS", (0.3, 0.6))
     # With one so small the function can hardly change: its evidence is the least.
     monkeypatch.setattr(functions, "DEVIATIONS", (0.01, 1.0))
@@ -36,6 +36,10 @@ def test_a_conductivity_with_a_band_that_is_wide_where_nothing_flows(monkeypatch
     assert 1 < above < 10 and result.k.seen == pytest.approx(share.sum())
     assert 1 < result.k.seen < 10 and "degrees of freedom" in str(result)
     assert result.k.informed(0.1) < 0.2 and result.k.best.curve.process.deviation == 1.0
+    page = result.report(tmp_path / "k.html").read_text()
+    assert "The function k with its 95 % band" in page and page.count("data:image/svg") == 3
+    with pytest.raises(ProblemError, match=r"result\.k\.band"):
+        result.interval("k")
 
 
 @pytest.mark.parametrize("positive", [True, False])
@@ -57,6 +61,8 @@ def test_what_is_refused():
         sf.fit(rod, data=sf.Data(x=[0.5] * 60, u=[0.3] * 60), k=sf.FreeFunction())
     with pytest.raises(ProblemError, match="positive number"):
         sf.FreeFunction(-1.0, positive=True)
+    with pytest.raises(ProblemError, match="an interval"):
+        sf.FreeFunction(low=2.0, high=1.0)
 
 
 def flux(k):  # the function stands in a condition too

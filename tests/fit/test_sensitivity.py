@@ -149,6 +149,31 @@ def test_what_the_solution_has_nothing_of_is_found_in_its_sensitivity(width, pla
     assert v.converged
 
 
+def raised(a):
+    source = lambda u, x: u.dxx + np.pi**2 * np.exp(a) * np.sin(np.pi * x)  # noqa: E731
+    return sf.Problem(LINE, source, boundary=lambda u, x: u)
+
+
+def fed(a):
+    return sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - u.dxx - np.pi**2 * u * (1 + a),
+        boundary=lambda u, x, t: u,
+        initial=lambda x: np.sin(np.pi * x),
+        time=(0, 0.2),
+    )
+
+
+@pytest.mark.parametrize("a", [0.0, 1e-12, -1e-9, 1e-5])
+@pytest.mark.parametrize(
+    ("family", "at", "speed"), [(raised, (), 1.0), (fed, (0.2,), np.pi**2 / 5)]
+)
+def test_a_parameter_next_to_zero_is_like_any_other(family, at, speed, a):
+    v, x = sf.solve(family, a=a, tol=1e-6).sensitivity("a"), np.linspace(0, 1, 21)
+    error = np.abs(v(x, *at) - speed * np.exp(speed * a) * np.sin(np.pi * x)).max()
+    assert v.converged and error < 1e-5 and error < 2 * v.error_estimate
+
+
 def chain(k):
     return sf.Problem(
         LINE, lambda u, w, x: (u.dx - k * w, w.dx + k * u), left=lambda u, w, x: (u, w - 1)

@@ -135,11 +135,52 @@ def test_rows_are_on_disk_at_once_and_a_sweep_goes_on(tmp_path):
     with pytest.raises(ProblemError, match="other values"):
         sf.sweep(layer, nu=[0.1, 0.5], into=tmp_path, resume=True)
     later = []
-    table = sf.sweep(
-        layer, nu=nus, into=tmp_path, resume=True, keep="solutions", on_row=later.append
-    )
+    table = sf.sweep(layer, nu=nus, into=tmp_path, resume=True, on_row=later.append)
     assert [row.index for row in later] == [2] and table.converged.all()
+    again = []
+    sf.sweep(layer, nu=nus, into=tmp_path, resume=True, keep="solutions", on_row=again.append)
+    assert [row.index for row in again] == [0, 1, 2]  # none of them was kept before
     assert sf.load(tmp_path / "row-2.npz")(0.5) == pytest.approx(exact(0.5, 0.3), abs=1e-7)
+
+
+def at_place(solution):
+    return solution(0.99)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"c": 3.0}, "fixed"),
+        ({"options": {"tol": 1e-10}}, "options"),
+        ({"observe": at_place}, "observe="),
+        ({"nu": None, "points": [{"nu": 0.1}, {"nu": 0.2}]}, "values"),
+    ],
+)
+def test_rows_of_another_sweep_are_not_taken_for_its_own(tmp_path, other, words):
+    stated = {"nu": [0.1, 0.2], "c": 1.0, "into": tmp_path, "resume": True}
+    sf.sweep(layer, **stated)
+    changed = {k: v for k, v in {**stated, **other}.items() if v is not None}
+    with pytest.raises(ProblemError, match=words):
+        sf.sweep(layer, **changed)
+
+
+def test_points_are_read_by_name_in_any_order():
+    table = sf.sweep(
+        layer, points=[{"nu": 0.1, "c": 1.0}, {"c": 2.0, "nu": 0.3}], observe=lambda s: s(0.5)
+    )
+    assert table.values == pytest.approx([exact(0.5, 0.1), exact(0.5, 0.3, 2.0)], abs=1e-7)
+
+
+@pytest.mark.parametrize("observe", [lambda s: None, lambda s: "text", lambda s: {"a": 1.0}])
+def test_what_is_no_number_is_a_row_that_failed(observe):
+    table = sf.sweep(layer, nu=[0.1, 0.2], observe=observe)
+    assert len(table.failed) == 2 and np.isnan(table.values).all()
+
+
+def test_observations_of_different_shapes_are_told():
+    table = sf.sweep(layer, nu=[1.0, 2.0], observe=lambda s: np.ones(int(s.member.values["nu"])))
+    with pytest.raises(ProblemError, match="differs in shape"):
+        table.to_xarray()
 
 
 @pytest.mark.parametrize(
@@ -151,6 +192,12 @@ def test_rows_are_on_disk_at_once_and_a_sweep_goes_on(tmp_path):
         (lambda: sf.sweep(layer, nu=[0.1], keep="all"), "keep"),
         (lambda: sf.sweep(layer, nu=[0.1], resume=True), 'into="folder"'),
         (lambda: sf.sweep(layer, points=[{"nu": 1.0}, {"c": 1.0}]), "points="),
+        (lambda: sf.sweep(layer, points=[1.0, 2.0]), "points="),
+        (lambda: sf.sweep(layer, points=[{"nu": "a"}]), "finite numbers"),
+        (lambda: sf.sweep(layer, nu=[]), "finite numbers"),
+        (lambda: sf.sweep(layer, nu=np.ones((2, 2))), "finite numbers"),
+        (lambda: sf.sweep(layer, nu=["a"]), "finite numbers"),
+        (lambda: sf.sweep(layer, nu=[0.1], options={"toll": 1e-3}), "'toll' is neither"),
     ],
 )
 def test_what_is_refused(call, words):

@@ -11,7 +11,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray, to_host
 from sharpfront.checks import did_you_mean, refusal
-from sharpfront.equation.expression import Expression
+from sharpfront.equation.expression import Expression, derivatives_in
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.trace import trace
 from sharpfront.errors import DomainError, ProblemError
@@ -33,8 +33,9 @@ class Data:
         A pandas DataFrame or an xarray Dataset, whose columns are coordinates, unknowns and
         perhaps ``sigma``; instead of arrays by name.
     sigma
-        The standard deviation of the noise: a number, or one for each measurement. None if it is
-        not known: it is then estimated from the scatter, with one value for all such data.
+        The standard deviation of the noise: a number, one for each measurement, or either by the
+        name of each unknown. None if it is not known: it is then estimated from the scatter, with
+        one value for all such data.
     observe
         What was measured if it is no unknown, a function of unknowns and coordinates:
         ``observe=lambda u, x: u.dx``, with `values`.
@@ -44,7 +45,8 @@ class Data:
     values
         What was measured of `observe` or `integral`.
     **columns
-        Arrays by the names of coordinates and unknowns, which broadcast.
+        Arrays by the names of coordinates and unknowns. Coordinates and `sigma` broadcast to the
+        values that were measured.
 
     Examples
     --------
@@ -90,39 +92,58 @@ class Data:
         measured: dict[str, Any] = {
             u: self.columns[u] for u in problem.unknowns if u in self.columns
         }
-        what = self.observe or self.integral
-        if what is not None:
+        if self.observe is not None or self.integral is not None:
             measured = {"observed": _numbers("values", self.values)}
         if not measured:
             raise refusal("Data", f"values of {', '.join(problem.unknowns)}", self, _TRY)
+        return [self._read(problem, space, name, y) for name, y in measured.items()]
+
+    def _read(
+        self, problem: Problem, space: Sequence[str], name: str, values: FloatArray
+    ) -> Observed:
+        """Return the measurements of one quantity."""
+        sigma = self._sigma(problem, name)
+        given = [self.columns[c] for c in space] + ([] if sigma is None else [sigma])
         try:
-            arrays = np.broadcast_arrays(
-                *(self.columns[c] for c in space),
-                *measured.values(),
-                *([] if self.sigma is None else [_numbers("sigma", self.sigma)]),
-            )
+            *columns, y = np.broadcast_arrays(*given, values)
         except ValueError:
-            shapes = ", ".join(f"{n} {c.shape}" for n, c in self.columns.items())
-            raise ProblemError(f"The arrays of data do not broadcast: {shapes}.") from None
-        columns = [a.ravel() for a in arrays]
-        points = np.stack([*columns[: len(space)], columns[0]], axis=1)[:, :-1]
-        sigma = columns[-1] if self.sigma is not None else None
-        if sigma is not None and not np.all(sigma > 0):
-            raise refusal("sigma", "positive numbers, or None if it is not known", self.sigma)
+            shapes = {**{c: self.columns[c] for c in space}, name: values}
+            shapes |= {} if sigma is None else {"sigma": sigma}
+            told = ", ".join(f"{n} {c.shape}" for n, c in shapes.items())
+            raise ProblemError(f"The arrays of data do not broadcast: {told}.") from None
+        if y.size > values.size:
+            # As many measurements would be made up, and intervals be that much too short.
+            raise ProblemError(
+                f"Data have {values.size} value(s) of {name} for {y.size} places or deviations "
+                f"{y.shape}: give one for each, in an array of the same shape."
+            )
+        points = np.stack([*(c.ravel() for c in columns[: len(space)]), y.ravel()], axis=1)[:, :-1]
         if self.integral is None:
             _require_inside(problem, points)
-        return [
-            Observed(
-                problem,
-                name,
-                self._expression(problem, name),
-                points,
-                y,
-                sigma,
-                self.integral is not None,
-            )
-            for name, y in zip(measured, columns[len(space) :], strict=False)
-        ]
+        return Observed(
+            problem,
+            name,
+            self._expression(problem, name),
+            points,
+            y.ravel(),
+            None if sigma is None else columns[-1].ravel(),
+            self.integral is not None,
+        )
+
+    def _sigma(self, problem: Problem, name: str) -> FloatArray | None:
+        """Return the deviations of a quantity as they are given; None if they are not."""
+        given = self.sigma
+        if isinstance(given, Mapping):
+            known = [u for u in problem.unknowns if u in self.columns]
+            if set(given) != set(known):
+                raise refusal("sigma", f"one for each of {', '.join(known)}", list(given), _TRY)
+            given = given[name]
+        if given is None:
+            return None
+        sigma = _numbers("sigma", given)
+        if not np.all(sigma > 0):
+            raise refusal("sigma", "positive numbers, or None if it is not known", given)
+        return sigma
 
     def _expression(self, problem: Problem, name: str) -> Expression:
         what = self.observe or self.integral
@@ -131,6 +152,8 @@ class Data:
         found = trace(what, problem.symbols, what="observation")
         if len(found) != 1:
             raise ProblemError("observe= returns one quantity; give a Data for each of several.")
+        if not derivatives_in(found[0]):
+            raise ProblemError("What is observed contains no unknown, so that it tells nothing.")
         return found[0]
 
     def _check_names(self, problem: Problem, space: Sequence[str]) -> None:
@@ -142,6 +165,14 @@ class Data:
                     f"{', '.join(problem.coordinates)} and the unknowns "
                     f"{', '.join(problem.unknowns)}.{did_you_mean(name, known)}"
                 )
+        of_unknowns = self.observe is None and self.integral is None
+        idle = [n for n in self.columns if n not in space and not (of_unknowns and n in known)]
+        if idle:
+            raise ProblemError(
+                f"Data have a column {idle[0]!r}, which has no meaning beside "
+                f"{'observe=' if self.integral is None else 'integral='}; leave it out, or give "
+                "another Data with it."
+            )
         missing = [c for c in space if c not in self.columns]
         if missing:
             raise ProblemError(f"Data need the coordinate(s) {', '.join(missing)}: {_TRY}.")
@@ -231,6 +262,8 @@ def _columns(table: Any) -> Mapping[str, Any]:
 
 def _numbers(name: str, column: Any) -> FloatArray:
     try:
+        if np.iscomplexobj(column):
+            raise TypeError
         array = np.asarray(column, dtype=float)
     except (TypeError, ValueError):
         raise refusal(f"The column {name!r} of data", "numbers", column, _TRY) from None

@@ -98,6 +98,8 @@ def fit(
     if on_solve is not None:
         function(on_solve, "on_solve", "on_solve=print")
     asked = None if tol is None else tolerance(tol)
+    if "tol" in (options or {}):
+        raise ProblemError("Fits choose the tolerance of solves; give a first one by tol= itself.")
     if any(isinstance(v, FreeFunction) for v in parameters.values()):
         if starts != 1:
             raise ProblemError("starts= has no meaning for an unknown function; leave it out.")
@@ -123,13 +125,13 @@ def _fitted(
     near = None
     for _ in range(ROUNDS + 1):
         found = minimised(model, z, tol, near=near)
-        point, doubt = model.checked(found.point)
+        point, errors = model.checked(found.point)
         if not model.careful and _differ(point.jacobian, found.point.jacobian):
             # Kernels of the solution do not resolve its derivatives, and the way was wrong.
             model.careful, z, near = True, found.z, found.point
             continue
         variance = _variance(model, found)
-        seen = spread(point.jacobian, variance, doubt)
+        seen = spread(point.jacobian, variance, errors)
         share = share_bound(model, point, seen.deviations)
         if share <= SHARE or tol <= LAST_TOL:
             break
@@ -138,6 +140,8 @@ def _fitted(
     result = Fit(model, found, seen, variance, share, point.rates)
     bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()
     result = replace(result, bent=bent, minima=minima)
+    lengths, told = np.linalg.norm(point.jacobian, axis=0), np.isfinite(seen.deviations)
+    doubt = float(np.max(errors[told] / lengths[told], initial=0.0))
     return replace(result, notes=tuple(_notes(result, doubt)))
 
 
@@ -273,6 +277,8 @@ def _model(family: Any, data: Any, parameters: Mapping[str, Any], options: dict[
 def _observed(data: Any, problem: Problem, free: Mapping[str, Free]) -> list[Observed]:
     """Return the measurements, checked against the problem and what else is known."""
     sets = listed(data)
+    if not len(sets):
+        raise refusal("data", "sf.Data, or a list of them", data, "sf.Data(x=xs, u=us)")
     for each in sets:
         if not isinstance(each, Data):
             raise refusal("data", "sf.Data, or a list of them", each, "sf.Data(x=xs, u=us)")
@@ -338,7 +344,8 @@ def _notes(result: Fit, doubt: float) -> list[str]:
     model, found, notes = result.model, result.found, []
     if not found.converged:
         notes.append(found.words)
-    notes += [unseen_words(d, dict(model.free)) for d in result.spread.unseen]
+    pairs = zip(result.spread.unseen, result.spread.doubtful.tolist(), strict=True)
+    notes += [unseen_words(direction, dict(model.free), doubt) for direction, doubt in pairs]
     low, high = model.bounds
     for name, z, a, b in zip(model.names, found.z, low, high, strict=True):
         if z <= a or z >= b:

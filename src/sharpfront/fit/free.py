@@ -60,6 +60,8 @@ class Free:
             raise refusal(
                 "The start of a free parameter", f"a number in ({low:g}, {self.high:g})", self.value
             )
+        if self.prior is not None and not isinstance(self.prior, Prior):
+            raise refusal("prior", "sf.Prior(mean, sd)", self.prior, "prior=sf.Prior(1.0, 0.1)")
         if self.positive and self.prior and self.prior.mean <= 0:
             raise refusal("The prior of a positive parameter", "a positive mean", self.prior.mean)
 
@@ -106,6 +108,8 @@ def as_free(given: Any) -> Free | None:
     """Return a free parameter as it was given, also as (value, low, high); None of a number."""
     if isinstance(given, Free):
         return given
-    if isinstance(given, tuple) and len(given) == 3:
+    if isinstance(given, tuple):
+        if len(given) != 3:
+            raise refusal("A free parameter", "sf.Free(value, low, high)", given, "sf.Free(1.0)")
         return Free(*given)
     return None

@@ -58,6 +58,9 @@ class FreeFunction:
         flag(self.positive, "positive")
         if self.positive and self.start <= 0:
             raise refusal("start", "a positive number", self.start, "sf.FreeFunction(1.0)")
+        ends = [finite(end, "low, high") for end in (self.low, self.high) if end is not None]
+        if len(ends) == 2 and ends[0] >= ends[1]:
+            raise refusal("low, high", "an interval", ends, "sf.FreeFunction(low=0, high=1)")
 
     @property
     def unit(self) -> float:

@@ -67,7 +67,7 @@ def minimised(
         values = ", ".join(f"{n} = {v:.4g}" for n, v in model.values(z).items())
         raise ProblemError(
             f"The problem could not be solved to {tol:.0e} where the fit starts, at {values}. Try "
-            "sf.solve there, and other starting values."
+            f"sf.solve there, and other starting values. {model.failure}".rstrip()
         )
     radius = FIRST_RADIUS
     for _ in range(MOST_TURNS):

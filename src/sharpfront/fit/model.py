@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import SharpfrontError
+from sharpfront.errors import ArgumentError, SharpfrontError
 from sharpfront.fit.data import Observed
 from sharpfront.fit.free import Free
 from sharpfront.problem.family import Family
@@ -55,6 +55,7 @@ class Model:
     solves: int = 0  # how many there were
     # Whether derivatives are checked at every point: the kernels of solutions do not do.
     careful: bool = False
+    failure: str = ""  # why the last solve was none
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,10 +156,16 @@ class Model:
             with np.errstate(all="ignore"):
                 if near is not None and float(np.abs(near.z - z).max()) < NEAR:
                     found: Solution = near.solution.member.neighbour(near.solution, values, tol)
-                    return found
-                return solve(self.family.factory, tol=tol, **self.options, **values)
-        except SharpfrontError:
+                else:
+                    found = solve(self.family.factory, tol=tol, **self.options, **values)
+        except ArgumentError:
+            # An option of no such name, whatever the parameters are.
+            raise
+        except SharpfrontError as error:
+            self.failure = str(error)
             return None
+        self.failure = "" if found.converged else str(found.outcome)
+        return found
 
     def rates(self, solution: Solution) -> list[Approximation]:
         """Return the derivatives along all free parameters."""
@@ -178,20 +185,20 @@ class Model:
                 return False
         return True
 
-    def checked(self, point: Point) -> tuple[Point, float]:
-        """Return the point with derivatives that were checked, and their largest relative error."""
+    def checked(self, point: Point) -> tuple[Point, FloatArray]:
+        """Return the point with derivatives that were checked, and errors of its columns, (p,)."""
         solution = point.solution
         rates = None if self.careful else point.rates
         found = solution.member.sensitivities(solution, self.names, RATE_TOL, rates)
-        worst = 0.0
         new = self._point(point.z, solution, [v.approximation for v in found])
-        slopes = self.slopes(point.z)
-        for i, v in enumerate(found):
-            size = float(np.abs(new.jacobian[: len(self.data), i] * self.sigma).max())
-            # The estimate is relative to one or to the largest value, not to what data see.
-            bound = v.error_estimate * max(1.0, size / abs(slopes[i])) * abs(slopes[i])
-            worst = max(worst, bound / size if size > 0 else 0.0)
-        return new, worst
+        seen = np.abs(new.jacobian[: len(self.data)] * self.sigma[:, None]).max(axis=0)
+        slopes, spread = np.abs(self.slopes(point.z)), float(np.linalg.norm(1.0 / self.sigma))
+        # An estimate is relative to one or to the largest value, not to what data see.
+        errors = [
+            v.error_estimate * max(slope, size)
+            for v, slope, size in zip(found, slopes, seen, strict=True)
+        ]
+        return new, np.array(errors) * spread
 
     def _point(self, z: FloatArray, solution: Solution, rates: Sequence[Approximation]) -> Point:
         own, slopes = solution.approximation, self.slopes(z)

@@ -14,7 +14,6 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import file_path
 from sharpfront.files import write_text
 from sharpfront.fit.data import Observed
-from sharpfront.fit.statistics import STRAIGHT
 from sharpfront.show.data.colours import BLUE
 from sharpfront.show.pages.page import HtmlPage
 
@@ -37,19 +36,19 @@ def summary(fit: Fit) -> str:
             c = fit.correlation[i, j]
             if np.isfinite(c) and abs(c) > 0.1 and fit.names[j] in shown:
                 lines.append(f"correlation of {fit.names[j]} and {a}: {c:.2f}")
-    ratio = fit.chi2 / max(fit.dof, 1)
-    told = f" (p = {fit.p_value:.2g})" if fit.p_value is not None else ""
-    if fit.sigma is None:
-        lines.append(f"chi2/dof = {ratio:.3g}{told}, {fit.dof} degrees of freedom.")
+    if fit.p_value is not None:
+        ratio, p = fit.chi2 / fit.dof, fit.p_value
+        lines.append(f"chi2/dof = {ratio:.3g} (p = {p:.2g}), {fit.dof} degrees of freedom.")
+    elif fit.sigma is None:
+        lines.append(f"chi2 = {fit.chi2:.3g}; no degrees of freedom are left to test it by.")
     else:
         lines.append(f"sigma = {fit.sigma:.3g}, estimated with {fit.dof} degrees of freedom.")
     if fit.minima:
         ended, every = fit.minima[0].starts, sum(m.starts for m in fit.minima)
         lines.append(f"{ended} of {every} starts that ended did so here; {len(fit.minima)} minima.")
-    lines.append(
-        f"{fit.solves} solves. Solver's share of the error: at most {fit.share:.0e} of a standard "
-        "error."
-    )
+    share = f" Solver's share of the error: at most {fit.share:.0e} of a standard error."
+    known = np.isfinite(list(fit.stderr.values())).any()
+    lines.append(f"{fit.solves} solves.{share if known else ''}")
     return "\n".join([*lines, *(f"Note: {note}" for note in fit.notes)])
 
 
@@ -59,7 +58,7 @@ def shown_names(fit: Fit) -> list[str]:
     return [n for n in fit.names if not (weights and n.startswith(weights))]
 
 
-def write_report(fit: Fit, path: str | Path, title: str) -> Path:
+def write_report(fit: Fit, path: str | Path, title: str, profiles: bool) -> Path:
     """Write one HTML page about a fit: numbers, the curves with bands, residuals, profiles."""
     target = file_path(path, "path")
     page = HtmlPage(title or target.stem)
@@ -69,16 +68,23 @@ def write_report(fit: Fit, path: str | Path, title: str) -> Path:
         low, high = fit.interval(name)
         numbers = (fit.values[name], fit.stderr[name], low, high)
         rows.append([name, *(f"{v:.5g}" for v in numbers)])
-    page.table(["parameter", "value", "standard error", "from", "to"], rows, "95 % intervals")
+    if rows:
+        page.table(["parameter", "value", "standard error", "from", "to"], rows, "95 % intervals")
     # Beyond the lines of the parameters, which the table has.
-    page.points(summary(fit).splitlines()[len(rows) :])
+    starts = tuple(f"{row[0]} " for row in rows)
+    page.points([li for li in summary(fit).splitlines() if not (" = " in li and _of(li, starts))])
     page.section("Data and fit")
-    for i, observed in enumerate(fit.model.observed):
-        page.figure(_svg(functools.partial(draw_fit, fit, i)), *_caption(observed))
+    for i in range(len(fit.model.observed)):
+        page.figure(_svg(functools.partial(draw_fit, fit, i)), *_caption(fit, i))
+    if fit.functions:
+        page.section("Functions")
+        for name in fit.functions:
+            words = f"The function {name} with its 95 % band."
+            page.figure(_svg(functools.partial(draw_function, fit, name)), words, words)
     page.section("Residuals")
     words = "Residuals in units of the noise; without pattern if the model is right."
     page.figure(_svg(lambda axes: draw_residuals(fit, axes)), words, words)
-    if fit.identifiable and any(abs(b - 1.0) > STRAIGHT for b in fit.bent):
+    if profiles and rows and fit.identifiable:
         page.section("Profiles")
         for profile in map(fit.profile, shown_names(fit)):
             page.figure(_svg(profile.plot), str(profile), str(profile))
@@ -86,9 +92,25 @@ def write_report(fit: Fit, path: str | Path, title: str) -> Path:
     return target
 
 
-def _caption(observed: Observed) -> tuple[str, str]:
-    words = f"Measurements of {observed.name} and the fit, with its 95 % band on a line."
+def _of(line: str, starts: tuple[str, ...]) -> bool:
+    """Tell whether a line of the summary is that of a parameter."""
+    return bool(starts) and line.startswith(starts)
+
+
+def _caption(fit: Fit, index: int) -> tuple[str, str]:
+    observed = fit.model.observed[index]
+    what = "an observation" if not observed.is_plain else observed.name
+    if _along_line(observed):
+        words = f"Measurements of {what} and the fit, with its 95 % band."
+    else:
+        words = f"Measurements of {what} against the fit; on the line both agree."
+        words += " Bars across are its 95 % band." if observed.is_plain else ""
     return words, words
+
+
+def _along_line(observed: Observed) -> bool:
+    """Tell whether an unknown was measured along one coordinate."""
+    return observed.points.shape[1] == 1 and observed.is_plain
 
 
 def _svg(draw: Callable[[Any], None]) -> bytes:
@@ -107,7 +129,7 @@ def draw_fit(fit: Fit, index: int, axes: Any) -> None:
     start = sum(len(o.values) for o in fit.model.observed[:index])
     own = slice(start, start + len(observed.values))
     sigma = fit.model.sigma[own] * np.sqrt(fit.variance)
-    if observed.points.shape[1] == 1 and observed.is_plain:
+    if _along_line(observed):
         x = np.unique(np.concatenate([_even(observed.points[:, 0]), observed.points[:, 0]]))
         curve = getattr(fit.solution, observed.name)(x)
         band = 1.96 * fit.band(x, unknown=observed.name)
@@ -119,8 +141,22 @@ def draw_fit(fit: Fit, index: int, axes: Any) -> None:
     predicted = fit.residuals[own] * fit.model.sigma[own] + observed.values
     ends = [float(predicted.min()), float(predicted.max())]
     axes.plot(ends, ends, color=BLUE)
-    axes.errorbar(predicted, observed.values, sigma, fmt=".", color="k", lw=0.8)
-    axes.set(xlabel="fit", ylabel="measured")
+    across = None
+    if observed.is_plain:
+        band = 1.96 * fit.band(*observed.points.T, unknown=observed.name)
+        across = np.where(np.isfinite(band), band, 0.0)
+    axes.errorbar(predicted, observed.values, sigma, across, fmt=".", color="k", lw=0.8)
+    axes.set(xlabel=f"fit of {observed.name}", ylabel="measured")
+
+
+def draw_function(fit: Fit, name: str, axes: Any) -> None:
+    """Draw a fitted function with its 95 % band over its interval."""
+    found = fit.functions[name]
+    x = _even(found.best.curve.process.centres)
+    curve, band = found(x), 1.96 * found.band(x)
+    axes.plot(x, curve, color=BLUE)
+    axes.fill_between(x, curve - band, curve + band, color=BLUE, alpha=0.2, lw=0)
+    axes.set(xlabel="its argument", ylabel=name)
 
 
 def _even(x: FloatArray) -> FloatArray:

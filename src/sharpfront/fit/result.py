@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.checks import finite, one_of, whole
+from sharpfront.checks import finite, flag, one_of, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.fit.functions import FittedFunction
 from sharpfront.fit.marquardt import Found
@@ -22,6 +22,7 @@ from sharpfront.fit.statistics import Spread, misfit_probability, quantile, runs
 from sharpfront.show.figures.figure import new_axes
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation, as_points
+from sharpfront.solution.field import require_inside
 
 # Below this a test of the misfit speaks against the model.
 UNLIKELY = 0.01
@@ -117,8 +118,12 @@ class Fit:
 
     @property
     def p_value(self) -> float | None:
-        """How likely a misfit at least as large is; None if the noise was estimated from it."""
-        return misfit_probability(self.chi2, self.dof) if self.model.noise_known else None
+        """How likely a misfit at least as large is; None if the noise was estimated from it.
+
+        And None where data do not outnumber parameters, so that no misfit is left.
+        """
+        known = self.model.noise_known and self.dof > 0
+        return misfit_probability(self.chi2, self.dof) if known else None
 
     @cached_property
     def runs_p_value(self) -> float:
@@ -176,18 +181,19 @@ class Fit:
         )
 
     def band(self, *coordinates: Any, unknown: str | None = None) -> Any:
-        """Return the standard error of the fitted curve at coordinates, (broadcast)."""
+        """Return the standard error of the fitted curve at coordinates, (broadcast).
+
+        Infinite where the curve depends on what data do not tell.
+        """
         solution = self.found.point.solution
         name = one_of(unknown or solution.unknowns[0], "unknown", solution.unknowns)
         points, shape = as_points(solution.approximation.coordinates, coordinates)
+        require_inside(solution.domain, points)
         zero, slopes = (0,) * points.shape[1], self.model.slopes(self.found.z)
         rows = [v.values(name, points, zero) * s for v, s in zip(self.rates, slopes, strict=True)]
-        jacobian, c = np.stack(rows, axis=1), self.spread.covariance
-        inside = np.isfinite(np.diag(c))
-        variance = np.einsum(
-            "ni,ij,nj->n", jacobian[:, inside], c[np.ix_(inside, inside)], jacobian[:, inside]
-        )
-        return np.sqrt(np.maximum(variance, 0.0)).reshape(shape)[()]
+        data = self.found.point.jacobian[: len(self.model.data)] * self.model.sigma[:, None]
+        found = self.spread.of_predictions(np.stack(rows, axis=1), float(np.abs(data).max()))
+        return found.reshape(shape)[()]
 
     def logp_and_grad(self, values: Mapping[str, float] | Any) -> tuple[float, FloatArray]:
         """Return the logarithm of the posterior density, up to a constant, and its gradient.
@@ -201,8 +207,7 @@ class Fit:
         values
             The parameters by name, or in the order of `names`.
         """
-        row = [values[n] for n in self.names] if isinstance(values, Mapping) else list(values)
-        given = [finite(v, n) for n, v in zip(self.names, row, strict=True)]
+        given = self._row(values)
         frees = self.model.free.values()
         z = np.array([f.inner(v) for f, v in zip(frees, given, strict=True)])
         low, high = self.model.bounds
@@ -232,16 +237,30 @@ class Fit:
         one_of(what, "what", ("fit", "residuals"))
         axes = axes if axes is not None else new_axes()
         if what == "fit":
-            draw_fit(self, whole(data, "data", 0, "data=0"), axes)
+            index = whole(data, "data", 0, "data=0")
+            if index >= len(self.model.observed):
+                known = f"a number below {len(self.model.observed)}, of a measured quantity"
+                raise refusal("data", known, data, "data=0")
+            draw_fit(self, index, axes)
         else:
             draw_residuals(self, axes)
         return axes
 
-    def report(self, path: str | Path, *, title: str = "") -> Path:
-        """Write one HTML page with the fit, residuals, bands and numbers; returns its path."""
+    def report(self, path: str | Path, *, title: str = "", profiles: bool = True) -> Path:
+        """Write one HTML page with the fit, residuals, bands and profiles; returns its path.
+
+        Parameters
+        ----------
+        path
+            Of the page.
+        title
+            Of the page; the name of the file by default.
+        profiles
+            Whether to follow the misfit along each parameter, some ten solves each.
+        """
         from sharpfront.fit.report import write_report
 
-        return write_report(self, path, title)
+        return write_report(self, path, title, flag(profiles, "profiles"))
 
     def __str__(self) -> str:
         from sharpfront.fit.report import summary
@@ -250,8 +269,23 @@ class Fit:
 
     __repr__ = __str__
 
+    def _row(self, values: Mapping[str, float] | Any) -> list[float]:
+        """Return values of all parameters, given by name or in order."""
+        wanted, count = f"numbers for {', '.join(self.names)}", len(self.names)
+        if isinstance(values, Mapping):
+            if set(values) != set(self.names):
+                raise refusal("values", wanted, values, "logp_and_grad(result.values)")
+            values = [values[n] for n in self.names]
+        if np.shape(values) != (count,):
+            raise refusal("values", wanted, values, "logp_and_grad(result.values)")
+        return [finite(v, n) for n, v in zip(self.names, values, strict=True)]
+
     def _index(self, name: str) -> int:
-        return self.names.index(one_of(name, "The parameter", self.names))
+        if name in self.functions:
+            raise ProblemError(
+                f"{name} is a function; its standard error is result.{name}.band(x)."
+            )
+        return self.names.index(one_of(name, "name", self.names))
 
 
 def _level(level: float) -> float:

@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from sharpfront.arrays import FloatArray
 from sharpfront.fit.data import Observed
 from sharpfront.fit.free import Free
 
+Mask = NDArray[np.bool_]
+
 # Singular values below this part of the largest are rounding.
 ROUNDING = 1e-8
 # A direction is unseen as well if all of a parameter changes predictions by less than this part of
 # the noise.
 FAINT = 1e-3
+# Of directions whose derivatives are not known, those that seem to change predictions by less than
+# this part of what the best seen one does are taken for unseen ones.
+SMALL = 1e-2
 # Rises of the misfit at the ends of the linear interval may differ so much from what they would be
 # if predictions were straight.
 STRAIGHT = 0.2
@@ -27,8 +33,12 @@ PART = 1e-3
 class Spread:
     """Variances of fitted parameters."""
 
-    covariance: FloatArray  # (p, p); infinite for parameters with a part in an unseen direction
+    # (p, p); infinite for parameters with a part in an unseen direction, nan between these and
+    # others.
+    covariance: FloatArray
+    seen: FloatArray  # what the directions that are seen have of it, (p, p)
     unseen: FloatArray  # directions along which the misfit does not change, (k, p)
+    doubtful: Mask  # along which of these it may, for all that is known of the derivatives, (k,)
     # The direction that is seen least, of length one in the fitted parameters, (p,).
     worst: FloatArray
     singular: FloatArray  # of the derivatives in units of the noise, (p,)
@@ -38,28 +48,46 @@ class Spread:
         """Standard errors of the fitted parameters, (p,)."""
         return np.sqrt(np.diag(self.covariance))
 
+    def of_predictions(self, jacobian: FloatArray, largest: float) -> FloatArray:
+        """Return standard errors of what has derivatives (n, p); infinite where it is not seen.
 
-def spread(jacobian: FloatArray, variance: float, doubt: float) -> Spread:
+        `largest` is the largest derivative of data: what is rounding beside it is none.
+        """
+        variance = np.einsum("ni,ij,nj->n", jacobian, self.seen, jacobian)
+        lengths = np.linalg.norm(jacobian, axis=1)[:, None]
+        least = np.maximum(PART * lengths, ROUNDING * largest)
+        is_open = (np.abs(jacobian @ self.unseen.T) > least).any(axis=1)
+        return np.where(is_open, np.inf, np.sqrt(np.maximum(variance, 0.0)))
+
+
+def spread(jacobian: FloatArray, variance: float, errors: FloatArray) -> Spread:
     """Return the variances from derivatives (n, p) in units of the noise.
 
-    `doubt` is the relative error of the derivatives: what is smaller says nothing.
+    `errors` are the lengths of the errors of its columns, (p,): what is smaller says nothing.
     """
     _, s, vt = np.linalg.svd(jacobian, full_matrices=False)
-    limit = max(ROUNDING, doubt) * s[0]
-    blind = (s <= limit) | (s < FAINT * np.sqrt(variance))
-    seen = vt[~blind]
-    covariance = variance * (seen.T / s[~blind] ** 2) @ seen
-    unseen = vt[blind]
+    faint = (s <= ROUNDING * s[0]) | (s < FAINT * np.sqrt(variance))
+    unknown = s <= np.abs(vt) @ errors
+    blind, doubtful = faint | unknown, ~faint & unknown & (s > SMALL * s[0])
+    seen, unseen = vt[~blind], vt[blind]
+    known = variance * (seen.T / s[~blind] ** 2) @ seen
+    covariance = known.copy()
     lost = (np.abs(unseen) > PART).any(axis=0)
-    covariance[lost, :] = covariance[:, lost] = 0.0
+    covariance[lost, :] = covariance[:, lost] = np.nan
     covariance[lost, lost] = np.inf
     worst = seen[-1] if len(seen) else vt[-1]
-    return Spread(covariance, unseen, worst, s)
+    return Spread(covariance, known, unseen, doubtful[blind], worst, s)
 
 
-def unseen_words(direction: FloatArray, free: dict[str, Free]) -> str:
-    """Return in words what data do not tell."""
+def unseen_words(direction: FloatArray, free: dict[str, Free], doubtful: bool) -> str:
+    """Return in words what data do not tell, or what is too doubtful to say that they do."""
     parts = [(n, f, d) for (n, f), d in zip(free.items(), direction, strict=True) if abs(d) > PART]
+    if doubtful:
+        names = ", ".join(n for n, _, _ in parts)
+        return (
+            f"Derivatives along {names} are not known well enough to say what data tell of "
+            f"{'it' if len(parts) == 1 else 'them'}. Fix one, give it a prior, or a smaller tol=."
+        )
     if len(parts) == 1:
         name = parts[0][0]
         return f"Data say nothing of {name}. Fix it, or give it a prior."
@@ -89,7 +117,7 @@ def quantile(level: float, spare: int | None) -> float:
 
 def misfit_probability(chi2: float, spare: int) -> float:
     """Return how likely a misfit at least as large is if model and noise are right."""
-    return float(special.chdtrc(spare, chi2)) if spare > 0 else 1.0
+    return float(special.chdtrc(spare, chi2))
 
 
 def runs_probability(observed: list[Observed], residual: FloatArray) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import multiprocessing
+import re
 import sys
 import time
 import warnings
@@ -23,8 +24,16 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.checks import explained, file_path, flag, function, refusal, whole
-from sharpfront.errors import ProblemError
+from sharpfront.checks import (
+    explained,
+    file_path,
+    flag,
+    function,
+    numbers_in,
+    refusal,
+    whole,
+)
+from sharpfront.errors import ArgumentError, ProblemError
 from sharpfront.fit.table import Row, Table, append_row, points_of, resumed_rows
 from sharpfront.leastsquares.cluster import connected
 from sharpfront.problem import Problem
@@ -88,7 +97,8 @@ def sweep(
     into
         A folder; every row is written there as it is finished.
     resume
-        Whether rows that are there already are taken from there.
+        Whether rows that are there already are taken from there. The sweep must be the same one:
+        values, options, and the names of family and `observe` are compared.
     keep
         ``"solutions"`` to save every solution in the folder too, as ``row-7.npz``.
     on_row
@@ -116,7 +126,10 @@ def sweep(
     seen = function(observe or _estimate, "observe", "observe=lambda s: s(0.5)")
     work = _Work(read.factory, fixed, seen, dict(options or {}), folder, keep is not None)
     todo = list(points_of(axes, points is not None))
-    done = resumed_rows(folder, axes, resume)
+    done = resumed_rows(folder, _stated(work, axes, points is not None), resume)
+    if keep is not None and folder is not None:
+        # Rows of a run that kept none are solved again.
+        done = {i: row for i, row in done.items() if row.failed or _saved(folder, i).exists()}
     left = [(i, p) for i, p in enumerate(todo) if i not in done]
     with counted(len(left), shown=flag(progress, "progress")) as tell:
         for row in _rows(work, left, workers, dask):
@@ -138,10 +151,11 @@ def _axes(
     family: Family, points: Sequence[Mapping[str, float]] | None, parameters: Mapping[str, Any]
 ) -> tuple[dict[str, FloatArray], dict[str, Any]]:
     """Return the values that vary and those that stay."""
-    varying = {n: v for n, v in parameters.items() if np.ndim(v) == 1 and not isinstance(v, str)}
+    varying = {n: v for n, v in parameters.items() if np.ndim(v) and not isinstance(v, str)}
     fixed = {n: v for n, v in parameters.items() if n not in varying}
     if points is not None:
-        if varying or not len(points) or len({tuple(p) for p in points}) != 1:
+        named = all(isinstance(p, Mapping) for p in points)
+        if varying or not len(points) or not named or len({frozenset(p) for p in points}) != 1:
             raise ProblemError(
                 "points= is a list of values by name, the same names in each, without sequences "
                 "beside it: points=[{'nu': 1e-2, 'c': 1.0}, ...]."
@@ -149,12 +163,30 @@ def _axes(
         varying = {n: [p[n] for p in points] for n in points[0]}
     if not varying:
         raise ProblemError("Nothing varies. Give a sequence: nu=np.geomspace(1e-4, 1e-1, 100).")
-    first = {n: v[0] for n, v in varying.items() if len(v)}
-    family.values({**fixed, **first})
-    axes = {n: np.asarray(v, dtype=float) for n, v in varying.items()}
-    if not all(len(v) and np.isfinite(v).all() for v in axes.values()):
-        raise refusal("A parameter of a sweep", "finite numbers, one or more", varying)
+    axes = {
+        n: np.array(numbers_in(v, n, "finite numbers, one or more")) for n, v in varying.items()
+    }
+    family.values({**fixed, **{n: v[0] for n, v in axes.items()}})
     return axes, fixed
+
+
+def _stated(work: _Work, axes: Mapping[str, FloatArray], listed: bool) -> dict[str, Any]:
+    """Return what tells a sweep from others: rows of one are no rows of another."""
+    return {
+        "axes": {n: v.tolist() for n, v in axes.items()},
+        "listed": listed,
+        "family": _named(work.factory),
+        "observe": _named(work.observe),
+        "fixed": {n: _named(v) for n, v in sorted(work.fixed.items())},
+        "options": {n: _named(v) for n, v in sorted(work.options.items())},
+    }
+
+
+def _named(value: Any) -> str:
+    """Return words for a value that are the same in another process."""
+    if callable(value):
+        value = getattr(value, "__qualname__", type(value).__qualname__)
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
 _Task = list[tuple[int, dict[str, float]]]
@@ -266,14 +298,29 @@ def _one(
             solution = near.member.neighbour(near, every, near.tol)
         else:
             solution = solve(work.factory, **work.options, **wanted)
-        value = np.asarray(work.observe(solution), dtype=float).tolist()
+        value = _numbers(work.observe(solution))
         if work.keep and work.into is not None:
-            solution.save(work.into / f"row-{index}.npz")
+            solution.save(_saved(work.into, index))
+    except ArgumentError:
+        # An option or a parameter of no such name: all values would fail.
+        raise
     except Exception as error:
         # One value must not end the sweep, whatever the user's functions raise.
         return Row(index, None, math.inf, False, f"{type(error).__name__}: {error}"), None
     words = "" if solution.converged else str(solution.outcome)
     return Row(index, value, solution.error_estimate, solution.converged, words), solution
+
+
+def _saved(folder: Path, index: int) -> Path:
+    """Return where the solution of a row is kept."""
+    return folder / f"row-{index}.npz"
+
+
+def _numbers(observed: Any) -> Any:
+    """Return what was observed as a number or lists of them."""
+    if observed is None:
+        raise refusal("What observe= returns", "a number or an array", observed)
+    return np.asarray(observed, dtype=float).tolist()
 
 
 def _task(task: _Task) -> list[Row]:

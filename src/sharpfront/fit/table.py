@@ -61,6 +61,11 @@ class Table:
         """What was observed, (shape, shape of an observation); nan where it failed."""
         known = [np.asarray(r.value, dtype=float) for r in self.rows if not r.failed]
         shape = known[0].shape if known else ()
+        if any(v.shape != shape for v in known):
+            raise ProblemError(
+                "What was observed differs in shape from row to row; look at table.rows, or let "
+                "observe= return as many numbers for each."
+            )
         blank = np.full(shape, np.nan)
         rows = [blank if r.failed else np.asarray(r.value, dtype=float) for r in self.rows]
         return np.array(rows).reshape(self.shape + shape)
@@ -129,26 +134,29 @@ def append_row(folder: Path, row: Row) -> None:
         os.close(handle)
 
 
-def resumed_rows(
-    folder: Path | None, axes: Mapping[str, FloatArray], resume: bool
-) -> dict[int, Row]:
+def resumed_rows(folder: Path | None, sweep: Mapping[str, Any], resume: bool) -> dict[int, Row]:
     """Return the rows that are there; refuse a folder of another sweep."""
     if folder is None:
         if resume:
             raise ProblemError('resume= goes on with what is in a folder; give into="folder".')
         return {}
     folder.mkdir(parents=True, exist_ok=True)
-    stated = json.dumps({n: v.tolist() for n, v in axes.items()})
+    stated = json.dumps(sweep)
     about, rows = folder / "sweep.json", folder / "rows.jsonl"
     if not resume and rows.exists():
         raise ProblemError(
             f"{folder} holds rows of a sweep already; give resume=True to go on with it, or "
             "another folder."
         )
-    if resume and about.exists() and about.read_text(encoding="utf-8") != stated:
-        raise ProblemError(f"{folder} holds a sweep over other values; give another folder.")
+    if resume and about.exists():
+        different = _differing(about.read_text(encoding="utf-8"), sweep)
+        if different:
+            raise ProblemError(
+                f"{folder} holds a sweep with other {different}; give another folder."
+            )
     write_text(about, stated)
-    found, good = {}, []
+    found: dict[int, Row] = {}
+    good: list[str] = []
     for line in rows.read_text(encoding="utf-8").splitlines() if rows.exists() else ():
         try:
             row = Row(*json.loads(line))
@@ -160,3 +168,16 @@ def resumed_rows(
     if rows.exists():
         write_text(rows, "".join(f"{line}\n" for line in good))
     return found
+
+
+_WORDS = {"axes": "values", "listed": "values", "observe": "observe="}
+
+
+def _differing(text: str, sweep: Mapping[str, Any]) -> str:
+    """Return in what another sweep differs; nothing if it is the same."""
+    try:
+        other = json.loads(text)
+    except ValueError:
+        return "values"
+    differ = [n for n in sweep if not isinstance(other, dict) or other.get(n) != sweep[n]]
+    return _WORDS.get(differ[0], differ[0]) if differ else ""

@@ -24,6 +24,8 @@ from sharpfront.solution.field import Estimate
 PLACES = (-2, -1, 1, 2)
 FOURTH = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
 SECOND = np.array([0.0, -0.5, 0.5, 0.0])
+# How many times as large as that of its solution the relative error of a derivative may be for it.
+MOST_INHERITED = 10.0
 # Points at which the two are compared.
 _POINTS = 2000
 _BY_DIFFERENCES = (
@@ -63,6 +65,26 @@ def differenced(
     detail = f"Differences of solutions at four values of {name}, {step:.1e} apart."
     outcome = Outcome(kind, detail, "" if kind is OutcomeKind.CONVERGED else _REMEDY)
     return of_its_own(solution, fourth, Estimate(error, _BY_DIFFERENCES), failed or outcome, tol)
+
+
+def inherited(error: float, size: float, of_rate: float, parameter: float) -> float:
+    """Return what an error of a solution adds to that of its derivative along a parameter.
+
+    It changes about as fast with the parameter as the solution does with a change of the parameter
+    of its own size. If that happens to be next to zero it says nothing: the relative error of the
+    derivative is not taken to be more than so many times that of the solution.
+
+    Parameters
+    ----------
+    error
+        Of the solution.
+    size, of_rate
+        The largest values of the solution and of its derivative.
+    parameter
+        Its size, one if it is zero.
+    """
+    most = MOST_INHERITED * of_rate / size if size > 0 else np.inf
+    return error * min(1.0 / parameter, most)
 
 
 def of_its_own(

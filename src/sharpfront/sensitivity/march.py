@@ -29,7 +29,7 @@ from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.radau import STAGES, diagonal, left_out, stage_nodes
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.problem.family import Forcing
-from sharpfront.sensitivity.differences import of_its_own
+from sharpfront.sensitivity.differences import inherited, of_its_own
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 
@@ -78,16 +78,13 @@ def checked_march(
     own = _coefficients(solution, known) if known else _run(solution, forcings, more=0)
     other = _run(solution, forcings, more=1)
     largest = _size(solution)
-    return [
-        _checked(
-            solution,
-            _approximation(solution, own, i),
-            _compared(solution, own, other, i),
-            solution.error_estimate * largest / size,
-            tol,
-        )
-        for i, size in enumerate(relative)
-    ]
+    out = []
+    for i, parameter in enumerate(relative):
+        size, apart = _compared(solution, own, other, i)
+        share = inherited(solution.error_estimate * max(1.0, largest), largest, size, parameter)
+        found = _approximation(solution, own, i)
+        out.append(_checked(solution, found, size, apart + share, tol))
+    return out
 
 
 def _compared(
@@ -104,15 +101,10 @@ def _compared(
 
 
 def _checked(
-    solution: Solution,
-    found: Approximation,
-    compared: tuple[float, float],
-    share: float,
-    tol: float,
+    solution: Solution, found: Approximation, size: float, apart: float, tol: float
 ) -> Solution:
-    """Return a derivative as a solution, to the error of which that of the other adds a share."""
-    size, apart = compared
-    error = (apart + share) / max(1.0, size)
+    """Return a derivative of a size as a solution, which is so far from the true one."""
+    error = apart / max(1.0, size)
     met = error <= tol * min(1.0, size)
     detail = f"Estimated error {error:.1e}, on the mesh of the solution."
     remedy = "" if met else "Solve with a smaller tol."
@@ -145,7 +137,7 @@ def _at_stages(slab: Slab, values: FloatArray) -> FloatArray:
 def _size(solution: Solution) -> float:
     points = solution.domain.sample(400, "quasi")
     sizes = [np.abs(solution.approximation.values(u, points, (0, 0))) for u in solution.unknowns]
-    return max(1.0, float(np.max(sizes)))
+    return float(np.max(sizes))
 
 
 def _approximation(solution: Solution, found: Sequence[FloatArray], which: int) -> Approximation:

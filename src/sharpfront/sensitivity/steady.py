@@ -26,6 +26,7 @@ from sharpfront.newton.iterate import Remembered
 from sharpfront.newton.tangent import Tangent, highest_order
 from sharpfront.problem import Problem
 from sharpfront.problem.family import Forcing
+from sharpfront.sensitivity.differences import inherited
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
@@ -142,9 +143,7 @@ def resolved(
     """Return the solution of a linear problem, begun on kernels that are there.
 
     The tolerance is relative to the size of what is solved for. `relative` is the size of the
-    parameter: an error of the solution changes about as fast with it as the solution does with a
-    change of the parameter of that size. Surveyed is a problem that may have features that the
-    solution has nothing of.
+    parameter. Surveyed is a problem that may have features that the solution has nothing of.
     """
     pair = _solved(solution, kept, linear, tol, surveyed)
     if pair is None:
@@ -154,7 +153,8 @@ def resolved(
     if 0.0 < size < 1.0 and found.error_estimate > tol * size:
         # An estimate is relative to one at least, which says little of what is small.
         found, points = _solved(solution, kept, linear, tol * size, surveyed) or pair
-    share = solution.error_estimate * max(1.0, largest(solution, points)) / relative
+    own = largest(solution, points)
+    share = inherited(solution.error_estimate * max(1.0, own), own, size, relative)
     share /= max(1.0, size)
     estimate = Estimate(found.error_estimate + share, found.estimate.meaning + _SHARE)
     outcome = found.outcome
