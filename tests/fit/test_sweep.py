@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.cli.sweep import Probe
 from sharpfront.errors import MissingExtraError, ProblemError
 
 LINE = sf.Interval(0, 1)
@@ -145,6 +146,15 @@ def test_rows_are_on_disk_at_once_and_a_sweep_goes_on(tmp_path):
 
 def at_place(solution):
     return solution(0.99)
+
+
+def test_rows_of_other_places_are_not_taken_for_those_asked_for(tmp_path):
+    stated = {"nu": [0.1, 0.2], "into": tmp_path, "resume": True}
+    sf.sweep(layer, observe=Probe(((0.99,),)), **stated)
+    with pytest.raises(ProblemError, match="observe="):
+        sf.sweep(layer, observe=Probe(((0.5,),)), **stated)
+    again = sf.sweep(layer, observe=Probe(((0.99,),)), **stated)
+    assert again.values[:, 0] == pytest.approx([exact(0.99, 0.1), exact(0.99, 0.2)], abs=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -184,9 +184,8 @@ def _stated(work: _Work, axes: Mapping[str, FloatArray], listed: bool) -> dict[s
 
 def _named(value: Any) -> str:
     """Return words for a value that are the same in another process."""
-    if callable(value):
-        value = getattr(value, "__qualname__", type(value).__qualname__)
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+    words = getattr(value, "__qualname__", None) or repr(value)
+    return re.sub(r" at 0x[0-9a-f]+", "", words)
 
 
 _Task = list[tuple[int, dict[str, float]]]

@@ -170,7 +170,13 @@ def resumed_rows(folder: Path | None, sweep: Mapping[str, Any], resume: bool) ->
     return found
 
 
-_WORDS = {"axes": "values", "listed": "values", "observe": "observe="}
+_WORDS = {
+    "axes": "values",
+    "listed": "values",
+    "family": "problems",
+    "fixed": "fixed values",
+    "observe": "observe=",
+}
 
 
 def _differing(text: str, sweep: Mapping[str, Any]) -> str:
