@@ -57,7 +57,7 @@ def dense(rows, sizes):
             rhs.append(np.zeros((len(tie.matrix), leaf.own.rhs.shape[1])))
     a, b = np.concatenate(blocks), np.concatenate(rhs)
     x = np.linalg.lstsq(a, b, rcond=None)[0]
-    rest = sum(r.weight**2 * np.sum(r.own.left[:, 0] ** 2) for r in rows)
+    rest = sum(r.weight**2 * np.sum(r.own.left[0][:, 0] ** 2) for r in rows)
     left = np.sqrt(np.sum((a @ x - b)[:, 0] ** 2) + rest)
     return [x[s:e] for s, e in itertools.pairwise(starts)], left
 

@@ -40,7 +40,7 @@ def assert_equal_rows(found, wanted):
         (found.triangle.T @ found.rhs, wanted.triangle.T @ wanted.rhs),
     ):
         np.testing.assert_allclose(a, b, atol=1e-12 * size * max(size, np.abs(wanted.rhs).max()))
-    squares = [r.left[0, 0] ** 2 + np.sum(r.rhs[:, 0] ** 2) for r in (found, wanted)]
+    squares = [r.left[0][0, 0] ** 2 + np.sum(r.rhs[:, 0] ** 2) for r in (found, wanted)]
     assert squares[0] == pytest.approx(squares[1], rel=1e-9)
 
 
@@ -107,7 +107,7 @@ def test_patches_alike_share_the_triangle_and_not_the_right_hand_side():
 def test_what_no_columns_can_hold_is_left():
     matrix = np.eye(5, 3)
     found = Reduced.of(matrix, np.arange(1.0, 6.0)[:, None])
-    assert found.left[0, 0] ** 2 == pytest.approx(16 + 25)
+    assert found.left[0][0, 0] ** 2 == pytest.approx(16 + 25)
     np.testing.assert_allclose(np.abs(found.rhs[:, 0]), [1, 2, 3])
 
 

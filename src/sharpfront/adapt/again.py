@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,24 @@ from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.resolve import ResolveState
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import ordinary
+from sharpfront.rows.patch_rows import PatchRows
+
+
+def together_again(
+    state: Any, problems: Sequence[Problem], tol: float, surveyed: Sequence[bool]
+) -> list[Any]:
+    """Return the states of several problems with the same operator, which share what they can."""
+    pairs = zip(problems, surveyed, strict=True)
+    states = [again(state, problem, tol, surveyed=look) for problem, look in pairs]
+    if isinstance(state, PatchState) and len(states) > 1:
+        PatchRows.joined([one.rows for one in states])
+    return states
+
+
+def alone(state: Any) -> None:
+    """Let a state go its own way, on kernels that are not those of others any more."""
+    if isinstance(state, PatchState):
+        state.rows.siblings = ()
 
 
 def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) -> Any:

@@ -90,7 +90,7 @@ def stacked(
             some = [leaf for _, leaf in every[start : start + most]]
             own = np.array([number for number, _ in every[start : start + most]], dtype=np.int64)
             moments = np.array([_moments(elimination, leaf) for leaf in some]).reshape(-1, g)
-            rest = sum(float(np.sum((leaf.weight * leaf.own.left[:, 0]) ** 2)) for leaf in some)
+            rest = sum(float(np.sum((leaf.weight * leaf.own.left[0][:, 0]) ** 2)) for leaf in some)
             rows, rhs = (device.put(a) for a in _rows_of(some, m, n))
             yield Stack(own, moments, rest, rows, rhs)
 

@@ -101,5 +101,5 @@ class _Solve:
         each = [to_host(batch.extremes).tolist() for batch in self.batches]
         extremes = [*self.merges.extremes, *((low, high) for low, high in each)]
         rest += sum(batch.rest for batch in self.batches)
-        left = np.array([[np.sqrt(rest)]])
-        return TreeSolution.of(columns, left, extremes, self.merges.largest_front, taken)
+        left = (np.array([[np.sqrt(rest)]]),)
+        return TreeSolution.of(columns, left, extremes, self.merges.largest_front, taken)[0]

@@ -23,7 +23,7 @@ from sharpfront.leastsquares.cluster import gathered, packed
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor, factor_leaves
 from sharpfront.leastsquares.merges import Elimination, Front, Node, merged, substituted
-from sharpfront.leastsquares.remainders import joined, remainder
+from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class _Part:
     steps: list[Elimination]
     leaves: list[LeafFactor]
     index: list[Ints]
-    left: FloatArray
+    left: Remainder
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class _Answer:
     """What a part or a merge above tells in the end."""
 
     columns: list[FloatArray]
-    left: FloatArray
+    left: Remainder
     extremes: list[tuple[float, float]]
     largest: int
 
@@ -103,7 +103,7 @@ def solved_on_cluster(
     left = joined([answer.left for answer in answers])
     extremes = [pair for answer in answers for pair in answer.extremes]
     largest = max(answer.largest for answer in answers)
-    return TreeSolution.of(columns, left, extremes, largest, None)
+    return TreeSolution.of(columns, left, extremes, largest, None)[0]
 
 
 def _cut(elimination: TreeElimination, count: int) -> tuple[list[int], list[int]]:
@@ -157,7 +157,7 @@ def _eliminated(shared: bytes, leaves: list[int], inner: list[int]) -> _Part:
         for i in inner:
             node = nodes[i - first]
             fronts[i], step, lost = merged(fronts.pop(node.first), fronts.pop(node.second), node)
-            left.append(remainder([lost], left[0].shape[1] - 1))
+            left.append(remainder(lost, left[0][0].shape[1] - 1))
             if step is not None:
                 steps.append(step)
     (front,) = fronts.values()
@@ -214,4 +214,4 @@ def _answered(part: _Part, known: _Known | None) -> _Answer:
 def _answered_above(step: _Step, shared: int) -> _Answer:
     _, made, lost = step
     extremes = [made.extremes] if made else []
-    return _Answer([], remainder([lost], shared), extremes, made.width if made else 0)
+    return _Answer([], remainder(lost, shared), extremes, made.width if made else 0)

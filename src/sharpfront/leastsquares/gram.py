@@ -61,6 +61,7 @@ def gram_traces(
     nodes: Sequence[Node],
     moments: int,
     shared: int = 0,
+    sides: int = 1,
 ) -> Found | None:
     """Solve for the traces of leaves; None where refinement does not bring the digits back.
 
@@ -76,7 +77,7 @@ def gram_traces(
         return None
     found, taken = better
     left = [
-        remainder([part.transpose(0, 2, 1).reshape(-1, part.shape[1])], shared)
+        remainder(part.transpose(0, 2, 1).reshape(-1, part.shape[1]), shared, sides)
         for part in rows.residuals(found)
     ]
     diagonals = {id(p.step): np.diagonal(p.step.lower) for p in places}

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.reflectors import PANEL, reflected
-from sharpfront.leastsquares.remainders import joined, remainder
+from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.leastsquares.unlocked import reduce_below, solve_triangle
 
@@ -33,8 +33,8 @@ class Tie:
 
     trace: int  # the number of the trace
     matrix: FloatArray  # (size of the trace, columns of the leaf)
-    # What the leaf's side differs by, for the first right-hand side, (size of the trace,); nothing
-    # if None.
+    # What the leaf's side differs by, for the first right-hand side, (size of the trace,), or for
+    # each of several that are solved for, (size of the trace, sides); nothing if None.
     offset: FloatArray | None = None
 
 
@@ -45,8 +45,8 @@ class Reduced:
     # (n, n) and (n, k) for k right-hand sides.
     triangle: FloatArray
     rhs: FloatArray
-    # What no columns can make smaller, as a `remainder`.
-    left: FloatArray = field(default_factory=lambda: np.zeros((1, 1)))
+    # What no columns can make smaller.
+    left: Remainder = field(default_factory=lambda: (np.zeros((1, 1)),))
 
     @classmethod
     def of(cls, matrix: FloatArray, rhs: FloatArray, shared: int = 0) -> Reduced:
@@ -59,7 +59,7 @@ class Reduced:
         stack[:m, :n], stack[:m, n:] = matrix, rhs
         raw, _ = reflected(stack, overwrite=True)
         # Right-hand sides are columns too: their part of R is Q^T rhs, and below it what is left.
-        left = remainder([np.triu(raw[n:, n:])], shared)
+        left = remainder(np.triu(raw[n:, n:]), shared)
         return cls(np.triu(raw[:n, :n]), raw[:n, n:].copy(), left)
 
 
@@ -92,7 +92,8 @@ class LeafRows:
             out[n:m] = self.rhs
         for tie in self.ties:
             if tie.offset is not None:
-                out[m : m + len(tie.offset), 0] = tie.offset
+                offset = tie.offset.reshape(len(tie.matrix), -1)
+                out[m : m + len(offset), : offset.shape[1]] = offset
             m += len(tie.matrix)
         return out
 
@@ -139,7 +140,7 @@ class LeafFactor:
     response: FloatArray
     triangle: FloatArray
     rhs: FloatArray
-    left: FloatArray  # what is left of the rows, see `remainder`
+    left: Remainder  # what is left of the rows
     extremes: tuple[float, float]
     back: Substitution | None = None
 
@@ -166,6 +167,40 @@ class LeafFactor:
         """Return the solution of the leaf from the moments of its traces."""
         own = self.start - self.response @ moments if self.traces else self.start
         return np.asarray(own if self.back is None else self.back(own))
+
+
+def together(leaves: Sequence[LeafRows]) -> LeafRows:
+    """Return leaves that differ in what is solved for as one with several such sides.
+
+    Probes and functions that all leaves share are those of the first.
+    """
+    first = leaves[0]
+    own = Reduced(
+        first.own.triangle,
+        _beside_each_other([leaf.own.rhs for leaf in leaves]),
+        tuple(part for leaf in leaves for part in leaf.own.left),
+    )
+    rhs = [leaf.rhs for leaf in leaves if leaf.rhs is not None]
+    ties = zip(*(leaf.ties for leaf in leaves), strict=True)
+    return replace(
+        first,
+        own=own,
+        rhs=_beside_each_other(rhs) if rhs else None,
+        ties=tuple(_tied(own) for own in ties),
+    )
+
+
+def _beside_each_other(sides: Sequence[FloatArray]) -> FloatArray:
+    """Return the first columns of right-hand sides, then what the first of them has beside it."""
+    return np.column_stack([*(own[:, 0] for own in sides), sides[0][:, 1:]])
+
+
+def _tied(ties: Sequence[Tie]) -> Tie:
+    if all(tie.offset is None for tie in ties):
+        return ties[0]
+    none = np.zeros(len(ties[0].matrix))
+    offsets = [none if tie.offset is None else tie.offset for tie in ties]
+    return replace(ties[0], offset=np.stack(offsets, axis=1))
 
 
 Group = list[tuple[int, LeafRows]]
@@ -233,10 +268,9 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     out = []
     for j, leaf in enumerate(leaves):
         own = slice(g + j * k, g + (j + 1) * k)
-        shared = leaf.own.left.shape[1] - 1
-        rest = joined(
-            [leaf.weight * leaf.own.left, remainder([rows[:, j * k : (j + 1) * k]], shared)]
-        )
+        before = leaf.own.left
+        here = remainder(rows[:, j * k : (j + 1) * k], before[0].shape[1] - 1, len(before))
+        rest = joined([tuple(leaf.weight * part for part in before), here])
         traces = tuple(t.trace for t in leaf.ties)
         rhs = raw[:g, own].copy(order="F")
         out.append(

@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dtpmqrt, dtpqrt, dtrtrs
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafFactor
-from sharpfront.leastsquares.remainders import remainder
+from sharpfront.leastsquares.remainders import Remainder, remainder
 
 # Columns that LAPACK's kernel for stacked triangles works on at a time.
 BLOCK = 32
@@ -35,7 +35,7 @@ class Found:
     """Traces that solve the leaves' triangles."""
 
     moments: FloatArray  # of all traces, (moments, k)
-    left: list[FloatArray]  # what is left of the rows, see `remainder`
+    left: list[Remainder]  # what is left of the rows
     # The smallest and largest diagonal entry of each merge's triangle.
     extremes: list[tuple[float, float]]
     largest_front: int  # columns of the largest merge
@@ -94,21 +94,22 @@ def orthogonal_traces(
     nodes: Sequence[Node],
     moments: int,
     shared: int = 0,
+    sides: int = 1,
 ) -> Found:
     """Solve for the traces of leaves after the elimination of their own columns.
 
     The index has the numbers of each leaf's moments; nodes are the merges, children first. So many
-    of the last right-hand sides are those of shared functions.
+    of the last right-hand sides are those of shared functions, so many of the first solved for.
     """
     fronts = {
         i: Front(own, leaf.triangle, leaf.rhs)
         for i, (leaf, own) in enumerate(zip(leaves, index, strict=True))
     }
     steps: list[Elimination] = []
-    left: list[FloatArray] = []
+    left: list[Remainder] = []
     for i, node in enumerate(nodes, len(leaves)):
         fronts[i], step, lost = merged(fronts.pop(node.first), fronts.pop(node.second), node)
-        left.append(remainder([lost], shared))
+        left.append(remainder(lost, shared, sides))
         if step is not None:
             steps.append(step)
     out = np.zeros((moments, leaves[0].rhs.shape[1]))

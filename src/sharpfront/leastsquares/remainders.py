@@ -2,8 +2,8 @@
 
 Some functions may belong to no leaf: they are of all leaves together, such as those of a corner.
 Their rows stand on the right-hand side, with a column each. What is left of these columns and of
-the first one, the problem's own, is kept as rows over them; of all rows together then the best sum
-of the columns is a small least-squares problem.
+a side that is solved for is kept as rows over them; of all rows together then the best sum of the
+columns is a small least-squares problem.
 """
 
 from __future__ import annotations
@@ -20,27 +20,37 @@ from sharpfront.arrays import FloatArray
 RANK = 1e-12
 
 
-def remainder(rows: Sequence[FloatArray], shared: int) -> FloatArray:
-    """Return what is left of right-hand sides as few rows with the same squares.
+# For each side that is solved for, what is left of it and of the shared functions as rows over
+# these.
+Remainder = tuple[FloatArray, ...]
+
+
+def remainder(rows: FloatArray, shared: int, sides: int = 1) -> Remainder:
+    """Return what is left of right-hand sides as few rows with the same squares, for each side.
 
     Parameters
     ----------
     rows
-        Over all right-hand sides, (m_i, k).
+        Over all right-hand sides, (m, k).
     shared
-        How many of the last columns are those of shared functions. The first one counts too, those
-        between are probes and do not.
+        How many of the last columns are those of shared functions.
+    sides
+        How many of the first ones are solved for. Those between are probes and do not count.
     """
-    if not shared:
-        return np.array([[np.sqrt(sum(float(np.sum(part[:, 0] ** 2)) for part in rows))]])
-    columns = [0, *range(rows[0].shape[1] - shared, rows[0].shape[1])]
-    kept = np.concatenate([part[:, columns] for part in rows])
-    return kept if len(kept) <= kept.shape[1] else np.asarray(np.linalg.qr(kept, mode="r"))
+    functions = range(rows.shape[1] - shared, rows.shape[1])
+    return tuple(_fewer([rows[:, [j, *functions]]]) for j in range(sides))
 
 
-def joined(rows: Sequence[FloatArray]) -> FloatArray:
+def joined(parts: Sequence[Remainder]) -> Remainder:
     """Return remainders as one."""
-    return remainder(rows, rows[0].shape[1] - 1)
+    return tuple(_fewer(own) for own in zip(*parts, strict=True))
+
+
+def _fewer(rows: Sequence[FloatArray]) -> FloatArray:
+    if rows[0].shape[1] == 1:
+        return np.array([[np.sqrt(sum(float(np.sum(part**2)) for part in rows))]])
+    kept = np.concatenate(rows)
+    return kept if len(kept) <= kept.shape[1] else np.asarray(np.linalg.qr(kept, mode="r"))
 
 
 def least(left: FloatArray) -> tuple[FloatArray, float]:

@@ -17,7 +17,7 @@ from sharpfront.leastsquares.contract import Facts
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.distributed_tree import solved_on_cluster
-from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves
+from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves, together
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
 # Traces with fewer moments than this are left to the processor. An H200 is ahead from 1500 on where
@@ -52,6 +52,9 @@ class TraceSystem:
     # Yields the rows of all leaves made on a device, for a device, the order of elimination and a
     # weight of the rows that come reduced; None where that cannot be.
     stacks: Callable[..., Iterator[Stack]] | None = None
+    # Returns systems with the same matrices and other right-hand sides, this one among them; they
+    # are solved together, once one of them is asked for.
+    siblings: Callable[[], Sequence[TraceSystem]] | None = None
 
     def reweighed(self, weight: float) -> TraceSystem:
         """Return the system with another weight of the rows that come reduced."""
@@ -61,7 +64,8 @@ class TraceSystem:
 
         keys = [(weight, key) for key in self.keys]
         stacks = self.stacks and partial(self.stacks, weight=weight)
-        return replace(self, keys=keys, rows=rows, stacks=stacks)
+        siblings = self.siblings and partial(_reweighed, self.siblings, weight)
+        return replace(self, keys=keys, rows=rows, stacks=stacks, siblings=siblings)
 
     def weights(self, found: TreeSolution) -> FloatArray:
         """Return the weights for each right-hand side, those of shared functions last.
@@ -90,6 +94,8 @@ class Tree:
     cluster: Any = None
     _known: dict[Hashable, LeafFactor] = field(default_factory=dict, repr=False)
     _last: list[tuple[TraceSystem, TreeSolution]] = field(default_factory=list, repr=False)
+    # Solutions of systems that were solved together with others, by their keys.
+    _ready: dict[Hashable, TreeSolution] = field(default_factory=dict, repr=False)
 
     def factor(self, system: TraceSystem) -> tuple[TraceSystem, TreeSolution]:
         """Eliminate; the right-hand sides go along."""
@@ -102,6 +108,9 @@ class Tree:
         return next((found for own, found in self._last if own is system), None)
 
     def _eliminated(self, system: TraceSystem) -> TreeSolution:
+        mark = tuple(system.keys) if system.siblings else None
+        if mark in self._ready:
+            return self._ready[mark]
         elimination = self.elimination(system)
         large = elimination.moments >= max(1, self.large)
         if self.cluster is not None and large:
@@ -111,7 +120,24 @@ class Tree:
             found = solved_on_device(self.device, elimination, stacks)
             if found is not None:
                 return found
+        if system.siblings is not None:
+            self._solve_together(system.siblings(), elimination)
+            return self._ready[mark]
         return elimination.solve(self._leaves(system, elimination.order))
+
+    def _solve_together(self, systems: Sequence[TraceSystem], elimination: TreeElimination) -> None:
+        """Eliminate once for all right-hand sides of systems with the same matrices."""
+
+        def rows(which: Sequence[int]) -> list[LeafRows]:
+            return [together(own) for own in zip(*(s.rows(which) for s in systems), strict=True)]
+
+        keys = [*zip(*(s.keys for s in systems), strict=True)]
+        joint = replace(systems[0], keys=keys, rows=rows, siblings=None)
+        found = elimination.solve_sides(self._leaves(joint, elimination.order))
+        # Those of a solution, of a richer one and of that in another norm are asked for in turn.
+        for mark in [*self._ready][: -2 * len(systems)]:
+            del self._ready[mark]
+        self._ready.update(zip((tuple(s.keys) for s in systems), found, strict=True))
 
     def elimination(self, system: TraceSystem) -> TreeElimination:
         """Return the order in which a system's traces are eliminated."""
@@ -160,6 +186,10 @@ class Tree:
         if len(self._known) > 3 * len(current):
             for key in [k for k in self._known if k not in current]:
                 del self._known[key]
+
+
+def _reweighed(siblings: Callable[[], Sequence[TraceSystem]], weight: float) -> list[TraceSystem]:
+    return [system.reweighed(weight) for system in siblings()]
 
 
 def _slices(numbers: Sequence[int], alike: bool, most: int) -> Iterator[Sequence[int]]:

@@ -21,7 +21,7 @@ from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequ
 from sharpfront.leastsquares.gram import gram_traces
 from sharpfront.leastsquares.leaves import LeafFactor
 from sharpfront.leastsquares.merges import Found, Node, orthogonal_traces
-from sharpfront.leastsquares.remainders import joined, least
+from sharpfront.leastsquares.remainders import Remainder, joined, least
 
 _TINY = 1e-300
 # Traces with so many moments in all are eliminated by Gram matrices, unless refinement shows that
@@ -35,10 +35,10 @@ MANY, FEW = 5000, 1500
 class TreeSolution:
     """What came out."""
 
-    # The solution of each leaf, (n, k) for k right-hand sides; those of shared functions are added
-    # to the first.
+    # The solution of each leaf, (n, k): of the side that is solved for, those of shared functions
+    # added to it, and of the probes.
     columns: list[FloatArray]
-    residual_norm: float  # norm of all rows' residual, for the first right-hand side
+    residual_norm: float  # norm of all rows' residual, for the side that is solved for
     # Ratio of the extreme diagonal entries of the triangles, a lower bound of the condition.
     condition: float
     largest_front: int  # columns of the largest merge
@@ -49,21 +49,24 @@ class TreeSolution:
     def of(
         cls,
         columns: list[FloatArray],
-        left: FloatArray,
+        left: Remainder,
         extremes: Iterable[tuple[float, float]],
         largest_front: int,
         refinements: int | None,
-    ) -> TreeSolution:
-        """Return a solution from what is left of the rows, and extreme diagonal entries."""
+    ) -> list[TreeSolution]:
+        """Return the solution for each side, from what is left of the rows, and extreme entries."""
         condition = max(high / max(low, _TINY) for low, high in extremes)
-        strengths, norm = least(left)
-        if len(strengths):
-            first = columns[0].shape[1] - len(strengths)
-            columns = [
-                np.column_stack([c[:, 0] + c[:, first:] @ strengths, c[:, 1:first]])
-                for c in columns
-            ]
-        return cls(columns, norm, condition, largest_front, refinements, strengths)
+        out = []
+        if left[0].shape[1] == len(left) == 1:
+            return [cls(columns, least(left[0])[1], condition, largest_front, refinements)]
+        for side, own in enumerate(left):
+            strengths, norm = least(own)
+            probes = slice(len(left), columns[0].shape[1] - len(strengths))
+            alone = [np.column_stack([c[:, side], c[:, probes]]) for c in columns]
+            for found, c in zip(alone, columns, strict=True):
+                found[:, 0] += c[:, probes.stop :] @ strengths
+            out.append(cls(alone, norm, condition, largest_front, refinements, strengths))
+        return out
 
 
 class TreeElimination:
@@ -91,7 +94,13 @@ class TreeElimination:
         self.nodes = [Node(*pair, n) for pair, n in zip(tree.children, shared, strict=True)]
 
     def solve(self, leaves: Sequence[LeafFactor], *, gram: bool | None = None) -> TreeSolution:
-        """Merge up and substitute down.
+        """Return the solution for the only side, or the first, that is solved for."""
+        return self.solve_sides(leaves, gram=gram)[0]
+
+    def solve_sides(
+        self, leaves: Sequence[LeafFactor], *, gram: bool | None = None
+    ) -> list[TreeSolution]:
+        """Merge up and substitute down; returns the solution for each side that is solved for.
 
         Parameters
         ----------
@@ -102,13 +111,13 @@ class TreeElimination:
         """
         index = [self.moments_of(leaf.traces, leaf.sizes) for leaf in leaves]
         found: Found | None = None
-        shared = leaves[0].left.shape[1] - 1
+        shared, sides = leaves[0].left[0].shape[1] - 1, len(leaves[0].left)
         different = len({id(leaf.triangle) for leaf in leaves})
         many = MANY if 2 * different > len(leaves) else FEW
         if self.moments and (self.moments > many if gram is None else gram):
-            found = gram_traces(leaves, index, self.nodes, self.moments, shared)
+            found = gram_traces(leaves, index, self.nodes, self.moments, shared, sides)
         if found is None:
-            found = orthogonal_traces(leaves, index, self.nodes, self.moments, shared)
+            found = orthogonal_traces(leaves, index, self.nodes, self.moments, shared, sides)
         columns = [leaf.columns(found.moments[i]) for leaf, i in zip(leaves, index, strict=True)]
         extremes = [*found.extremes, *(leaf.extremes for leaf in leaves)]
         left = joined([*found.left, *(leaf.left for leaf in leaves)])

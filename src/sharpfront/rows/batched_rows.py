@@ -109,7 +109,7 @@ class BatchedRows:
             found = self.equations.reduced(patches, len(self.patches))
             own = put(weight * np.stack([r.triangle for r in found]))
             own_rhs = put(weight * np.stack([r.rhs for r in found]))
-            rest = weight**2 * sum(float(np.sum(r.left[:, 0] ** 2)) for r in found)
+            rest = weight**2 * sum(float(np.sum(r.left[0][:, 0] ** 2)) for r in found)
         else:
             own, own_rhs = EquationBatch(self.device, self.measure, patches).rows(weight)
         (b, m, n), k = own.shape, own_rhs.shape[2]

@@ -53,6 +53,12 @@ class EquationRows:
         self.measure = measure
         self._alike: dict[Hashable, _Alike] = {}
         self._kept: dict[Patch, Reduced] = {}
+        # Whether others with the same operator want what reduces the rows of each patch.
+        self._asked = False
+
+    def like(self, other: EquationRows) -> None:
+        """Share what reduces the rows of another problem with the same operator."""
+        self._alike, self._asked = other._alike, True
 
     def reduced(self, patches: Sequence[Patch], count: int) -> list[Reduced]:
         """Return the rows on patches, reduced; there are `count` patches at hand in all."""
@@ -83,7 +89,8 @@ class EquationRows:
         rules = [patch.gauss_points(n) for patch, n in zip(patches, counts, strict=True)]
         points = np.concatenate([x for x, _ in rules])
         ends, problem = np.cumsum([len(x) for x, _ in rules])[:-1], self.measure.problem
-        if self.measure.constant and all(patch.chart is None for patch in patches):
+        constant = self.measure.constant and all(patch.chart is None for patch in patches)
+        if constant or all(patch in self._alike for patch in patches):
             sources = [
                 with_means(form, problem.coordinates, patches, np.split(source(points), ends))
                 for form, source in zip(problem.forms, sources_of(problem), strict=True)
@@ -137,15 +144,24 @@ class EquationRows:
         self, patch: Patch, rule: tuple[FloatArray, FloatArray], forms: Sequence[FormValues]
     ) -> Reduced:
         scales, weights = self._scales(patch, forms), rule[1]
-        rhs = self._rhs(patch, [f.rhs for f in forms], scales, rule)
-        return Reduced.of(self._matrix(patch, weights, forms, scales), rhs, self.measure.shared)
+        matrix = self._matrix(patch, weights, forms, scales)
+        if self._asked:
+            reflection = Reflection(matrix)
+            self._alike[patch] = _Alike(scales, reflection.upper, reflection)
+            return self._like_others(patch, rule, [f.rhs for f in forms])
+        return Reduced.of(
+            matrix, self._rhs(patch, [f.rhs for f in forms], scales, rule), self.measure.shared
+        )
 
     def _like_others(
         self, patch: Patch, rule: tuple[FloatArray, FloatArray], sources: Sequence[FloatArray]
     ) -> Reduced:
-        """Return the rows for constant coefficients, of which only the right-hand side is new."""
+        """Return the rows of which only the right-hand side is new.
+
+        For constant coefficients, or if those of another problem with the same operator are known.
+        """
         points, weights = rule
-        if patch.shape not in self._alike:
+        if patch not in self._alike and patch.shape not in self._alike:
             names = self.measure.problem.coordinates
             single = len(self.measure.problem.forms) == len(self.measure.unknowns) == 1
             as_triangle = single and patch.is_even
@@ -160,14 +176,14 @@ class EquationRows:
                 reflection = Reflection(self._matrix(patch, weights, forms, scales))
                 known = _Alike(scales, reflection.upper, reflection)
             self._alike[patch.shape] = known
-        known = self._alike[patch.shape]
+        known = self._alike[patch if patch in self._alike else patch.shape]
         rhs = self._rhs(patch, sources, known.scales, rule)
         n = len(known.triangle)
         if known.reflection is None:
             own, left = _projected(patch, rhs)
-            return Reduced(known.triangle, own, remainder([left], self.measure.shared))
+            return Reduced(known.triangle, own, remainder(left, self.measure.shared))
         own = known.reflection.rotated(rhs)
-        return Reduced(known.triangle, own[:n], remainder([own[n:]], self.measure.shared))
+        return Reduced(known.triangle, own[:n], remainder(own[n:], self.measure.shared))
 
     def _rhs(
         self,

@@ -29,6 +29,8 @@ MIXED = np.array([12.9898, 78.233, 37.719])
 # order two: almost C1 beats a small residual. Any weight from p^-1 on gives the same digits.
 LIGHTER = 1.5
 TINY = 1e-300
+# Tables of functions of all patches that are kept: some for each side of a few hundred patches.
+MOST_TABLES = 2000
 # Points at which the operator is looked at for what a load may do.
 LOOKED = 64
 
@@ -56,6 +58,11 @@ class Measure:
         self.loaded = problem.domain.dimension > 1 and (self.order > 2 or len(self.unknowns) > 1)
         self._load = self._smooth_load(seed)
         self._reaches: dict[object, FloatArray] = {}
+        self._tabulated: dict[object, FloatArray] = {}
+
+    def like(self, other: Measure) -> None:
+        """Share what is known of the functions of all patches with another problem's measure."""
+        self._tabulated = other._tabulated
 
     def _smooth_load(self, seed: int) -> FloatArray:
         """Return the value and slopes of the smooth probe in each equation, (equations, 1 + d)."""
@@ -125,9 +132,17 @@ class Measure:
             return 0.0
         out = np.zeros((len(points), self.shared))
         for term, c in zip(form.terms, form.coefficients, strict=True):
-            found = tabulated(self.functions, points, term.orders)
-            out -= np.reshape(scale * c, (-1, 1)) * found
+            out -= np.reshape(scale * c, (-1, 1)) * self._table(points, term.orders)
         return out
+
+    def _table(self, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
+        """Return a derivative of the functions of all patches at points, (m, functions)."""
+        key = points.tobytes(), orders
+        if key not in self._tabulated:
+            if len(self._tabulated) > MOST_TABLES:
+                self._tabulated.clear()
+            self._tabulated[key] = tabulated(self.functions, points, orders)
+        return self._tabulated[key]
 
     def load(self, points: FloatArray) -> FloatArray:
         """Return the smooth probe at points, one source for each equation, (equations, m)."""

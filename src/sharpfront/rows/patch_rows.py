@@ -43,6 +43,17 @@ class PatchRows:
         self._conditions = ConditionRows(self.measure)
         self._equations = EquationRows(self.measure)
         self._systems: dict[tuple[Patch, ...], TraceSystem] = {}
+        # Those of problems with the same operator that are solved together, these among them.
+        self.siblings: tuple[PatchRows, ...] = ()
+
+    @staticmethod
+    def joined(every: Sequence[PatchRows]) -> None:
+        """Let the rows of problems with the same operator be assembled and solved together."""
+        for rows in every:
+            rows.siblings = tuple(every)
+            rows._equations.like(every[0]._equations)
+            rows._ties.like(every[0]._ties)
+            rows.measure.like(every[0].measure)
 
     def remembered(
         self, patches: tuple[Patch, ...], made: Callable[[], TraceSystem]

@@ -57,8 +57,16 @@ class TraceTies:
         self.along = {u: self._orders(u, d) for u in measure.unknowns}
         self.total = {u: self._total(u) for u in measure.unknowns}
         self._across = [{u: self.along[u][a] for u in measure.unknowns} for a in range(d)]
+        # The last ties, for others with the same operator; None where there are none.
+        self._latest: dict[Hashable, dict[int, list[Tie]]] | None = None
         self._shared: dict[Hashable, FloatArray] = {}
         self._held = 0
+
+    def like(self, other: TraceTies) -> None:
+        """Share the matrices of another problem with the same operator."""
+        if other._latest is None:
+            other._latest = {}
+        self._shared, self._latest = other._shared, other._latest
 
     def _orders(self, unknown: str, dimension: int) -> tuple[int, ...]:
         """Return the highest derivative of an unknown along each axis."""
@@ -101,6 +109,9 @@ class TraceTies:
         self, faces: Sequence[Face], patches: Sequence[Patch], which: Collection[int]
     ) -> dict[int, list[Tie]]:
         """Return the ties of some patches; traces are numbered like the faces."""
+        key = tuple(patches), tuple(which)
+        if self._latest is not None and key in self._latest:
+            return self._latest[key]
         out: dict[int, list[Tie]] = {i: [] for i in which}
         for k, face in enumerate(faces):
             sizes = None
@@ -108,6 +119,9 @@ class TraceTies:
                 if here.patch in out:
                     sizes = sizes or self._sizes(face, patches)
                     out[here.patch].append(self._tie(k, face, patches, here, sizes))
+        if self._latest is not None and all(t.offset is None for own in out.values() for t in own):
+            self._latest.clear()
+            self._latest[key] = out
         return out
 
     def of_face(self, number: int, face: Face, patches: Sequence[Patch]) -> list[Tie]:

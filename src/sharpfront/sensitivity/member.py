@@ -68,7 +68,7 @@ class Member:
         known = {name: f for name, f in forcings.items() if f is not None}
         found: dict[str, Solution | None] = {}
         if self.kept is not None:
-            found = {n: self._resolved(solution, self.kept, n, f, aim) for n, f in known.items()}
+            found = self._resolved(solution, self.kept, known, aim)
         elif known and suits_march(solution):
             sizes = [abs(self.values[name]) or 1.0 for name in known]
             own = rates if len(known) == len(names) else None
@@ -83,12 +83,13 @@ class Member:
         return [replace(one, outcome=_doubtful(solution)) for one in each]
 
     def _resolved(
-        self, solution: Solution, kept: Kept, name: str, forcing: Forcing, tol: float
-    ) -> Solution | None:
-        (linear,) = tangent_problems(solution, [forcing])
+        self, solution: Solution, kept: Kept, known: Mapping[str, Forcing], tol: float
+    ) -> dict[str, Solution | None]:
+        linear = list(tangent_problems(solution, known.values()))
         # The functions of a bundle are as wide as the one that was looked at in the solve.
-        surveyed = forcing.is_explicit and not self._in_bundle(name)
-        return resolved(solution, kept, linear, tol, abs(self.values[name]) or 1.0, surveyed)
+        surveyed = [f.is_explicit and not self._in_bundle(n) for n, f in known.items()]
+        sizes = [abs(self.values[name]) or 1.0 for name in known]
+        return dict(zip(known, resolved(solution, kept, linear, tol, sizes, surveyed), strict=True))
 
     def derivatives(self, solution: Solution, names: Sequence[str]) -> list[Approximation]:
         """Return the derivatives with respect to parameters, without estimates."""
@@ -99,8 +100,8 @@ class Member:
         forcings = {name: self.forcing(solution, name) for name in names}
         known = {n: f for n, f in forcings.items() if f is not None}
         if self.kept is not None:
-            linear = tangent_problems(solution, known.values())
-            found |= {n: unchecked(self.kept, each) for n, each in zip(known, linear, strict=True)}
+            linear = list(tangent_problems(solution, known.values()))
+            found |= zip(known, unchecked(self.kept, linear), strict=True)
         elif known and suits_march(solution):
             found |= zip(known, marched(solution, list(known.values())), strict=True)
         return [found[name] or self._difference(solution, name) for name in names]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.adapt import Adaptor
-from sharpfront.adapt.again import again
+from sharpfront.adapt.again import again, alone, together_again
 from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
@@ -52,18 +52,26 @@ def tangent_problems(solution: Solution, forcings: Iterable[Forcing]) -> Iterato
         yield tangent.forced(iterate, forcing)
 
 
-def unchecked(kept: Kept, linear: Problem) -> Approximation | None:
-    """Return the solution of a linear problem on kernels that are there, without an estimate."""
-    state = again(kept.state, linear, 1.0, surveyed=False)
+def unchecked(kept: Kept, linear: Sequence[Problem]) -> list[Approximation | None]:
+    """Return the solutions of linear problems with one operator, without estimates.
+
+    On the kernels that are there.
+    """
+    states = together_again(kept.state, linear, 1.0, [False] * len(linear))
+    return [_on_kernels(kept, state) for state in states]
+
+
+def _on_kernels(kept: Kept, state: Any) -> Approximation | None:
     if state is None:
         return None
+    coordinates = state.problem.coordinates
     with blas_threads(1):
         proposal, method = kept.adaptor.propose(state), kept.adaptor.leastsquares
         try:
             weights, _, _ = method.solve(method.factor(proposal.system), proposal.system.rhs)
         except LinearSystemError:
             return None
-    return Approximation(linear.coordinates, proposal.bases, split_weights(weights, proposal.bases))
+    return Approximation(coordinates, proposal.bases, split_weights(weights, proposal.bases))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,24 +143,34 @@ def _places(system: LinearSystem) -> FloatArray:
 def resolved(
     solution: Solution,
     kept: Kept,
-    linear: Problem,
+    linear: Sequence[Problem],
     tol: float,
-    relative: float,
-    surveyed: bool,
-) -> Solution | None:
-    """Return the solution of a linear problem, begun on kernels that are there.
+    relative: Sequence[float],
+    surveyed: Sequence[bool],
+) -> list[Solution | None]:
+    """Return the solutions of linear problems with one operator, begun on kernels that are there.
 
-    The tolerance is relative to the size of what is solved for. `relative` is the size of the
-    parameter. Surveyed is a problem that may have features that the solution has nothing of.
+    The tolerance is relative to the size of what is solved for. `relative` are the sizes of the
+    parameters. Surveyed is a problem that may have features that the solution has nothing of.
     """
-    pair = _solved(solution, kept, linear, tol, surveyed)
-    if pair is None:
-        return None
-    found, points = pair
+    states = together_again(kept.state, linear, tol, surveyed)
+    return [
+        None if state is None else _resolved(solution, kept, each, state, size, look)
+        for state, each, size, look in zip(states, linear, relative, surveyed, strict=True)
+    ]
+
+
+def _resolved(
+    solution: Solution, kept: Kept, linear: Problem, state: Any, relative: float, surveyed: bool
+) -> Solution:
+    """Return the solution of one of them, from its state."""
+    tol = state.tol
+    found, points = _solved(solution, kept, linear, state)
     size = largest(found, points)
     if 0.0 < size < 1.0 and found.error_estimate > tol * size:
         # An estimate is relative to one at least, which says little of what is small.
-        found, points = _solved(solution, kept, linear, tol * size, surveyed) or pair
+        stricter = again(kept.state, linear, tol * size, surveyed=surveyed)
+        found, points = _solved(solution, kept, linear, stricter)
     own = largest(solution, points)
     share = inherited(solution.error_estimate * max(1.0, own), own, size, relative)
     share /= max(1.0, size)
@@ -164,17 +182,16 @@ def resolved(
 
 
 def _solved(
-    solution: Solution, kept: Kept, linear: Problem, tol: float, surveyed: bool
-) -> tuple[Solution, FloatArray] | None:
+    solution: Solution, kept: Kept, linear: Problem, state: Any
+) -> tuple[Solution, FloatArray]:
     """Return the solution, and the points at which it was checked."""
-    state = again(kept.state, linear, tol, surveyed=surveyed)
-    if state is None:
-        return None
+    tol = state.tol
     steps: list[Step] = []
     with blas_threads(1):
         while state.finished is None:
             step, state = turn(linear, kept.adaptor, state, len(steps))
             steps.append(step)
+            alone(state)
     answer, outcome = state.answer, state.finished
     step = next(s for s in steps if s.assessment.approximation is answer.approximation)
     if outcome.kind is OutcomeKind.CONVERGED and step.outcome.kind is OutcomeKind.ILL_POSED:

@@ -104,7 +104,7 @@ def test_jumps_of_functions_lie_outside_or_there_are_none():
 def test_shared_columns_are_chosen_to_leave_least():
     draw = np.random.default_rng(5)
     rows = [draw.standard_normal((20, 5)) for _ in range(3)]
-    left = joined([remainder([part], 2) for part in rows])
+    (left,) = joined([remainder(part, 2) for part in rows])
     strengths, norm = least(left)
     every = np.concatenate(rows)
     wanted, squares, *_ = np.linalg.lstsq(every[:, 3:], -every[:, 0], rcond=None)

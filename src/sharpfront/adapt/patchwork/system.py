@@ -72,7 +72,13 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         rows.measure.constant and 2 * len({p.shape for p in patches}) < len(patches),
         rows.measure.shared,
         None if links else partial(rows.stacks, patches, faces, sides),
+        partial(_siblings, rows, tiling, patches) if rows.siblings else None,
     )
+
+
+def _siblings(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> list[TraceSystem]:
+    """Return the systems of all problems that are solved together, on the same patches."""
+    return [patch_system(own, tiling, patches) for own in rows.siblings]
 
 
 def _middle(patch: Patch) -> Sequence[float]:
