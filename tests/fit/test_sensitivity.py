@@ -204,6 +204,49 @@ def test_in_the_plane(name, rate):
     assert v.converged and np.abs(v(x, y) - exact).max() < 1e-5
 
 
+def hill(a, b, q):  # with functions of corners, which all patches share
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: sf.laplacian(u) + q * np.exp(-((x - a) ** 2 + (y - b) ** 2) / 0.5),
+        boundary=lambda u, x, y: u,
+    )
+
+
+def held(a, b, q):  # where the operator varies, with what holds at a point and as an integral
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: (1 + 0.2 * np.sin(x)) * sf.laplacian(u) + a * x + b * y,
+        boundary=lambda u, x, y: u.dn,
+        conditions=[sf.integral(lambda u, x, y: u - q * x, equals=a)],
+    )
+
+
+def bent(a, b, q):  # about a solution of its own
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: sf.laplacian(u) - a * u**3 + b * x,
+        boundary=lambda u, x, y: u - q * y,
+    )
+
+
+@pytest.mark.parametrize("family", [hill, held, bent])
+def test_derivatives_that_are_found_together_are_those_found_alone(family):
+    names = ["a", "b", "q"]
+    solution = sf.solve(family, a=0.4, b=0.6, q=2.0, tol=1e-3)
+    x, y = np.meshgrid(*[np.linspace(0.05, 0.95, 7)] * 2)
+    many = solution.member.sensitivities(solution, names)
+    rough = solution.member.derivatives(solution, names)
+    for name, v, fast in zip(names, many, rough, strict=True):
+        alone = solution.sensitivity(name)
+        assert np.abs(v(x, y) - alone(x, y)).max() < 1e-9 and v.converged == alone.converged
+        assert v.error_estimate == pytest.approx(alone.error_estimate, rel=1e-2, abs=1e-10)
+        (own,) = solution.member.derivatives(solution, [name])
+        points = np.column_stack([x.ravel(), y.ravel()])
+        assert (
+            np.abs(fast.values("u", points, (0, 0)) - own.values("u", points, (0, 0))).max() < 1e-9
+        )
+
+
 def fading(k, a=1.0, g=0.0):
     return sf.Problem(
         LINE,

@@ -48,6 +48,25 @@ def test_kernels_that_will_not_do_for_a_neighbour_are_not_used():
     assert abs(beside(0.9) - exact(0.9, 0.12)) < 1e-6 and beside.member.values["nu"] == 0.12
 
 
+def swept_out(eps):
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -eps * sf.laplacian(u) + u.dx + 0.5 * u.dy - 1,
+        boundary=lambda u, x, y: u,
+    )
+
+
+@pytest.mark.parametrize(("eps", "part"), [(0.1, 0.7), (0.05, 0.7)])
+def test_patches_of_a_neighbour_are_cut_where_they_do_not_do(eps, part):
+    first = sf.solve(swept_out, eps=eps, tol=1e-3)
+    after = first.member.neighbour(first, {"eps": part * eps}, 1e-3)
+    assert after.converged and len(after.history) == 2 and after.kernels > first.kernels
+    wanted = sf.solve(swept_out, eps=part * eps, tol=1e-5)
+    x, y = np.meshgrid(*[1 - np.geomspace(1e-3, 1, 25)] * 2)
+    error = np.abs(after(x, y) - wanted(x, y)).max()
+    assert error < 1e-3 and error < 2 * after.error_estimate
+
+
 def spike(a):
     return sf.Problem(
         LINE,

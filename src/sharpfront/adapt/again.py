@@ -9,6 +9,7 @@ from typing import Any
 from sharpfront.adapt.breakpoints import survey
 from sharpfront.adapt.doubt import without_implied
 from sharpfront.adapt.one_patch import OnePatchState
+from sharpfront.adapt.patchwork.refine import functions_of
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.resolve import ResolveState
 from sharpfront.problem import Problem
@@ -25,6 +26,16 @@ def together_again(
     if isinstance(state, PatchState) and len(states) > 1:
         PatchRows.joined([one.rows for one in states])
     return states
+
+
+def may_go_on(state: Any, most: int) -> bool:
+    """Tell whether patches that do not resolve another problem yet are better cut than left.
+
+    Not if they take more functions than so many: some may be those of other problems only.
+    """
+    if not isinstance(state, PatchState):
+        return False
+    return functions_of(state.cells) * len(state.problem.unknowns) <= most
 
 
 def alone(state: Any) -> None:

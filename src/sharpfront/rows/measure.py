@@ -61,7 +61,7 @@ class Measure:
         self._tabulated: dict[object, FloatArray] = {}
 
     def like(self, other: Measure) -> None:
-        """Share what is known of the functions of all patches with another problem's measure."""
+        """Share tables of the functions of all patches, which are those of another problem too."""
         self._tabulated = other._tabulated
 
     def _smooth_load(self, seed: int) -> FloatArray:

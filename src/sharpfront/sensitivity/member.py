@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sharpfront.adapt.again import again
-from sharpfront.adapt.turn import turn
+from sharpfront.adapt.again import again, may_go_on
+from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import tolerance
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
@@ -29,6 +29,9 @@ from sharpfront.solution.approximation import Approximation
 
 # What is asked of a sensitivity beside the solution's tolerance: nobody needs more digits of it.
 LEAST_TOL = 1e-6
+# How often patches of a neighbour are cut before a problem is solved afresh, which takes five to
+# ten solves where one is not enough, and how many times their functions they may have then.
+CUTS, GROWN = 2, 1.5
 
 
 class Solver(Protocol):
@@ -151,9 +154,9 @@ class Member:
         """Return the solution for other values, on the kernels of this one where they will do.
 
         They will if the problems differ in plain numbers only, and the estimate for the new
-        solution, by the same check as ever, meets the tolerance at once; else it is solved afresh:
-        what moves along a coordinate could lie between all points at which is checked. A nonlinear
-        problem starts from this solution.
+        solution, by the same check as ever, meets the tolerance at once, or on patches after a few
+        cuts; else it is solved afresh: what moves along a coordinate could lie between all points
+        at which is checked. A nonlinear problem starts from this solution.
         """
         problem = solution.problem
         if self.kept is None or problem is None:
@@ -174,13 +177,22 @@ class Member:
         state = again(kept.state, problem, tol, surveyed=False)
         if state is None:
             return None
+        placed = kept.placed or solution.kernels
+        steps: list[Step] = []
         try:
             with blas_threads(1):
-                step, state = turn(problem, kept.adaptor, state, 0)
+                while state.finished is None:
+                    step, state = turn(problem, kept.adaptor, state, len(steps))
+                    steps.append(step)
+                    if state.finished is None and (
+                        len(steps) > CUTS or not may_go_on(state, int(GROWN * placed))
+                    ):
+                        return None
         except LinearSystemError:
             return None
-        if state.finished is None or state.finished.kind is not OutcomeKind.CONVERGED:
+        if state.finished.kind is not OutcomeKind.CONVERGED:
             return None
+        step = next(s for s in steps if s.assessment.approximation is state.answer.approximation)
         if step.outcome.kind is OutcomeKind.ILL_POSED:
             return None
         return replace(
@@ -189,10 +201,10 @@ class Member:
             estimate=state.answer.estimate,
             outcome=state.finished,
             tol=tol,
-            history=(step.record,),
+            history=tuple(s.record for s in steps),
             diagnostics={"condition": step.facts.condition, "rank": step.facts.rank},
             problem=problem,
-            member=replace(self, values=values, kept=replace(kept, state=state)),
+            member=replace(self, values=values, kept=replace(kept, state=state, placed=placed)),
         )
 
 

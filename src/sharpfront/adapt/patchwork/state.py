@@ -115,6 +115,7 @@ class PatchState:
     def about(self, problem: Problem) -> PatchState:
         """Return the state for another linearisation of the same problem."""
         rows = PatchRows(problem, self.seed, self.rows.functions)
+        rows.measure.like(self.rows.measure)
         return replace(self, problem=problem, rows=rows)
 
     @property
