@@ -59,20 +59,19 @@ def unchecked(kept: Kept, linear: Sequence[Problem]) -> list[Approximation | Non
     On the kernels that are there.
     """
     states = together_again(kept.state, linear, 1.0, [False] * len(linear))
-    return [_on_kernels(kept, state) for state in states]
+    return [_on_kernels(kept, *pair) for pair in zip(states, linear, strict=True)]
 
 
-def _on_kernels(kept: Kept, state: Any) -> Approximation | None:
+def _on_kernels(kept: Kept, state: Any, linear: Problem) -> Approximation | None:
     if state is None:
         return None
-    coordinates = state.problem.coordinates
     with blas_threads(1):
         proposal, method = kept.adaptor.propose(state), kept.adaptor.leastsquares
         try:
             weights, _, _ = method.solve(method.factor(proposal.system), proposal.system.rhs)
         except LinearSystemError:
             return None
-    return Approximation(coordinates, proposal.bases, split_weights(weights, proposal.bases))
+    return Approximation(linear.coordinates, proposal.bases, split_weights(weights, proposal.bases))
 
 
 @dataclass(frozen=True, eq=False)
