@@ -128,7 +128,7 @@ def left_by_differences(entry, value, exact, points):
 
 @pytest.mark.parametrize(("entry", "value"), AVERAGED)
 def test_averages_solve_burgers_equation(entry, value):
-    points = some_points(entry, value, 40)
+    points = some_points(entry, value, 16)
     points = points[points[:, 1] > 0.01]
     left, size = left_by_differences(entry, value, entry.exact(value), points)
     assert np.max(np.abs(left) / size) < 1e-7
@@ -138,7 +138,7 @@ def test_averages_solve_burgers_equation(entry, value):
 
 @pytest.mark.parametrize(("entry", "value"), AVERAGED)
 def test_averages_do_not_change_with_twice_the_nodes(entry, value):
-    points = some_points(entry, value, 500)
+    points = some_points(entry, value, 150)
     exact = entry.exact(value)
     twice = type(exact)(
         exact.nu, exact.start, exact.potential, 2 * exact.drop, exact.steepness, 2 * exact.nodes
