@@ -372,6 +372,51 @@ def test_a_profile_says_where_there_is_no_bound():
     assert "no upper bound" in str(profile)
 
 
+def made_up(monkeypatch, least):
+    """Return a profile of one parameter, zero with a deviation of one, from made-up fits."""
+    monkeypatch.setattr(profile, "minimised", least)
+    model = SimpleNamespace(
+        names=("k",),
+        free={"k": sf.Free(1.0)},
+        noise_known=True,
+        spare=9,
+        bounds=np.array([[-np.inf], [np.inf]]),
+    )
+    found = SimpleNamespace(z=np.zeros(1), chi2=0.0, tol=1e-3, point=None)
+    spread = SimpleNamespace(deviations=np.ones(1))
+    return profile.profiled(model, found, spread, 1.0, 0, 0.95)
+
+
+@pytest.mark.parametrize("reach", [0.7, 1.5])
+def test_a_profile_says_where_nothing_could_be_solved(monkeypatch, reach):
+    def least(model, z, *rest):
+        if z[0] > reach:
+            raise sf.SharpfrontError("too far")
+        return SimpleNamespace(z=z, chi2=z[0] ** 2, point=None, converged=True)
+
+    found = made_up(monkeypatch, least)
+    assert found.low == pytest.approx(-1.96, abs=0.05)
+    assert reach <= found.high < 1.96 and len(found.notes) == 1
+    assert "could not be solved: it may be longer" in str(found)
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_profile_does_not_trust_fits_that_did_not_end(monkeypatch, again):
+    seen = []
+
+    def least(model, z, *rest):
+        seen.append(z[0])
+        # The first try at a place ends too early, with twice the misfit.
+        early = seen.count(z[0]) % 2 == 1 or not again
+        return SimpleNamespace(z=z, chi2=(1 + early) * z[0] ** 2, point=None, converged=not early)
+
+    found = made_up(monkeypatch, least)
+    if again:
+        assert tuple(found) == pytest.approx((-1.96, 1.96), abs=0.05) and not found.notes
+    else:
+        assert "were not fitted to the end: it may be longer" in str(found)
+
+
 @pytest.mark.parametrize(("sd", "half"), [(0.01, 2.0), (0.01, 5.0), (0.05, 2.0)])
 @pytest.mark.parametrize("top", [1.9, 2.0, 3.0])
 def test_a_rise_that_levels_off_slowly_is_followed_to_its_end(monkeypatch, sd, half, top):
@@ -380,7 +425,7 @@ def test_a_rise_that_levels_off_slowly_is_followed_to_its_end(monkeypatch, sd, h
         return top * abs(z) / sd / (abs(z) / sd + half)
 
     def least(model, z, *rest):
-        return SimpleNamespace(z=z, chi2=root(z[0]) ** 2, point=None)
+        return SimpleNamespace(z=z, chi2=root(z[0]) ** 2, point=None, converged=True)
 
     monkeypatch.setattr(profile, "minimised", least)
     model = SimpleNamespace(

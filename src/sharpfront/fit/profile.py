@@ -23,6 +23,8 @@ FARTHEST = 12.0
 # Steps out that go by what the last rise promises; those after them at least double the distance:
 # of a rise that levels off slowly nobody can say that it has no end before it was followed so far.
 PROMISED = 3
+_UNFITTED = "With {} = {:.4g} the other parameters were not fitted to the end: it may be longer."
+_UNSOLVED = "From {} = {:.4g} on the problem could not be solved: it may be longer."
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,8 @@ class Profile:
         The ends; infinite, or zero of a positive parameter, where there is none.
     values, rises
         Values that were tried, and by how much the misfit is above its least there.
+    notes
+        Why it may be longer, where problems could not be solved or others not be fitted.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Profile:
     high: float
     values: FloatArray
     rises: FloatArray
+    notes: tuple[str, ...] = ()
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the rise of the misfit along the parameter, and where the interval ends."""
@@ -71,7 +76,8 @@ class Profile:
             if not np.isfinite(end) or end == 0.0
         ]
         told = f" (no {' and no '.join(missing)} bound)" if missing else ""
-        return f"{self.name}, {100 * self.level:g} %: {self.low:.4g} ... {self.high:.4g}{told}"
+        ends = f"{self.low:.4g} ... {self.high:.4g}{told}"
+        return " ".join([f"{self.name}, {100 * self.level:g} %: {ends}", *self.notes])
 
     __repr__ = __str__
 
@@ -84,8 +90,10 @@ def profiled(
     free = model.free[name]
     wanted = quantile(level, None if model.noise_known else model.spare)
     tried: list[tuple[float, float]] = [(float(found.z[index]), 0.0)]
+    notes: list[str] = []
     ends = [
-        _end(model, found, spread, variance, index, sign * wanted, tried) for sign in (-1.0, 1.0)
+        _end(model, found, spread, variance, index, sign * wanted, tried, notes)
+        for sign in (-1.0, 1.0)
     ]
     missing = (0.0 if free.positive else -np.inf, np.inf)
     low, high = (
@@ -93,7 +101,7 @@ def profiled(
     )
     rows = np.array(sorted(tried))
     values = np.array([free.outer(z) for z in rows[:, 0]])
-    return Profile(name, level, low, high, values, rows[:, 1])
+    return Profile(name, level, low, high, values, rows[:, 1], tuple(notes))
 
 
 def _end(
@@ -104,8 +112,14 @@ def _end(
     index: int,
     wanted: float,
     tried: list[tuple[float, float]],
+    notes: list[str],
 ) -> float | None:
-    """Return where the signed root of the rise is as wanted; None if it never is."""
+    """Return where the signed root of the rise is as wanted; None if it never is.
+
+    What was tried is added, and why the end may be farther out.
+    """
+    name = model.names[index]
+    value = model.free[name].outer
     centre = float(found.z[index])
     deviation = float(spread.deviations[index])
     deviation = deviation if np.isfinite(deviation) else 1.0
@@ -119,12 +133,18 @@ def _end(
         begin = np.where(held, z, start.z)
         try:
             here = minimised(model, begin, found.tol, held, start.point)
+            if not here.converged:
+                # Farther from the least the misfit seems to rise more than it does.
+                other = minimised(model, np.where(held, z, found.z), found.tol, held, found.point)
+                here = min(here, other, key=lambda one: (not one.converged, one.chi2))
         except SharpfrontError:
             # Nothing is solved so far out: nearer.
             outer, z = (z, np.inf * np.sign(wanted)), 0.5 * (inner[0] + z)
             continue
         rise = max(here.chi2 - found.chi2, 0.0) / variance
         tried.append((z, rise))
+        if not here.converged:
+            notes.append(_UNFITTED.format(name, value(z)))
         root = float(np.sign(wanted) * np.sqrt(rise))
         if abs(root - wanted) < CLOSE:
             return z
@@ -137,6 +157,8 @@ def _end(
         else:
             outer = (z, root)
         z = _next(centre, inner, outer, wanted, 1.2 if tries < PROMISED else 2.0)
+    if outer is not None and not np.isfinite(outer[1]):
+        notes.append(_UNSOLVED.format(name, value(outer[0])))
     return outer[0] if outer is not None else None
 
 
