@@ -71,3 +71,25 @@ def test_normals_may_stand_in_data(wave):
     )
     assert solution.converged
     assert abs(solution(0.4, 0.3) - exact(0.4, 0.3)) < 1e-6
+
+
+@pytest.mark.parametrize("width", [3e-3, 1e-4])
+@pytest.mark.parametrize(
+    ("domain", "place"),
+    [
+        (sf.Box((0, 1), (0, 1)), (0.37, 0.0)),
+        (sf.Box((-1, 1), (0, 1)) - sf.Box((0.5, 1), (0.5, 1)), (-0.29, 1.0)),
+        (sf.Polygon([(0, 0), (1, 0.2), (0.7, 1.1), (-0.1, 0.8)]), (0.613, 0.1226)),
+    ],
+)
+def test_bumps_on_straight_sides_are_not_overlooked(domain, place, width):
+    def bump(x, y):
+        return np.exp(-(((x - place[0]) / width) ** 2) - ((y - place[1]) / width) ** 2)
+
+    problem = sf.Problem(
+        domain, lambda u, x, y: -sf.laplacian(u) + u, boundary=lambda u, x, y: u - bump(x, y)
+    )
+    solution = sf.solve(problem, tol=1e-2)
+    assert not solution.converged or abs(float(solution(*place)) - 1) < 1e-2
+    if not solution.converged:
+        assert solution.error_estimate >= 1.0

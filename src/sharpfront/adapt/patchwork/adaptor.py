@@ -350,7 +350,7 @@ def _trusted(state: PatchState) -> PatchState:
     assert isinstance(basis, PatchworkBasis)
     approximation, tiling = state.answer.approximation, state.tiling
     place = unseen_place(state.problem, tiling, basis.patches, state.tol)
-    if place is None and tiling.outline:
+    if place is None and state.problem.domain.dimension == 2:
         place = unseen_on_rim(state.problem, tiling, state.jumps, approximation, state.tol)
     if place is None:
         return ended(state, OutcomeKind.CONVERGED)
