@@ -122,7 +122,7 @@ def _zeros(
         signs = np.sign(values(np.repeat(own, ALONG), np.tile(t, len(own)))).reshape(-1, ALONG)
         i, j = np.nonzero(signs[:, :-1] * signs[:, 1:] <= 0.0)
         panel, low, high, before = own[i], t[j], t[j + 1], signs[i, j]
-        for _ in range(HALVINGS):
+        for _ in range(HALVINGS if len(panel) else 0):
             middle = 0.5 * (low + high)
             same = np.sign(values(panel, middle)) == before
             low, high = np.where(same, middle, low), np.where(same, high, middle)
