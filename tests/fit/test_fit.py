@@ -372,8 +372,8 @@ def test_a_profile_says_where_there_is_no_bound():
     assert "no upper bound" in str(profile)
 
 
-def made_up(monkeypatch, least):
-    """Return a profile of one parameter, zero with a deviation of one, from made-up fits."""
+def made_up(monkeypatch, least, deviation=1.0):
+    """Return a profile of one parameter, zero with a standard error, from made-up fits."""
     monkeypatch.setattr(profile, "minimised", least)
     model = SimpleNamespace(
         names=("k",),
@@ -383,7 +383,7 @@ def made_up(monkeypatch, least):
         bounds=np.array([[-np.inf], [np.inf]]),
     )
     found = SimpleNamespace(z=np.zeros(1), chi2=0.0, tol=1e-3, point=None)
-    spread = SimpleNamespace(deviations=np.ones(1))
+    spread = SimpleNamespace(deviations=np.array([deviation]))
     return profile.profiled(model, found, spread, 1.0, 0, 0.95)
 
 
@@ -427,17 +427,7 @@ def test_a_rise_that_levels_off_slowly_is_followed_to_its_end(monkeypatch, sd, h
     def least(model, z, *rest):
         return SimpleNamespace(z=z, chi2=root(z[0]) ** 2, point=None, converged=True)
 
-    monkeypatch.setattr(profile, "minimised", least)
-    model = SimpleNamespace(
-        names=("k",),
-        free={"k": sf.Free(1.0)},
-        noise_known=True,
-        spare=9,
-        bounds=np.array([[-np.inf], [np.inf]]),
-    )
-    found = SimpleNamespace(z=np.zeros(1), chi2=0.0, tol=1e-3, point=None)
-    spread = SimpleNamespace(deviations=np.array([sd]))
-    low, high = profile.profiled(model, found, spread, 1.0, 0, 0.95)
+    low, high = made_up(monkeypatch, least, sd)
     if top < 1.95:
         assert np.isinf([low, high]).all()
     else:
