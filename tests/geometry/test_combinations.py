@@ -267,3 +267,12 @@ def test_a_small_share_of_a_sphere():
     found = cap.boundary("surface", 1000)
     assert len(found.points) == 1000
     assert found.points[:, 2].min() >= 0.985 - 1e-9
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 0.0), (-1.0, 0.3), (-0.2, 1.0)])
+def test_parts_that_begin_beyond_an_end_leave_no_slivers(low, high):
+    whole = Box((-1, 1), (0, 1))
+    domain = whole.part("held", lambda x, y: (y < 1e-12) & (x < high) & (x > low))
+    curves = [c for own in domain.pieces_in(None).values() for c in own]
+    assert min(c.measure for c in curves) > 0.1
+    assert sum(c.measure for c in curves) == pytest.approx(6.0)

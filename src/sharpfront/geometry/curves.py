@@ -18,6 +18,8 @@ _FIRST_STEPS = 256
 _HALVINGS = 8
 _BISECTIONS = 50
 _TOUCH = 1e-4
+# Stretches below this share of their curve are rounding at an end.
+_SLIVER = 1e-13
 _ASKED = np.array([0.13, 0.31, 0.47, 0.64, 0.86])
 
 
@@ -202,7 +204,8 @@ def _cuts(curve: Curve, sieve: Sieve) -> Points:
         curve, sieve, arc[change], arc[change + 1], states[change], states[change + 1]
     )
     inner = _at_corners(curve, inner, sieve)
-    return _apart(np.concatenate([[0.0], inner, [curve.measure]]), 1e3 * sieve.slack)
+    least = max(1e3 * sieve.slack, _SLIVER * curve.measure)
+    return _apart(np.concatenate([[0.0], inner, [curve.measure]]), least)
 
 
 def _states(level: Points, sieve: Sieve) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.corner_functions import restored, tabulated
@@ -165,3 +166,46 @@ def test_what_a_guess_adds_to_lower_terms_is_not_made_up_for(omega, rate, load):
         boundary=lambda u, x, y: u,
     )
     assert sf.solve(problem, tol=1e-3).kernels < 500
+
+
+@pytest.mark.parametrize(("a", "tol"), [(0.6, 1e-5), (0.74, 1e-6)])
+def test_a_source_that_is_infinite_along_a_side(a, tol):
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: sf.laplacian(u) - a * (a - 1) * x ** (a - 2),
+        boundary=lambda u, x, y: u - x**a,
+    )
+    solution = sf.solve(problem, tol=tol)
+    x = np.geomspace(1e-9, 1, 200)
+    error = np.abs(solution(x, 0.37 + 0 * x) - x**a).max()
+    assert solution.converged, solution.outcome
+    assert error < max(3 * solution.error_estimate, tol)
+
+
+@pytest.mark.parametrize(("wind", "slope"), [(5.0, 0.6), (25.0, 0.0)])
+def test_winds_into_right_angles_are_solved_without_functions_that_do_not_fit(wind, slope):
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) / wind + u.dx + slope * u.dy - 1,
+        boundary=lambda u, x, y: u,
+    )
+    assert sf.solve(problem, tol=1e-7).converged
+
+
+def test_functions_that_do_not_lead_on_are_left(monkeypatch):
+    # As if no estimate with them were small enough.
+    left = []
+    without = PatchState.without_functions.fget
+    monkeypatch.setattr(
+        PatchState, "without_functions", property(lambda s: left.append(s) or without(s))
+    )
+    monkeypatch.setattr("sharpfront.adapt.patchwork.adaptor.PATIENCE", 1)
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) + 20 * u - 9,
+        boundary=lambda u, x, y: u,
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    assert left and solution.converged
+    basis = solution.approximation.bases["u"]
+    assert not basis.shared

@@ -214,6 +214,8 @@ class Patches:
             return _trusted(state)
         if state.idle >= 1 and (told := _contradicted(state)):
             return replace(state, finished=told)
+        if state.rows.functions and state.idle >= PATIENCE - 1 and not state.final:
+            return state.without_functions
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return self._given_up(state)
         certificate = assessment.certificate

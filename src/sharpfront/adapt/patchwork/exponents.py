@@ -17,7 +17,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.values import environment, form_values
+from sharpfront.equation.values import at_points, environment
 from sharpfront.problem import Problem
 
 # Exponents are looked for in this range; a larger one is seen by the weights of patches.
@@ -99,12 +99,12 @@ def _passed(problem: Problem, points: FloatArray, sectors: object, a: FloatArray
 
 def tensors(problem: Problem, points: FloatArray) -> FloatArray:
     """Return the symmetric part of the conductivity at points, of positive sign, (m, 2, 2)."""
-    form = problem.forms[0]
-    values, _ = form_values(form, environment(problem.coordinates, points), len(points))
+    leaves = environment(problem.coordinates, points)
     out = np.zeros((len(points), 2, 2))
-    for term, c in zip(form.terms, values, strict=True):
+    for term in problem.forms[0].terms:
         if term.order == 2:
             i, j = (0, 0) if term.orders[0] == 2 else (1, 1) if term.orders[1] == 2 else (0, 1)
+            c = at_points(term.coefficient, leaves, len(points), "coefficient in the equation")
             out[:, i, j] += 0.5 * c
             out[:, j, i] += 0.5 * c
     sign = np.where(np.trace(out, axis1=1, axis2=2) < 0.0, -1.0, 1.0)

@@ -44,9 +44,13 @@ def unseen_on_rim(
     for condition in problem.conditions:
         own = np.flatnonzero(np.array(panels.parts) == condition.part)
         for residual in condition.residuals if len(own) else ():
+            if named_in(residual).isdisjoint(problem.coordinates):
+                continue
             found = _rim(panels, own, residual, problem.coordinates, count)
             away = jumps.away(found.points)
-            rim = BoundaryPoints(found.points[away], found.normals[away])
+            # Rounding may lead out of the domain, where formulas need not be defined.
+            points = np.clip(found.points[away], *problem.domain.bounds)
+            rim = BoundaryPoints(points, found.normals[away])
             missed = _missed(residual, solution, rim, tol)
             if missed.max(initial=0.0) > 0.0:
                 return np.asarray(rim.points[int(np.argmax(missed))])

@@ -110,6 +110,15 @@ class PatchSettings:
     # wind on an L took a third of the time with them, a reaction did not end.
     winds: float = 300.0
     widths: float = 60.0
+    # So strong only at tolerances looser than this, and as its root below: at 1e-7 a wind of 5 on
+    # an L led to 1e-6 and no further.
+    loose: float = 1e-4
+    # At corners where solutions are hardly singular there are none where a wind or a domain in
+    # widths is more than this times the fourth root of the tolerance. On a square winds of 5 and 20
+    # took 0.3 and 1.1 of the time at 1e-4, 6 and 7 times at 1e-7; reactions of 5 and 20 widths 0.5
+    # and 0.2 of it at 1e-4, 0.4 and 1.9 at 1e-7.
+    mild_winds: float = 50.0
+    mild_widths: float = 300.0
     # What lower terms of the equation add to them has powers below so many.
     smoother: float = 3.0
     # Where an estimate is too large at corners only, patches there are cut until they leave this

@@ -130,7 +130,7 @@ class PatchState:
 
         Not before a solution was found wanting without: most are smooth at right angles.
         """
-        if self.rows.functions or not self.wedges.functions:
+        if self.rows.functions or not self.wedges.later:
             return False
         slow = self.wedges.asked(self.cells, assessment.tails, aim)
         return slow or assessment.certificate is not None
@@ -140,6 +140,12 @@ class PatchState:
         """The state with functions of corners."""
         rows = PatchRows(self.problem, self.seed, self.wedges.functions)
         return replace(self, rows=rows)
+
+    @property
+    def without_functions(self) -> PatchState:
+        """The state without them for good: estimates do not fall with them."""
+        rows, wedges = PatchRows(self.problem, self.seed, ()), replace(self.wedges, wanted=False)
+        return replace(self, rows=rows, wedges=wedges, aim=self.tol, idle=0)
 
     @property
     def mixture(self) -> Mixture | None:

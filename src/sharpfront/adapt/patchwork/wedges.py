@@ -23,7 +23,7 @@ from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, Term
-from sharpfront.equation.expression import Constant
+from sharpfront.equation.expression import Constant, evaluate
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.values import form_at
@@ -63,12 +63,15 @@ class Wedges:
     lower
         Whether lower terms are what they seem. About a guess of Newton's method they are not, and
         functions that make up for them hold what patches have to take away again.
+    wanted
+        Whether functions are used at all: not once they were tried and did not lead on.
     """
 
     problem: Problem
     tiling: Tiling
     tol: float
     lower: bool = True
+    wanted: bool = True
 
     @cached_property
     def functions(self) -> tuple[CornerFunctions, ...]:
@@ -86,21 +89,36 @@ class Wedges:
         return self.functions if singular else ()
 
     @property
+    def later(self) -> tuple[CornerFunctions, ...]:
+        """The functions, where lower terms are so small that they are nearly the solution's."""
+        if not self.functions:
+            return ()
+        winds, widths = self._stiffness
+        weak = self.tol**0.25
+        mild = winds <= SETTINGS.mild_winds * weak and widths <= SETTINGS.mild_widths * weak
+        return self.functions if mild else ()
+
+    @property
     def _suited(self) -> bool:
         """Whether functions are known: second derivatives with constant coefficients, no jumps."""
         problem = self.problem
-        if len(problem.unknowns) > 1 or problem.domain.dimension != 2:
+        if not self.wanted or len(problem.unknowns) > 1 or problem.domain.dimension != 2:
             return False
         if any(problem.domain.periodic_axes) or problem.forms[0].order != 2:
             return False
         if problem.is_singular or any(isinstance(c, IntegralCondition) for c in problem.further):
             return False
         second = [t for t in problem.forms[0].terms if t.order == 2]
-        return all(isinstance(t.coefficient, Constant) for t in second) and not self._is_stiff
+        if not all(isinstance(t.coefficient, Constant) for t in second):
+            return False
+        # Layers so thin that functions of the whole domain say little of a corner.
+        winds, widths = self._stiffness
+        most = SETTINGS.winds * min(1.0, math.sqrt(self.tol / SETTINGS.loose))
+        return winds <= most and widths <= SETTINGS.widths
 
-    @property
-    def _is_stiff(self) -> bool:
-        """Whether layers are so thin that functions of the whole domain say little of a corner."""
+    @cached_property
+    def _stiffness(self) -> tuple[float, float]:
+        """The domain in units of layers of winds, and of reactions or waves."""
         problem = self.problem
         points, extent = problem.domain.sample(LOOKED), self._extent
         form = form_at(problem.forms[0], problem.coordinates, points)
@@ -108,8 +126,7 @@ class Wedges:
         for term, c in zip(form.terms, form.coefficients, strict=True):
             order = sum(term.orders)
             sizes[order] = max(sizes[order], float(np.abs(c).max()))
-        winds, widths = sizes[1] * extent / sizes[2], extent * math.sqrt(sizes[0] / sizes[2])
-        return not (winds <= SETTINGS.winds and widths <= SETTINGS.widths)
+        return sizes[1] * extent / sizes[2], extent * math.sqrt(sizes[0] / sizes[2])
 
     @cached_property
     def _extent(self) -> float:
@@ -138,6 +155,8 @@ class Wedges:
         sides = self._sides(corner)
         # Where data are infinite nothing is known of what they add.
         if len(sides) != 2 or tuple(corner.tolist()) in self.tiling.marked:
+            return None
+        if not self._is_finite(corner):
             return None
         values, vectors = np.linalg.eigh(tensors(self.problem, corner[None])[0])
         if np.min(values) <= 0:
@@ -171,6 +190,12 @@ class Wedges:
             return found
         smoother = min(most, SETTINGS.smoother)
         return completed(self.problem, found, angle, (first.part, second.part), powers, smoother)
+
+    def _is_finite(self, corner: FloatArray) -> bool:
+        form, leaves = self.problem.forms[0], environment(self.problem.coordinates, corner[None])
+        asked = [form.source, *(term.coefficient for term in form.terms)]
+        with np.errstate(all="ignore"):
+            return all(bool(np.isfinite(evaluate(each, leaves)).all()) for each in asked)
 
     def _in_order(
         self, corner: FloatArray, sides: Sequence[_Side], extent: float
