@@ -45,7 +45,7 @@ def levels_of(expressions: Sequence[Expression]) -> tuple[Level, ...]:
     seen = {id(level.argument) for level in found}
     for e in expressions:
         for node in ordered(e):
-            for argument in _centres(node):
+            for argument in centres(node):
                 if _is_curve(argument) and id(argument) not in seen:
                     seen.add(id(argument))
                     found.append(Level(argument))
@@ -60,7 +60,7 @@ def _is_curve(argument: Expression) -> bool:
     return len(named_in(argument)) > 1 and not derivatives_in(argument)
 
 
-def _centres(node: Expression) -> Iterator[Expression]:
+def centres(node: Expression) -> Iterator[Expression]:
     """Yield what is zero where a node may be steep: arguments, and what is squared in them."""
     if not isinstance(node, Apply):
         return

@@ -1,4 +1,4 @@
-"""Straight lines on which a function in the plane jumps or bends, read from its graph."""
+"""Straight lines on which a function in the plane jumps, bends or is steep, read from its graph."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.equation.edges import Switch, parts_where, switches
-from sharpfront.equation.expression import Expression, Values, derivatives_in, evaluate
+from sharpfront.equation.edges import Switch, named_in, parts_where, switches
+from sharpfront.equation.expression import Expression, Values, derivatives_in, evaluate, ordered
+from sharpfront.equation.levels import centres
 from sharpfront.equation.values import environment
 
 # Values that differ by less than this share are the same.
@@ -53,12 +54,38 @@ def straight_lines(
     return tuple(found.values())
 
 
+def steep_lines(
+    graphs: Iterable[Expression], names: Sequence[str], bounds: Values, times: float
+) -> tuple[Line, ...]:
+    """Return the lines about which functions change within less than 1/times of the bounds."""
+    size = float(np.ptp(bounds, axis=0).max())
+    found: dict[tuple[float, ...], Line] = {}
+    for node in (n for graph in graphs for n in ordered(graph)):
+        for argument in centres(node):
+            if derivatives_in(argument) or not named_in(argument):
+                continue
+            known = _linear(argument, 0.0, names, bounds)
+            if known is not None and known[1] * size > times:
+                line = known[0]
+                found.setdefault(
+                    (*(round(v, 9) for v in (*line.normal, line.offset / size)),), line
+                )
+    return tuple(found.values())
+
+
 def _line(switch: Switch, names: Sequence[str], bounds: Values) -> Line | None:
-    """Return where an expression has a value, if it is linear."""
+    known = _linear(switch.argument, switch.first, names, bounds)
+    return known[0] if known else None
+
+
+def _linear(
+    argument: Expression, value: float, names: Sequence[str], bounds: Values
+) -> tuple[Line, float] | None:
+    """Return where an expression has a value and how steep it is, if it is linear."""
     low, high = bounds
     x, y = (v.ravel() for v in np.meshgrid(*(low + (high - low) * LOOKED[:, None]).T))
     points = np.column_stack([x, y])
-    values = values_at(switch.argument, names, points) - switch.first
+    values = values_at(argument, names, points) - value
     if not np.isfinite(values).all():
         return None
     table = np.column_stack([points, np.ones(len(points))])
@@ -67,7 +94,8 @@ def _line(switch: Switch, names: Sequence[str], bounds: Values) -> Line | None:
     if np.abs(table @ [a, b, c] - values).max() > ROUNDING * np.abs(values).max() or not size:
         return None
     sign = -1.0 if (a, b) < (0.0, 0.0) else 1.0
-    return Line((float(sign * a / size), float(sign * b / size)), float(-sign * c / size))
+    line = Line((float(sign * a / size), float(sign * b / size)), float(-sign * c / size))
+    return line, size
 
 
 def goes_on(graph: Expression, line: Line, names: Sequence[str], bounds: Values) -> bool:

@@ -324,3 +324,24 @@ def test_a_nonlinear_equation(seed):
     assert solution.converged
     x, y = domain.sample(300).T
     assert np.abs(solution(x, y) - exact(x, y)).max() < 1e-6
+
+
+@pytest.mark.parametrize(("turned", "place", "width"), [(0.0, 0.13, 0.01), (0.7, -0.2, 0.006)])
+def test_charts_are_cut_along_straight_fronts(turned, place, width):
+    corners = [(-1, -0.8), (0.9, -1), (1.1, 0.4), (0.2, 1.0), (-0.8, 0.7)]
+    cos, sin = np.cos(turned), np.sin(turned)
+
+    def exact(x, y):
+        return np.tanh((cos * x + sin * y - place) / width) + np.sin(x + 1)
+
+    def equation(u, x, y):
+        t = np.tanh((cos * x + sin * y - place) / width)
+        bent = -2 * t * (1 - t * t) / width**2 - np.sin(x + 1)
+        return -sf.laplacian(u) + bent + u - exact(x, y)
+
+    problem = sf.Problem(sf.Polygon(corners), equation, boundary=lambda u, x, y: u - exact(x, y))
+    solution = sf.solve(problem, tol=1e-2)
+    s, t = np.meshgrid(np.linspace(-6, 6, 41) * width, np.linspace(-0.4, 0.4, 9))
+    x, y = cos * (place + s) - sin * t, sin * (place + s) + cos * t
+    assert solution.converged and solution.kernels < 5000
+    assert np.abs(solution(x, y) - exact(x, y)).max() < 1e-2

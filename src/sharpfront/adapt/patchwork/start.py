@@ -23,7 +23,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
-from sharpfront.equation.slanted import straight_lines
+from sharpfront.equation.slanted import steep_lines, straight_lines
 from sharpfront.maps import AxisMap, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
@@ -132,8 +132,9 @@ def _strips(
 def cut_along_edges(problem: Problem, tiling: Tiling) -> Tiling:
     """Return a tiling with charts cut along the lines on which data jump or bend.
 
-    Boxes of space are cut along lines parallel to the axes later, and if something else jumps
-    there, lines across the axes are left to splitting.
+    And about which they are steep, where there are charts anyway: across a chart a front takes
+    patches all along, on its side those of a layer. Boxes of space are cut along lines parallel to
+    the axes later, and if something else jumps there, lines across the axes are left to splitting.
     """
     if problem.domain.dimension != 2 or tiling.blocks[0].region is not None:
         return tiling
@@ -143,7 +144,10 @@ def cut_along_edges(problem: Problem, tiling: Tiling) -> Tiling:
         return tiling
     if problem.is_singular and any(len(x) for x in interface_lines(problem)):
         return tiling
-    return cut_along(problem.domain, lines) or tiling
+    names, bounds = problem.coordinates, problem.domain.bounds
+    steep = steep_lines(problem.equations, names, bounds, SETTINGS.steep) if charted else ()
+    fronts = cut_along(problem.domain, lines, steep) if steep else None
+    return fronts or cut_along(problem.domain, lines) or tiling
 
 
 def has_edges(problem: Problem) -> bool:

@@ -86,10 +86,11 @@ def _charted(
     sides: Sequence[tuple[FloatArray, str]],
     known: Sequence[FloatArray],
     cuts: Sequence[FloatArray] = (),
+    rough: int = 0,
 ) -> Tiling | None:
     """Return the tiling of a domain with slanted sides, or cut along lines from side to side.
 
-    By charts; some corners are known.
+    By charts; some corners are known, and so are the ends of the first, rough cuts.
     """
     ends = [ends for ends, _ in sides]
     corners = _distinct(np.concatenate([*ends, *cuts]), known)
@@ -109,14 +110,15 @@ def _charted(
                 walls.append((axis, place, np.zeros(1), rest, part))
         lines = tuple(np.array([0.0, length]) for length in chart.size)
         blocks.append(Block(domain, lines, tuple(walls), chart))
-    inner = tuple(dict.fromkeys(corners[2 * len(sides) :]))
+    inner = tuple(dict.fromkeys(corners[2 * len(sides) : 2 * (len(sides) + rough)]))
     return _if_closed(Tiling(domain, tuple(blocks), ends=inner)) if blocks else None
 
 
-def cut_along(domain: Domain, lines: Sequence[Line]) -> Tiling | None:
+def cut_along(domain: Domain, lines: Sequence[Line], smooth: Sequence[Line] = ()) -> Tiling | None:
     """Return a tiling of a domain with straight sides that no chart lies across lines in.
 
-    None where there is none, or charts would be slivers. Where lines end counts as a corner.
+    None where there is none, or charts would be slivers. Where lines end counts as a corner, unless
+    data are smooth there.
     """
     if domain.dimension != 2 or any(domain.periodic_axes):
         return None
@@ -130,12 +132,14 @@ def cut_along(domain: Domain, lines: Sequence[Line]) -> Tiling | None:
         if not sides or len(sides) < len(found):
             return None
     cuts: list[FloatArray] = []
-    for line in lines:
+    rough = 0
+    for i, line in enumerate((*lines, *smooth)):
         across = chords(domain, sides, line)
         if across is None or any(crosses(a, b) for a in across[1] for b in cuts):
             return None
         sides, cuts = across[0], [*cuts, *across[1]]
-    return _charted(domain, sides, [], cuts) if cuts else None
+        rough = len(cuts) if i < len(lines) else rough
+    return _charted(domain, sides, [], cuts, rough) if cuts else None
 
 
 def _distinct(points: FloatArray, known: Sequence[FloatArray]) -> list[tuple[float, float]]:
