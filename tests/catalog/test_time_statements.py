@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import time_statements as statements
-from tests.catalog.time_statements import differences, exact_values, residual
+from tests.catalog.time_statements import differences, exact_values, points_of, residual
 
 from sharpfront.catalog import (
     BURGERS,
@@ -14,7 +14,6 @@ from sharpfront.catalog import (
     MERGING_SHOCKS,
     listing,
     moment_rule,
-    time_rule,
 )
 
 TIME = [e for e in listing().values() if e.dimension == "1 + t"]
@@ -24,9 +23,8 @@ AVERAGED = [(e, v) for e in (BURGERS, HUMP) for v in e.values]
 
 
 def some_points(entry, value, count, seed=5):
-    rule = time_rule(entry, value)
-    chosen = np.random.default_rng(seed).permutation(len(rule.x))[:count]
-    return np.column_stack([rule.x[chosen], rule.t[chosen]])
+    points = points_of(entry, value)
+    return points[np.random.default_rng(seed).permutation(len(points))[:count]]
 
 
 def leaves(name, value, points):
@@ -49,15 +47,21 @@ def test_every_entry_with_a_formula_is_written_twice():
 
 @pytest.mark.parametrize(("entry", "value"), CASES, ids=NAMES)
 def test_equation_holds(entry, value):
-    assert worst(entry, value, some_points(entry, value, 8)) < 1e-11
+    assert worst(entry, value, some_points(entry, value, 5)) < 1e-11
 
 
-@pytest.mark.parametrize(
-    ("entry", "value"),
-    [(e, v) for e, v in CASES if e.name not in ("fast-pulse", "wave-pulse", "reflected-pulse")],
-)
-def test_equation_tells_a_parameter_that_is_off_by_a_millionth(entry, value):
-    assert worst(entry, value, some_points(entry, value, 8), 1 + 1e-6) > 1e-9
+# Those whose equation has the parameter in it.
+TOLD = [
+    e
+    for e in dict.fromkeys(e for e, _ in CASES)
+    if e.name not in ("fast-pulse", "wave-pulse", "reflected-pulse")
+]
+
+
+@pytest.mark.parametrize("entry", TOLD, ids=lambda e: e.name)
+def test_equation_tells_a_parameter_that_is_off_by_a_millionth(entry):
+    value = entry.values[-1]
+    assert worst(entry, value, some_points(entry, value, 5), 1 + 1e-6) > 1e-9
 
 
 @pytest.mark.parametrize(("entry", "value"), CASES, ids=NAMES)
@@ -149,13 +153,13 @@ def test_averages_do_not_change_with_twice_the_nodes(entry, value):
 def test_averages_agree_with_quadrature_in_multiple_precision():
     nu = BURGERS.values[0]
     exact = BURGERS.exact(nu)
-    for x, t in ((-0.3, 0.25), (1e-3, 0.5), (0.004, 0.9), (-0.02, 1.0)):
+    for x, t in ((-0.3, 0.25), (0.004, 0.9)):
         true = statements.cole_hopf(
             lambda y: -mp.sin(mp.pi * y), lambda y: mp.cos(mp.pi * y) / mp.pi, nu, x, t
         )
         assert abs(exact(x, t) - true) < 1e-13
     exact, width = HUMP.exact(1e-3), mp.mpf(0.1)
-    for x, t in ((0.45, 0.2), (0.7, 0.5), (0.872, 1.0)):
+    for x, t in ((0.45, 0.2), (0.872, 1.0)):
         true = statements.cole_hopf(
             lambda y: mp.exp(-(((y - mp.mpf(0.3)) / width) ** 2)),
             lambda y: width * mp.sqrt(mp.pi) / 2 * mp.erf((y - mp.mpf(0.3)) / width),

@@ -1,8 +1,11 @@
 """The exact solutions in time once more, in multiple precision and written from the statements."""
 
+from functools import cache
+
 import mpmath as mp
 import numpy as np
 
+from sharpfront.catalog import time_rule
 from sharpfront.equation.expression import derivatives_in, evaluate
 from sharpfront.equation.values import environment
 
@@ -89,6 +92,13 @@ EXACT = {
     "fisher": fisher,
     "nagumo": lambda k, x, t: 1 / (1 + exp(k * (x - number("0.25") - t / 2) / 2)),
 }
+
+
+@cache
+def points_of(entry, value):
+    """Return the points of the rule that errors of an entry are measured with, (m, 2)."""
+    rule = time_rule(entry, value)
+    return np.column_stack([rule.x, rule.t])
 
 
 def exact_values(name, value, points, orders=(0, 0)):

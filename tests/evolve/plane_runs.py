@@ -14,10 +14,12 @@ from sharpfront.evolve.plane import evolve_plane
 # Entry, parameter, tolerance, and bounds: relative L2 over space-time, largest error, kernels.
 CASES = {
     "turning-pulse": (named("turning-pulse"), 0.05, 1e-3, 1e-3, 1e-3, 900),
-    "growing-circle": (named("growing-circle"), 0.1, 1e-2, 3e-3, 1e-2, 1000),
-    "oblique-shock": (named("oblique-shock"), 1e-2, 1e-3, 3e-4, 1e-3, 450),
+    "growing-circle": (named("growing-circle"), 0.2, 1e-2, 3e-3, 1e-2, 450),
+    "oblique-shock": (named("oblique-shock"), 2e-2, 1e-3, 3e-4, 1e-3, 300),
     "petal-heat": (named("petal-heat"), 4.0, 1e-6, 1e-7, 1e-6, 200),
 }
+# Where a part of the catalogue's time shows as much.
+ENDS = {"turning-pulse": 0.1}
 # Gauss's points in a panel, even panels across the domain and panels of time.
 ORDER, EVEN, TIMES = 4, 8, 3
 
@@ -37,16 +39,21 @@ def features(name, value, t, y=None):
     return []
 
 
+def stated(name):
+    entry, value, *_ = CASES[name]
+    problem = entry.problem(value)
+    return problem.replace(time=(0.0, ENDS[name])) if name in ENDS else problem
+
+
 @cache
 def solved(name):
-    entry, value, tol, *_ = CASES[name]
-    return evolve_plane(entry.problem(value), tol)
+    return evolve_plane(stated(name), CASES[name][2])
 
 
 @cache
 def errors(name):
     entry, value, *_ = CASES[name]
-    exact, problem, solution = entry.exact(value), entry.problem(value), solved(name)
+    exact, problem, solution = entry.exact(value), stated(name), solved(name)
     moments, lengths = gauss(np.linspace(*problem.time, TIMES + 1))
     missed = whole = largest = 0.0
     for t, length in [*zip(moments, lengths, strict=True), (problem.time[1], 0.0)]:

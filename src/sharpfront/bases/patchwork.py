@@ -148,13 +148,14 @@ class PatchworkBasis:
         for i, here in groups:
             patch = self.patches[i]
             tables = [patch.axis_table(a, at[here, a], sum(orders)) for a in range(self.dimension)]
-            block = out[here, self.starts[i] : self.starts[i + 1]]
+            block = np.zeros((patch.size, len(here)))
             for along, c in chain.items():
-                rows = c[here, None]
+                # Function by function: whole rows are gathered faster than columns.
+                columns = c[here]
                 for table, k, own in zip(tables, along, patch.products, strict=True):
-                    rows = rows * table[k][:, own]
-                block = block + rows
-            out[here, self.starts[i] : self.starts[i + 1]] = block
+                    columns = columns * np.take(table[k].T, own, axis=0)
+                block += columns
+            out[here, self.starts[i] : self.starts[i + 1]] = block.T
         if self.shared:
             out[:, self.starts[-1] :] = tabulated(self.shared, points, orders)
         return out

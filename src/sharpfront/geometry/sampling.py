@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,14 @@ def unit_sample(count: int, dimension: int, how: Sampling, seed: int) -> Points:
         )
     if how == "quasi":
         power = max(0, math.ceil(math.log2(max(count, 1))))
-        return sobol(power, dimension, np.random.default_rng(seed))[:count]
+        return _quasi(power, dimension, seed)[:count].copy()
     raise DomainError(f"Sampling must be 'random', 'quasi' or 'grid', got {how!r}.")
+
+
+@lru_cache(maxsize=64)
+def _quasi(power: int, dimension: int, seed: int) -> Points:
+    """Return Sobol's points, the same few sets of which are asked for over and over."""
+    return sobol(power, dimension, np.random.default_rng(seed))
 
 
 def checked_count(count: int) -> int:

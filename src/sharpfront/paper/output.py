@@ -67,8 +67,9 @@ def _save(figure: Any, stem: Path) -> Sequence[Path]:
             # Without a date in it, the same figure gives the same file.
             metadata = {"Date": None} if path.suffix == ".svg" else None
             figure.savefig(temporary, format=path.suffix[1:], metadata=metadata)
-        # The layout stands after the first file; finding it again takes as long as drawing.
-        figure.set_layout_engine("none")
+        # The layout stands after the first file; finding it again takes as long as drawing, and
+        # so does asking an engine called "none".
+        figure.set_layout_engine(None)
     return paths
 
 

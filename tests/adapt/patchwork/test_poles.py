@@ -47,8 +47,15 @@ def near(centre):
     return (v.ravel() for v in np.meshgrid(x, y))
 
 
-@pytest.mark.parametrize("centre", [(0.5, 0.5), (0.41, 0.47), (0.3, 0.0), (1.0, 0.0)])
-@pytest.mark.parametrize(("state", "size", "tol"), [(cone, 0.8, 1e-3), (atom, 0.6, 1e-2)])
+@pytest.mark.parametrize(
+    ("state", "size", "tol", "centre"),
+    [
+        (cone, 0.8, 1e-3, (0.5, 0.5)),
+        (cone, 0.8, 1e-3, (0.3, 0.0)),
+        (atom, 0.6, 1e-2, (0.41, 0.47)),
+        (atom, 0.6, 1e-2, (1.0, 0.0)),
+    ],
+)
 def test_a_point_where_data_are_infinite(state, size, tol, centre):
     problem, exact = state(centre, size)
     solution = sf.solve(problem, tol=tol)
