@@ -18,7 +18,7 @@ TABLE = [
     (catalog.CORNER, 1e-3, 1e-4, 700, 6),
     (catalog.FOUR_LAYERS, 1e-2, 1e-5, 600, 4),
     (catalog.FOUR_LAYERS, 1e-4, 1e-4, 1800, 3),
-    (catalog.CIRCULAR_FRONT, 2e-2, 1e-4, 14_000, 4),
+    (catalog.CIRCULAR_FRONT, 2e-2, 1e-5, 14_000, 4),
     (catalog.WAVY_FRONT, 1e-2, 1e-4, 13_000, 8),
     (catalog.SHARP_SOURCE, 1e-2, 1e-7, 15_000, 3),
     (catalog.SQUARE_WAVES, 6.0, 1e-7, 1800, 4),
