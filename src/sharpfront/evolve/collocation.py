@@ -11,7 +11,7 @@ from sharpfront.evolve.discrete import Discrete, Leaves, Rows
 from sharpfront.evolve.ends import End
 from sharpfront.pieces.frame import Frame
 
-# Factors of derivatives by equation and unknown, (orders, q, N) each.
+# Factors of derivatives by equation and unknown, (orders, q, S, N) each.
 _Factors = dict[tuple[int, int], FloatArray]
 
 
@@ -150,59 +150,85 @@ class Fields:
 
     def residual(self, ends: bool = True) -> FloatArray:
         """Return what equations and conditions leave, (S, size); without ends, zero there."""
-        discrete = self.moments.discrete
-        return self.rows_of(discrete.equations, discrete.sides if ends else [])
-
-    def rows_of(self, equations: Rows, sides: list[Rows]) -> FloatArray:
-        """Return the values of rows inside and at both ends, zero there without any, (S, size)."""
         if self.stale:
             self._update()
-        out, count = self.left, self.levels[0, 0].size
-        inner = equations.values.run(self.leaves(equations), count)
+        discrete, out, count = self.moments.discrete, self.left, self.levels[0, 0].size
+        inner = discrete.equations.values.run(self.leaves(discrete.equations), count)
         self._inner[:] = inner.reshape(self._inner.shape)
         for end in self.moments.ends:
-            out[:, end.rows] = (
-                end.residual(sides[end.side], self.coefficients, self.moved) if sides else 0.0
-            )
+            held = end.residual(self.coefficients, self.moved) if ends else 0.0
+            out[:, end.rows] = held
+        return out
+
+    def rows_of(self, equations: Rows, sides: list[Rows], sets: int) -> FloatArray:
+        """Return the values of sets of rows, one after another inside and at ends, (sets, S, size).
+
+        Each set has as many rows as equations and conditions are.
+        """
+        if self.stale:
+            self._update()
+        out = np.empty((sets, *self.left.shape))
+        _, q, count, elements = self._inner.shape
+        inner = equations.values.run(self.leaves(equations), q * count * elements)
+        first = self.moments.layout.left
+        inside = inner.reshape(sets, -1, q, count, elements).transpose(0, 3, 4, 2, 1)
+        inside = inside.reshape(sets, count, -1)
+        out[..., first : first + inside.shape[2]] = inside
+        for end in self.moments.ends:
+            found = end.values(sides[end.side], self.coefficients, self.moved)
+            out[..., end.rows] = found.reshape(count, sets, -1).transpose(1, 0, 2)
         return out
 
     def bands(self, i: int) -> tuple[FloatArray, FloatArray]:
         """Return d residual / d rates and / d levels at a moment, as flat bands."""
-        if self.stale:
-            self._update()
-        moments, lay = self.moments, self.moments.layout
+        lay, which = self.moments.layout, slice(i, i + 1)
         bands = np.zeros((2, lay.high * lay.size))
-        mass, stiff = blocks = lay.blocks(bands)
-        of_rates, of_levels = self._factors(i)
-        across, at = moments.frame.tables.across(moments.discrete.levels), 0 if moments.still else i
-        d, d_rate = moments.d[:, at].T, moments.d_rate[:, at].T
-        # Sums over derivatives at each Gauss point.
-        for (row, unknown), factors in of_levels.items():
-            summed = factors.transpose(1, 2, 0) @ across
-            np.multiply(summed, d, out=stiff[:, :, row, :, unknown])
-        for (row, unknown), factors in of_rates.items():
-            held = factors.transpose(1, 2, 0) @ across[:, : len(factors)]
-            np.multiply(held, d, out=mass[:, :, row, :, unknown])
-            if not moments.still:
-                stiff[:, :, row, :, unknown] += held * d_rate
+        blocks = lay.blocks(bands)
+        self.fill(blocks[:, :, None], which)
         lay.settle(blocks, bands)
-        for end in moments.ends:
-            own = end.tangents(self.coefficients, self.moved, i)
-            bands[:, lay.of_end(end.side, len(end.own))] = own
+        for end, own in zip(self.moments.ends, self.end_tangents(which), strict=True):
+            bands[:, lay.of_end(end.side, len(end.own))] = own.reshape(2, -1)
         return bands[0], bands[1]
 
-    def _factors(self, i: int) -> tuple[_Factors, _Factors]:
-        """Return factors of derivatives of rates and of levels at a moment.
+    def fill(self, blocks: FloatArray, which: slice) -> None:
+        """Write d residual / d rates and / d levels at some moments, (2, q, S, N, K, size, K).
+
+        By Gauss point, moment, element, equation, function and unknown; what is zero is left alone.
+        """
+        if self.stale:
+            self._update()
+        moments, (mass, stiff) = self.moments, blocks
+        of_rates, of_levels = self._factors(which)
+        across = moments.frame.tables.across(moments.discrete.levels)[:, None]
+        at = slice(None) if moments.still else which
+        d, d_rate = moments.d[:, at].transpose(1, 2, 0), moments.d_rate[:, at].transpose(1, 2, 0)
+        # Sums over derivatives at each Gauss point.
+        for (row, unknown), factors in of_levels.items():
+            summed = factors.transpose(1, 2, 3, 0) @ across
+            np.multiply(summed, d, out=stiff[..., row, :, unknown])
+        for (row, unknown), factors in of_rates.items():
+            held = factors.transpose(1, 2, 3, 0) @ across[:, :, : len(factors)]
+            np.multiply(held, d, out=mass[..., row, :, unknown])
+            if not moments.still:
+                stiff[..., row, :, unknown] += held * d_rate
+
+    def end_tangents(self, which: slice) -> list[FloatArray]:
+        """Return the same of the rows of each end, (2, S, rows, size, K)."""
+        return [e.tangents(self.coefficients, self.moved, which) for e in self.moments.ends]
+
+    def _factors(self, which: slice) -> tuple[_Factors, _Factors]:
+        """Return factors of derivatives of rates and of levels at some moments.
 
         The mesh moves, so that rates hold derivatives of the coefficients themselves.
         """
         moments, rows = self.moments, self.moments.discrete.equations
-        over = moments.over[:, i]
-        shape = (self.levels.shape[2], moments.frame.elements)
-        v = None if moments.still else moments.frame.positions[1] * over[1]
+        over = moments.over[:, which]
+        shape = (self.levels.shape[2], *over.shape[1:])
+        v = None if moments.still else moments.frame.positions[1][:, None] * over[1]
         of_rates: _Factors = {}
         of_levels: _Factors = {}
-        for c, (row, unknown, space, time) in zip(self._coefficients(i), rows.terms, strict=True):
+        found = self._coefficients(which)
+        for c, (row, unknown, space, time) in zip(found, rows.terms, strict=True):
             own = c.reshape(shape) * over[space] if space else c.reshape(shape)
             plain = of_levels.get((row, unknown))
             if plain is None:
@@ -218,13 +244,13 @@ class Fields:
                     plain[space] -= space * (moments.stretch * over[1]) * own
         return of_rates, of_levels
 
-    def _coefficients(self, i: int) -> FloatArray:
-        """Return the factors of all terms of the equations at a moment, (terms, q N)."""
+    def _coefficients(self, which: slice) -> FloatArray:
+        """Return the factors of all terms of the equations at some moments, (terms, q S N)."""
         moments, rows = self.moments, self.moments.discrete.equations
-        here = self.levels[..., i, :], self.rates[..., i, :]
+        here = self.levels[..., which, :], self.rates[..., which, :]
         places: Leaves = {}
         if rows.placed:
             shape = self.levels.shape[2:]
-            places = {k: x.reshape(shape)[:, i].ravel() for k, x in moments.coordinates.items()}
+            places = {k: x.reshape(shape)[:, which].ravel() for k, x in moments.coordinates.items()}
         leaves = moments.discrete.leaves(places, *here)
         return rows.tangents.run(leaves, here[0][0, 0].size)

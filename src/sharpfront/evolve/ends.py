@@ -82,33 +82,39 @@ class End:
             matrix[:, i, :, j] += c * values[:, space]
         return _Fixed(matrix.reshape(*matrix.shape[:2], -1), given)
 
-    def residual(self, rows: Rows, levels: FloatArray, rates: FloatArray) -> FloatArray:
-        """Return the values of rows that hold here, (S, rows)."""
-        count, fixed = len(levels), self.fixed if rows is self.own else None
+    def residual(self, levels: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return what its rows leave, (S, rows)."""
+        count, fixed = len(levels), self.fixed
         if fixed is None:
-            leaves = self.leaves(levels, rates if rows.timed else None)
-            return rows.values.run(leaves, count).T
+            return self.values(self.own, levels, rates)
         own = levels[:, self.which].reshape(count, -1)
         if len(fixed.matrix) == 1:
             return np.asarray(own @ fixed.matrix[0].T + fixed.given)
         return np.asarray((fixed.matrix @ own[..., None])[..., 0] + fixed.given)
 
-    def tangents(self, levels: FloatArray, rates: FloatArray, i: int) -> FloatArray:
-        """Return the factors of rates and of levels at a moment, (2, rows * size * K)."""
+    def values(self, rows: Rows, levels: FloatArray, rates: FloatArray) -> FloatArray:
+        """Return the values of any rows here, (S, rows)."""
+        held = rows.values.leaves
+        leaves = self.leaves(levels, rates if rows.timed else None) if held else {}
+        return rows.values.run(leaves, len(levels)).T
+
+    def tangents(self, levels: FloatArray, rates: FloatArray, which: slice) -> FloatArray:
+        """Return the factors of rates and of levels at some moments, (2, S, rows, size, K)."""
         moments = self.moments
-        shape = (2, len(self.own), moments.frame.tables.size, moments.discrete.unknowns)
-        mass, stiff = out = np.zeros(shape)
+        count = len(range(*which.indices(len(moments.t))))
+        shape = (count, len(self.own), moments.frame.tables.size, moments.discrete.unknowns)
+        mass, stiff = out = np.zeros((2, *shape))
         if self.fixed is not None:
             matrix = self.fixed.matrix
-            stiff[:] = matrix[min(i, len(matrix) - 1)].reshape(shape[1:])
-            return out.reshape(2, -1)
-        values, carried = self._tables
-        leaves = self.leaves(levels, rates)
-        found = self.own.tangents.run(leaves, len(moments.t))[:, i]
-        for c, (row, unknown, space, time) in zip(found, self.own.terms, strict=True):
+            own = matrix if len(matrix) == 1 else matrix[which]
+            stiff[:] = own.reshape(len(own), *shape[1:])
+            return out
+        values, carried = (table[which] for table in self._tables)
+        found = self.own.tangents.run(self.leaves(levels, rates), len(moments.t))[:, which]
+        for c, (row, unknown, space, time) in zip(found[..., None], self.own.terms, strict=True):
             if time:
-                mass[row, :, unknown] += c * values[i, space]
-                stiff[row, :, unknown] += c * carried[i, space]
+                mass[:, row, :, unknown] += c * values[:, space]
+                stiff[:, row, :, unknown] += c * carried[:, space]
             else:
-                stiff[row, :, unknown] += c * values[i, space]
-        return out.reshape(2, -1)
+                stiff[:, row, :, unknown] += c * values[:, space]
+        return out

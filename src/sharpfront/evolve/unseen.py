@@ -94,7 +94,7 @@ def unseen(
     else:
         residual = np.zeros((len(every), step.layout.size))
         for end in here.ends:
-            residual[:, end.rows] = end.residual(end.own, now, rates)
+            residual[:, end.rows] = end.residual(now, rates)
     left = left_over(every, residual)
     at_ends = np.zeros_like(left)
     for end in here.ends:

@@ -10,7 +10,7 @@ function in each element says how well those of the solution resolve it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,11 +42,19 @@ _IN_TIME = (
 
 @dataclass(frozen=True, eq=False)
 class _Forced:
-    """The derivatives of all residuals of a system with respect to one parameter."""
+    """The derivatives of all residuals of a system with respect to parameters, one after another.
+
+    Of equations and of what holds at each end, as rows, and of the initial state.
+    """
 
     equations: Rows
     sides: list[Rows]
-    initial: Forcing
+    initial: list[Mapping[str, Callable[[FloatArray], FloatArray]]]
+
+    @property
+    def parameters(self) -> int:
+        """Their number p."""
+        return len(self.initial)
 
 
 def suits_march(solution: Solution) -> bool:
@@ -169,7 +177,7 @@ def _run(solution: Solution, forcings: Sequence[Forcing], more: int) -> list[Flo
     tables = reference(first.tables.order, first.tables.points + more)
     discrete = Discrete(system, tables)
     mesher = Mesher(tables, first.ring, np.zeros(0), 10**9, Settings(), first.bends)
-    forced = [_forced(system, discrete, f) for f in forcings]
+    forced = _forced(system, discrete, forcings)
     ends = np.cumsum([0, *(slab.size for slab in slabs)])
     stacked = np.stack([solution.approximation.weights[u] for u in solution.unknowns])
     found: list[FloatArray] = []
@@ -198,35 +206,41 @@ def _embedded(frame: Frame, tables: Reference, levels: FloatArray) -> FloatArray
     return out
 
 
-def _forced(system: TimeSystem, discrete: Discrete, forcing: Forcing) -> _Forced:
+def _forced(system: TimeSystem, discrete: Discrete, forcings: Sequence[Forcing]) -> _Forced:
     """Return the derivatives in the order of the rows."""
     what = "derivative along a parameter"
-    equations = [Residual(forcing.equations[i], (), what) for i in system.order_stated]
-    flat = [e for group in forcing.conditions for e in group]
-    named = {
-        id(c): Residual(substitute(e, outward(c.side)), (), c.what, c.side)
-        for e, c in zip(flat, system.conditions, strict=True)
-    }
-    named |= {id(e): f for e, f in zip(system.equations, equations, strict=True)}
-    sides = [Rows([named[id(r)] for r in own.residuals], system.names) for own in discrete.sides]
-    return _Forced(Rows(equations, system.names), sides, forcing)
+    equations: list[Residual] = []
+    sides: list[list[Residual]] = [[] for _ in discrete.sides]
+    for forcing in forcings:
+        inside = [Residual(forcing.equations[i], (), what) for i in system.order_stated]
+        flat = [e for group in forcing.conditions for e in group]
+        named = {
+            id(c): Residual(substitute(e, outward(c.side)), (), c.what, c.side)
+            for e, c in zip(flat, system.conditions, strict=True)
+        }
+        named |= {id(e): f for e, f in zip(system.equations, inside, strict=True)}
+        equations += inside
+        for side, own in zip(sides, discrete.sides, strict=True):
+            side += [named[id(r)] for r in own.residuals]
+    rows = [Rows(side, system.names) for side in sides]
+    return _Forced(Rows(equations, system.names), rows, [f.initial for f in forcings])
 
 
 def _begun(
     mesher: Mesher,
     system: TimeSystem,
     frame: Frame,
-    forced: Sequence[_Forced],
+    forced: _Forced,
     before: Slab | None,
     last: FloatArray | None,
 ) -> FloatArray:
     """Return all derivatives at the beginning of a slab, (n, K, p)."""
-    shape = (-1, len(system.names), len(forced))
+    shape = (-1, len(system.names), forced.parameters)
     if before is None or last is None:
 
         def initial(x: FloatArray) -> FloatArray:
             at = _inside(system, x)[:, None]
-            columns = [[f.initial.initial[n](at) for f in forced] for n in system.names]
+            columns = [[one[n](at) for one in forced.initial] for n in system.names]
             return np.stack([c for row in columns for c in row], axis=1)
 
         return mesher.interpolant(frame.nodes, initial).reshape(shape)
@@ -249,14 +263,13 @@ def _slab(
     frame: Frame,
     levels: FloatArray,
     start: FloatArray,
-    forced: Sequence[_Forced],
+    forced: _Forced,
 ) -> FloatArray:
     """Return the derivatives at the beginning and the stages of a slab, (STAGES + 1, n, K, p)."""
     rates = np.einsum("ij,jnk->ink", diagonal().inverse, levels[1:] - levels[0]) / slab.dt
     stages = Moments(discrete, frame, slab.start, stage_nodes() * slab.dt)
     fields = Fields(stages, levels[1:], rates)
     system = StageSystem(fields, slab.dt)
-    # Rows are written over by those of the next.
-    left = np.array([fields.rows_of(f.equations, f.sides).copy() for f in forced])
+    left = fields.rows_of(forced.equations, forced.sides, forced.parameters)
     found = system.solved(system.right(left, start))
     return np.concatenate([start[None], found])
