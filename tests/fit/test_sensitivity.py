@@ -312,3 +312,25 @@ def test_what_is_refused():
         sf.solve(layer, mu=0.1)
     with pytest.raises(ProblemError, match="a Problem"):
         sf.solve(lambda nu: nu, nu=0.1)
+
+
+@pytest.mark.parametrize(("width", "place"), [(1e-3, 0.3712), (1e-5, 0.6543)])
+def test_what_no_patch_sees_on_a_side_is_looked_for_in_derivatives_and_neighbours(width, place):
+    def bump(a, nu):
+        return sf.Problem(
+            sf.Box((0, 1), (0, 1)),
+            lambda u, x, y: -nu * sf.laplacian(u) - 1,
+            left=lambda u, x, y: u - a * np.exp(-(((y - place) / width) ** 2)),
+            right=lambda u, x, y: u,
+            bottom=lambda u, x, y: u,
+            top=lambda u, x, y: u,
+        )
+
+    without = sf.solve(bump, a=0.0, nu=1.0, tol=1e-4)
+    assert without.converged and not without.sensitivity("a").converged
+    assert without.sensitivity("nu").converged
+    missed = sf.solve(bump, a=1.0, nu=1.0, tol=1e-4)
+    near = missed.member.neighbour(missed, {"a": 1.0, "nu": 1.2}, 1e-4)
+    assert not missed.converged and not near.converged
+    # Nor is one called solved, in a turn or two on the patches of one that was not.
+    assert missed.member._on_kernels(missed, {"a": 1.0, "nu": 1.2}, 1e-4) is None

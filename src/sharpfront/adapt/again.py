@@ -12,6 +12,7 @@ from sharpfront.adapt.one_patch import OnePatchState
 from sharpfront.adapt.patchwork.refine import functions_of
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.resolve import ResolveState
+from sharpfront.errors import OutcomeKind
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import ordinary
 from sharpfront.rows.patch_rows import PatchRows
@@ -49,7 +50,8 @@ def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) ->
 
     Kernels, and what is known of the operator, are those of the state in which a solve has ended;
     where they do not resolve the new problem, the adaptor goes on as ever. None where the adaptor
-    has no such state. If `surveyed`, its data are searched for features between check points.
+    has no such state. If `surveyed`, its data are searched for features between check points; on
+    patches also if those of the solve that ended were not.
     """
     if isinstance(state, ResolveState):
         plain, _ = without_implied(ordinary(problem))
@@ -82,5 +84,11 @@ def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) ->
             tried=(),
             unsettled=False,
             finished=None,
+            looked=not surveyed and _is_trusted(state),
         )
     return None
+
+
+def _is_trusted(state: PatchState) -> bool:
+    """Tell whether a solve ended well, after a look at what its patches may not see."""
+    return state.finished is not None and state.finished.kind is OutcomeKind.CONVERGED

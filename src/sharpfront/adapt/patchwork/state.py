@@ -105,6 +105,8 @@ class PatchState:
     # Whether what the problem is linearised about still changes too much for a certificate.
     unsettled: bool = False
     finished: Outcome | None = None  # why it ended
+    # Whether a problem whose data vary in the same way was trusted on these patches, or such.
+    looked: bool = False
     soft: bool = False  # whether a certificate was too large where soft modes hold solutions back
     before: Approximation | None = None  # the solution before, where they do
     softness: float = 0.0  # the size of the softest mode in it

@@ -38,8 +38,10 @@ class Forcing:
 
     @property
     def is_explicit(self) -> bool:
-        """Whether a coordinate itself stands in an equation: there may be what u has nothing of."""
-        return any(isinstance(n, Coordinate) for e in self.equations for n in ordered(e))
+        """Whether a coordinate itself stands in a residual: there may be what u has nothing of."""
+        residuals = (self.equations, *self.conditions, *(own for own, _ in self.further))
+        every = (n for group in residuals for e in group for n in ordered(e))
+        return any(isinstance(n, Coordinate) for n in every)
 
 
 def is_absent(forcing: Forcing) -> bool:
