@@ -4,6 +4,7 @@ Names are fetched when they are first asked for, so that a program loads what it
 """
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,10 @@ class _Package(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in __all__ and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Functions of a script travel to workers with the modules that they name.
+        return import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -91,3 +91,12 @@ def test_a_sweep_writes_a_table_and_goes_on(folder):
     assert invoke(*asked).exit_code == 2
     assert invoke(*asked, "--resume").exit_code == 0
     assert invoke("sweep", "layer.toml", "--over", "nu=1:2").exit_code == 2
+
+
+def test_a_sweep_that_fails_says_why(folder):
+    result = invoke("sweep", "layer.toml", "--over", "nu=0.1,0.2", "--at", "2", "--quiet")
+    assert result.exit_code == 1 and not result.output
+    result = invoke("sweep", "layer.toml", "--over", "nu=0.1,0.2", "--at", "2", "--resume")
+    assert result.exit_code == 1 and result.output.count("outside the domain") == 1
+    result = invoke("sweep", "layer.toml", "--over", "nu=0:1:3log", "--at", "0.5")
+    assert result.exit_code == 2 and "above zero" in result.output

@@ -82,8 +82,10 @@ def test_a_report_is_one_page(tmp_path):
     axes = figure.subplots()
     assert result.plot(axes=axes) is axes and len(axes.lines[0].get_xdata()) > 300
     assert len(result.plot("residuals", axes=figure.subplots()).lines[0].get_xdata()) == 20
-    ends = [line.get_xdata()[0] for line in result.profile("nu").plot(figure.subplots()).lines[2:]]
-    assert ends == pytest.approx(list(result.profile("nu")))
+    profile = result.profile("nu")
+    allowed, *ends = profile.plot(figure.subplots()).lines[2:]
+    assert [line.get_xdata()[0] for line in ends] == pytest.approx(list(profile))
+    assert allowed.get_ydata()[0] == pytest.approx(profile.rises[-1], rel=0.05)
 
 
 def test_a_direction_that_data_do_not_see_is_named_and_has_no_error_bar():
@@ -313,6 +315,9 @@ def test_several_unknowns_and_sets_and_tables():
     two = sf.fit(chain, data=sets, **free)
     grid = table.set_index("x").to_xarray()
     assert one.values == pytest.approx(two.values) and one.dof == 28
+    for bare in (table, grid, grid.u):
+        with pytest.raises(ProblemError, match=r"a table \((pandas|xarray) .*Try sf.Data\(table"):
+            sf.fit(chain, data=bare, **free)
     assert sf.fit(chain, data=sf.Data(grid), **free).values == pytest.approx(one.values)
     assert abs(one.k - 2.0) < 4 * one.stderr["k"] and abs(one.w0 - 1.5) < 4 * one.stderr["w0"]
     assert one.band(0.5, unknown="w") < 0.01

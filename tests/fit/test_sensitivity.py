@@ -334,3 +334,23 @@ def test_what_no_patch_sees_on_a_side_is_looked_for_in_derivatives_and_neighbour
     assert not missed.converged and not near.converged
     # Nor is one called solved, in a turn or two on the patches of one that was not.
     assert missed.member._on_kernels(missed, {"a": 1.0, "nu": 1.2}, 1e-4) is None
+
+
+@pytest.mark.parametrize("end", [0.7, 1.6])
+def test_the_end_of_time_changes_nothing_before_it(end):
+    def shaken(end):
+        def equation(u, x, t):
+            own = np.exp(-t) * np.sin(np.pi * x)
+            rate = -np.cos(t / end) - np.sin(t / end) / end + np.pi**2 * np.cos(t / end)
+            return u.dt - u.dxx - own * rate
+
+        start = lambda x: np.sin(np.pi * x)  # noqa: E731
+        return sf.Problem(
+            LINE, equation, boundary=lambda u, x, t: u, initial=start, time=(0.0, end)
+        )
+
+    v = sf.solve(shaken, end=end, tol=1e-5).sensitivity("end")
+    x, t = np.linspace(0, 1, 9), end * np.linspace(0, 1, 7)[:, None]
+    exact = np.sin(np.pi * x) * np.exp(-t) * np.sin(t / end) * t / end**2
+    error = np.abs(v(x, t) - exact).max()
+    assert v.converged and error < max(1e-5, 5 * v.error_estimate) and v.error_estimate < 1e-4

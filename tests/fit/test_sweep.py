@@ -238,7 +238,33 @@ def table_of(x):
     return np.interp(x, [0, 1], [1, 3])
 
 
-@pytest.mark.parametrize("initial", ["sin(pi*x)", 0.0, np.cos, table_of, {"u": np.sin}])
+table_like = sf.function(table_of)
+
+
+def test_functions_of_a_script_travel_with_the_package_that_they_name():
+    # A worker of dask gets them by value, and what they name with them.
+    assert pickle.loads(pickle.dumps(sf)) is sf
+    cloudpickle = pytest.importorskip("cloudpickle")
+    there: dict[str, object] = {"__name__": "__main__", "sf": sf}
+    exec("def line(a): return sf.Problem(sf.Interval(0, 1), 'u_x = a', left='u = 0', "
+         "parameters={'a': a})", there)  # fmt: skip
+    found = pickle.loads(cloudpickle.dumps(there["line"]))
+    assert sf.solve(found(2.0))(1.0) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    "initial",
+    [
+        "sin(pi*x)",
+        0.0,
+        np.cos,
+        table_of,
+        {"u": np.sin},
+        lambda x: np.where(x < 0.3, 1.0, x**2),
+        lambda x: 0.5,
+        lambda x: table_like(x) * np.exp(-x),
+    ],
+)
 def test_problems_in_time_and_with_tables_pickle(initial):
     k = sf.function(table_of)
     problem = sf.Problem(
@@ -251,4 +277,6 @@ def test_problems_in_time_and_with_tables_pickle(initial):
     again = pickle.loads(pickle.dumps(problem))
     x = np.linspace(0, 1, 5)[:, None]
     assert repr(again) == repr(problem)
-    assert np.array_equal(again.initial.values("u", x), problem.initial.values("u", x))
+    assert np.allclose(
+        again.initial.values("u", x), problem.initial.values("u", x), rtol=1e-15, atol=0.0
+    )

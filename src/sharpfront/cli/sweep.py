@@ -77,6 +77,8 @@ def sweep(
     _write(table, names, out / f"{statement.name}-sweep.csv")
     if not quiet:
         typer.echo(f"{table}. Wrote {out / f'{statement.name}-sweep.csv'}.")
+        for words in sorted(set(table.failed.values())):
+            typer.echo(f"Failed: {words}")
     if not table.converged.all():
         raise typer.Exit(FAILED)
 
@@ -90,8 +92,11 @@ def _axis(text: str) -> tuple[str, Any]:
         if ":" not in values:
             return name, np.array([float(v) for v in values.split(",")])
         low, high, count = values.split(":")
-        space = np.geomspace if count.endswith("log") else np.linspace
-        return name, space(float(low), float(high), int(count.removesuffix("log")))
+        ends, logarithmic = (float(low), float(high)), count.endswith("log")
+        if logarithmic and min(ends) <= 0.0:
+            raise typer.BadParameter(f"--over: logarithms want numbers above zero, got {text!r}.")
+        space = np.geomspace if logarithmic else np.linspace
+        return name, space(*ends, int(count.removesuffix("log")))
     except ValueError:
         raise typer.BadParameter(
             f"--over wants NAME=LOW:HIGH:COUNT such as nu=1e-4:1e-1:100log, or nu=1,2,5; got "

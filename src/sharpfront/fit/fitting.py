@@ -276,6 +276,13 @@ def _model(family: Any, data: Any, parameters: Mapping[str, Any], options: dict[
 
 def _observed(data: Any, problem: Problem, free: Mapping[str, Free]) -> list[Observed]:
     """Return the measurements, checked against the problem and what else is known."""
+    if not isinstance(data, Data) and (hasattr(data, "columns") or hasattr(data, "dims")):
+        # Of tables that are looked through like lists only names would be told.
+        kind = f"{type(data).__module__.split('.')[0]} {type(data).__name__}"
+        raise ProblemError(
+            f"data: expected sf.Data, or a list of them, got a table ({kind}). Try "
+            "sf.Data(table, sigma=0.02)."
+        )
     sets = listed(data)
     if not len(sets):
         raise refusal("data", "sf.Data, or a list of them", data, "sf.Data(x=xs, u=us)")

@@ -39,6 +39,8 @@ class Profile:
         The ends; infinite, or zero of a positive parameter, where there is none.
     values, rises
         Values that were tried, and by how much the misfit is above its least there.
+    allowed
+        By how much it is at the ends: 3.84 for 95 % where the noise is known.
     notes
         Why it may be longer, where problems could not be solved or others not be fitted.
     """
@@ -49,6 +51,7 @@ class Profile:
     high: float
     values: FloatArray
     rises: FloatArray
+    allowed: float
     notes: tuple[str, ...] = ()
 
     def plot(self, axes: Any = None) -> Any:
@@ -60,6 +63,7 @@ class Profile:
         x = np.linspace(self.values[0], self.values[-1], 200)
         axes.plot(x, np.interp(x, self.values, roots) ** 2, color=BLUE)
         axes.plot(self.values, self.rises, ".", color="k")
+        axes.axhline(self.allowed, color=ORANGE, lw=0.8, ls="--")
         for end in (self.low, self.high):
             if np.isfinite(end) and end != 0.0:
                 axes.axvline(end, color=ORANGE, lw=0.8)
@@ -101,7 +105,7 @@ def profiled(
     )
     rows = np.array(sorted(tried))
     values = np.array([free.outer(z) for z in rows[:, 0]])
-    return Profile(name, level, low, high, values, rows[:, 1], tuple(notes))
+    return Profile(name, level, low, high, values, rows[:, 1], wanted**2, tuple(notes))
 
 
 def _end(

@@ -48,7 +48,8 @@ def summary(fit: Fit) -> str:
         lines.append(f"{ended} of {every} starts that ended did so here; {len(fit.minima)} minima.")
     share = f" Solver's share of the error: at most {fit.share:.0e} of a standard error."
     known = np.isfinite(list(fit.stderr.values())).any()
-    lines.append(f"{fit.solves} solves.{share if known else ''}")
+    solves = "1 solve" if fit.solves == 1 else f"{fit.solves} solves"
+    lines.append(f"{solves}.{share if known else ''}")
     return "\n".join([*lines, *(f"Note: {note}" for note in fit.notes)])
 
 
@@ -62,7 +63,8 @@ def write_report(fit: Fit, path: str | Path, title: str, profiles: bool) -> Path
     """Write one HTML page about a fit: numbers, the curves with bands, residuals, profiles."""
     target = file_path(path, "path")
     page = HtmlPage(title or target.stem)
-    page.lead(f"{len(fit.model.data)} measurements, {len(fit.names)} free parameters.")
+    free = [_counted(len(shown_names(fit)), "parameter"), _counted(len(fit.functions), "function")]
+    page.lead(f"{len(fit.model.data)} measurements, {' and '.join(filter(None, free))}.")
     rows = []
     for name in shown_names(fit):
         low, high = fit.interval(name)
@@ -87,9 +89,17 @@ def write_report(fit: Fit, path: str | Path, title: str, profiles: bool) -> Path
     if profiles and rows and fit.identifiable:
         page.section("Profiles")
         for profile in map(fit.profile, shown_names(fit)):
-            page.figure(_svg(profile.plot), str(profile), str(profile))
+            words = (
+                f"By how much the least misfit rises if {profile.name} is held and all else is "
+                f"fitted anew; by {profile.allowed:.3g} at the ends of the interval. {profile}"
+            )
+            page.figure(_svg(profile.plot), words, words)
     write_text(target, page.render())
     return target
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} free {what}{'s' if count != 1 else ''}" if count else ""
 
 
 def _of(line: str, starts: tuple[str, ...]) -> bool:
@@ -156,7 +166,8 @@ def draw_function(fit: Fit, name: str, axes: Any) -> None:
     curve, band = found(x), 1.96 * found.band(x)
     axes.plot(x, curve, color=BLUE)
     axes.fill_between(x, curve - band, curve + band, color=BLUE, alpha=0.2, lw=0)
-    axes.set(xlabel="its argument", ylabel=name)
+    own = fit.model.observed[0].problem.coordinates
+    axes.set(xlabel=own[0] if len(own) == 1 else f"argument of {name}", ylabel=name)
 
 
 def _even(x: FloatArray) -> FloatArray:
@@ -169,4 +180,5 @@ def draw_residuals(fit: Fit, axes: Any) -> None:
     axes.axhspan(-1.96, 1.96, color=BLUE, alpha=0.15, lw=0)
     axes.plot(np.arange(1, len(scaled) + 1), scaled, ".", color="k")
     axes.axhline(0.0, color=BLUE)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set(xlabel="measurement", ylabel="residual / sigma")

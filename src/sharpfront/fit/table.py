@@ -145,8 +145,8 @@ def resumed_rows(folder: Path | None, sweep: Mapping[str, Any], resume: bool) ->
     about, rows = folder / "sweep.json", folder / "rows.jsonl"
     if not resume and rows.exists():
         raise ProblemError(
-            f"{folder} holds rows of a sweep already; give resume=True to go on with it, or "
-            "another folder."
+            f"{folder} holds rows of a sweep already; give resume=True (--resume) to go on with "
+            "it, or another folder."
         )
     if resume and about.exists():
         different = _differing(about.read_text(encoding="utf-8"), sweep)

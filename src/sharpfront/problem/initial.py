@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.equation.expression import Expression, derivatives_in, evaluate
+from sharpfront.equation.expression import Constant, Expression, derivatives_in, evaluate
 from sharpfront.equation.symbolic import from_expression, is_symbolic
 from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols
@@ -48,6 +48,15 @@ class InitialState:
     # ``u_t`` where the equation has ``u.dtt``.
     states: Mapping[str, Callable[..., Any]]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickling keeps: graphs, for lambdas do not pickle."""
+        return {**vars(self), "states": {n: self._kept(n) for n in self.states}}
+
+    def _kept(self, name: str) -> Callable[..., Any]:
+        """Return a state as what it computes, where that can be read."""
+        found = self.graph(name)
+        return self.states[name] if found is None else _Formula(found)
+
     def graph(self, name: str) -> Expression | None:
         """Return what a state computes as a graph; None for a function that cannot be read."""
         symbols = Symbols((), self.coordinates)
@@ -56,6 +65,8 @@ class InitialState:
         except Exception:
             # A table or an interpolant wants numbers. It is called with them too, and says so then.
             return None
+        if isinstance(found, int | float | np.number):
+            return Constant(float(found))
         return found if isinstance(found, Expression) else None
 
     def values(self, name: str, points: Values) -> Values:

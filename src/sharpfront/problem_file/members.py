@@ -53,7 +53,10 @@ class Measured:
         """Return the measurements of a table, the one named in the problem file by default."""
         path = file or self.file
         if path is None:
-            raise ProblemError('Give a table of measurements: [data] file = "data.csv".')
+            raise ProblemError(
+                "Give a table of measurements: sharpfront fit FILE.toml data.csv, or in the file "
+                '[data] file = "data.csv".'
+            )
         return Data(table_of(path), sigma=self.sigma)
 
 

@@ -77,7 +77,7 @@ class Family:
 
         From the graph where the function can be called with a symbol for the parameter, else by
         central differences of the residuals. None where they have none: the parameter moves the
-        domain, the span of time, or a place at which something jumps.
+        domain, the start of time, or a place at which something jumps.
         """
         value = finite(values[name], name, attempt=f"{name}=1.0")
         traced = self._traced(values, name)
