@@ -56,7 +56,7 @@ def swept_out(eps):
     )
 
 
-@pytest.mark.parametrize(("eps", "part"), [(0.1, 0.7), (0.05, 0.7)])
+@pytest.mark.parametrize(("eps", "part"), [(0.1, 0.6), (0.05, 0.5)])
 def test_patches_of_a_neighbour_are_cut_where_they_do_not_do(eps, part):
     first = sf.solve(swept_out, eps=eps, tol=1e-3)
     after = first.member.neighbour(first, {"eps": part * eps}, 1e-3)
