@@ -54,7 +54,7 @@ def places_across(
     bounds
         The lowest and the highest corner.
     """
-    every = _zero_functions(expressions, set(coordinates))
+    every = zero_functions(expressions, set(coordinates))
     across = [len(named_in(f)) > 1 for f in every]
     none: Values = np.zeros((0, len(coordinates)))
     if not any(across):
@@ -82,8 +82,16 @@ def _between(corners: Values) -> list[Values]:
     return out
 
 
-def _zero_functions(expressions: Sequence[Expression], names: set[str]) -> list[Expression]:
-    """Return functions of the coordinates at whose zeros something may stand, each once."""
+def zero_functions(expressions: Sequence[Expression], names: set[str]) -> list[Expression]:
+    """Return functions of the coordinates at whose zeros something may stand, each once.
+
+    Parameters
+    ----------
+    expressions
+        What they are taken from: what is compared, and what stands inside further functions.
+    names
+        The coordinates; what holds other names, unknowns or what cannot be read is passed over.
+    """
     found: dict[int, Expression] = {}
     for expression in expressions:
         for switch in switches(expression):

@@ -286,6 +286,12 @@ class Triangles(Patch):
         points = np.einsum("ij,ijk->ik", weights, self.corners[which])
         return self.onto(points) if self.onto else BoundaryPoints(points, self.normals[which])
 
+    @property
+    def middles(self) -> BoundaryPoints:
+        """The middle of each, on the surface."""
+        middles = self.corners.mean(axis=1)
+        return self.onto(middles) if self.onto else BoundaryPoints(middles, self.normals)
+
     def triangles(self) -> Triangles:
         """Return itself."""
         return self

@@ -87,6 +87,10 @@ class Surface:
         size = float(np.ptp(self.triangles.corners.reshape(-1, 3), axis=0).max())
         return _halved(self.triangles, COARSEST * size, None)
 
+    def meshed(self, spacing: float) -> Triangles:
+        """Return triangles with corners on it and no longer edges, before anything is sieved."""
+        return _halved(self._fine, spacing, None)
+
     def kept(self, found: BoundaryPoints) -> tuple[NDArray[np.int64], BoundaryPoints]:
         """Return which points sieves leave, and these, with normals that lead out of the solid."""
         which = np.arange(len(found.points))
@@ -99,8 +103,7 @@ class Surface:
     def within(self, low: Points, high: Points, spacing: float) -> tuple[BoundaryPoints, Points]:
         """Return points in a box, about so far apart or closer, and the area that each has."""
         near = _halved(self._fine, spacing, (low, high))
-        middles = near.corners.mean(axis=1)
-        moved = near.onto(middles) if near.onto else BoundaryPoints(middles, near.normals)
+        moved = near.middles
         own = _in_box(moved.points, low, high)
         areas = near.areas[own]
         which, found = self.kept(BoundaryPoints(moved.points[own], moved.normals[own]))
@@ -185,6 +188,13 @@ def _behind(
     inner = found.points - 10.0 * ROUNDING * (high - low) * found.normals
     own = _in_box(inner, low, high)
     return BoundaryPoints(found.points[own], found.normals[own]), areas[own]
+
+
+def halves(triangles: Triangles) -> Triangles:
+    """Return the halves of triangles, the first of all and then the second of all."""
+    corners, normals, onto = triangles.corners, triangles.normals, triangles.onto
+    edges = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
+    return Triangles(*_bisected(corners, normals, edges, onto), onto)
 
 
 def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | None) -> Triangles:

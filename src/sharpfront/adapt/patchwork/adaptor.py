@@ -27,6 +27,7 @@ from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.collars import collared
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.data import unseen_place
+from sharpfront.adapt.patchwork.faces import unseen_on_faces
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.poles import with_poles
 from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
@@ -356,6 +357,8 @@ def _trusted(state: PatchState) -> PatchState:
     place = unseen_place(state.problem, tiling, basis.patches, state.tol)
     if place is None and state.problem.domain.dimension == 2:
         place = unseen_on_rim(state.problem, tiling, state.jumps, approximation, state.tol)
+    if place is None and state.problem.domain.dimension == 3:
+        place = unseen_on_faces(state.problem, approximation, state.tol)
     if place is None:
         return ended(state, OutcomeKind.CONVERGED)
     # Nobody knows how much is missing.

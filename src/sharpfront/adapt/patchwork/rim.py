@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.jumps import Jumps
@@ -51,9 +52,10 @@ def unseen_on_rim(
             # Rounding may lead out of the domain, where formulas need not be defined.
             points = np.clip(found.points[away], *problem.domain.bounds)
             rim = BoundaryPoints(points, found.normals[away])
-            missed = _missed(residual, solution, rim, tol)
-            if missed.max(initial=0.0) > 0.0:
-                return np.asarray(rim.points[int(np.argmax(missed))])
+            even = np.flatnonzero(away) < count * len(own)
+            gaps = missed(residual, solution, rim, even, tol)
+            if gaps.max(initial=0.0) > 0.0:
+                return np.asarray(rim.points[int(np.argmax(gaps))])
     return None
 
 
@@ -85,15 +87,22 @@ def _sides(box: Box) -> list[tuple[str, Curve]]:
     ]
 
 
-def _missed(
-    residual: Expression, solution: Approximation, rim: BoundaryPoints, tol: float
+def missed(
+    residual: Expression,
+    solution: Approximation,
+    found: BoundaryPoints,
+    even: NDArray[np.bool_],
+    tol: float,
 ) -> FloatArray:
-    """Return by how much more than is allowed data are missed at points, (m,)."""
+    """Return by how much more than is allowed data are missed at points, (m,).
+
+    Those that are spread evenly tell what is usual.
+    """
     nothing = replace(solution, weights={k: 0.0 * w for k, w in solution.weights.items()})
-    data, left = (np.abs(s.mismatch([residual], rim)[0]) for s in (nothing, solution))
+    data, left = (np.abs(s.mismatch([residual], found)[0]) for s in (nothing, solution))
     if any(sum(d.orders) for d in derivatives_in(residual)):
         # Slopes may be infinite at corners: only data that stand out from others count.
-        usual = float(np.quantile(data, USUAL)) if len(data) else 0.0
+        usual = float(np.quantile(data[even], USUAL)) if np.any(even) else 0.0
         return np.where(left > 0.5 * data, data - LARGER * max(usual, tol), 0.0)
     return np.asarray(left - UNSEEN * tol * max(1.0, float(data.max(initial=0.0))))
 
