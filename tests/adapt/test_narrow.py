@@ -173,3 +173,23 @@ def test_what_cannot_be_looked_into_is_sampled():
     seen = survey(plain)
     # A front is a step between two even places; a spike could lie between them.
     assert (np.abs(seen.x - 0.3) < 3 * w).sum() > 10
+
+
+@pytest.mark.parametrize("most", [300, 1500])
+@pytest.mark.parametrize(("width", "place"), [(1e-5, (0.3, 0.6)), (1e-6, (0.71, 0.2))])
+def test_few_functions_do_not_hide_a_spike_of_the_source(width, place, most):
+    """Patches are cut towards it only as far as functions go; what they do not see is told."""
+
+    def spike(x, y):
+        r2 = (x - place[0]) ** 2 + (y - place[1]) ** 2
+        return np.exp(-r2 / (2 * width**2)) / width**2
+
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) - spike(x, y),
+        boundary=lambda u, x, y: u,
+    )
+    solution = sf.solve(problem, tol=1e-2, max_kernels=most)
+    assert not solution.converged
+    assert solution.error_estimate >= 1.0
+    assert "max_kernels" in str(solution.outcome)

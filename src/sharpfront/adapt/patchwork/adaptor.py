@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels, unlowered
+from sharpfront.adapt.balance import unbalanced
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.excess import crowded, given_at_outflow, unbalanced
+from sharpfront.adapt.excess import crowded, given_at_outflow
 from sharpfront.adapt.patchwork.bands import banded
 from sharpfront.adapt.patchwork.certify import (
     MEANING,
@@ -26,7 +27,7 @@ from sharpfront.adapt.patchwork.certify import (
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.collars import collared
 from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
-from sharpfront.adapt.patchwork.data import unseen_place
+from sharpfront.adapt.patchwork.data import crossings, unseen_place
 from sharpfront.adapt.patchwork.faces import unseen_on_faces
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.poles import with_poles
@@ -65,6 +66,9 @@ from sharpfront.solution.approximation import Approximation
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
 # 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
 AMPLIFIED = 1e9
+# After so many solves integrals of sources and data are compared, once: what has no solution goes
+# on to the most functions, and most of what has one has ended by then.
+LONG = 4
 # So many estimates in a row that do not fall end the search.
 PATIENCE = 3
 # Below this an estimate that does not fall may be rounding, which its weights tell.
@@ -86,6 +90,8 @@ _OUTFLOW = (
     "Characteristics leave the domain on {}, where conditions are given too: unless these repeat "
     "what flows in, no function satisfies both. Leave them out."
 )
+_WIDER_INSIDE = "Make it wider, or allow more functions with a larger max_kernels."
+_WIDER = "Make it wider, or solve in a small domain about it."
 _BALANCE = "Where only slopes are given on the boundary, sources and slopes must balance."
 
 
@@ -200,6 +206,8 @@ class Patches:
             state = replace(state, softness=assessment.mode.size, growing=assessment.mode.grows)
         if state.soft:
             state = replace(state, before=assessment.approximation)
+        if len(state.tried) == LONG and (told := _unbalanced(state.problem)):
+            return replace(state, best=assessment, finished=told)
         if assessment.certificate is None:
             tails = _counted(state, assessment.tails, assessment.mode, state.aim)
             moving = state.soft and not np.any(tails.tail > state.aim)
@@ -245,6 +253,8 @@ class Patches:
 
     def _given_up(self, state: PatchState) -> PatchState:
         """Return the end short of the tolerance, with what would help."""
+        if told := _contradicted(state):
+            return replace(state, finished=told)
         if state.jumps.places:
             return ended(state, OutcomeKind.UNRESOLVED)
         if state.rows.is_simple and state.answer.reached <= state.tol:
@@ -354,11 +364,13 @@ def _trusted(state: PatchState) -> PatchState:
     basis = next(iter(state.answer.approximation.bases.values()))
     assert isinstance(basis, PatchworkBasis)
     approximation, tiling = state.answer.approximation, state.tiling
-    place = unseen_place(state.problem, tiling, basis.patches, state.tol)
-    if place is None and state.problem.domain.dimension == 2:
-        place = unseen_on_rim(state.problem, tiling, state.jumps, approximation, state.tol)
-    if place is None and state.problem.domain.dimension == 3:
-        place = unseen_on_faces(state.problem, approximation, state.tol)
+    place, remedy = unseen_place(state.problem, tiling, basis.patches, state.tol), _WIDER_INSIDE
+    if place is None:
+        remedy = _WIDER
+        if state.problem.domain.dimension == 2:
+            place = unseen_on_rim(state.problem, tiling, state.jumps, approximation, state.tol)
+        elif state.problem.domain.dimension == 3:
+            place = unseen_on_faces(state.problem, approximation, state.tol)
     if place is None:
         return ended(state, OutcomeKind.CONVERGED)
     # Nobody knows how much is missing.
@@ -368,19 +380,25 @@ def _trusted(state: PatchState) -> PatchState:
     assert end.finished is not None
     where = ", ".join(f"{x:.4g}" for x in place)
     words = f" Near ({where}) formulas have something so narrow that no patch sees it."
-    return replace(end, finished=replace(end.finished, detail=end.finished.detail + words))
+    detail = end.finished.detail + words
+    return replace(end, finished=Outcome(OutcomeKind.UNRESOLVED, detail, remedy))
 
 
 def _contradicted(state: PatchState) -> Outcome | None:
     """Return which conditions contradict each other, if that is why an estimate does not fall."""
     found, words = state.answer.certificate, crowded(state.problem)
     if not words:
-        return unbalanced(state.problem)
+        return _unbalanced(state.problem)
     assert found is not None
     if found.contradiction < 1.0:
         return None
     detail = f"The equations have room for {words}, and they contradict each other."
     return Outcome(OutcomeKind.ILL_POSED, detail, "Leave out what is too much.")
+
+
+def _unbalanced(problem: Problem) -> Outcome | None:
+    """Return by how much integrals of sources and of data differ, if that is a contradiction."""
+    return unbalanced(problem, crossings(problem))
 
 
 def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:

@@ -73,17 +73,15 @@ def with_resolved_data(
 def unseen_place(
     problem: Problem, tiling: Tiling, patches: Sequence[Patch], tol: float
 ) -> FloatArray | None:
-    """Return a place on a line across the axes at which data stand that no patch sees, (d,)."""
-    across = set(map(tuple, _across(problem).tolist()))
-    if not across:
-        return None
+    """Return a place that formulas tell of at which data stand that no patch sees, (d,)."""
     looks = _Looks(problem, tiling.marked, tol)
     for patch in patches:
+        if not len(_inside(patch, looks.told[:-SPREAD])):
+            continue
         look = looks(patch)
         told = look.places[: look.told[0]]
         # On a side data may be infinite, and enter by their means.
         inner = np.all(np.abs(patch.inverse(told)) < 1.0 - BESIDE, axis=1)
-        inner &= np.array([tuple(x) in across for x in told.tolist()], dtype=bool)
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
             own = np.where(inner, gap[: len(told)], 0.0)
             if own.max(initial=0.0) > UNSEEN * max(1.0, SETTINGS.missed * float(tail.max())):

@@ -53,9 +53,10 @@ _SLOPES = (
     "ends together with its slope."
 )
 _LATE = (
-    "Data that meet there disagree, or an unknown such as a pressure is unbounded, as it is at "
-    "corners that point inwards: no number of patches resolves that. Let data agree, round the "
-    "corner off, or use the solution farther away only."
+    "Data that meet there disagree, or bend and are carried into the domain as they are, or an "
+    "unknown such as a pressure is unbounded, as it is at corners that point inwards: no number of "
+    "patches resolves that. Let data agree and bend less, round the corner off, or use the "
+    "solution farther away only."
 )
 
 
