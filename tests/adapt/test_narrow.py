@@ -193,3 +193,29 @@ def test_few_functions_do_not_hide_a_spike_of_the_source(width, place, most):
     assert not solution.converged
     assert solution.error_estimate >= 1.0
     assert "max_kernels" in str(solution.outcome)
+
+
+@pytest.mark.parametrize(
+    ("width", "place", "turns"),
+    [(1e-4, 0.575, 3.5), (5e-5, 0.5, 2.0), (3e-5, 0.82, 5.0), (1e-3, 0.5, 2.0)],
+)
+def test_beams_that_drown_in_rounding_are_not_said_to_be_known(width, place, turns):
+    """A solution that is off by more than it should be large has no scale to be measured with."""
+
+    def exact(x):
+        s = (x - place) / width
+        return (
+            np.sin(2 * x)
+            - 1.375 * np.exp(-(s**2)) * np.cos(turns * s)
+            + np.tanh((x - 0.31) / width)
+        )
+
+    def held(u, x):
+        return u - exact(x), u.dxx - exact(x).dxx
+
+    problem = sf.Problem(UNIT, lambda u, x: u.d("x", 4) - exact(x).d("x", 4), left=held, right=held)
+    solution = sf.solve(problem, tol=1e-8)
+    x = points(place, width)
+    error = np.abs(solution(x) - exact(x)).max() / max(1, np.abs(exact(x)).max())
+    assert error <= 3 * solution.error_estimate
+    assert solution.error_estimate < 1 or "Loosen tol to the floor" not in str(solution.outcome)

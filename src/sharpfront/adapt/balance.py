@@ -16,7 +16,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.linearise import LinearForm
-from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
 from sharpfront.rows.values import FormValues, form_at
 
@@ -56,18 +56,26 @@ def unbalanced(problem: Problem, told: FloatArray) -> Outcome | None:
         return None
     if {c.part for c in problem.conditions} != set(problem.domain.parts):
         return None
-    for form in problem.forms:
-        # What one equation of first order carries ends where characteristics leave (`excess`).
-        alone = form.order == 1 and len(problem.unknowns) == 1
-        if alone or _sums(problem, form, FEW, told) is None:
-            continue
-        half, whole = (_sums(problem, form, count, told) for count in (MOST // 2, MOST))
-        assert half is not None and whole is not None
-        apart = abs(whole.source - whole.flux)
-        drift = max(abs(half.source - whole.source), abs(half.flux - whole.flux))
-        if apart > IMBALANCE * whole.size and drift <= DRIFT * apart:
-            return _told(form, whole)
-    return None
+    try:
+        found = [_difference(problem, form, told) for form in problem.forms]
+    except EquationError:
+        # Data are infinite at a place that formulas tell of, or close beside the domain.
+        return None
+    return next((outcome for outcome in found if outcome is not None), None)
+
+
+def _difference(problem: Problem, form: LinearForm, told: FloatArray) -> Outcome | None:
+    """Return by how much the integrals of one equation differ, if they do."""
+    # What one equation of first order carries ends where characteristics leave (`excess`).
+    alone = form.order == 1 and len(problem.unknowns) == 1
+    if alone or _sums(problem, form, FEW, told) is None:
+        return None
+    half, whole = (_sums(problem, form, count, told) for count in (MOST // 2, MOST))
+    if half is None or whole is None:
+        return None
+    apart = abs(whole.source - whole.flux)
+    drift = max(abs(half.source - whole.source), abs(half.flux - whole.flux))
+    return _told(form, whole) if apart > IMBALANCE * whole.size and drift <= DRIFT * apart else None
 
 
 def _told(form: LinearForm, sums: _Sums) -> Outcome:

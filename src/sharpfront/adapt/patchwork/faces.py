@@ -32,6 +32,8 @@ SPACING = 1.0 / 24.0
 EDGES, HALVINGS = 400, 40
 # Triangles at most in which crossings are looked for; sixty halvings divide their sides by 2^30.
 CROSSED, CLOSER = 512, 60
+# Points closer than this share of a surface to the line where it is cut are left out.
+MARGIN = 1e-6
 
 Signs = Callable[[FloatArray], NDArray[np.int8]]
 
@@ -43,11 +45,13 @@ def unseen_on_faces(problem: Problem, solution: Approximation, tol: float) -> Fl
     spacing = SPACING * float(np.ptp(problem.domain.bounds, axis=0).max())
     for condition in problem.conditions:
         own = [_Meshed(s, s.meshed(spacing)) for s in surfaces if s.part == condition.part]
-        for residual in condition.residuals if own else ():
+        for residual in condition.residuals:
             functions = zero_functions([residual], set(problem.coordinates))
             signs = _Signs(functions, problem.coordinates)
             looks = [meshed.looked_at(signs) for meshed in own]
             every = _joined([found for found, _ in looks])
+            if not len(every.points):
+                continue
             even = np.concatenate([spread for _, spread in looks])
             gaps = missed(residual, solution, every, even, tol)
             if gaps.max(initial=0.0) > 0.0:
@@ -89,8 +93,24 @@ class _Meshed:
         found = [self.mesh.middles, self._crossings(signs, crossed)]
         for k, own in enumerate(crossed.T):
             found.append(self._zeros(signs, np.flatnonzero(own), k))
-        which, kept = self.surface.kept(_joined(found))
-        return kept, which < len(self.mesh.corners)
+        every = _joined(found)
+        which, kept = self.surface.kept(every)
+        well = self._well_inside(BoundaryPoints(every.points[which], every.normals[which]))
+        inner = BoundaryPoints(kept.points[well], kept.normals[well])
+        return inner, which[well] < len(self.mesh.corners)
+
+    def _well_inside(self, found: BoundaryPoints) -> NDArray[np.bool_]:
+        """Tell which points are not on the line where the surface is cut: beyond data may jump."""
+        well = np.ones(len(found.points), dtype=bool)
+        across = np.eye(3)[np.argmin(np.abs(found.normals), axis=1)]
+        along = np.cross(found.normals, across)
+        along /= np.linalg.norm(along, axis=1)[:, None]
+        size = MARGIN * float(np.ptp(self.mesh.corners.reshape(-1, 3), axis=0).max())
+        for way in (along, np.cross(found.normals, along)) if self.surface.sieves else ():
+            for sign in (size, -size):
+                moved = replace(found, points=found.points + sign * way)
+                well &= np.isin(np.arange(len(well)), self.surface.kept(moved)[0])
+        return well
 
     def _zeros(self, signs: Signs, triangles: NDArray[np.int64], k: int) -> BoundaryPoints:
         """Return points on both sides of the zeros of a function along edges of triangles."""
@@ -122,7 +142,7 @@ class _Meshed:
             own = np.flatnonzero(crossed[rows, first] & crossed[rows, second])
             own = own[:: max(1, -(-len(own) // CROSSED))]
             near, first, second = _only(near, own), first[own], second[own]
-        return near.middles if len(first) else BoundaryPoints(np.empty((0, 3)), np.empty((0, 3)))
+        return near.middles if len(first) else _joined([])
 
     def _moved(self, points: FloatArray, normals: FloatArray) -> BoundaryPoints:
         """Return points of triangles on the surface that they stand for."""
@@ -142,8 +162,10 @@ def _crossed(signs: NDArray[np.int8]) -> NDArray[np.bool_]:
 
 def _joined(found: Sequence[BoundaryPoints]) -> BoundaryPoints:
     """Return all points one after the other."""
+    none = np.empty((0, 3))
     return BoundaryPoints(
-        np.concatenate([f.points for f in found]), np.concatenate([f.normals for f in found])
+        np.concatenate([none, *(f.points for f in found)]),
+        np.concatenate([none, *(f.normals for f in found)]),
     )
 
 
