@@ -81,7 +81,7 @@ def unseen_place(
         look = looks(patch)
         told = look.places[: look.told[0]]
         # On a side data may be infinite, and enter by their means.
-        inner = np.all(np.abs(patch.inverse(told)) < 1.0 - BESIDE, axis=1)
+        inner = np.all(np.abs(patch.inverse(told)) < 1.0 - 4.0 * BESIDE, axis=1)
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
             own = np.where(inner, gap[: len(told)], 0.0)
             if own.max(initial=0.0) > UNSEEN * max(1.0, SETTINGS.missed * float(tail.max())):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sharpfront.adapt.patchwork.rim import missed
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.across import zero_functions
+from sharpfront.equation.edges import named_in
 from sharpfront.equation.expression import Expression, evaluate
 from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints
@@ -46,6 +47,8 @@ def unseen_on_faces(problem: Problem, solution: Approximation, tol: float) -> Fl
     for condition in problem.conditions:
         own = [_Meshed(s, s.meshed(spacing)) for s in surfaces if s.part == condition.part]
         for residual in condition.residuals:
+            if named_in(residual).isdisjoint(problem.coordinates):
+                continue
             functions = zero_functions([residual], set(problem.coordinates))
             signs = _Signs(functions, problem.coordinates)
             looks = [meshed.looked_at(signs) for meshed in own]
