@@ -80,12 +80,16 @@ def unseen_place(
             continue
         look = looks(patch)
         told = look.places[: look.told[0]]
-        # On a side data may be infinite, and enter by their means.
         inner = np.all(np.abs(patch.inverse(told)) < 1.0 - 4.0 * BESIDE, axis=1)
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
-            own = np.where(inner, gap[: len(told)], 0.0)
-            if own.max(initial=0.0) > UNSEEN * max(1.0, SETTINGS.missed * float(tail.max())):
-                return np.asarray(told[int(np.argmax(own))])
+            most = UNSEEN * max(1.0, SETTINGS.missed * float(tail.max()))
+            for i in np.argsort(-gap[: len(told)]).tolist():
+                if gap[i] <= most:
+                    break
+                # On a side data may be infinite, and enter by their means; a spike is narrow along
+                # all axes.
+                if inner[i] or _gaps_along(looks, patch, told[i], 0.0).min() > 0.1 * gap[i]:
+                    return np.asarray(told[i])
     return None
 
 
