@@ -33,6 +33,7 @@ STEPS = {
 BRIEF = [e for e in REFERRED if e.name not in ("gray-scott", "korteweg-de-vries")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", BRIEF, ids=lambda e: e.name)
 def test_references_agree_with_coarser_ones(entry):
     (value,) = entry.values
@@ -43,6 +44,7 @@ def test_references_agree_with_coarser_ones(entry):
         assert measure(coarse, reference(entry, value), rule).relative < BOUNDS[entry.name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", REFERRED, ids=lambda e: e.name)
 @pytest.mark.parametrize("wrong", [False, True])
 def test_references_solve_the_equations_that_are_stated(entry, wrong):

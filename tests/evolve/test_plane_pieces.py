@@ -153,7 +153,9 @@ def test_a_placement_meets_its_goal_with_few_products():
     assert plain.miss > 1e-2
 
 
-@pytest.mark.parametrize("name", ["oblique-shock", "petal-heat"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("oblique-shock", marks=pytest.mark.slow), "petal-heat"]
+)
 def test_derivatives_of_a_solution_are_derivatives(name):
     solution = solved(name)
     rng = np.random.default_rng(5)
@@ -171,7 +173,9 @@ def test_derivatives_of_a_solution_are_derivatives(name):
     np.testing.assert_allclose(second, exact, atol=1e-3 * (np.abs(exact).max() + 1))
 
 
-@pytest.mark.parametrize("name", ["oblique-shock", "turning-pulse"])
+@pytest.mark.parametrize(
+    "name", ["oblique-shock", pytest.param("turning-pulse", marks=pytest.mark.slow)]
+)
 def test_a_moment_is_evaluated_like_moments_that_differ(name):
     solution = solved(name)
     t = 0.4 * solution.domain.time[1]

@@ -11,8 +11,13 @@ from sharpfront.budget import Budget
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.plane import evolve_plane
 
+# The shock is a front that is followed as the circle is, in half of the time.
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name == "growing-circle")) for name in CASES
+]
 
-@pytest.mark.parametrize("name", CASES)
+
+@pytest.mark.parametrize("name", NAMES)
 def test_errors_over_space_and_time_are_below_their_bounds(name):
     *_, relative, largest, kernels = CASES[name]
     assert errors(name).relative < relative
@@ -21,7 +26,7 @@ def test_errors_over_space_and_time_are_below_their_bounds(name):
     assert solved(name).converged
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_estimate_is_not_below_the_error(name):
     assert solved(name).error_estimate > 0.7 * errors(name).largest
     assert solved(name).error_estimate < 100 * errors(name).largest
@@ -65,7 +70,9 @@ def _interrupting(after):
     return on_step
 
 
-@pytest.mark.parametrize("name", ["petal-heat", "oblique-shock"])
+@pytest.mark.parametrize(
+    "name", ["petal-heat", pytest.param("oblique-shock", marks=pytest.mark.slow)]
+)
 def test_an_interrupted_run_goes_on_to_the_same_bits(name):
     tol, problem, whole = CASES[name][2], stated(name), solved(name)
     # Between two steps of one length if there are any: factored systems are used again there.

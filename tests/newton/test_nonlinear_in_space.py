@@ -84,7 +84,15 @@ def stated(domain, equation, u):
     )
 
 
-@pytest.mark.parametrize(("solid", "equation"), CASES, ids=lambda f: f.__name__)
+# Of these solids a quicker one has the other equations too.
+LONG = {level, pierced, bitten}
+
+
+@pytest.mark.parametrize(
+    ("solid", "equation"),
+    [pytest.param(*c, marks=[pytest.mark.slow] * (c[0] in LONG)) for c in CASES],
+    ids=lambda f: f.__name__,
+)
 def test_a_smooth_solution_is_found_and_its_error_told(solid, equation):
     rng = np.random.default_rng([41, CASES.index((solid, equation))])
     u = Small(rng)

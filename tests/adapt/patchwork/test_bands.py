@@ -56,7 +56,7 @@ def test_circular_fronts_of_any_width(centre, radius, width):
     assert solution.kernels < 12_000
 
 
-@pytest.mark.parametrize("ratio", [30.0, 1e-5])
+@pytest.mark.parametrize("ratio", [pytest.param(30.0, marks=pytest.mark.slow), 1e-5])
 def test_a_round_inclusion(ratio, tmp_path):
     centre, radius = (0.45, 0.56), 0.27
     q = (1 - ratio) / (1 + ratio)
@@ -163,7 +163,7 @@ def _disk(radius, centre, strength):
 # neither smooth nor absent.
 @pytest.mark.parametrize(
     ("radius", "centre"),
-    [(3e-4, (0.5, 0.5)), (1.6e-3, (0.5089, 0.0913))],
+    [(3e-4, (0.5, 0.5)), pytest.param(1.6e-3, (0.5089, 0.0913), marks=pytest.mark.slow)],
 )
 def test_small_disks_are_seen_wherever_they_are(radius, centre):
     problem, exact = _disk(radius, centre, radius**-2)
