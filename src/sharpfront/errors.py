@@ -142,8 +142,8 @@ _ADVICE = {
         "tol gets further, and an earlier end of time= is reached within this one."
     ),
     OutcomeKind.BLOW_UP: (
-        "The solution itself grows without bound and ceases to exist at that time. Let time= end "
-        "before it."
+        "The solution itself grows, and ceases to exist at that time unless something stops it "
+        "beyond what was followed. Let time= end before it."
     ),
     OutcomeKind.STOPPED: (
         "No further step could be taken, and nothing is said about what comes after. A front "

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.evolve.trail import Mark, blow_up_time
+from sharpfront.evolve.trail import Mark, blow_up_time, runaway_time
 
 # Estimates of a solution that was never lost.
 FAITHFUL = [1e-6] * 100
@@ -105,6 +105,42 @@ def test_blow_ups_of_any_power_are_seen_before_they_happen(power, end):
     assert blow_up_time(marks[:4], FAITHFUL) is None
     # What grows is an error if the solution was lost before.
     assert blow_up_time(marks, [0.3] * len(marks)) is None
+
+
+@pytest.mark.parametrize(("factor", "end"), [(1.0, 1e-3), (0.3, 7.0), (5.0, 0.2)])
+def test_runaways_are_told_from_growth_that_goes_on(factor, end):
+    """u_t = exp(c u) goes like -log(T - t) / c; a rate that does not fall to zero does not."""
+    times = end * (1 - np.geomspace(1, 1e-6, 120))
+    sizes = {
+        "runaway": 1 - np.log(1 - times / end) / factor,
+        "exponential": np.exp(9 * times / end),
+        "root": 1 + np.sqrt(times / end),
+    }
+    told = {}
+    for name, size in sizes.items():
+        ends = itertools.pairwise(times)
+        marks = [Mark(a, b, float(s)) for (a, b), s in zip(ends, size[1:], strict=True)]
+        told[name] = runaway_time(marks, [1e-6] * len(marks))
+        assert runaway_time(marks, [0.3] * len(marks)) is None
+    assert told["runaway"] == pytest.approx(end, rel=1e-3)
+    assert told["exponential"] is None and told["root"] is None
+
+
+@pytest.mark.parametrize(("heat", "loss"), [(1.0, 0.0), (8.0, 1.0), (4.0, 1.0)])
+def test_a_thermal_runaway_is_called_a_blow_up(heat, loss):
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - loss * u.dxx - heat * np.exp(u),
+        initial=lambda x: 0 * x,
+        time=(0, 2),
+        **({"boundary": lambda u, x, t: u} if loss else {}),
+    )
+    found = sf.solve(problem, tol=1e-3)
+    assert found.outcome.kind == "blow-up"
+    told = float(found.outcome.detail.split("towards t = ")[1].split(". ")[0])
+    # Without losses at 1 / heat; with them later, and just after what was followed.
+    assert told == pytest.approx(found.domain.time[1], rel=1e-2)
+    assert abs(told - 1 / heat) < 1e-3 if not loss else told > 1 / heat
 
 
 @pytest.mark.parametrize(("rate", "place"), [(33.4, 0.3)])

@@ -145,7 +145,7 @@ def test_distance_to_a_reentrant_corner():
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: Polygon([(0, 0), (1, 1), (1, 0), (0, 1)]), "no area|Self-int"),
+        (lambda: Polygon([(0, 0), (1, 1), (1, 0), (0, 1)]), "crosses or touches itself"),
         (lambda: Polygon([(0, 0), (2, 2), (2, 0), (0, 1)]), r"crosses.*Self-intersection"),
         (lambda: Polygon(L_SHAPE, [[(5, 5), (6, 5), (6, 6)]]), "Hole lies outside"),
         (lambda: Polygon([(0, 0), (1, 1), (2, 2)]), "no area"),

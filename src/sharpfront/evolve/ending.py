@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.evolve.trail import Mark, blow_up_time
+from sharpfront.evolve.trail import Mark, blow_up_time, runaway_time
 from sharpfront.history import TimeStep
 
 
@@ -72,7 +72,9 @@ def stopped(
     stuck: StuckError, marks: Sequence[Mark], records: Sequence[TimeStep], now: float, stop: float
 ) -> Outcome:
     """Return the outcome of a run that ended before its time."""
-    when = blow_up_time(marks, [r.error_estimate for r in records])
+    errors = [r.error_estimate for r in records]
+    when = blow_up_time(marks, errors)
+    when = runaway_time(marks, errors) if when is None else when
     if when is not None:
         size = marks[-1].size
         words = f"max|u| reaches {size:.2g} at t = {now:.6g} and grows without bound towards"

@@ -15,6 +15,9 @@ LOST = 0.1
 # one in each of so many at least; they lie off a straight line by so much of its range at most, and
 # it is as near as that part of their length.
 LAST_GROWTH, STEP_GROWTH, LEAST_STEPS, OFF, NEAR = 30.0, 1.2, 4, 0.2, 0.5
+# A blow-up like a logarithm: the rate grew by the first factor, while the solution did not by the
+# second.
+HASTE, LITTLE = 1e3, 10.0
 # The last step is the fastest, but for this factor.
 LATEST = 1.5
 
@@ -43,12 +46,25 @@ def blow_up_time(marks: Sequence[Mark], errors: Sequence[float]) -> float | None
     lost before it grew says nothing: errors of a front into an unstable state blow up although the
     solution does not.
     """
-    times, sizes, before = _last_growth(marks)
-    if len(times) and errors[before] > LOST:
+    return _end_of_line(*_last_growth(marks), errors)
+
+
+def runaway_time(marks: Sequence[Mark], errors: Sequence[float]) -> float | None:
+    """Return when a solution that grows like a logarithm, as of u_t = exp(u), ceases to exist.
+
+    It goes like -log(T - t), so that 1 / rate of growth falls to zero on a straight line. What
+    ignites and burns out goes like that too, for a while: this says something only of a run that
+    goes no further.
+    """
+    return _end_of_line(*_last_haste(marks), errors)
+
+
+def _end_of_line(
+    times: FloatArray, slowness: FloatArray, before: int, errors: Sequence[float]
+) -> float | None:
+    """Return where a straight line through the slowness between moments falls to zero, if soon."""
+    if len(slowness) < LEAST_STEPS or errors[before] > LOST:
         return None
-    if len(sizes) <= LEAST_STEPS:
-        return None
-    slowness = np.diff(times) / np.diff(np.log(sizes))
     # What was switched on grows fast at first and then ever slower.
     if slowness[-1] > LATEST * slowness.min():
         return None
@@ -62,7 +78,10 @@ def blow_up_time(marks: Sequence[Mark], errors: Sequence[float]) -> float | None
 
 
 def _last_growth(marks: Sequence[Mark]) -> tuple[FloatArray, FloatArray, int]:
-    """Return moments and sizes over the last growth by LAST_GROWTH, and the mark it begins at."""
+    """Return moments and size / rate between them over the last growth by LAST_GROWTH.
+
+    Besides, the mark it begins at.
+    """
     times: list[float] = []
     sizes: list[float] = []
     for index, mark in reversed(list(enumerate(marks))):
@@ -71,5 +90,29 @@ def _last_growth(marks: Sequence[Mark]) -> tuple[FloatArray, FloatArray, int]:
         times.append(mark.stop)
         sizes.append(mark.size)
         if mark.size < sizes[0] / LAST_GROWTH:
-            return np.array(times[::-1]), np.array(sizes[::-1]), index
+            every = np.array(times[::-1])
+            return every, np.diff(every) / np.diff(np.log(sizes[::-1])), index
+    return np.zeros(0), np.zeros(0), 0
+
+
+def _last_haste(marks: Sequence[Mark]) -> tuple[FloatArray, FloatArray, int]:
+    """Return moments and 1 / rate between them over the last stretch on which u hurried by HASTE.
+
+    Besides, the mark it begins at. Nothing where u itself grew by LITTLE or more meanwhile: that is
+    growth like exp(r t), or a power.
+    """
+    times, rises, slowness = [marks[-1].stop], 0.0, [0.0]
+    for index in range(len(marks) - 1, 0, -1):
+        one, two = marks[index - 1], marks[index]
+        rises += two.size - one.size
+        if rises <= 0.0 or marks[-1].size > LITTLE * one.size:
+            break
+        now = (times[-1] - one.stop) / rises
+        if now < STEP_GROWTH * slowness[-1]:
+            continue
+        times.append(one.stop)
+        slowness.append(now)
+        rises = 0.0
+        if now > HASTE * slowness[1]:
+            return np.array(times[::-1]), np.array(slowness[:0:-1]), index - 1
     return np.zeros(0), np.zeros(0), 0

@@ -116,7 +116,7 @@ def _refuse_what_is_no_polygon(shape: Any, shapely: Any) -> None:
         )
     if not np.all(np.isfinite(shapely.get_coordinates(shape))):
         raise DomainError("A polygon's corners must be finite, got NaN or infinity.")
-    if shape.area == 0:
+    if shape.convex_hull.area == 0:
         raise DomainError("The polygon has no area; its corners lie on one line.")
     if not shape.is_valid:
         reason = shapely.is_valid_reason(shape)
