@@ -77,7 +77,7 @@ def stopped(
     when = runaway_time(marks, errors) if when is None else when
     if when is not None:
         size = marks[-1].size
-        words = f"max|u| reaches {size:.2g} at t = {now:.6g} and grows without bound towards"
+        words = f"max|u| reaches {size:.2g} at t = {now:.6g} and grows ever faster towards"
         return Outcome(OutcomeKind.BLOW_UP, f"{words} t = {when:.4g}.")
     return Outcome(stuck.kind, f"At t = {now:.6g} of {stop:.6g}: {stuck}.")
 
