@@ -101,7 +101,7 @@ def _last_haste(marks: Sequence[Mark]) -> tuple[FloatArray, FloatArray, int]:
     Besides, the mark it begins at. Nothing where u itself grew by LITTLE or more meanwhile: that is
     growth like exp(r t), or a power.
     """
-    times, rises, slowness = [marks[-1].stop], 0.0, [0.0]
+    times, rises, slowness = [mark.stop for mark in marks[-1:]], 0.0, [0.0]
     for index in range(len(marks) - 1, 0, -1):
         one, two = marks[index - 1], marks[index]
         rises += two.size - one.size
