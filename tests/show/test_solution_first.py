@@ -11,7 +11,7 @@ from tests.show import solutions, time_solutions
 
 import sharpfront as sf
 from sharpfront.show.data.kernels import Kernels
-from sharpfront.show.data.raster import raster
+from sharpfront.show.data.raster import raster, with_margin
 from sharpfront.show.data.section import section
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.plane import draw_ellipses
@@ -205,3 +205,15 @@ def test_patches_graded_into_a_corner_are_not_called_narrow_and_layers_are():
         boundary=lambda u, x, y: u,
     )
     assert narrow(sf.solve(layer, tol=1e-2, adaptor=sf.Patches()))
+
+
+def test_what_is_drawn_beside_the_domain_is_that_of_the_nearest_place():
+    # Columns much closer together than rows: the next column is nearer than the next row.
+    x, y = np.linspace(0, 0.01, 6), np.linspace(0, 1, 5)
+    values = np.add.outer(100.0 * y, x)
+    inside = values.copy()
+    inside[2:, 3:] = np.nan
+    found = with_margin(inside, [x, y])
+    np.testing.assert_allclose(found[2:4, 3], values[2:4, 2])
+    even = with_margin(inside)
+    assert np.isfinite(even[2:4, 3:5]).all() and np.isnan(found[-1, -1])

@@ -151,12 +151,22 @@ def with_extremes(values: FloatArray, at: NDArray[np.int64], beyond: FloatArray)
     return result
 
 
-def with_margin(values: FloatArray) -> FloatArray:
-    """Return a grid with what is next to the domain filled in; the outline cuts it off."""
+def with_margin(values: FloatArray, axes: Sequence[FloatArray] | None = None) -> FloatArray:
+    """Return a grid with what is next to the domain filled in; the outline cuts it off.
+
+    With the value of the nearest cell that has one. Places along the columns and rows tell which
+    that is where these are not even.
+    """
     from scipy import ndimage
+    from scipy.spatial import cKDTree
 
     missing = np.isnan(values)
     if missing.all() or not missing.any():
         return values
-    away, nearest = ndimage.distance_transform_edt(missing, return_indices=True)
-    return np.where(away <= 2, values[tuple(nearest)], np.nan)
+    beside = missing & (ndimage.distance_transform_edt(missing) <= 2)
+    x, y = axes or [np.arange(n, dtype=float) for n in values.shape[::-1]]
+    places = np.stack(np.meshgrid(x, y), axis=-1)
+    nearest = cKDTree(places[~missing]).query(places[beside])[1]
+    result = values.copy()
+    result[beside] = values[~missing][nearest]
+    return result

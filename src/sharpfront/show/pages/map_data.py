@@ -96,7 +96,7 @@ def _values(
         values = np.full(len(flat), np.nan)
         if len(at):
             values[inside] = s.quantity.values(at)
-        found[s.key] = with_margin(values.reshape(len(axes[1]), len(axes[0])))
+        found[s.key] = with_margin(values.reshape(len(axes[1]), len(axes[0])), axes)
     return found
 
 
