@@ -197,7 +197,12 @@ def test_few_functions_do_not_hide_a_spike_of_the_source(width, place, most):
 
 @pytest.mark.parametrize(
     ("width", "place", "turns"),
-    [(1e-4, 0.575, 3.5), (5e-5, 0.5, 2.0), (3e-5, 0.82, 5.0), (1e-3, 0.5, 2.0)],
+    [
+        pytest.param(1e-4, 0.575, 3.5, marks=pytest.mark.slow),
+        (5e-5, 0.5, 2.0),
+        pytest.param(3e-5, 0.82, 5.0, marks=pytest.mark.slow),
+        (1e-3, 0.5, 2.0),
+    ],
 )
 def test_beams_that_drown_in_rounding_are_not_said_to_be_known(width, place, turns):
     """A solution that is off by more than it should be large has no scale to be measured with."""

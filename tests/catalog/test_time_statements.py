@@ -20,6 +20,8 @@ TIME = [e for e in listing().values() if e.dimension == "1 + t"]
 CASES = [(e, v) for e in TIME for v in e.values if e.name in statements.EXACT]
 NAMES = [f"{e.name} {v:g}" for e, v in CASES]
 AVERAGED = [(e, v) for e in (BURGERS, HUMP) for v in e.values]
+# Thinner shocks take longer and are averaged in the same way.
+MARKED = [pytest.param(e, v, marks=[pytest.mark.slow] * (v != e.values[0])) for e, v in AVERAGED]
 
 
 def some_points(entry, value, count, seed=5):
@@ -130,7 +132,7 @@ def left_by_differences(entry, value, exact, points):
     )
 
 
-@pytest.mark.parametrize(("entry", "value"), AVERAGED)
+@pytest.mark.parametrize(("entry", "value"), MARKED)
 def test_averages_solve_burgers_equation(entry, value):
     points = some_points(entry, value, 16)
     points = points[points[:, 1] > 0.01]
@@ -140,7 +142,7 @@ def test_averages_solve_burgers_equation(entry, value):
     assert np.max(np.abs(wrong) / size) > 1e-6
 
 
-@pytest.mark.parametrize(("entry", "value"), AVERAGED)
+@pytest.mark.parametrize(("entry", "value"), MARKED)
 def test_averages_do_not_change_with_twice_the_nodes(entry, value):
     points = some_points(entry, value, 150)
     exact = entry.exact(value)

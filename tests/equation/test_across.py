@@ -46,7 +46,10 @@ def test_formulas_along_the_axes_tell_of_nothing_across():
     assert len(places_across(problem.equations, ("x", "y"), SQUARE.bounds)) == 0
 
 
-@pytest.mark.parametrize(("a", "b", "width"), [(0.317, 0.588, 0.01), (0.71, 0.233, 0.003)])
+@pytest.mark.parametrize(
+    ("a", "b", "width"),
+    [(0.317, 0.588, 0.01), pytest.param(0.71, 0.233, 0.003, marks=pytest.mark.slow)],
+)
 def test_a_small_square_on_its_corner_is_not_missed(a, b, width):
     found = sf.solve(heated(window(a, b, width)), tol=1e-2)
     k = np.arange(1, 60)[:, None] * np.pi

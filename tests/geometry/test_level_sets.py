@@ -103,6 +103,7 @@ def test_cloud_passes_through_points_of_an_ellipse():
     assert region.measure == pytest.approx(2 * np.pi, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_cloud_of_a_box_in_space():
     mesh = trimesh.creation.box((1, 1, 1)).subdivide().subdivide().subdivide()
     region = Cloud(mesh.triangles_center, mesh.face_normals)

@@ -29,6 +29,7 @@ def error_of(solution, exact, x, y):
     return np.abs(solution(x, y) - truth).max() / max(1.0, np.abs(truth).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("centre", "radius", "width"),
     [((-0.1, 0.2), 0.6, 3e-4)],  # whole circles are in the catalogue

@@ -208,6 +208,7 @@ def test_exponents_where_an_interface_ends(ratio):
     assert least_exponent(problem, tiling, np.array([0.0, 1.0])) == np.inf
 
 
+@pytest.mark.slow
 def test_a_checkerboard():
     _, exact, problem = checkerboard(5.8284271247461907, (0.0, 0.25))
     solution = sf.solve(problem, tol=5e-2)
@@ -275,6 +276,7 @@ def test_an_elastic_plate_of_two_materials():
     assert error_of(solution, sheared, "v") < 1e-7
 
 
+@pytest.mark.slow
 def test_elastic_materials_that_are_one_after_all():
     # Interfaces that cross, with tractions that go on, between equal materials: no interfaces.
     def plate(soft):

@@ -154,6 +154,7 @@ class TestSolutions:
         assert solution.converged
         assert error_of(solution, exact) <= 3 * solution.error_estimate <= 3e-3
 
+    @pytest.mark.slow
     def test_an_edge_that_points_inwards(self):
         prism = sf.Box((-1, 1), (0, 1), (-1, 1)) - sf.Box((0, 2), (-1, 2), (-2, 0))
 

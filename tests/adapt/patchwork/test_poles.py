@@ -64,6 +64,7 @@ def test_a_point_where_data_are_infinite(state, size, tol, centre):
     assert np.abs(solution(x, y) - exact(x, y)).max() < tol
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("centre", [(0.5, 0.5)])
 def test_what_two_more_functions_do_not_see_at_a_singularity_is_counted(centre):
     problem, exact = cone(centre, 1.0)

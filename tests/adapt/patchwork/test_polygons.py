@@ -326,7 +326,10 @@ def test_a_nonlinear_equation(seed):
     assert np.abs(solution(x, y) - exact(x, y)).max() < 1e-6
 
 
-@pytest.mark.parametrize(("turned", "place", "width"), [(0.0, 0.13, 0.01), (0.7, -0.2, 0.006)])
+@pytest.mark.parametrize(
+    ("turned", "place", "width"),
+    [(0.0, 0.13, 0.01), pytest.param(0.7, -0.2, 0.006, marks=pytest.mark.slow)],
+)
 def test_charts_are_cut_along_straight_fronts(turned, place, width):
     corners = [(-1, -0.8), (0.9, -1), (1.1, 0.4), (0.2, 1.0), (-0.8, 0.7)]
     cos, sin = np.cos(turned), np.sin(turned)

@@ -202,6 +202,7 @@ def test_with_few_functions_the_first_patches_are_those_of_a_looser_tolerance(mo
     assert 0.5 * most < solution.kernels <= most and solution.error_estimate > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("length", "depth", "place", "load"), [(7.0, 0.5, -3.0, 3e-3)])
 def test_beams_that_bend_little_are_not_believed_too_soon(length, depth, place, load):
     """Too few functions bend a tenth of the way, by hundredths, and agree on it to thousandths."""
