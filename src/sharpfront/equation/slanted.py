@@ -42,16 +42,14 @@ def straight_lines(
     graphs: Iterable[Expression], names: Sequence[str], bounds: Values
 ) -> tuple[Line, ...]:
     """Return the lines on which functions in the plane jump or bend, within bounds (2, 2)."""
-    found: dict[tuple[float, ...], Line] = {}
+    found: list[Line] = []
     for switch in (s for graph in graphs for s in switches(graph)):
         if switch.period or derivatives_in(switch.argument):
             continue
         known = parts_where(switch, lambda part: _line(part, names, bounds) is not None)
-        for line in (_line(part, names, bounds) for part in known or ()):
-            if line is not None:
-                rounded = (*line.normal, line.offset / float(np.ptp(bounds, axis=0).max()))
-                found.setdefault(tuple(round(v, 9) for v in rounded), line)
-    return tuple(found.values())
+        lines = (_line(part, names, bounds) for part in known or ())
+        found += [line for line in lines if line is not None]
+    return _distinct(found, bounds)
 
 
 def steep_lines(
@@ -59,18 +57,23 @@ def steep_lines(
 ) -> tuple[Line, ...]:
     """Return the lines about which functions change within less than 1/times of the bounds."""
     size = float(np.ptp(bounds, axis=0).max())
-    found: dict[tuple[float, ...], Line] = {}
+    found: list[Line] = []
     for node in (n for graph in graphs for n in ordered(graph)):
         for argument in centres(node):
             if derivatives_in(argument) or not named_in(argument):
                 continue
             known = _linear(argument, 0.0, names, bounds)
             if known is not None and known[1] * size > times:
-                line = known[0]
-                found.setdefault(
-                    (*(round(v, 9) for v in (*line.normal, line.offset / size)),), line
-                )
-    return tuple(found.values())
+                found.append(known[0])
+    return _distinct(found, bounds)
+
+
+def _distinct(lines: Iterable[Line], bounds: Values) -> tuple[Line, ...]:
+    """Return each line once."""
+    size, kept = float(np.ptp(bounds, axis=0).max()), dict[tuple[float, ...], Line]()
+    for line in lines:
+        kept.setdefault(tuple(round(v, 9) for v in (*line.normal, line.offset / size)), line)
+    return tuple(kept.values())
 
 
 def _line(switch: Switch, names: Sequence[str], bounds: Values) -> Line | None:
