@@ -16,10 +16,10 @@ import numpy as np
 from scale import SQUARE, exact, patches_of, problem_of
 
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import blas_threads
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 
 FUNCTIONS, WORKERS = 16, 2

@@ -22,7 +22,6 @@ from scale import exact, patches_of, problem_of
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import blas_threads
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
@@ -32,6 +31,7 @@ from sharpfront.leastsquares.device import Card
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.maps import AxisMap
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 
 CUBE = sf.Box((0, 1), (0, 1), (0, 1))

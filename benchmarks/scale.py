@@ -19,12 +19,12 @@ import numpy as np
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import blas_threads
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 
 SQUARE = sf.Box((0, 1), (0, 1))

@@ -21,7 +21,7 @@ from suites.nist import wedge
 from suites.row import Row, harmonic, loaded, poisson
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.settings import SETTINGS
+from sharpfront.place.patches.settings import SETTINGS
 
 
 def drawn(seed: int = 4) -> Iterator[Row]:

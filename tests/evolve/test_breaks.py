@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import erfc, ndtr
 
 import sharpfront as sf
-from sharpfront.evolve.breaks import REACH, ROUND, Break, Rounded, breaks_of, rounded
+from sharpfront.evolve.breaks import ROUND, ROUNDED_WIDTHS, Break, Rounded, breaks_of, rounded
 from sharpfront.evolve.equations import time_system
 
 PROPERTY = settings(max_examples=25, deadline=None, derandomize=True, database=None)
@@ -123,9 +123,9 @@ def test_rounding_is_the_lines_smoothed(broken):
     s = np.linspace(-4, 4, 17) * width
     near = smooth(broken.x + s)
     assert np.allclose(near, convolved(broken, width, s), atol=1e-4)
-    far = broken.x + np.array([-1.01, 1.01]) * REACH * width
+    far = broken.x + np.array([-1.01, 1.01]) * ROUNDED_WIDTHS * width
     assert np.array_equal(smooth(far), f(far))
-    joint = broken.x + np.array([-1, 1]) * REACH * width
+    joint = broken.x + np.array([-1, 1]) * ROUNDED_WIDTHS * width
     steps = smooth(np.nextafter(joint, 0)) - smooth(np.nextafter(joint, 1))
     assert np.abs(steps).max() < 1e-12
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from sharpfront.evolve.pair import _moments
-from sharpfront.pieces.slabs import Slab
+from sharpfront.evolve.pair import moments_compared
 
 
 def test_runs_are_not_compared_after_a_step_has_ended():
@@ -12,7 +11,7 @@ def test_runs_are_not_compared_after_a_step_has_ended():
     beyond = starts + (stops - starts) > stops
     assert beyond.any()
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-        slab = Slab(start, stop, frame=None)
         for first in (False, True):
-            moments = _moments(slab, [0.5 * (start + stop), stop], first)
+            stops = [0.5 * (start + stop), stop]
+            moments = moments_compared(start, stop - start, stop, stops, first)
             assert start < moments[0] and moments[-1] <= stop

@@ -14,7 +14,6 @@ from test_gram import PAIR, PLATE, SQUARE, of_order_two
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import to_host
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
@@ -24,6 +23,7 @@ from sharpfront.leastsquares.batched_leaves import orthonormal
 from sharpfront.leastsquares.device import VARIABLE, Card, Host, device_named
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solve import strategy
 

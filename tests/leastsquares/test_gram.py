@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares import gram as gram_module
 from sharpfront.leastsquares import threads
@@ -19,6 +18,7 @@ from sharpfront.leastsquares.dissection import nested_dissection
 from sharpfront.leastsquares.leaves import factor_leaves
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.maps import AxisMap
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 
 SQUARE = sf.Box((0, 1), (0, 1))

@@ -17,7 +17,7 @@ from sharpfront.newton.deflation import deflated, growing_modes
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
-from sharpfront.newton.progress import MOST, Move, Progress, next_move
+from sharpfront.newton.progress import MOST_STEPS, Move, Progress, next_move
 from sharpfront.solution.approximation import Approximation, split_weights
 
 UNIT = sf.Interval(0, 1)
@@ -124,7 +124,7 @@ def test_corrections_that_no_longer_shrink_are_rounding_or_failure():
         progress = progress.after(change)
     assert progress.stuck().kind is OutcomeKind.STALLED
     assert progress.renewed().stuck() is None
-    for _ in range(MOST):
+    for _ in range(MOST_STEPS):
         progress = progress.after(0.5)
     assert progress.stuck().kind is OutcomeKind.NEWTON
 

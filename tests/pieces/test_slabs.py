@@ -149,7 +149,7 @@ def test_large_evaluations_are_cut_in_parts(pair, monkeypatch):
     basis, weights = pair
     points = grid()
     whole = basis.values(weights, points, (1, 0))
-    monkeypatch.setattr("sharpfront.pieces.slabs._CHUNK", 20)
+    monkeypatch.setattr("sharpfront.pieces.slabs._POINTS_AT_ONCE", 20)
     assert np.allclose(basis.values(weights, points, (1, 0)), whole, rtol=0, atol=1e-12)
 
 

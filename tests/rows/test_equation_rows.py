@@ -113,7 +113,7 @@ def test_what_no_columns_can_hold_is_left():
 
 @pytest.mark.parametrize(("count", "kept"), [(4, True), (40, False)])
 def test_rows_of_too_many_patches_are_not_kept_from_the_first_on(monkeypatch, count, kept):
-    monkeypatch.setattr("sharpfront.rows.equation_rows.MOST", 10 * 36**2)
+    monkeypatch.setattr("sharpfront.rows.equation_rows.MOST_KEPT", 10 * 36**2)
     box = sf.Box((0, 1), (0, 1))
     problem = sf.Problem(box, lambda u, x, y: sf.laplacian(u) - x, boundary=lambda u, x, y: u)
     rows = EquationRows(Measure(problem, 0))

@@ -10,7 +10,7 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
-from sharpfront.pieces.plane.basis import Piece, PlaneInTime
+from sharpfront.pieces.plane.basis import PlaneInTime, ProductSlab
 from sharpfront.pieces.plane.moving import AxisMap, Components
 from sharpfront.pieces.plane.product import Product
 from sharpfront.solution import Estimate, Solution
@@ -71,7 +71,7 @@ def plane():
     wider = replace(moving, means=0.5 * one, deviations=0.05 * one)
     later = AxisMap(0.0, 1.0, 0.5, wider), maps[1]
     spans = ((0.0, 0.5, maps), (0.5, 1.0, later))
-    basis = PlaneInTime(tuple(Piece(a, b, (0, 1), m, product) for a, b, m in spans))
+    basis = PlaneInTime(tuple(ProductSlab(a, b, (0, 1), m, product) for a, b, m in spans))
     weights = np.random.default_rng(3).normal(size=basis.size)
     mixtures = [Mixture(one, np.array([[x, 1.0]]), np.diag([0.01, 0.2])[None]) for x in (0.5, 0.7)]
     history = tuple(

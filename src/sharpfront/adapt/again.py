@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sharpfront.adapt.breakpoints import survey
-from sharpfront.adapt.doubt import without_implied
 from sharpfront.adapt.one_patch import OnePatchState
-from sharpfront.adapt.patchwork.refine import functions_of
 from sharpfront.adapt.patchwork.state import PatchState
 from sharpfront.adapt.resolve import ResolveState
 from sharpfront.errors import OutcomeKind
+from sharpfront.place.line.breakpoints import survey
+from sharpfront.place.patches.refine import functions_of
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import ordinary
 from sharpfront.rows.patch_rows import PatchRows
+from sharpfront.trust.line_statement import without_implied
 
 
 def together_again(

@@ -15,10 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.corners import contradiction
-from sharpfront.adapt.freedom import left_free
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import products
 from sharpfront.bases.legendre import gauss, product_points, product_weights
@@ -38,26 +35,29 @@ from sharpfront.mixture import Mixture
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation, split_weights
 from sharpfront.solution.field import Estimate
+from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels
+from sharpfront.trust.corners import contradicting_sides
+from sharpfront.trust.freedom import left_free
 
 # Rows of the equation for every function, and of conditions on a side for every one that it can
 # see. In five dimensions 2.5 and 1.6 leave errors as large, 1.3 and 0.5 errors 1.5 times as large.
-INSIDE, BESIDE = 1.6, 0.8
+ROWS_INSIDE, ROWS_BESIDE = 1.6, 0.8
 # Weight of a condition's unit rows: 10 and 100 measured alike, 1e6 costs two digits.
 WEIGHT = 10.0
 # A row this small beside the largest of its block is rounding.
-NEGLIGIBLE = 1e-13
+EMPTY_ROW = 1e-13
 # Functions along an axis at first, beyond the order of the equation.
 FIRST = 3
 # Factor on the equation's rows in the other norm, and on the change that it makes.
-HEAVIER, SAFETY = 100.0, 2.0
+HEAVIER, HEAVIER_CHANGE = 100.0, 2.0
 # Noise of size one in the rows that grows beyond this leaves the solution undetermined.
 AMPLIFIED = 1e9
 # So many solves in a row that do not lower an estimate below this share end the search if it is
 # small, where it may be rounding.
-PATIENCE, PROGRESS, FLOOR = 2, 0.7, 1e-9
+IDLE_SOLVES, PROGRESS, MAY_BE_ROUNDING = 2, 0.7, 1e-9
 # Points along an axis of a quadrature with no more than so many in all.
 QUADRATURE = 200_000
-_MEANING = (
+_OF_ONE_PATCH = (
     "the larger of two: the change from the solution with fewer functions along every axis, and "
     "twice the change if equations weigh a hundred times more against conditions; relative to "
     "max(1, max|u|)"
@@ -131,7 +131,7 @@ class OnePatch:
         first = FIRST + max((sum(leaf.orders) for leaf in leaves), default=0)
         state = OnePatchState(problem, tol, seed, first)
         Budget(self.max_kernels).kernels(self.max_kernels, _count(state))
-        return replace(state, missing=left_free(problem) or contradiction(problem, tol))
+        return replace(state, missing=left_free(problem) or contradicting_sides(problem, tol))
 
     def propose(self, state: OnePatchState) -> Proposal:
         """Return the functions and their rows."""
@@ -149,7 +149,7 @@ class OnePatch:
         zero = (0,) * found.points.shape[1]
         grown = max(float(np.abs(noise.values(u, found.points, zero)).max()) for u in noise.bases)
         words = {f.name: getattr(found, f.name) for f in fields(found)}
-        words["estimate"] = Estimate(max(moved, SAFETY * reweighed), _MEANING)
+        words["estimate"] = Estimate(max(moved, HEAVIER_CHANGE * reweighed), _OF_ONE_PATCH)
         return OnePatchAssessment(**words, moved=moved, reweighed=reweighed, amplified=grown)
 
     def _in_another_norm(
@@ -189,7 +189,7 @@ class OnePatch:
             return replace(state, finished=Outcome(OutcomeKind.NEAR_SINGULAR, reached))
         if state.answer.estimate.value <= state.tol:
             return replace(state, finished=Outcome(OutcomeKind.CONVERGED, reached))
-        if idle >= PATIENCE and state.answer.estimate.value < FLOOR:
+        if idle >= IDLE_SOLVES and state.answer.estimate.value < MAY_BE_ROUNDING:
             share = state.answer.estimate.value
             return replace(state, finished=floor(reached, share, tried, share))
         larger = replace(state, functions=state.functions + max(1, state.functions // 6))
@@ -240,10 +240,10 @@ def _system(
     """Return the rows of a problem on one patch, each divided by its norm."""
     problem, seed, domain = state.problem, state.seed, state.problem.domain
     size, d = state.basis.size, domain.dimension
-    inside = domain.sample(math.ceil(INSIDE * size), "quasi", seed)
+    inside = domain.sample(math.ceil(ROWS_INSIDE * size), "quasi", seed)
     rows = [RowSet("equation", problem.forms, inside)]
     # As many as the sides of a box have, shared among the parts there are.
-    every = BESIDE * 2 * d * products((state.functions,) * (d - 1), True).shape[1]
+    every = ROWS_BESIDE * 2 * d * products((state.functions,) * (d - 1), True).shape[1]
     for condition in problem.conditions:
         face = domain.boundary(condition.part, math.ceil(every / len(domain.parts)), seed)
         rows.append(RowSet(condition.part, condition.forms, face.points, face.normals, WEIGHT))
@@ -255,7 +255,7 @@ def _system(
     blocks = list(assemble(rows, bases, problem.coordinates).blocks)
     blocks += [*_seams(problem, bases, math.ceil(every / (2 * d)), seed)]
     blocks += [_integral(c, problem, bases, single) for c in _integrals(problem)]
-    return LinearSystem(tuple(blocks)).with_unit_rows(NEGLIGIBLE), tuple(rows)
+    return LinearSystem(tuple(blocks)).with_unit_rows(EMPTY_ROW), tuple(rows)
 
 
 def _seams(problem: Problem, bases: Mapping[str, Basis], count: int, seed: int) -> list[Block]:

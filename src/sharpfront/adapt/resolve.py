@@ -7,37 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.adapt.advice import Allowance, Solved, short_of_kernels, unlowered
-from sharpfront.adapt.breakpoints import Cut, Survey, survey
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.discover import Discovery, discover, special_points
-from sharpfront.adapt.doubt import (
-    GROWN,
-    UNKNOWABLE,
-    amplification,
-    contradiction,
-    distance,
-    growth,
-    left_over,
-    miscounted,
-    near_singular,
-    unbalanced,
-    unseen,
-    vanished,
-    within_cells,
-    without_implied,
-)
-from sharpfront.adapt.plan import (
-    GROWTH,
-    Plan,
-    even_plan,
-    first_plan,
-    grown,
-    wanted_growth,
-    with_features,
-    within,
-)
-from sharpfront.adapt.subintervals import between_cuts
 from sharpfront.arrays import EPS
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
@@ -48,10 +18,36 @@ from sharpfront.kernels.assemble import Block
 from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import PiecewiseBasis, condition_blocks, piece_system
+from sharpfront.place.line.breakpoints import Cut, Survey, survey
+from sharpfront.place.line.discover import Discovery, discover, special_points
+from sharpfront.place.line.plan import (
+    GROWTH,
+    Plan,
+    even_plan,
+    first_plan,
+    grown,
+    wanted_growth,
+    with_features,
+    within,
+)
+from sharpfront.place.line.subintervals import between_cuts
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LinearCondition, LineProblem, ordinary
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
+from sharpfront.trust.advice import Allowance, Solved, short_of_kernels, unlowered
+from sharpfront.trust.conditioning import (
+    GROWN,
+    UNKNOWABLE,
+    amplification,
+    disagreement,
+    distance,
+    growth,
+    near_singular,
+    within_cells,
+)
+from sharpfront.trust.line_data import left_over, unseen
+from sharpfront.trust.line_statement import implied_missed, miscounted, vanished, without_implied
 
 # On the error equation's answer, whose own discretisation error is about a tenth.
 SAFETY = 1.5
@@ -82,7 +78,7 @@ _MEANING = (
 )
 _APART = "difference of two independent discretisations, which do not confirm each other"
 _UNSEEN = "no error can be estimated, because the check has not seen a feature of the data"
-_UNBALANCED = "no error can be estimated, because data do not balance and there is no solution"
+_NO_BALANCE = "no error can be estimated, because data do not balance and there is no solution"
 _UNKNOWN = "no error can be estimated, because the conditions do not determine one solution"
 
 
@@ -255,7 +251,7 @@ class Resolve:
         state = replace(state, answer=best, kept=kept, stale=stale, tried=tried)
         outcome = self._verdict(state, assessment)
         if outcome and outcome.kind is OutcomeKind.ILL_POSED and state.implied and best:
-            state = replace(state, answer=replace(best, estimate=Estimate(np.inf, _UNBALANCED)))
+            state = replace(state, answer=replace(best, estimate=Estimate(np.inf, _NO_BALANCE)))
         if outcome and outcome.kind in _TRUSTED:
             state, outcome = self._doubted(state, outcome)
             if outcome is None:
@@ -320,7 +316,7 @@ class Resolve:
             return state.refusal or near_singular(np.inf)
         error, floor = best.estimate.value, last.check.floor / max(1.0, last.check.size)
         if error <= state.tol:
-            refused = unbalanced(state.implied, best.approximation, state.tol)
+            refused = implied_missed(state.implied, best.approximation, state.tol)
             return refused or Outcome(OutcomeKind.CONVERGED, _reached(best))
         if state.crowded:
             return state.refusal
@@ -385,7 +381,7 @@ def _contradicted(state: ResolveState) -> ResolveState:
     best = state.answer
     if best is None or best.check is None or state.found is None:
         return state
-    apart = contradiction(best.check, state.found)
+    apart = disagreement(best.check, state.found)
     if apart <= best.estimate.value:
         return state
     answer = replace(best, estimate=Estimate(apart, _APART))

@@ -35,7 +35,7 @@ ON_RIM = 1e-6
 # Of sides shorter pieces than that, in units of the box, are left out.
 SHORTEST = 1e-6
 # Points on the boundary for every function along an axis, where the boundary is as long as the box.
-ALONG, FEWEST = 2.0, 3
+ALONG, FEWEST_ALONG = 2.0, 3
 # Points of a stretch that tell how far it reaches.
 SEEN = 17
 # Integrals are exact for polynomials up to this degree along each axis.
@@ -156,7 +156,7 @@ class Cut(Inside):
                 middle = np.array([0.5 * (s.start + s.stop)])
                 speed = float(panels.boundary(np.array([s.panel]), middle)[1][0])
                 length = speed * (s.stop - s.start)
-                z, w = gauss(FEWEST + int(ALONG * functions * length / size))
+                z, w = gauss(FEWEST_ALONG + int(ALONG * functions * length / size))
                 t.append(middle[0] + 0.5 * (s.stop - s.start) * z)
                 panel.append(np.full(len(z), s.panel))
                 weights.append(w * (s.stop - s.start))

@@ -104,8 +104,8 @@ def _layers(problem: Problem) -> list[str]:
         return ["fronts and layers are looked for while solving"]
     import numpy as np
 
-    from sharpfront.adapt.patchwork.layers import decay_rates
     from sharpfront.errors import SharpfrontError
+    from sharpfront.place.strips.layers import decay_rates
 
     domain, out = problem.domain, []
     for part in domain.parts:

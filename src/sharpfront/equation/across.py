@@ -33,7 +33,7 @@ CORNERS = 16
 # Two lines run side by side where they are no farther apart than this share of the domain.
 BESIDE = 0.02
 # Newton's steps, those of a difference quotient beside the domain, and how close a zero must be.
-STEPS, QUOTIENT, CLOSE = 40, 1e-7, 1e-9
+NEWTON_STEPS, QUOTIENT, CLOSE = 40, 1e-7, 1e-9
 # Places closer than this share of the domain are one.
 SAME = 1e-12
 # Lines at less than this angle, squared, do not meet.
@@ -134,7 +134,7 @@ def _gone_to(
     points, extent = starts.copy(), bounds[1] - bounds[0]
     away = np.full(len(points), np.inf)
     with np.errstate(all="ignore"):
-        for _ in range(STEPS):
+        for _ in range(NEWTON_STEPS):
             change = _change(*_slopes(functions, coordinates, points, extent))
             points, before, away = points - extent * change, away, np.abs(change).max(axis=1)
             if not np.any((away > CLOSE) & ((away < 0.9 * before) | (away > 1e-3))):

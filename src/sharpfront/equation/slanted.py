@@ -16,7 +16,7 @@ from sharpfront.equation.values import environment
 ROUNDING = 1e-9
 # How close to a line its two sides are compared, as a share of the domain. Between the two the gap
 # of what goes on, x^0.05 included, falls by this factor at least.
-CLOSE, FALLS = (1e-9, 1e-12), 0.8
+ASIDE, FALLS = (1e-9, 1e-12), 0.8
 # Points along each axis at which it is looked whether an expression is linear.
 LOOKED = np.array([0.03, 0.21, 0.38, 0.64, 0.81, 0.97])
 
@@ -111,7 +111,7 @@ def goes_on(graph: Expression, line: Line, names: Sequence[str], bounds: Values)
     places = foot + (LOOKED[:, None] - 0.5) * size * along
     places = places[np.all((places > bounds[0]) & (places < bounds[1]), axis=1)]
     gaps = []
-    for distance in CLOSE:
+    for distance in ASIDE:
         step = distance * size * normal
         below, above = (values_at(graph, names, places + k * step) for k in (-1.0, 1.0))
         gaps.append(float(np.abs(above - below).max(initial=0.0)))

@@ -9,10 +9,10 @@ from sharpfront.errors import ProblemError
 from sharpfront.evolve.line import evolve_line
 from sharpfront.evolve.patchwork import evolve_patches, needs_patches
 from sharpfront.evolve.plane import evolve_plane
-from sharpfront.evolve.start_seen import with_start_seen
 from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
+from sharpfront.trust.start import with_start_seen
 
 
 def evolve(

@@ -16,7 +16,7 @@ from sharpfront.evolve.start import Start
 from sharpfront.pieces.frame import Frame
 
 # The first step: a share of the span, and of the time in which the solution changes by itself.
-FIRST, CHANGE = 0.02, 0.05
+FIRST_STEP, FIRST_CHANGE = 0.02, 0.05
 # How many tolerances a value held at an end may go in the first step, away from a state at rest.
 SUDDEN = 30.0
 # Meshes for the first state, and by how much more elements each has: what is not resolved yet looks
@@ -59,7 +59,7 @@ def _from_values(
     frame = run.mesher.frame(nodes)
     rates = first_rates(run.discrete, frame, values, t)
     fast = float(np.abs(rates[run.at_nodes] / scale).max())
-    dt = min(FIRST * (run.span[1] - run.span[0]), CHANGE / max(fast, 1e-300))
+    dt = min(FIRST_STEP * (run.span[1] - run.span[0]), FIRST_CHANGE / max(fast, 1e-300))
     dt = run.stride * min(dt, SUDDEN * run.tol / max(_sudden(run, frame, values, t), 1e-300))
     return State(t, frame, values, rates, dt, scale)
 

@@ -25,13 +25,13 @@ from sharpfront.evolve.equations import Residual, TimeSystem
 Function = Callable[[FloatArray], FloatArray]
 
 # Points of the look for breaks, and the share of the domain at which a break is told from a front.
-LOOK, CLOSE = 20001, 1e-7
+BREAK_POINTS, CLOSE = 20001, 1e-7
 # A jump is rounded over this share of the domain, a bend over no less.
 ROUND = 1e-6
 # A bend is rounded by as much as this share of the tolerance is worth.
 WORTH = 0.3
 # A rounding reaches this many widths.
-REACH = 9.0
+ROUNDED_WIDTHS = 9.0
 # Rounding, as a share of the largest value.
 ROUNDING = 1e-15
 # Changes below this share of the data's range are none.
@@ -74,8 +74,12 @@ def breaks_of(
     are places of jumps that are known, in order: they may be closer than any points of the look.
     """
     length = high - low
-    over = length / (LOOK - 1)
-    x = low - 4.3 * over + over * np.arange(LOOK + 9) if periodic else np.linspace(low, high, LOOK)
+    over = length / (BREAK_POINTS - 1)
+    x = (
+        low - 4.3 * over + over * np.arange(BREAK_POINTS + 9)
+        if periodic
+        else np.linspace(low, high, BREAK_POINTS)
+    )
     u = f(np.asarray(x, dtype=float))
     spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
     size = max(size, float(np.abs(u).max()))
@@ -229,7 +233,7 @@ class Rounded:
             s = at - broken.x
             if self.periodic:
                 s = s - length * np.round(s / length)
-            near = np.abs(s) < REACH * width
+            near = np.abs(s) < ROUNDED_WIDTHS * width
             out[near] = _rounded(broken, width, s[near])
         for side, amount, width, order in self.ends:
             s = (at - self.low if side == 0 else self.high - at) / width
@@ -264,7 +268,7 @@ def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
         widths = _apart(breaks, [_width(b, tol * size, length) for b in breaks])
         pairs = tuple(zip(breaks, widths, strict=True))
         tops = foci(graph, *ends) if graph is not None else np.zeros(0)
-        x = np.linspace(system.low, system.high, LOOK)
+        x = np.linspace(system.low, system.high, BREAK_POINTS)
         u = plain(x)
         needles = (*needles_of(x, u), *unseen_of(plain, x, u, tops))
         found.append(replace(plain, breaks=pairs, needles=needles))
@@ -297,7 +301,7 @@ def _width(broken: Break, small: float, length: float) -> float:
 def _apart(breaks: Sequence[Break], widths: list[float]) -> list[float]:
     """Return widths of roundings that do not reach into each other."""
     for i, j in itertools.pairwise(np.argsort([b.x for b in breaks]).tolist()):
-        room = (breaks[j].x - breaks[i].x) / (2.0 * REACH)
+        room = (breaks[j].x - breaks[i].x) / (2.0 * ROUNDED_WIDTHS)
         widths[i], widths[j] = min(widths[i], room), min(widths[j], room)
     return widths
 

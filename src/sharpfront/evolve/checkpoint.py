@@ -32,8 +32,8 @@ Kept = tuple[Slab, FloatArray]
 class Way(Marched):
     """What a pair of runs on a line has left behind."""
 
-    pair: Pair  # after the last step
-    good: Pair  # after the last step that can be trusted
+    pair: Pair[Taken]  # after the last step
+    good: Pair[Taken]  # after the last step that can be trusted
     kept: tuple[Kept, ...] = ()  # the steps of the strict run
 
     def cut(self, count: int) -> Way:

@@ -24,11 +24,11 @@ NEAR = 64
 # A value stands out with this share of the largest deviation, and is rare if few points have it.
 HEIGHT, RARE = 0.1, 0.02
 # Events of one part that are followed, and how far from one the next may be, of span and domain.
-MOST, APART = 8, 0.02
+MOST_EVENTS, APART = 8, 0.02
 # Points along a line on which an event is climbed to, and the reach of the first line.
-ALONG, REACH = 513, 1.0 / 32.0
+ALONG, FIRST_REACH = 513, 1.0 / 32.0
 # Moments at which the lines of a moving edge are looked for, and points at which it is sampled.
-MOMENTS, PLACES = 1025, 256
+EDGE_MOMENTS, EDGE_PLACES = 1025, 256
 # The part of the golden ratio by which moments are spread.
 _GOLDEN = 0.6180339887498949
 
@@ -101,7 +101,7 @@ def _outstanding(size: FloatArray, points: FloatArray, t: FloatArray, span: Span
     extent = np.append(np.ptp(points, axis=0), span[1] - span[0])
     where = np.column_stack([points, t])[order] / np.where(extent > 0, extent, 1.0)
     found: list[int] = []
-    while len(order) and len(found) < MOST:
+    while len(order) and len(found) < MOST_EVENTS:
         found.append(int(order[0]))
         far = np.abs(where - where[0]).max(axis=1) > APART
         order, where = order[far], where[far]
@@ -113,7 +113,7 @@ def _climbed(
 ) -> tuple[FloatArray, float]:
     """Return the top near a point of place and time, by turns along each axis."""
     place = np.array(place)
-    share = REACH
+    share = FIRST_REACH
     for _ in range(4):
         line = share * np.linspace(-1.0, 1.0, ALONG)
         for axis in range(len(place)):
@@ -160,7 +160,7 @@ def appearances(
 
     Between them it may move; kernels and steps follow it as they follow a front.
     """
-    points = np.concatenate([formula.points[:PLACES], places])
+    points = np.concatenate([formula.points[:EDGE_PLACES], places])
 
     def extreme(t: FloatArray) -> FloatArray:
         leaves = formula.leaves(points[:, None, :], t[None, :])
@@ -170,7 +170,7 @@ def appearances(
             )
         return np.stack([g.min(axis=0), g.max(axis=0)])
 
-    t = np.union1d(np.linspace(*span, MOMENTS), near)
+    t = np.union1d(np.linspace(*span, EDGE_MOMENTS), near)
     above = extreme(t) > 0.0
     found = []
     for row in range(2):

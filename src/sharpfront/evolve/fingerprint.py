@@ -17,9 +17,9 @@ from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.problem import Problem
 
 # Places at which formulas and initial states are looked at, and numbers kept of each.
-PLACES, KEPT = 4096, 4
+FINGERPRINTED, KEPT = 4096, 4
 # Relative to the size of the numbers; rounding differs from machine to machine.
-CLOSE = 1e-11
+ALIKE = 1e-11
 
 
 def fingerprint(problem: Problem, until: float) -> dict[str, Any]:
@@ -28,15 +28,15 @@ def fingerprint(problem: Problem, until: float) -> dict[str, Any]:
     What happens after that moment, and the end of time, are left out.
     """
     assert problem.time is not None and problem.initial is not None
-    space = problem.domain.sample(PLACES)
+    space = problem.domain.sample(FINGERPRINTED)
     rows = [_folded(problem.domain.distance(space)), _folded(space.ravel())]
     rows += [_folded(problem.initial.values(n, space)) for n in problem.initial.states]
     begin = problem.time[0]
-    t = begin + (until - begin) * np.random.default_rng(1).random((PLACES, 1))
+    t = begin + (until - begin) * np.random.default_rng(1).random((FINGERPRINTED, 1))
     points = np.concatenate([space, t], axis=1)
     rows += [_formula(e, problem.coordinates, points, None) for e in problem.equations]
     for condition in problem.conditions:
-        edge = problem.domain.boundary(condition.part, PLACES)
+        edge = problem.domain.boundary(condition.part, FINGERPRINTED)
         at = np.concatenate([edge.points, np.resize(t, (len(edge.points), 1))], axis=1)
         rows += [_formula(r, problem.coordinates, at, edge.normals) for r in condition.residuals]
     words = [
@@ -58,7 +58,7 @@ def require_same(problem: Problem, saved: Mapping[str, Any] | None) -> None:
         numbers = np.asarray(known["numbers"])
         if own["words"] == list(known["words"]) and own["numbers"].shape == numbers.shape:
             size = np.abs(numbers).max(axis=1, keepdims=True)
-            if np.all(np.abs(own["numbers"] - numbers) <= CLOSE * size):
+            if np.all(np.abs(own["numbers"] - numbers) <= ALIKE * size):
                 return
     raise ProblemError(
         "resume= takes a solution of the same problem in time that was interrupted or stopped, "

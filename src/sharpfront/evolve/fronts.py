@@ -11,15 +11,15 @@ from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.pieces.frame import Frame
 
 # Components at most, if nothing is said.
-COMPONENTS = 8
+MOST_COMPONENTS = 8
 # Weights of the variation of u and of u_x in the monitor.
 IN_VALUE, IN_SLOPE = 0.2, 1.0
 # Lighter components are the tails of others.
 LIGHT = 0.005
 # An unknown that varies less than this share of the largest is not followed.
-FLAT = 1e-8
+UNVARYING = 1e-8
 # Places in an element.
-PLACES = (0.0, 0.25, 0.5, 0.75)
+IN_ELEMENT = (0.0, 0.25, 0.5, 0.75)
 
 
 def fronts_of(
@@ -30,7 +30,7 @@ def fronts_of(
     The frame has the velocities to which the rates, (n, K), belong.
     """
     nodes = frame.nodes
-    x = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * PLACES).ravel(), nodes[-1])
+    x = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * IN_ELEMENT).ravel(), nodes[-1])
     at = x if frame.ring else np.clip(x, nodes[0], nodes[-1])
     slopes = frame.evaluate(values, at, 1)
     v = np.interp(x, nodes, frame.velocities)
@@ -79,7 +79,7 @@ class Profile:
         total = np.full(len(self.x) - 1, 1e-12)
         spread = np.ptp(self.values, axis=1)
         for u, slope, size in zip(self.values, self.slopes, spread, strict=True):
-            if size <= FLAT * max(float(spread.max()), 1e-300):
+            if size <= UNVARYING * max(float(spread.max()), 1e-300):
                 continue
             for q, weight in ((u, IN_VALUE), (slope, IN_SLOPE)):
                 change = np.abs(np.diff(q))
@@ -116,7 +116,7 @@ def speeds(profile: Profile, mixture: Mixture) -> FloatArray:
     x = 0.5 * (profile.x[1:] + profile.x[:-1])
     middle = [0.5 * (q[:, 1:] + q[:, :-1]) for q in (profile.slopes, profile.rates)]
     size = np.maximum(np.ptp(profile.values, axis=1), 1e-300)[:, None]
-    size = np.where(size > FLAT * size.max(), size, np.inf)
+    size = np.where(size > UNVARYING * size.max(), size, np.inf)
     slopes, rates = middle[0] / size, middle[1] / size
     means, deviations = mixture.means[:, 0], np.sqrt(mixture.covariances[:, 0, 0])
     gap = x - means[:, None]

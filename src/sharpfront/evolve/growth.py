@@ -19,7 +19,7 @@ LARGE = 650.0
 # for this share of the domain.
 MUCH, LONGEST, SHORTEST = 10.0, 4.0, 5e-4
 # Ahead of a front the solution is smaller than this share of its largest value.
-AHEAD = 0.01
+AHEAD_OF_FRONT = 0.01
 
 
 def units(
@@ -57,7 +57,7 @@ def units(
         size = _spread(np.log(size), 0.5 * np.sqrt(rate / diffusion), frame)
     longest = np.full(len(x), np.inf)
     # Where the solution is about as large all over no neighbour lets in anything larger.
-    grows = (exponent > MUCH) & np.any(size < AHEAD * size.max(axis=0), axis=1)
+    grows = (exponent > MUCH) & np.any(size < AHEAD_OF_FRONT * size.max(axis=0), axis=1)
     longest[grows] = LONGEST * np.sqrt(diffusion[grows] / rate[grows])
     longest = np.maximum(longest, SHORTEST * (frame.nodes[-1] - frame.nodes[0]))
     return np.asarray(scale * np.minimum(1.0, size + grown)), longest

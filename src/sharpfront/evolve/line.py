@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -16,14 +16,16 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.begin import begun
 from sharpfront.evolve.checkpoint import Kept, Packed, Way, resumed
 from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.ending import StuckError, finished, returned, stopped
+from sharpfront.evolve.ending import finished, returned
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
-from sharpfront.evolve.fronts import COMPONENTS, fronts_of
-from sharpfront.evolve.marched import STRICTER, TIGHTEST
+from sharpfront.evolve.fronts import MOST_COMPONENTS, fronts_of
+from sharpfront.evolve.line_pair import difference_on_line
+from sharpfront.evolve.march import steps
+from sharpfront.evolve.marched import STRICTER, TIGHTEST, marched, strict_enough
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.narrow import Watch
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
-from sharpfront.evolve.run import Run, State, end_rates
+from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
@@ -40,7 +42,7 @@ from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
-_MEANING = (
+_OF_TWO_RUNS = (
     "The largest difference at any moment to a second run, ten times less strict, on another mesh "
     "with other steps and elements of another degree, and what each step's polynomials in time "
     "leave out."
@@ -98,7 +100,7 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
         system,
         tol,
         budget.kernels(MAX_KERNELS, FEWEST_KERNELS),
-        budget.parts(COMPONENTS),
+        budget.parts(MOST_COMPONENTS),
         agenda,
         tuple(Watch(e, places) for e in equations if e.local_parts),
         found[(found > system.low) & (found < system.high)],
@@ -130,11 +132,10 @@ def evolve_line(
     # What overflows on the way to a blow-up is noticed by what comes of it.
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         course = course_of(system, tol, budget)
-        way = resumed(system, problem.time[1], resume) if resume else _begun(course, 1.0, 1)
-        way = best = _marched(course, way, on_step)
-        while (share := way.stricter(tol)) is not None:
-            way = _marched(course, _begun(course, share, way.number + 1), on_step)
-            best = max(best, way, key=lambda w: w.merit(tol))
+        first = resumed(system, problem.time[1], resume) if resume else _begun(course, 1.0, 1)
+        best = strict_enough(
+            first, partial(_begun, course), lambda way: _marched(course, way, on_step), tol
+        )
         return _solution(problem, course, best)
 
 
@@ -143,34 +144,26 @@ def _begun(course: Course, share: float, number: int) -> Way:
     coarse, fine = course.runs(share)
     start, words = first_state(course.system, course.tol * share)
     t = fine.span[0]
-    pair = Pair(begun(coarse, start.blurred(), t), begun(fine, start, t))
+    pair: Pair[Taken] = Pair(begun(coarse, start.blurred(), t), begun(fine, start, t))
     return Way(pair, pair, notes=tuple(words), share=share, number=number)
 
 
 def _marched(course: Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
     """Go on to the end of time, or as far as it goes."""
+    return marched(course, way, _further(course, way), on_step, lambda way: way.pair.fine.t)
+
+
+def _further(course: Course, way: Way) -> Iterator[Way]:
+    """Yield the way after each step of the strict run."""
     coarse, fine = course.runs(way.share)
-    stop = fine.span[1]
-    try:
-        for step in compared(coarse, fine, way.pair):
-            way = _with_step(course, way, step)
-            if on_step:
-                on_step(way.records[-1])
-            way.require_found(course.tol, is_linear=course.system.is_linear)
-    except KeyboardInterrupt:
-        detail = f"Interrupted at t = {way.pair.fine.t:.6g} of {stop:.6g}."
-        return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
-    except np.linalg.LinAlgError:
-        stuck = StuckError("the state is no longer finite")
-        ended = stopped(stuck, way.marks, way.records, way.pair.fine.t, stop)
-        return replace(way, ended=ended)
-    except StuckError as stuck:
-        ended = stopped(stuck, way.marks, way.records, way.pair.fine.t, stop)
-        return replace(way, ended=ended)
-    return way
+    stated = len(course.system.problem.unknowns)
+    others, mine = steps(coarse, way.pair.coarse), steps(fine, way.pair.fine)
+    for step in compared(others, mine, way.pair, partial(difference_on_line, stated=stated)):
+        way = _with_step(course, way, step)
+        yield way
 
 
-def _with_step(course: Course, way: Way, step: Compared) -> Way:
+def _with_step(course: Course, way: Way, step: Compared[Taken]) -> Way:
     """Return the way after one more step."""
     taken = step.taken
     slab = taken.slab
@@ -223,7 +216,7 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     return Solution(
         Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
         SpaceTime(problem.domain, (problem.time[0], reached)),
-        Estimate(way.estimate(tol), _MEANING, way.since(tol)),
+        Estimate(way.estimate(tol), _OF_TWO_RUNS, way.since(tol)),
         outcome,
         tol,
         way.records,

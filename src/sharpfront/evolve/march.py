@@ -10,7 +10,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import OutcomeKind
-from sharpfront.evolve.begin import CHANGE, begun
+from sharpfront.evolve.begin import FIRST_CHANGE, begun
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined, seeing, tended
 from sharpfront.evolve.radau_step import Step
@@ -25,7 +25,7 @@ from sharpfront.pieces.slabs import Slab
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
 SHRINK, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
 # Less than this share of what a step may leave does not hold it: it grows as much as any.
-LITTLE = 5e-5
+LITTLE_LEFT = 5e-5
 # Steps that do not grow after such a cut.
 CAREFUL = 3
 # Meshes for one step at most.
@@ -56,7 +56,7 @@ def _restarted(run: Run, state: State) -> tuple[State, list[str]]:
         values = consistent(run.discrete, frame, state.values, soon)
         rates = first_rates(run.discrete, frame, values, soon)
         fast = float(np.abs(rates[run.at_nodes] / state.scale).max())
-        dt = min(state.dt, CHANGE / max(fast, 1e-300))
+        dt = min(state.dt, FIRST_CHANGE / max(fast, 1e-300))
         again = replace(state, frame=frame, values=values, rates=rates, dt=dt, before=None)
         return replace(again, unit=None, late=0.0), []
     return begun(run, start, state.t, state.scale), words
@@ -151,7 +151,7 @@ def _factor(run: Run, state: State, dt: float, late: float) -> float:
     Errors that grow from step to step go on to grow.
     """
     power = 1.0 / (STAGES + 1)
-    late, last = max(late, LITTLE), max(state.late, LITTLE)
+    late, last = max(late, LITTLE_LEFT), max(state.late, LITTLE_LEFT)
     factor = SAFE * late**-power
     if state.before is not None:
         factor *= min(1.0, dt / state.before[1] * (last / late) ** power)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.evolve.ending import Part, StuckError, trusted
+from sharpfront.evolve.ending import Part, StuckError, stopped, trusted
 from sharpfront.evolve.trail import LOST, Mark, blow_up_time
 from sharpfront.history import TimeStep
 
@@ -95,3 +97,75 @@ class Marched:
             "newton_iterations": float(sum(r.iterations for r in self.records)),
             "step_tolerance": tol * self.share * STRICTER,
         }
+
+
+Log = TypeVar("Log", bound=Marched)
+
+
+class Marching(Protocol):
+    """What holds for all runs of a problem."""
+
+    @property
+    def system(self) -> Any:
+        """What is marched."""
+
+    @property
+    def tol(self) -> float:
+        """As it was asked for."""
+
+
+def marched(
+    course: Marching,
+    log: Log,
+    further: Iterator[Log],
+    on_step: Callable[[TimeStep], None] | None,
+    now: Callable[[Log], float],
+    lost: tuple[type[Exception], ...] = (np.linalg.LinAlgError,),
+) -> Log:
+    """Go on to the end of time, or as far as it goes.
+
+    Parameters
+    ----------
+    course
+        What holds for all runs.
+    log
+        What there is so far.
+    further
+        The same after each step.
+    on_step
+        Called with each step as it is taken.
+    now
+        When the strict run is.
+    lost
+        What is raised where a state is no longer finite.
+    """
+    stop = course.system.problem.time[1]
+    try:
+        for later in further:
+            log = later
+            if on_step:
+                on_step(log.records[-1])
+            log.require_found(course.tol, is_linear=course.system.is_linear)
+    except KeyboardInterrupt:
+        detail = f"Interrupted at t = {now(log):.6g} of {stop:.6g}."
+        return replace(log, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
+    except lost:
+        stuck = StuckError("the state is no longer finite")
+        return replace(log, ended=stopped(stuck, log.marks, log.records, now(log), stop))
+    except StuckError as stuck:
+        return replace(log, ended=stopped(stuck, log.marks, log.records, now(log), stop))
+    return log
+
+
+def strict_enough(
+    first: Log, again: Callable[[float, int], Log], march: Callable[[Log], Log], tol: float
+) -> Log:
+    """Return the best of pairs of runs, each stricter than the one before, while errors grow.
+
+    `again` begins another pair with a share of the tolerance, and its number.
+    """
+    log = best = march(first)
+    while (share := log.stricter(tol)) is not None:
+        log = march(again(share, log.number + 1))
+        best = max(best, log, key=lambda w: w.merit(tol))
+    return best

@@ -22,7 +22,7 @@ from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.sampling import with_hints
 
 # Even points of the close look; more of them where something narrow may be.
-LOOK = 1001
+EVEN_POINTS = 1001
 # Points that miss more than this share of an integral do not see what it is of. A jump between two
 # of them is missed by less.
 MISSED = 0.3
@@ -32,7 +32,7 @@ HALVINGS = 40
 # are more of them, up to so many halvings: what is left of a jump that leaves the domain is narrow.
 UNSURE, CLOSER = 0.05, 30
 # Shares of the coming step at which its data are looked at.
-AHEAD = (1e-9, 0.5, 1.0)
+STEP_AHEAD = (1e-9, 0.5, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Watch:
         low, high = self.formula.bounds[:, 0]
         read = hints(self.formula, self.formula.names[0], float(low), float(high))
         near = np.concatenate([read, self.places])
-        even = np.linspace(low, high, LOOK)
+        even = np.linspace(low, high, EVEN_POINTS)
         return with_hints(even, near) if len(near) else even
 
     @cached_property
@@ -130,7 +130,11 @@ def attentive(
     mesher: Mesher, watches: Sequence[Watch], nodes: FloatArray, t: float, ahead: float
 ) -> FloatArray:
     """Return nodes among which the data of a step of length `ahead` from t on are seen."""
-    looks = [(w, w.look(t + s * ahead)) for w in watches for s in (AHEAD if w.timed else AHEAD[:1])]
+    looks = [
+        (w, w.look(t + s * ahead))
+        for w in watches
+        for s in (STEP_AHEAD if w.timed else STEP_AHEAD[:1])
+    ]
     for _ in range(HALVINGS):
         bad = np.zeros(len(nodes) - 1, dtype=bool)
         for watch, look in looks:

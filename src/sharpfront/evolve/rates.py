@@ -13,9 +13,9 @@ from sharpfront.evolve.discrete import Discrete
 from sharpfront.pieces.frame import Frame
 
 # Newton's iterations for what constraints determine, and where they end, relative to the values.
-ITERATIONS, ENOUGH = 20, 1e-11
+RATE_ITERATIONS, SETTLED = 20, 1e-11
 # Share of the span over which rates of what is given are taken.
-SOON = 1e-7
+RATE_SPAN = 1e-7
 
 
 def first_rates(discrete: Discrete, frame: Frame, values: FloatArray, t: float) -> FloatArray:
@@ -25,7 +25,7 @@ def first_rates(discrete: Discrete, frame: Frame, values: FloatArray, t: float) 
     """
     span = discrete.system.problem.time
     assert span is not None
-    soon = SOON * (span[1] - span[0])
+    soon = RATE_SPAN * (span[1] - span[0])
     # What is given may jump at this very moment: its rate is that from right after it on.
     here = Moments(discrete, frame, t, soon * np.arange(3.0))
     fields = Fields(here, np.repeat(values[None], 3, axis=0), np.zeros((3, *values.shape)))
@@ -42,13 +42,13 @@ def consistent(discrete: Discrete, frame: Frame, values: FloatArray, t: float) -
         return values
     here = Moments(discrete, frame, t, np.zeros(1))
     held = _held(discrete, here)
-    for _ in range(ITERATIONS):
+    for _ in range(RATE_ITERATIONS):
         fields = Fields(here, values[None], np.zeros_like(values)[None])
         change = _solved(fields, values, held, np.where(held, -fields.residual()[0], 0.0))
         if change is None or not np.isfinite(change).all():
             break
         values = values + change
-        if np.abs(change).max() <= ENOUGH * max(1.0, float(np.abs(values).max())):
+        if np.abs(change).max() <= SETTLED * max(1.0, float(np.abs(values).max())):
             break
     return values
 

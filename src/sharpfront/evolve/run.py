@@ -59,6 +59,16 @@ class Taken:
     # Whether it is the first one after a start, or after a moment at which data jump.
     first: bool = False
 
+    @property
+    def start(self) -> float:
+        """When it began."""
+        return self.slab.start
+
+    @property
+    def stop(self) -> float:
+        """When it ended."""
+        return self.slab.stop
+
     def coefficients(self, t: FloatArray) -> FloatArray:
         """Return the coefficients at moments of it, (len(t), n, K)."""
         return combined(interpolation((t - self.slab.start) / self.slab.dt), self.values)

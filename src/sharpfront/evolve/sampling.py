@@ -11,7 +11,7 @@ from sharpfront.arrays import FloatArray
 
 # Points of the first look, halvings of a cell across which something changes, points at most, and
 # values at most where there are many functions.
-LOOK, HALVINGS, MOST, MOST_VALUES = 4001, 40, 100_000, 4_000_000
+FIRST_LOOK, HALVINGS, MOST_POINTS, MOST_VALUES = 4001, 40, 100_000, 4_000_000
 # A cell is halved where a quantity changes by more than this share of its range.
 JUMP = 0.02
 
@@ -27,11 +27,11 @@ def sampled(
     functions: Function, low: float, high: float, hints: Sequence[float] = ()
 ) -> tuple[FloatArray, FloatArray]:
     """Return positions (n,) and values (m, n), dense where a row or its slope changes fast."""
-    x = np.linspace(low, high, LOOK)
+    x = np.linspace(low, high, FIRST_LOOK)
     if len(hints):
         x = with_hints(x, np.asarray(hints))
     u = functions(x)
-    most = min(MOST, MOST_VALUES // max(len(u), 1))
+    most = min(MOST_POINTS, MOST_VALUES // max(len(u), 1))
     ranges = _Ranges(u)
     # Cells that are new, with those beside them: of the others nothing has changed.
     cells = np.arange(len(x) - 1)

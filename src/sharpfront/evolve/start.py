@@ -11,10 +11,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.evolve.breaks import Rounded, met, rounded
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.mesh import graded
-from sharpfront.evolve.sampling import LOOK, sampled, stacked
+from sharpfront.evolve.sampling import FIRST_LOOK, sampled, stacked
 
 # Elements of the first mesh where nothing is narrow, and samples for each further one.
-FIRST, SAMPLES = 48, 8
+FIRST_ELEMENTS, SAMPLES = 48, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +71,9 @@ def _start(functions: Sequence[Rounded], system: TimeSystem) -> Start:
     hints = [x for f in functions for x in f.needles]
     x, u = sampled(stacked(functions), system.low, system.high, hints)
     # Even elements, and shorter ones where the look had to be closer.
-    even = (system.high - system.low) / (LOOK - 1)
+    even = (system.high - system.low) / (FIRST_LOOK - 1)
     cells = np.diff(x)
-    longest = (system.high - system.low) / FIRST
+    longest = (system.high - system.low) / FIRST_ELEMENTS
     wanted = np.where(cells > 0.75 * even, longest, SAMPLES * cells)
     for place, width in _corrections(functions, system):
         i = int(np.clip(np.searchsorted(x, place) - 1, 0, len(cells) - 1))

@@ -38,12 +38,12 @@ from sharpfront.evolve.sampling import sampled
 from sharpfront.problem import Problem
 
 # A step sees at most this share of the range of what depends on time.
-MOST = 0.5
+MOST_SEEN = 0.5
 # How many times more may vary in a step for the sake of one less.
 STRETCH = 1.5
 # Places at which what depends on place and time is looked at over time, and those of them at which
 # breaks are looked for in what can only be sampled; places of interest along an axis.
-PLACES, BROKEN, SPECIAL = 64, 10, 10
+LOOKED_AT, BROKEN, SPECIAL = 64, 10, 10
 # Moments closer than this share of the span are one.
 SAME = 1e-9
 # Moments at which equations are looked at ahead, evenly and where much varies.
@@ -85,9 +85,9 @@ class Agenda:
         ahead = np.append(self.stops[self.stops > t], self.moments[-1])
         here = float(np.interp(t, self.moments, self.passed))
         last = float(ahead[0])
-        if float(np.interp(last, self.moments, self.passed)) - here <= STRETCH * MOST:
+        if float(np.interp(last, self.moments, self.passed)) - here <= STRETCH * MOST_SEEN:
             return last - t
-        return float(np.interp(here + MOST, self.passed, self.moments)) - t
+        return float(np.interp(here + MOST_SEEN, self.passed, self.moments)) - t
 
     def ahead(self, t: float, stop: float) -> FloatArray:
         """Return moments from one on to the end, more of them where much varies."""
@@ -158,7 +158,7 @@ def _spread(low: float, high: float) -> FloatArray:
 @cache
 def _shares() -> FloatArray:
     rng = np.random.default_rng(0)
-    counts = (BROKEN, PLACES - BROKEN, SPREAD - PLACES)
+    counts = (BROKEN, LOOKED_AT - BROKEN, SPREAD - LOOKED_AT)
     return np.concatenate([(rng.permutation(n) + rng.random(n)) / n for n in counts])
 
 
@@ -252,7 +252,7 @@ def _watched(formula: Formula, span: Span) -> _Watched:
     found = events(formula, span, special, near)
     brief = [e.place for e in found if e.brief]
     tops = np.array(brief).reshape(-1, len(formula.names))
-    places = np.concatenate([formula.points[:PLACES], special, tops])
+    places = np.concatenate([formula.points[:LOOKED_AT], special, tops])
     stops = _stops(formula, span, places, near)
     moments = [*map(float, near), *(e.t for e in found)]
     return _Watched(formula, places, stops, moments, found, len(tops))

@@ -14,10 +14,10 @@ LOST = 0.1
 # A blow-up is told from the steps in which the solution grew by the last such factor, by the second
 # one in each of so many at least; they lie off a straight line by so much of its range at most, and
 # it is as near as that part of their length.
-LAST_GROWTH, STEP_GROWTH, LEAST_STEPS, OFF, NEAR = 30.0, 1.2, 4, 0.2, 0.5
+LAST_GROWTH, STEP_GROWTH, LEAST_STEPS, OFF, AS_NEAR = 30.0, 1.2, 4, 0.2, 0.5
 # A blow-up like a logarithm: the rate grew by the first factor, while the solution did not by the
 # second.
-HASTE, LITTLE = 1e3, 10.0
+HASTE, LITTLE_GROWN = 1e3, 10.0
 # The last step is the fastest, but for this factor.
 LATEST = 1.5
 
@@ -74,7 +74,7 @@ def _end_of_line(
     if slope >= 0 or off > OFF * np.ptp(slowness):
         return None
     left = -float(offset / slope)
-    return float(times[-1]) + max(left, 0.0) if abs(left) < NEAR * np.ptp(times) else None
+    return float(times[-1]) + max(left, 0.0) if abs(left) < AS_NEAR * np.ptp(times) else None
 
 
 def _last_growth(marks: Sequence[Mark]) -> tuple[FloatArray, FloatArray, int]:
@@ -105,7 +105,7 @@ def _last_haste(marks: Sequence[Mark]) -> tuple[FloatArray, FloatArray, int]:
     for index in range(len(marks) - 1, 0, -1):
         one, two = marks[index - 1], marks[index]
         rises += two.size - one.size
-        if rises <= 0.0 or marks[-1].size > LITTLE * one.size:
+        if rises <= 0.0 or marks[-1].size > LITTLE_GROWN * one.size:
             break
         now = (times[-1] - one.stop) / rises
         if now < STEP_GROWTH * slowness[-1]:

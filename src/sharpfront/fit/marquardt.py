@@ -23,7 +23,7 @@ ROUGH = 0.3
 # Part of a standard error that errors of the solver may cost.
 SHARE = 0.05
 # A radius below which no step is worth a solve.
-SMALLEST = 1e-8
+SMALLEST_RADIUS = 1e-8
 MOST_TURNS = 60
 # Of the interval of mu: the length of a step to a thousandth where mu is as small as s^2.
 BISECTIONS = 60
@@ -84,7 +84,7 @@ def minimised(
         radius = _trusted(now, new, z - now.z, radius)
         if new is not None and new.chi2 < now.chi2:
             now = new
-        elif radius < SMALLEST:
+        elif radius < SMALLEST_RADIUS:
             words = "No step lowers the misfit, though it is not at its least."
             return Found(now, now.z, now.residual, tol, False, words)
     words = f"The misfit still fell after {MOST_TURNS} steps."

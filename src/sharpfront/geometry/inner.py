@@ -15,7 +15,7 @@ from sharpfront.geometry.marching import all_polylines, is_closed
 
 # Steps of Newton's method along a wall, and how close to zero they have to lead, in units of the
 # domain.
-_STEPS, _ARRIVED = 12, 1e-12
+_WALL_STEPS, _ON_WALL = 12, 1e-12
 # Points of a line closer than this to its end, in units of its spacing, are left out.
 _CLOSE = 0.5
 # A curve lies inside if the domain is on both sides of it, this far away as a share of its size.
@@ -69,7 +69,7 @@ def _runs_along(curve: LevelCurve, level: _Level) -> bool:
     along, normals = np.diff(found.points, axis=0), found.normals[:-1] + found.normals[1:]
     across = _cross(normals, along)
     # Points that were found twice are of no side.
-    across = across[np.linalg.norm(along, axis=1) > _ARRIVED * np.ptp(level.frame)]
+    across = across[np.linalg.norm(along, axis=1) > _ON_WALL * np.ptp(level.frame)]
     if np.any(across > 0.0) and np.any(across < 0.0):
         return False
     if not curve.closed:
@@ -143,12 +143,12 @@ def _on_wall(level: _Level, inside: Points, outside: Points, box: Box) -> Points
     share, axis, wall = min(crossed)
     point = inside + share * (outside - inside)
     point[axis] = wall
-    for _ in range(_STEPS):
+    for _ in range(_WALL_STEPS):
         value, slope = level.both(point[None])
         step = float(value[0] / slope[0, 1 - axis]) if slope[0, 1 - axis] else np.inf
         if not abs(step) < 0.1 * size:
             return None
         point[1 - axis] -= step
-        if abs(step) < _ARRIVED * size:
+        if abs(step) < _ON_WALL * size:
             return point if box.contains(point[None])[0] else None
     return None

@@ -27,7 +27,7 @@ _NEWTON = 12
 _ARRIVED = 1e-11
 _STEP = 3e-4
 _KEPT_POINTS = {2: 4000, 3: 4000}
-_NODES = 4000
+_RIM_NODES = 4000
 _SLIDES = 3
 
 
@@ -178,7 +178,7 @@ class LevelSet(Shape):
     def _nodes(self) -> tuple[cKDTree, Points]:
         from scipy.spatial import cKDTree
 
-        found = self.boundary("surface", _NODES) if self.dimension == 2 else self._vertices[0]
+        found = self.boundary("surface", _RIM_NODES) if self.dimension == 2 else self._vertices[0]
         return cKDTree(found.points), found.normals
 
 

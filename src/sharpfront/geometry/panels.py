@@ -35,7 +35,7 @@ MOST = 200
 # has no chord to speak of.
 FIRST = 8
 # Places on a panel, or on part of one, that tell which box holds it, and the room it is given.
-SEEN, ROOM = 9, 0.2
+ALONG_PANEL, ROOM = 9, 0.2
 # Parts of panels are no longer than this share of a box that they are cut at, so that they do not
 # enter and leave it unseen.
 SHORT = 0.25
@@ -177,9 +177,11 @@ class Panels:
 
     def _about(self, panel: Ints, low: Points, high: Points) -> tuple[Points, Points]:
         """Return boxes about parts of panels, with some room."""
-        share = np.linspace(0.0, 1.0, SEEN)
+        share = np.linspace(0.0, 1.0, ALONG_PANEL)
         t = low[:, None] + (high - low)[:, None] * share
-        points = self.at(np.repeat(panel, SEEN), t.ravel()).reshape(len(panel), SEEN, 2)
+        points = self.at(np.repeat(panel, ALONG_PANEL), t.ravel()).reshape(
+            len(panel), ALONG_PANEL, 2
+        )
         least, most = points.min(axis=1), points.max(axis=1)
         room = ROOM * (most - least).max(axis=1, initial=0.0)[:, None]
         return least - room, most + room
@@ -211,10 +213,10 @@ class Panels:
         """Return what of short parts of panels lies in a box, neighbours joined."""
         if not len(panel):
             return []
-        share = np.linspace(0.0, 1.0, SEEN)
+        share = np.linspace(0.0, 1.0, ALONG_PANEL)
         t = start[:, None] + (stop - start)[:, None] * share
         t[:, -1] = stop
-        within = self._within(np.repeat(panel, SEEN), t.ravel(), low, high).reshape(t.shape)
+        within = self._within(np.repeat(panel, ALONG_PANEL), t.ravel(), low, high).reshape(t.shape)
         row, column = np.nonzero(within[:, 1:] != within[:, :-1])
         crossing = self._crossings(
             panel[row], t[row, column], t[row, column + 1], within[row, column], low, high

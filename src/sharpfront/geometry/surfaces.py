@@ -21,13 +21,13 @@ COARSEST = 0.2
 # Triangles are about so many times the square of their longest edge.
 FULL = 0.3
 # Halving along the longest edge so often divides lengths by a million.
-HALVINGS = 60
+EDGE_HALVINGS = 60
 # No more points than this are thinned out.
 MANY = 2000
 # Points are chosen from so many times as many: neighbouring triangles come one after the other.
-CANDIDATES = 8
+CHOSEN_FROM = 8
 # What lies this share of a box beyond it by rounding lies in it.
-ROUNDING = 1e-9
+BEYOND_BOX = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ class Surface:
         size = np.ptp(corners, axis=0)
         axis = int(np.argmin(size))
         low, high = corners.min(axis=0), corners.max(axis=0)
-        at_ends = np.minimum(corners - low, high - corners) <= ROUNDING * size.max()
-        if self.is_curved or len(corners) != 6 or size[axis] > ROUNDING * size.max():
+        at_ends = np.minimum(corners - low, high - corners) <= BEYOND_BOX * size.max()
+        if self.is_curved or len(corners) != 6 or size[axis] > BEYOND_BOX * size.max():
             return None
         rest = [a for a in range(3) if a != axis]
         return (axis, float(low[axis]), low[rest], high[rest]) if at_ends.all() else None
@@ -167,7 +167,7 @@ def spread_over(
         wanted = int(np.ceil(count * own.sum() / side))
         chosen = np.arange(len(own))
         if len(own) > 2 * wanted and wanted < MANY:
-            some = chosen[:: max(1, len(own) // (CANDIDATES * max(wanted, 1)))]
+            some = chosen[:: max(1, len(own) // (CHOSEN_FROM * max(wanted, 1)))]
             chosen = some[thinned(found.points[some], wanted)]
         points.append(found.points[chosen])
         normals.append(found.normals[chosen])
@@ -177,7 +177,7 @@ def spread_over(
 
 def _in_box(points: Points, low: Points, high: Points) -> NDArray[np.bool_]:
     """Tell which points lie in a box, or on it but for rounding."""
-    room = ROUNDING * (high - low)
+    room = BEYOND_BOX * (high - low)
     return np.asarray(np.all((points >= low - room) & (points <= high + room), axis=1))
 
 
@@ -185,7 +185,7 @@ def _behind(
     found: BoundaryPoints, areas: Points, low: Points, high: Points
 ) -> tuple[BoundaryPoints, Points]:
     """Return the points behind which the box lies, where they lie on a side of it."""
-    inner = found.points - 10.0 * ROUNDING * (high - low) * found.normals
+    inner = found.points - 10.0 * BEYOND_BOX * (high - low) * found.normals
     own = _in_box(inner, low, high)
     return BoundaryPoints(found.points[own], found.normals[own]), areas[own]
 
@@ -201,11 +201,11 @@ def _halved(triangles: Triangles, longest: float, box: tuple[Points, Points] | N
     """Return triangles halved until no edge is longer, without those far from a box."""
     corners, normals, onto = triangles.corners, triangles.normals, triangles.onto
     done: list[tuple[Points, Points]] = []
-    for _ in range(HALVINGS):
+    for _ in range(EDGE_HALVINGS):
         edges = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
         length = edges.max(axis=1)
         if box is not None:
-            room = (BULGE * length if onto else 0.0 * length)[:, None] + ROUNDING * (
+            room = (BULGE * length if onto else 0.0 * length)[:, None] + BEYOND_BOX * (
                 box[1] - box[0]
             )
             near = np.all(corners.min(axis=1) <= box[1] + room, axis=1)

@@ -22,7 +22,7 @@ from sharpfront.leastsquares.merges import Node
 
 
 @dataclass(eq=False)
-class _Front:
+class _GramStack:
     """Gram matrices in one array, (b, n, n), and the order of their moments, (b, n).
 
     Without an order they are in order. They are let go once all of them are merged.
@@ -33,7 +33,7 @@ class _Front:
     merged: int = 0
 
 
-class _Part(NamedTuple):
+class _Children(NamedTuple):
     """Children that are in one array."""
 
     front: int  # which array
@@ -41,7 +41,7 @@ class _Part(NamedTuple):
     places: Array  # where they are there; None if these are all, in order
     where: Array  # where they are in the merge; None likewise
 
-    def arrived(self, numbers: Array) -> _Part:
+    def arrived(self, numbers: Array) -> _Children:
         """Return the same with numbers that have travelled instead of their places among these."""
         places, where = (at if at is None else numbers[at] for at in (self.places, self.where))
         return self._replace(places=places, where=where)
@@ -66,10 +66,10 @@ class _Numbers:
 
 
 @dataclass(eq=False)
-class _Step:
+class _EqualMerges:
     """Merges of equal shape, b nodes; vectors have places, moments have numbers."""
 
-    parts: tuple[list[_Part], list[_Part]]  # where the first and the second children are
+    parts: tuple[list[_Children], list[_Children]]  # where the first and the second children are
     sizes: tuple[int, int, int]  # moments shared, and left of the first and of the second
     shared: tuple[Array, Array]  # places of those shared in the first and second, (b, shared) each
     opened: Array  # places of the others in both, (b, open)
@@ -111,7 +111,7 @@ class BatchedMerges:
         self._open = self.device.put(np.zeros(self.slots, dtype=np.int64))
         for numbers, moments in self.leaves:
             self._open[self.places(numbers, moments.shape[1])] = self.device.put(moments)
-        self._fronts: list[_Front] = []
+        self._fronts: list[_GramStack] = []
         self.steps = self._planned(np.array(levels[first:], dtype=np.int64), lengths)
 
     def places(self, numbers: Ints, count: int) -> Array:
@@ -133,7 +133,7 @@ class BatchedMerges:
         each = [xp.stack([xp.min(d), xp.max(d)]) for d in diagonals]
         return [(low, high) for low, high in to_host(xp.stack(each)).tolist()]
 
-    def _planned(self, levels: Ints, lengths: Ints) -> list[_Step]:
+    def _planned(self, levels: Ints, lengths: Ints) -> list[_EqualMerges]:
         """Return merges that do not need each other together, by shapes, children first."""
         every = np.array(self.nodes, dtype=np.int64).reshape(-1, 3)
         left = lengths[every[:, :2]] - every[:, 2:]
@@ -156,25 +156,25 @@ class BatchedMerges:
         there = numbers.put(self.device) if drafts else None
         return [self._step(there, *draft) for draft in drafts]
 
-    def _parts(self, numbers: _Numbers, members: Sequence[Ints], where: Ints) -> list[_Part]:
+    def _parts(self, numbers: _Numbers, members: Sequence[Ints], where: Ints) -> list[_Children]:
         """Return the arrays that children are in, with slices of numbers that are yet to travel."""
-        out: list[_Part] = []
+        out: list[_Children] = []
         for i in np.unique(where[0]).tolist():
             at = np.flatnonzero(where[0] == i)
             places = where[1, at]
             whole = np.array_equal(places, np.arange(len(members[i])))
             alone = len(at) == where.shape[1]
             own = None if whole else numbers.add(places)
-            out.append(_Part(i, len(at), own, None if alone else numbers.add(at)))
+            out.append(_Children(i, len(at), own, None if alone else numbers.add(at)))
         return out
 
     def _step(
         self,
         there: Array,
-        parts: Sequence[list[_Part]],
+        parts: Sequence[list[_Children]],
         places: Sequence[slice],
         sizes: tuple[int, int, int],
-    ) -> _Step:
+    ) -> _EqualMerges:
         ns, na, nb = sizes
         xp = namespace(there)
         firsts, seconds, own = (
@@ -189,16 +189,16 @@ class BatchedMerges:
         shared = firsts[:, :ns], seconds[:, :ns]
         one, other = ([part.arrived(there) for part in own_parts] for own_parts in parts)
         gone = self._open[shared[0]]
-        return _Step((one, other), sizes, shared, opened, out, gone, coupled, order)
+        return _EqualMerges((one, other), sizes, shared, opened, out, gone, coupled, order)
 
     def factor(self, grams: Sequence[Array]) -> bool:
         """Merge the leaves' Gram matrices; tell whether all were positive definite."""
-        self._fronts = [_Front(own) for own in grams]
+        self._fronts = [_GramStack(own) for own in grams]
         good = [self._merged(step) for step in self.steps]
         found = [each for each in good if each is not None]
         return not found or bool(namespace(*found).all(namespace(*found).stack(found)))
 
-    def _taken(self, parts: Sequence[_Part]) -> Array:
+    def _taken(self, parts: Sequence[_Children]) -> Array:
         """Return Gram matrices in order as one array, (b, n, n)."""
         found = [self._ordered(part) for part in parts]
         if len(found) == 1:
@@ -209,7 +209,7 @@ class BatchedMerges:
             out[part.where] = own
         return out
 
-    def _ordered(self, part: _Part) -> Array:
+    def _ordered(self, part: _Children) -> Array:
         """Return matrices of one array, rows and columns in the order of their moments."""
         front = self._fronts[part.front]
         grams, order, at = front.grams, front.order, part.places
@@ -224,7 +224,7 @@ class BatchedMerges:
         rows = xp.reshape(grams, (every * n, n))[at[:, None] * n + order]
         return xp.take_along_axis(rows, order[:, None, :], axis=2)
 
-    def _merged(self, step: _Step) -> Array | None:
+    def _merged(self, step: _EqualMerges) -> Array | None:
         """Merge; return whether all have factors, as an array, nothing where nothing is shared."""
         a, b = (self._taken(parts) for parts in step.parts)
         xp, (ns, na, nb) = namespace(a), step.sizes
@@ -240,7 +240,7 @@ class BatchedMerges:
             left = self.device.zeros((len(a), na + nb, na + nb))
         left[:, :na, :na] += a[:, ns:, ns:]
         left[:, na:, na:] += b[:, ns:, ns:]
-        self._fronts.append(_Front(left, step.order))
+        self._fronts.append(_GramStack(left, step.order))
         return None if good is None else xp.all(good)
 
     def solved(self, work: Array) -> Array:

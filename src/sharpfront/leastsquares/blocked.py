@@ -23,7 +23,7 @@ from sharpfront.leastsquares.reflectors import Reflection
 
 
 @dataclass(frozen=True, eq=False)
-class _Stage:
+class _GroupElimination:
     """The elimination of one group: own rows and carry, then ties to the next group."""
 
     own: Places
@@ -37,13 +37,13 @@ class _Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class _BlockedState:
     """The stages; `sizes` are columns of each group, `sums` unknowns more in each for long rows."""
 
     system: LinearSystem
     sizes: tuple[int, ...]
     sums: int
-    stages: tuple[_Stage, ...]
+    stages: tuple[_GroupElimination, ...]
     scale: FloatArray | None
 
 
@@ -57,29 +57,29 @@ class Blocked:
 
     equilibrate: bool = True  # scale columns first; of no use where they are orthonormal already
 
-    def factor(self, system: LinearSystem) -> _State:
+    def factor(self, system: LinearSystem) -> _BlockedState:
         """Return the reductions of all groups."""
         edges = system.partition or (0, system.columns)
         scale = column_scale(system) if self.equilibrate else None
         sizes = tuple(b - a for a, b in itertools.pairwise(edges))
         rows = SortedRows(system, edges, scale)
         sums = len(rows.long)
-        stages: list[_Stage] = []
+        stages: list[_GroupElimination] = []
         carry = np.zeros((0, sizes[0] + sums))
         for i, size in enumerate(sizes):
             matrix, own = rows.own(i)[:, :-1], rows.own_places(i)
             full = np.concatenate([matrix, carry]) if len(carry) else matrix
             first = Reflection(full, overwrite=True)
             if i == len(sizes) - 1:
-                stages.append(_Stage(own, first, None, None))
+                stages.append(_GroupElimination(own, first, None, None))
                 break
             matrix, ties = rows.ties(i)[:, :-1], rows.ties_places(i)
             second = Reflection(_tied(matrix, first.upper))
-            stages.append(_Stage(own, first, ties, second))
+            stages.append(_GroupElimination(own, first, ties, second))
             carry = second.upper[size + sums :, size + sums :]
-        return _State(system, sizes, sums, tuple(stages), scale)
+        return _BlockedState(system, sizes, sums, tuple(stages), scale)
 
-    def solve(self, state: _State, rhs: Array) -> tuple[Array, Outcome, Facts]:
+    def solve(self, state: _BlockedState, rhs: Array) -> tuple[Array, Outcome, Facts]:
         """Return weights, outcome and facts."""
         right = to_host(rhs)
         weights = self.columns(state, right.reshape((*right.shape, 1)))[:, 0]
@@ -93,7 +93,7 @@ class Blocked:
         weights, facts = solved_once(system, edges, scale)
         return weights, _outcome(facts.rank, system.columns), facts
 
-    def columns(self, state: _State, rhs: FloatArray) -> FloatArray:
+    def columns(self, state: _BlockedState, rhs: FloatArray) -> FloatArray:
         """Return weights (columns, k) for right-hand sides (rows, k)."""
         _check_rhs(state.system, rhs)
         rotated, carry = [], np.zeros((0, rhs.shape[1]))
@@ -109,7 +109,7 @@ class Blocked:
         found = _substituted(state, rotated)
         return found if state.scale is None else state.scale[:, None] * found
 
-    def transposed(self, state: _State, values: FloatArray) -> FloatArray:
+    def transposed(self, state: _BlockedState, values: FloatArray) -> FloatArray:
         """Return l (rows,) with l . rhs = values . weights for every right-hand side.
 
         The steps of `columns` backwards, each transposed.
@@ -133,7 +133,7 @@ def _outcome(rank: int, columns: int) -> Outcome:
     return Outcome(kind, f"Rank {rank} of {columns} columns.")
 
 
-def _pulled(state: _State, values: FloatArray) -> list[FloatArray]:
+def _pulled(state: _BlockedState, values: FloatArray) -> list[FloatArray]:
     """Return what each rotated right-hand side counts in a sum of weights, (n_i, 1) each."""
     found: list[FloatArray] = []
     start, known = 0, np.zeros((state.sizes[0] + state.sums, 1))
@@ -169,7 +169,7 @@ def _check_rhs(system: LinearSystem, rhs: FloatArray) -> None:
         raise LinearSystemError("The right-hand side holds NaN or infinity. Check the sources.")
 
 
-def _substituted(state: _State, rotated: list[FloatArray]) -> FloatArray:
+def _substituted(state: _BlockedState, rotated: list[FloatArray]) -> FloatArray:
     """Return the weights of all groups without their running sums, found from the last one on."""
     tail, found = np.zeros((0, rotated[0].shape[1])), []
     for stage, size, right in list(zip(state.stages, state.sizes, rotated, strict=True))[::-1]:
@@ -203,7 +203,7 @@ def _back(
     return np.asarray(solved)
 
 
-def _facts(state: _State, weights: FloatArray, rhs: FloatArray) -> Facts:
+def _facts(state: _BlockedState, weights: FloatArray, rhs: FloatArray) -> Facts:
     diagonals = []
     for stage, size in zip(state.stages, state.sizes, strict=True):
         last = stage.first if stage.second is None else stage.second

@@ -16,7 +16,7 @@ _NOTHING = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class _DenseState:
     """The weighted rows, and the singular values that count with their vectors."""
 
     system: LinearSystem
@@ -35,7 +35,7 @@ class SVD:
     # Relative to the largest singular value; None for max(m, n) times rounding, as `lstsq` has.
     cutoff: float | None = None
 
-    def factor(self, system: LinearSystem) -> _State:
+    def factor(self, system: LinearSystem) -> _DenseState:
         """Return the factorisation of the system's rows."""
         none = zeros((0, system.columns), system.blocks[0].matrix)
         parts = [none, *(b.weight * b.padded(system.columns) for b in system.blocks)]
@@ -50,9 +50,9 @@ class SVD:
         rank = int(xp.sum(xp.astype(values > cutoff * largest, xp.int64)))
         smallest = float(values[-1]) if values.shape[0] == system.columns else 0.0
         condition = largest / smallest if smallest > 0 else math.inf
-        return _State(system, rows, u[:, :rank], values[:rank], vt[:rank, :], condition, dead)
+        return _DenseState(system, rows, u[:, :rank], values[:rank], vt[:rank, :], condition, dead)
 
-    def solve(self, state: _State, rhs: Array) -> tuple[Array, Outcome, Facts]:
+    def solve(self, state: _DenseState, rhs: Array) -> tuple[Array, Outcome, Facts]:
         """Return weights, outcome and facts."""
         _check(rhs)
         xp, weighted = namespace(rhs), _weighted(state.system, rhs)

@@ -47,7 +47,7 @@ class _Known:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _Subtree:
     """A part of the tree after elimination, as its worker keeps it."""
 
     front: Front
@@ -141,7 +141,7 @@ def _same(packed: bytes) -> bytes:
     return packed
 
 
-def _eliminated(shared: bytes, leaves: list[int], inner: list[int]) -> _Part:
+def _eliminated(shared: bytes, leaves: list[int], inner: list[int]) -> _Subtree:
     """Return a part with all its leaves and merges eliminated."""
     # Each task has rows of its own: they remember tables, and tasks may run at the same time.
     rows, elimination = pickle.loads(shared)
@@ -161,26 +161,26 @@ def _eliminated(shared: bytes, leaves: list[int], inner: list[int]) -> _Part:
             if step is not None:
                 steps.append(step)
     (front,) = fronts.values()
-    return _Part(front, steps, factors, index, joined(left))
+    return _Subtree(front, steps, factors, index, joined(left))
 
 
-def _front_of(part: _Part) -> Front:
+def _front_of(part: _Subtree) -> Front:
     return part.front
 
 
-_Step = tuple[Front, Elimination | None, FloatArray]
+_Merged = tuple[Front, Elimination | None, FloatArray]
 
 
-def _merged_above(a: Front, b: Front, node: Node) -> _Step:
+def _merged_above(a: Front, b: Front, node: Node) -> _Merged:
     with blas_threads(1):
         return merged(a, b, node)
 
 
-def _front_above(step: _Step) -> Front:
+def _front_above(step: _Merged) -> Front:
     return step[0]
 
 
-def _descended(step: _Step, known: _Known | None) -> _Known:
+def _descended(step: _Merged, known: _Known | None) -> _Known:
     """Return the moments around a merge and those it eliminates, from those around it."""
     around = step[0].index
     values = np.zeros((0, step[0].rhs.shape[1])) if known is None else known.at(around)
@@ -198,7 +198,7 @@ def _substituted(steps: Sequence[Elimination], known: _Known) -> _Known:
     return _Known(every, values)
 
 
-def _answered(part: _Part, known: _Known | None) -> _Answer:
+def _answered(part: _Subtree, known: _Known | None) -> _Answer:
     """Return the columns of a part's leaves from the moments at its rim."""
     around = part.front.index
     k = part.front.rhs.shape[1]
@@ -211,7 +211,7 @@ def _answered(part: _Part, known: _Known | None) -> _Answer:
     return _Answer(columns, part.left, extremes, max((s.width for s in part.steps), default=0))
 
 
-def _answered_above(step: _Step, shared: int) -> _Answer:
+def _answered_above(step: _Merged, shared: int) -> _Answer:
     _, made, lost = step
     extremes = [made.extremes] if made else []
     return _Answer([], remainder(lost, shared), extremes, made.width if made else 0)

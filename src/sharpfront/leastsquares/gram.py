@@ -29,7 +29,7 @@ from sharpfront.leastsquares.unlocked import factor_cholesky, solve_triangle
 
 
 @dataclass(eq=False)
-class _Front:
+class _GramFront:
     """A Gram matrix over open moments, of a leaf once it is wanted, and how many merges want it."""
 
     gram: FloatArray | None = None
@@ -38,7 +38,7 @@ class _Front:
 
 
 @dataclass(frozen=True, eq=False)
-class _Step:
+class _Eliminated:
     """L L^T of what is shared, and L^-1 times what couples it to the open moments."""
 
     lower: FloatArray
@@ -46,13 +46,13 @@ class _Step:
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class _MergePlace:
     """A merge at its place: the moments it eliminates and those it couples them to."""
 
     start: int
     stop: int
     open: Ints
-    step: _Step
+    step: _Eliminated
 
 
 def gram_traces(
@@ -122,13 +122,13 @@ class _Rows:
 
 def _factored(
     leaves: Sequence[LeafFactor], index: Sequence[Ints], nodes: Sequence[Node]
-) -> list[_Place] | None:
+) -> list[_MergePlace] | None:
     """Return all merges; None where a Gram matrix is not positive definite to rounding."""
     kinds = Kinds.among([id(leaf.triangle) for leaf in leaves], index, nodes)
-    fronts = {number: _Front(users=users) for number, users in kinds.users.items()}
+    fronts = {number: _GramFront(users=users) for number, users in kinds.users.items()}
     for leaf, number in zip(leaves, kinds.of, strict=False):
         fronts[number].triangle = leaf.triangle
-    steps: dict[int, _Step] = {}
+    steps: dict[int, _Eliminated] = {}
     # One by one kinds come children first, so that few fronts are held at a time.
     levels = kinds.levels if cores() > 1 else [[number] for number in kinds.merges]
     for numbers in levels:
@@ -146,7 +146,7 @@ def _factored(
         if node.shared:
             start = int(kinds.opens[node.first][0])
             stop = start + node.shared
-            places.append(_Place(start, stop, kinds.open_of(node), steps[number]))
+            places.append(_MergePlace(start, stop, kinds.open_of(node), steps[number]))
     return places
 
 
@@ -156,7 +156,7 @@ def _operations(merge: Merge) -> float:
     return ns * (ns * ns / 3.0 + float(no) * (ns + no))
 
 
-def _taken(front: _Front) -> FloatArray:
+def _taken(front: _GramFront) -> FloatArray:
     """Return a Gram matrix for one of its users; the last one takes it away."""
     gram = front.gram
     if gram is None:
@@ -168,7 +168,9 @@ def _taken(front: _Front) -> FloatArray:
     return gram
 
 
-def _merged(merge: Merge, grams: tuple[FloatArray, FloatArray]) -> tuple[_Step, FloatArray] | None:
+def _merged(
+    merge: Merge, grams: tuple[FloatArray, FloatArray]
+) -> tuple[_Eliminated, FloatArray] | None:
     """Return what eliminates the moments that two Gram matrices share, and what is left."""
     _, _, ns, at_a, at_b = merge
     a, b = grams
@@ -176,7 +178,7 @@ def _merged(merge: Merge, grams: tuple[FloatArray, FloatArray]) -> tuple[_Step, 
     if not ns:
         _put(out, at_a, at_a, a)
         _put(out, at_b, at_b, b)
-        return _Step(np.zeros((0, 0)), np.zeros((0, len(out)))), out
+        return _Eliminated(np.zeros((0, 0)), np.zeros((0, len(out)))), out
     lower = np.asfortranarray(a[:ns, :ns] + b[:ns, :ns])
     if not factor_cholesky(lower):
         return None
@@ -190,7 +192,7 @@ def _merged(merge: Merge, grams: tuple[FloatArray, FloatArray]) -> tuple[_Step, 
     np.negative(across, out=across)
     _put(out, at_a, at_b, across)
     _put(out, at_b, at_a, across.T)
-    return _Step(lower, coupling), out
+    return _Eliminated(lower, coupling), out
 
 
 def _put(out: FloatArray, rows: Ints, columns: Ints, values: FloatArray) -> None:
@@ -212,7 +214,7 @@ def _runs(places: Ints) -> list[tuple[slice, slice]]:
     ]
 
 
-def _substituted(places: Sequence[_Place], rhs: FloatArray) -> FloatArray:
+def _substituted(places: Sequence[_MergePlace], rhs: FloatArray) -> FloatArray:
     """Return the solution of the factored system for right-hand sides, which are overwritten."""
     for p in places:
         rhs[p.start : p.stop], _ = dtrtrs(p.step.lower, rhs[p.start : p.stop], lower=1)

@@ -23,7 +23,7 @@ _INDEPENDENT = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class _HouseholderState:
     """The rows, the factors of them, and of their triangle above the damping rows if need be."""
 
     rows: FloatArray
@@ -42,7 +42,7 @@ class Householder:
     # Relative size of the damping rows, which are used where columns are nearly dependent.
     damping: float = 1e-15
 
-    def factor(self, system: LinearSystem) -> _State:
+    def factor(self, system: LinearSystem) -> _HouseholderState:
         """Return the factors of the system's rows."""
         rows = np.vstack([b.weight * b.padded(system.columns) for b in system.blocks])
         weights = np.concatenate([np.full(b.rows, b.weight) for b in system.blocks])
@@ -62,9 +62,9 @@ class Householder:
         diagonal = _diagonal(factors[0][0])
         if diagonal.min() < _INDEPENDENT * diagonal.max():
             factors.append(reflected(_damped(factors[0][0], self.damping), overwrite=True))
-        return _State(rows, weights, factors, scale, diagonal, int(dead.sum()), largest)
+        return _HouseholderState(rows, weights, factors, scale, diagonal, int(dead.sum()), largest)
 
-    def solve(self, state: _State, rhs: FloatArray) -> tuple[FloatArray, Outcome, Facts]:
+    def solve(self, state: _HouseholderState, rhs: FloatArray) -> tuple[FloatArray, Outcome, Facts]:
         """Return weights, outcome and facts."""
         found = self.columns(state, rhs.reshape((*rhs.shape, 1)))[:, 0]
         largest, least = float(state.diagonal.max()), float(state.diagonal.min())
@@ -74,7 +74,7 @@ class Householder:
         facts = Facts(rank, condition, state.dead, state.unit * float(np.linalg.norm(miss)))
         return found, Outcome(OutcomeKind.CONVERGED, "Damped QR."), facts
 
-    def columns(self, state: _State, rhs: FloatArray) -> FloatArray:
+    def columns(self, state: _HouseholderState, rhs: FloatArray) -> FloatArray:
         """Return weights (columns, k) for right-hand sides (rows, k)."""
         n = state.rows.shape[1]
         if rhs.shape[:-1] != state.weights.shape or not np.all(np.isfinite(rhs)):
@@ -90,7 +90,7 @@ class Householder:
         found = solve_triangular(state.factors[-1][0][:n], rotated, check_finite=False)
         return np.asarray(state.scale[:, None] * found)
 
-    def transposed(self, state: _State, values: FloatArray) -> FloatArray:
+    def transposed(self, state: _HouseholderState, values: FloatArray) -> FloatArray:
         """Return l (rows,) with l . rhs = values . weights for every right-hand side."""
         n = state.rows.shape[1]
         triangle = state.factors[-1][0][:n]

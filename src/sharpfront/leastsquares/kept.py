@@ -27,7 +27,7 @@ Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class _KeptMerge:
     """A merge: the moments it eliminates, those it leaves open, L L* of the first, L^-1 times both.
 
     Parameters
@@ -216,7 +216,7 @@ class FactoredTree:
         self._moments = elimination.moments
         self._places = self._eliminated(elimination.nodes) if self._moments else []
 
-    def _eliminated(self, nodes: Sequence[Node]) -> list[_Place]:
+    def _eliminated(self, nodes: Sequence[Node]) -> list[_KeptMerge]:
         """Return the merges: by Gram matrices where there are many moments, else by QR."""
         if self._moments > MANY:
             try:
@@ -227,7 +227,7 @@ class FactoredTree:
 
     def _merges(
         self, nodes: Sequence[Node], matrices: Sequence[Numbers], merged: _Merge
-    ) -> list[_Place]:
+    ) -> list[_KeptMerge]:
         fronts = dict(enumerate(zip(self._index, matrices, strict=True)))
         places = []
         for i, node in enumerate(nodes, len(self._leaves)):
@@ -242,7 +242,7 @@ class FactoredTree:
             fronts[i] = index, rest
             if node.shared:
                 start = int(a[0][0])
-                places.append(_Place(start, start + node.shared, index, lower, coupling))
+                places.append(_KeptMerge(start, start + node.shared, index, lower, coupling))
         return places
 
     def _fronts(self) -> list[tuple[_Factor, Ints]]:
@@ -298,7 +298,7 @@ def _gram(triangle: Numbers) -> Numbers:
     return np.asarray(triangle.conj().T @ triangle)
 
 
-def _substituted(places: Sequence[_Place], rhs: Numbers) -> Numbers:
+def _substituted(places: Sequence[_KeptMerge], rhs: Numbers) -> Numbers:
     """Return the solution of the factored system for right-hand sides, which are overwritten."""
     for p in places:
         solve = lapack("trtrs", p.lower)

@@ -25,7 +25,7 @@ _SINGULAR = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class _Stage:
+class _Substitution:
     """R w = right - link (following w'), with the weights w' of the next group."""
 
     triangle: FloatArray  # R, its columns one after the other
@@ -49,7 +49,7 @@ def solved_once(
     """Return the weights, (columns,), and what the elimination knows of the matrix."""
     rows = SortedRows(system, edges, scale)
     sizes, sums = [b - a for a, b in itertools.pairwise(edges)], len(rows.long)
-    stages: list[_Stage] = []
+    stages: list[_Substitution] = []
     carry: FloatArray | None = None
     left = 0.0
     for group, size in enumerate(sizes):
@@ -78,7 +78,7 @@ def _reduced(full: FloatArray, count: int) -> tuple[FloatArray, float]:
     return raw[:count], float(raw[count, count]) ** 2 if len(raw) > count else 0.0
 
 
-def _passed_on(top: FloatArray, ties: FloatArray, count: int) -> tuple[_Stage, FloatArray]:
+def _passed_on(top: FloatArray, ties: FloatArray, count: int) -> tuple[_Substitution, FloatArray]:
     """Return a group's stage with its ties, and the rows that are left for the next group."""
     tied = len(ties)
     both = np.zeros((tied + len(top), count + tied + 1), order="F")
@@ -92,7 +92,7 @@ def _passed_on(top: FloatArray, ties: FloatArray, count: int) -> tuple[_Stage, F
     return _stage(raw[:count], count, following), carry
 
 
-def _stage(upper: FloatArray, count: int, following: FloatArray | None = None) -> _Stage:
+def _stage(upper: FloatArray, count: int, following: FloatArray | None = None) -> _Substitution:
     """Return the stage of a triangle; a diagonal of zero, which no row speaks of, gives zero."""
     if len(upper) < count:
         upper = np.concatenate([upper, np.zeros((count - len(upper), upper.shape[1]))])
@@ -105,10 +105,10 @@ def _stage(upper: FloatArray, count: int, following: FloatArray | None = None) -
         upper[nothing] = np.eye(*upper.shape)[nothing]
     triangle, _ = dtrttp(upper[:, :count])
     link = None if following is None else upper[:, count:-1].copy()
-    return _Stage(triangle, upper[:, -1].copy(), diagonal, missed, link, following)
+    return _Substitution(triangle, upper[:, -1].copy(), diagonal, missed, link, following)
 
 
-def _substituted(stages: list[_Stage], sizes: list[int]) -> FloatArray:
+def _substituted(stages: list[_Substitution], sizes: list[int]) -> FloatArray:
     """Return the weights of all groups without their running sums, found from the last one on."""
     later: FloatArray | None = None
     found = []
@@ -118,7 +118,7 @@ def _substituted(stages: list[_Stage], sizes: list[int]) -> FloatArray:
     return np.concatenate(found[::-1]) if len(found) > 1 else found[0]
 
 
-def _facts(stages: list[_Stage], sums: int, left: float) -> Facts:
+def _facts(stages: list[_Substitution], sums: int, left: float) -> Facts:
     # Running sums are pivots too: a zero among them is a direction that no row determines.
     every = np.concatenate([stage.diagonal for stage in stages])
     return facts_of(every, sums * len(stages), math.sqrt(left))

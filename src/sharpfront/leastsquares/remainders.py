@@ -17,7 +17,7 @@ from sharpfront.arrays import FloatArray
 
 # Functions of which leaves' own columns leave less than this share of the largest are resolved by
 # these: what is left is rounding.
-RANK = 1e-12
+RESOLVED = 1e-12
 
 
 # For each side that is solved for, what is left of it and of the shared functions as rows over
@@ -57,5 +57,5 @@ def least(left: FloatArray) -> tuple[FloatArray, float]:
     """Return how much of each shared function leaves least, and what is left then."""
     if left.shape[1] == 1:
         return np.zeros(0), float(np.linalg.norm(left[:, 0]))
-    strengths = np.asarray(lstsq(left[:, 1:], -left[:, 0], cond=RANK)[0])
+    strengths = np.asarray(lstsq(left[:, 1:], -left[:, 0], cond=RESOLVED)[0])
     return strengths, float(np.linalg.norm(left[:, 0] + left[:, 1:] @ strengths))

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.adapt.breakpoints import Survey
-from sharpfront.adapt.discover import Discovery, concentrated, smeared
 from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
 from sharpfront.newton.damped import Newton, Rules, continued, newton
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
+from sharpfront.place.line.breakpoints import Survey
+from sharpfront.place.line.discover import Discovery, concentrated, smeared
 from sharpfront.problem.line_problem import LineProblem
 
 # Cells of the first grid, and the fewest of later ones.
@@ -33,7 +33,7 @@ ENOUGH = 3.0
 # After a correction below this share of the solution the next is no larger than the cells' error.
 ON_CELLS = 1e-2
 # Linear solves of one attempt, and of all of them together.
-ATTEMPT, MOST = 15, 300
+ATTEMPT, MOST_SOLVES = 15, 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class _CellSearch:
 
     @property
     def exhausted(self) -> bool:
-        return sum(attempt.solves for _, attempt in self.history) > MOST
+        return sum(attempt.solves for _, attempt in self.history) > MOST_SOLVES
 
     def settled(self, start: LineTable, stiffness: float) -> LineTable | None:
         """Return the solution on a grid that resolves it, or None if Newton fails."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.adapt import Resolve
-from sharpfront.adapt.doubt import near_singular
 from sharpfront.adapt.resolve import Checked, ResolveState
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome
 from sharpfront.problem.line_problem import LineProblem
+from sharpfront.trust.conditioning import near_singular
 
 # A vanishing eigenvalue comes out of cells as their error, a hundredth or less: amplification above
 # this is looked at again.

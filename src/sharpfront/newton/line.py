@@ -16,13 +16,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.adapt import Resolve
-from sharpfront.adapt.breakpoints import Survey, survey
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.discover import special_points
-from sharpfront.adapt.doubt import GROWN, amplification, growth, miscounted, near_singular
-from sharpfront.adapt.plan import even_plan, first_plan, within
 from sharpfront.adapt.resolve import Checked, ResolveState, crowded
-from sharpfront.adapt.subintervals import between_cuts
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
@@ -33,10 +28,16 @@ from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Interpolated, Iterate, Remembered
 from sharpfront.newton.line_tangent import LineTangent, single_unknown
 from sharpfront.newton.progress import Move, Progress, next_move, not_converged
+from sharpfront.place.line.breakpoints import Survey, survey
+from sharpfront.place.line.discover import special_points
+from sharpfront.place.line.plan import even_plan, first_plan, within
+from sharpfront.place.line.subintervals import between_cuts
 from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
+from sharpfront.trust.conditioning import GROWN, amplification, growth, near_singular
+from sharpfront.trust.line_statement import miscounted
 
 _CORRECTION = "the last correction of Newton's method, relative to max(1, max|u|)"
 _UNDETERMINED = "no error can be estimated, because the data do not determine the solution"

@@ -15,7 +15,7 @@ COARSE = 0.03
 # Kernels whose share of the error is below this wait for Newton's method.
 KERNELS_SHARE = 0.3
 # Newton steps on one set of kernels.
-MOST = 12
+MOST_STEPS = 12
 # A correction that shrinks by less than this no longer converges as Newton's method does.
 SLOW = 0.5
 
@@ -39,7 +39,7 @@ class Progress:
     def stuck(self) -> Outcome | None:
         """Return why another step on the same kernels is of no use; None if it is."""
         slow = [b > SLOW * a for a, b in zip(self.changes, self.changes[1:], strict=False)]
-        if len(self.changes) < MOST and not all(slow[-2:] or [False]):
+        if len(self.changes) < MOST_STEPS and not all(slow[-2:] or [False]):
             return None
         shown = ", ".join(f"{c:.1e}" for c in self.changes[-6:])
         if self.last < ROUNDING:
@@ -48,7 +48,7 @@ class Progress:
                 f"Newton's last corrections were {shown}.",
                 not_smaller(self.last),
             )
-        if len(self.changes) < MOST:
+        if len(self.changes) < MOST_STEPS:
             return None
         return Outcome(OutcomeKind.NEWTON, f"The last corrections were {shown}.")
 

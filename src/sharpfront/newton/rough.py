@@ -17,7 +17,7 @@ from sharpfront.problem import Problem
 # After a correction below this share of the solution a rough one is no better.
 SMALL = 3e-2
 # Linear solves of one attempt, and of all of them together.
-ATTEMPT, MOST = 15, 60
+ATTEMPT, MOST_ROUGH_SOLVES = 15, 60
 # Rounds of finer functions within one attempt.
 REFINEMENTS = 3
 # Points at which iterates are compared.
@@ -51,7 +51,7 @@ class _Search:
 
     @property
     def exhausted(self) -> bool:
-        return sum(attempt.solves for _, attempt in self.history) > MOST
+        return sum(attempt.solves for _, attempt in self.history) > MOST_ROUGH_SOLVES
 
     def settled(self, start: Iterate, stiffness: float) -> Iterate | None:
         """Return the solution of the problem with a factor on its highest derivatives."""

@@ -18,7 +18,7 @@ from sharpfront.pieces.radau import STAGES, differentiation, interpolation, inte
 # Highest derivative.
 MOST_ORDERS = 4
 # Points that are evaluated together.
-_CHUNK = 20_000
+_POINTS_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class SlabBasis:
                 )
         out = [np.zeros(len(points)) for _ in orders]
         for slab, b, rows in self._parts(weights, points[:, 1]):
-            for index in np.array_split(rows, max(1, -(-len(rows) // _CHUNK))):
+            for index in np.array_split(rows, max(1, -(-len(rows) // _POINTS_AT_ONCE))):
                 places = _located(slab, b, *points[index].T)
                 for values, (space, time) in zip(out, orders, strict=True):
                     values[index] = places.derivative(space, time)

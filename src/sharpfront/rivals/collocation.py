@@ -26,8 +26,8 @@ from sharpfront.rivals.contract import Described, Found, Subject, has_integrals
 from sharpfront.solution.approximation import Approximation, as_points, split_weights
 
 # Newton's steps at most; twice as many changed no race.
-_STEPS = 30
-_SETTLED = 1e-12
+_NEWTON_STEPS = 30
+_CLOSE_ENOUGH = 1e-12
 
 
 def region(problem: Problem) -> Domain:
@@ -189,14 +189,14 @@ def collocated(
     problem = subject.problem
     rows = [_Row.of(r, h, bases) for h in held for r in h.residuals]
     weights = _fitted_guess(subject, bases, held[0].points)
-    for _ in range(1 if problem.is_linear else _STEPS):
+    for _ in range(1 if problem.is_linear else _NEWTON_STEPS):
         blocks = [row.linear(problem.unknowns, problem.coordinates, weights) for row in rows]
         matrix, right = _weighted(rows, blocks, penalty, unit_rows)
         new = split_weights(_least_squares(matrix, right), bases)
         change = max(float(np.max(np.abs(new[n] - weights[n]))) for n in new)
         size = max(float(np.max(np.abs(w))) for w in new.values())
         weights = new
-        if not change > _SETTLED * size:
+        if not change > _CLOSE_ENOUGH * size:
             break
     return Approximation(problem.coordinates, bases, weights)
 

@@ -50,12 +50,12 @@ class MixturePielm(Described):
         return as_found(solve(subject.problem, adaptor=adaptor, seed=seed, tol=1e-14))
 
 
-_PAPER = "Learning Where the Physics Is, arXiv 2603.06287"
+_CITATION = "Learning Where the Physics Is, arXiv 2603.06287"
 # Settings of the paper's Table 2, and wider kernels.
 GMM_PIELM = MixturePielm(
     "gmm-pielm",
     "GMM-PIELM",
-    _PAPER,
+    _CITATION,
     drawn=True,
     words="{kernels} kernels, {components} components, beta {scaling:g}, penalty {penalty:g}",
     grid=(
@@ -67,7 +67,7 @@ GMM_PIELM = MixturePielm(
 RBF_PIELM = MixturePielm(
     "rbf-pielm",
     "RBF-PIELM",
-    f"the baseline of {_PAPER}",
+    f"the baseline of {_CITATION}",
     drawn=True,
     adaptor=Uniform,
     words="{kernels} kernels, overlap {overlap:g}, penalty {penalty:g}",

@@ -22,7 +22,7 @@ from sharpfront.rows.values import form_at
 
 
 @dataclass(frozen=True, eq=False)
-class _Alike:
+class _AlikeSides:
     """Sides of faces whose ties have one shape, T of them."""
 
     patch: Ints  # of each, (T,)
@@ -94,7 +94,7 @@ class TieBatch:
         longest = sides.max(axis=1)[own].min(axis=1)
         return depth, least, np.array([measure.vote(x) for x in longest.tolist()])
 
-    def _alike(self) -> Iterator[_Alike]:
+    def _alike(self) -> Iterator[_AlikeSides]:
         d = self._functions.shape[1]
         rest = np.array([[a for a in range(d) if a != axis] for axis in range(d)], dtype=np.int64)
         along = rest[self._axis]
@@ -123,7 +123,7 @@ class TieBatch:
                 for j, (a, n) in enumerate(zip(rest[key[0]].tolist(), q, strict=True))
             ]
             across = self._ends(own[0], key[0])
-            yield _Alike(*own, key[0], tables, across, moments_of(q, d))
+            yield _AlikeSides(*own, key[0], tables, across, moments_of(q, d))
 
     def _moments(
         self, own: tuple[Ints, Ints, Ints], j: int, axis: int, count: int
@@ -179,7 +179,7 @@ class TieBatch:
             start += starts[self.numbers[alike.face[here]], 1 - alike.end[here]]
             self._write(flat, alike, here, start)
 
-    def _write(self, flat: Array, alike: _Alike, here: Ints, start: Ints) -> None:
+    def _write(self, flat: Array, alike: _AlikeSides, here: Ints, start: Ints) -> None:
         put, face = self.device.put, alike.face[here]
         table, kind = alike.across
         ends = table[put(kind[here]), :, put(alike.end[here])]

@@ -32,11 +32,11 @@ from sharpfront.rows.values import FormValues, constants_of, form_at, taylor_of_
 # another norm, hardly later.
 KEPT = 4
 # No more numbers than this are kept, 240 MB.
-MOST = 30_000_000
+MOST_KEPT = 30_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class _Alike:
+class _AlikePatches:
     """What patches of one shape have in common where coefficients are constant."""
 
     scales: Sequence[FloatArray | float]  # the factor on the rows of each equation
@@ -51,7 +51,7 @@ class EquationRows:
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
-        self._alike: dict[Hashable, _Alike] = {}
+        self._alike: dict[Hashable, _AlikePatches] = {}
         self._kept: dict[Patch, Reduced] = {}
         # Whether others with the same operator want what reduces the rows of each patch.
         self._asked = False
@@ -68,7 +68,7 @@ class EquationRows:
         self._kept = known if len(known) <= KEPT * count else out
         held = {id(rows.triangle): rows.triangle.size for rows in known.values()}
         # Patches come some at a time: all of them take as many times more.
-        if sum(held.values()) * max(1.0, count / max(1, len(known))) > MOST:
+        if sum(held.values()) * max(1.0, count / max(1, len(known))) > MOST_KEPT:
             self._kept, self._alike = {}, {}
         return list(out.values())
 
@@ -147,7 +147,7 @@ class EquationRows:
         matrix = self._matrix(patch, weights, forms, scales)
         if self._asked:
             reflection = Reflection(matrix)
-            self._alike[patch] = _Alike(scales, reflection.upper, reflection)
+            self._alike[patch] = _AlikePatches(scales, reflection.upper, reflection)
             return self._like_others(patch, rule, [f.rhs for f in forms])
         return Reduced.of(
             matrix, self._rhs(patch, [f.rhs for f in forms], scales, rule), self.measure.shared
@@ -171,10 +171,12 @@ class EquationRows:
             ]
             scales = self._scales(patch, forms)
             if as_triangle:
-                known = _Alike([float(scales[0][0])], _triangle(patch, forms[0], scales[0][0]))
+                known = _AlikePatches(
+                    [float(scales[0][0])], _triangle(patch, forms[0], scales[0][0])
+                )
             else:
                 reflection = Reflection(self._matrix(patch, weights, forms, scales))
-                known = _Alike(scales, reflection.upper, reflection)
+                known = _AlikePatches(scales, reflection.upper, reflection)
             self._alike[patch.shape] = known
         known = self._alike[patch if patch in self._alike else patch.shape]
         rhs = self._rhs(patch, sources, known.scales, rule)

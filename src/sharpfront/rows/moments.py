@@ -18,7 +18,7 @@ from sharpfront.rows.sides import form_matrix
 from sharpfront.rows.values import FormValues
 
 # Coefficients that vary by less than this share are constant.
-ROUNDING = 1e-14
+CONSTANT_TO = 1e-14
 
 
 def weighed_rows(
@@ -82,7 +82,7 @@ def _moments(
     wanted, (d, ...) each.
     """
     every = [means(len(t)) for t in tables]
-    if np.ptp(values) <= ROUNDING * np.abs(values).max(initial=0.0):
+    if np.ptp(values) <= CONSTANT_TO * np.abs(values).max(initial=0.0):
         out = np.full((1, 1), values.flat[0])
         for mean, table, r, c in zip(every, tables, rows, columns, strict=True):
             out = out * (mean @ table)[np.ix_(r, c)]

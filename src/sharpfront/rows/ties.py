@@ -31,7 +31,7 @@ from sharpfront.rows.sides import (
 from sharpfront.rows.values import FormValues, InChart, normal_derivative, taylor_of
 
 # No more numbers than this are held of ties that other patches may share, 160 MB.
-MOST = 20_000_000
+MOST_SHARED = 20_000_000
 # Traces have so many moments fewer along an axis than the richer neighbour has functions; with one
 # more the count of rows and unknowns is even, with three fewer rough solutions go unnoticed.
 FEWER_MOMENTS = 2
@@ -168,7 +168,7 @@ class TraceTies:
             self._shared[key] = sizes.vote * across(patch, here, face.normal, sizes)
             self._held += self._shared[key].size
         matrix = self._shared[key]
-        if self._held > MOST:
+        if self._held > MOST_SHARED:
             self._shared, self._held = {}, 0
         return Tie(number, matrix)
 

@@ -17,7 +17,7 @@ from sharpfront.show.data.quantity import unknown_of
 
 # Places along a side, by the number of coordinates of space, and moments.
 _COUNTS = {1: 1001, 2: 120, 3: 48}
-_FEW, _MOMENTS = 16, 101
+_FEW, _FRAMES = 16, 101
 
 
 def to_xarray(solution: Any, **axes: Any) -> Any:
@@ -130,7 +130,7 @@ def _default(solution: Any, axis: int, count: int | None) -> FloatArray:
     bounds, names = solution.domain.bounds, solution.approximation.coordinates
     low, high = (float(end) for end in bounds[:, axis])
     if solution.in_time and axis == len(names) - 1:
-        return np.linspace(low, high, count or _MOMENTS)
+        return np.linspace(low, high, count or _FRAMES)
     dimension = len(names) - solution.in_time
     many = count or _COUNTS.get(dimension, _FEW)
     bases = list(solution.approximation.bases.values())

@@ -33,7 +33,7 @@ from sharpfront.spectrum.statement import (
 )
 
 # Points of a piece that integrals of conditions are taken with, beside those of the equation.
-MORE = 8
+INTEGRAL_POINTS = 8
 
 
 @lru_cache(maxsize=512)
@@ -208,7 +208,7 @@ class LinePencil:
         self, rows: list[tuple[int, int, Complex]], count: int, form: SpectralForm
     ) -> None:
         for i, p in enumerate(self.points):
-            z, w = gauss(p + MORE)
+            z, w = gauss(p + INTEGRAL_POINTS)
             x = self._at(i, z)
             heavy = w * (self.edges[i + 1] - self.edges[i])
             for term, c in zip(form.terms, form.values(x[:, None]), strict=True):

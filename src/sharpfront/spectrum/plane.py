@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, projection
@@ -18,6 +17,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.leaves import LeafRows, Reduced, factor_leaves
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.leastsquares.tree import TreeElimination
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.pencil_rows import PencilRows
 from sharpfront.spectrum.statement import Complex
 

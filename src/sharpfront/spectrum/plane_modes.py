@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.adapt import Patches
-from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
-from sharpfront.adapt.patchwork.refine import functions_of, richer
-from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.state import PatchState, tails_in
-from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import ProblemError
+from sharpfront.place.patches.cuts import Cell, is_shortest
+from sharpfront.place.patches.refine import functions_of, richer
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import Tails
 from sharpfront.rows.pencil_rows import PencilRows
 from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.modes import (
@@ -44,7 +44,7 @@ LOOSE, TIGHT = 1e-5, 1e-2
 ROUNDS, PATIENCE = 40, 3
 # Tails are asked to be smaller by what an error lacks and the first factor, but at once by no less
 # than the second: errors of values fall faster than those of modes.
-LOWERED, LEAST = 0.3, 0.03
+LACKED, LEAST = 0.3, 0.03
 # Allowed errors over differences where modes are singular: what patches at a corner leave changes
 # little with more functions on them. Of 18 values on six drawn L (tol 1e-3, one also 1e-5) and on
 # sectors of 3/2 and 5/4 pi nine were 1.00 to 1.04, the others below 0.6; the largest seen was 1.6,
@@ -52,7 +52,7 @@ LOWERED, LEAST = 0.3, 0.03
 SINGULAR = 3.0
 # A mode in pairs is another one if at least this share of it is new beside those of values that
 # are this close. Modes of close values that are not one differ by much more.
-MIXED, ALIKE = 0.1, 1e-2
+MIXED, CLOSE_VALUES = 0.1, 1e-2
 # Places at which modes are compared.
 MOST_POINTS = 4000
 
@@ -131,7 +131,7 @@ class _Search:
                 return best
             if changed or idle >= PATIENCE:
                 return replace(best, full=changed)
-            aim *= min(LOWERED, max(LEAST, LOWERED * self.tol / max(checked.worst, 1e-300)))
+            aim *= min(LACKED, max(LEAST, LACKED * self.tol / max(checked.worst, 1e-300)))
             cells, changed = self.adaptor.finer(self.state, self._tails(self.level, aim), aim)
             cells = cells if changed else richer(self.state.cells)
             if self._too_many(cells):
@@ -265,7 +265,9 @@ def _own(candidates: Sequence[Candidate]) -> list[Candidate]:
         whole = np.concatenate(list(weights.values()))
         size = np.sqrt(sum(np.linalg.norm(w) ** 2 for w in pairs.values()))
         alike = [
-            w for c, w in kept if abs(c.value - candidate.value) <= ALIKE * abs(candidate.value)
+            w
+            for c, w in kept
+            if abs(c.value - candidate.value) <= CLOSE_VALUES * abs(candidate.value)
         ]
         rest = whole
         if alike:

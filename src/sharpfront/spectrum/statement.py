@@ -37,7 +37,7 @@ Complex = NDArray[np.complex128]
 # The highest power of lam.
 DEGREE = 2
 # Places at which a right-hand side is looked for.
-LOOKED = 257
+SIGHTED = 257
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class SpectralProblem:
         if is_zero(form.source):
             return
         low, high = self.problem.domain.bounds
-        points = low + np.linspace(0.0, 1.0, LOOKED)[:, None] * (high - low)
+        points = low + np.linspace(0.0, 1.0, SIGHTED)[:, None] * (high - low)
         leaves = environment(self.problem.coordinates, points, np.ones_like(points))
         try:
             found = _values(substitute(form.source, _without(SPECTRAL)), leaves, len(points))

@@ -6,15 +6,15 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
 from sharpfront.adapt.patchwork.certify import noise_in
-from sharpfront.adapt.patchwork.cuts import Cell, rings
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import OutcomeKind
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell, rings
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution.approximation import Approximation, split_weights
 

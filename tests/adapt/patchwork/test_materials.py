@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import sharpfront as sf
 from sharpfront.adapt.patchwork.certify import Certificate, compared_points
 from sharpfront.adapt.patchwork.exponents import least_exponent
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.errors import DomainError, EquationError, ProblemError
+from sharpfront.place.tiling.tiling import tiling_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
 

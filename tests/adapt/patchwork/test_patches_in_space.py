@@ -5,14 +5,14 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.certify import compared_points
-from sharpfront.adapt.patchwork.cuts import Cell, at_corners
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.bases.joint import products
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell, at_corners
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.moments import projected, weighed_rows, weighed_source
 from sharpfront.rows.sides import form_matrix
 from sharpfront.rows.values import FormValues, InChart

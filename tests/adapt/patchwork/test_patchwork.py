@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.layers import decay_rates, wave_numbers
-from sharpfront.adapt.patchwork.tiling import tiling_of
+from sharpfront.place.strips.layers import decay_rates, wave_numbers
+from sharpfront.place.tiling.tiling import tiling_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
 

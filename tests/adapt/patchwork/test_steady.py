@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.tails import tails_of_blocks
+from sharpfront.place.patches.tails import tails_of_blocks
 
 SQUARE = sf.Box((0, 1), (0, 1))
 
@@ -153,11 +153,11 @@ def test_where_all_is_resolved_the_estimate_is_near_the_error(k, tol):
 
 def changed_of_row(tail):
     """Return how many patches of a row are changed for tails, (patches, 2)."""
-    from sharpfront.adapt.patchwork.cuts import Cell
-    from sharpfront.adapt.patchwork.refine import Limits, refined
-    from sharpfront.adapt.patchwork.tails import Tails
     from sharpfront.bases.patch import Patch
     from sharpfront.maps import AxisMap
+    from sharpfront.place.patches.cuts import Cell
+    from sharpfront.place.patches.refine import Limits, refined
+    from sharpfront.place.patches.tails import Tails
 
     places = range(len(tail))
     row = [Cell(Patch((AxisMap(i, i + 1.0), AxisMap(0.0, 1.0)), (8, 8))) for i in places]

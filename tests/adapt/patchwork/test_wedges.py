@@ -5,10 +5,10 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.state import PatchState
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.corner_functions import restored, tabulated
 from sharpfront.leastsquares.remainders import joined, least, remainder
+from sharpfront.place.tiling.tiling import tiling_of
 
 
 def sector(omega, turned=0.0):

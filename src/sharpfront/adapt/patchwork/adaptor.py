@@ -15,27 +15,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sharpfront.adapt.advice import Allowance, Solved, floor, short_of_kernels, unlowered
-from sharpfront.adapt.balance import unbalanced
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.excess import crowded, given_at_outflow
-from sharpfront.adapt.patchwork.bands import banded
 from sharpfront.adapt.patchwork.certify import (
     MEANING,
     Certifier,
 )
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
-from sharpfront.adapt.patchwork.collars import collared
-from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
-from sharpfront.adapt.patchwork.data import crossings, unseen_place
-from sharpfront.adapt.patchwork.faces import unseen_on_faces
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.poles import with_poles
-from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined, richer
-from sharpfront.adapt.patchwork.rim import unseen_on_rim
-from sharpfront.adapt.patchwork.settings import SETTINGS, PatchSettings
 from sharpfront.adapt.patchwork.soft import soft_mode
-from sharpfront.adapt.patchwork.start import cut_along_edges, first_cells, layers_along_walls
 from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
     PatchState,
@@ -50,18 +37,30 @@ from sharpfront.adapt.patchwork.state import (
 )
 from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tails import SoftMode, Tails
-from sharpfront.adapt.patchwork.tiling import tiling_of
-from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.leastsquares.traces import Tree
+from sharpfront.place.patches.cuts import Cell, is_shortest
+from sharpfront.place.patches.poles import with_poles
+from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined, richer
+from sharpfront.place.patches.settings import SETTINGS, PatchSettings
+from sharpfront.place.patches.start import cut_along_edges, first_cells, layers_along_walls
+from sharpfront.place.patches.tails import SoftMode, Tails
+from sharpfront.place.patches.waves import Waves
+from sharpfront.place.strips.bands import banded
+from sharpfront.place.strips.collars import collared
+from sharpfront.place.tiling.tiling import tiling_of
+from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
+from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, unlowered
+from sharpfront.trust.balance import unbalanced
+from sharpfront.trust.excess import crowded, given_at_outflow
+from sharpfront.trust.unseen import unseen_data
 
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
 # 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
@@ -90,8 +89,6 @@ _OUTFLOW = (
     "Characteristics leave the domain on {}, where conditions are given too: unless these repeat "
     "what flows in, no function satisfies both. Leave them out."
 )
-_WIDER_INSIDE = "Make it wider, or allow more functions with a larger max_kernels."
-_WIDER = "Make it wider, or solve in a small domain about it."
 _BALANCE = "Where only slopes are given on the boundary, sources and slopes must balance."
 
 
@@ -361,27 +358,22 @@ def _trusted(state: PatchState) -> PatchState:
     """Return the end of a solution whose estimate is small, if its patches see all data."""
     if state.looked:
         return ended(state, OutcomeKind.CONVERGED)
-    basis = next(iter(state.answer.approximation.bases.values()))
+    found = state.answer.approximation
+    basis = next(iter(found.bases.values()))
     assert isinstance(basis, PatchworkBasis)
-    approximation, tiling = state.answer.approximation, state.tiling
-    place, remedy = unseen_place(state.problem, tiling, basis.patches, state.tol), _WIDER_INSIDE
-    if place is None:
-        remedy = _WIDER
-        if state.problem.domain.dimension == 2:
-            place = unseen_on_rim(state.problem, tiling, state.jumps, approximation, state.tol)
-        elif state.problem.domain.dimension == 3:
-            place = unseen_on_faces(state.problem, approximation, state.tol)
-    if place is None:
+    unseen = unseen_data(
+        state.problem, state.tiling, basis.patches, found, state.tol, state.jumps.away
+    )
+    if unseen is None:
         return ended(state, OutcomeKind.CONVERGED)
     # Nobody knows how much is missing.
-    found = state.answer.estimate
-    best = replace(state.answer, estimate=replace(found, value=max(found.value, 1.0)))
+    estimate = state.answer.estimate
+    best = replace(state.answer, estimate=replace(estimate, value=max(estimate.value, 1.0)))
     end = ended(replace(state, best=best), OutcomeKind.UNRESOLVED)
     assert end.finished is not None
-    where = ", ".join(f"{x:.4g}" for x in place)
-    words = f" Near ({where}) formulas have something so narrow that no patch sees it."
+    words = f" Near {unseen.where} formulas have something so narrow that no patch sees it."
     detail = end.finished.detail + words
-    return replace(end, finished=Outcome(OutcomeKind.UNRESOLVED, detail, remedy))
+    return replace(end, finished=Outcome(OutcomeKind.UNRESOLVED, detail, unseen.remedy))
 
 
 def _contradicted(state: PatchState) -> Outcome | None:

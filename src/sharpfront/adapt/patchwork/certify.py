@@ -23,15 +23,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.adapt.excess import crowded
-from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.corners import CornerChanges
-from sharpfront.adapt.patchwork.cuts import Cell, Flags
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.refine import richer
-from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.adapt.patchwork.vertices import (
     SMALLER,
     Point,
@@ -41,14 +35,20 @@ from sharpfront.adapt.patchwork.vertices import (
     share_seen,
     touches,
 )
-from sharpfront.adapt.patchwork.waves import Waves, holding, lost
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
+from sharpfront.place.patches.cuts import Cell, Flags
+from sharpfront.place.patches.refine import richer
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import Tails
+from sharpfront.place.patches.waves import Waves, holding, lost
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.measure import lightest
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution.approximation import Approximation, split_weights
+from sharpfront.trust.excess import crowded
 
 # Positions on each axis of a patch at which solutions are compared: Chebyshev's, ends included.
 COMPARED = tuple((-np.cos(np.pi * np.arange(8) / 7)).tolist())

@@ -16,7 +16,7 @@ from sharpfront.solution.approximation import Approximation
 # Positions on each axis of a patch at which the residual is looked at.
 _CHECKED = np.array([-0.9, -0.4, 0.3, 0.8])
 # Points on each part of the boundary at which conditions are looked at.
-LOOKED = 256
+ON_PART = 256
 POINTS = ("points", "normals")
 
 
@@ -34,7 +34,7 @@ def mismatch_of(problem: Problem, approximation: Approximation) -> float:
     """Return the largest miss of a condition on the boundary."""
     parts: dict[tuple[Expression, ...], list[BoundaryPoints]] = {}
     for c in problem.conditions:
-        parts.setdefault(c.residuals, []).append(problem.domain.boundary(c.part, LOOKED))
+        parts.setdefault(c.residuals, []).append(problem.domain.boundary(c.part, ON_PART))
     misses = []
     for residuals, own in parts.items():
         points, normals = (np.concatenate([getattr(b, k) for b in own]) for k in POINTS)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.cuts import Cell, at_corners, fall_of, functions_of_rings, rings
-from sharpfront.adapt.patchwork.settings import SETTINGS
-from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.arrays import FloatArray
+from sharpfront.place.patches.cuts import Cell, at_corners, fall_of, functions_of_rings, rings
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import Tails
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,17 @@ import math
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import at_points, environment
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
 
 # Exponents are looked for in this range; a larger one is seen by the weights of patches.
 RANGE = (1e-4, 0.6)
 # Places at which they are looked for, evenly in log a.
-LOOKED = 800
+EXPONENTS = 800
 # Quadrants are looked at so far beside the point, in units of the domain.
-BESIDE = 1e-7
+QUADRANT_AT = 1e-7
 # The quadrants in the order of their angle, and the directions of the rays before each.
 _QUADRANTS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float)
 _RAYS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], dtype=float)
@@ -39,12 +39,12 @@ def least_exponent(problem: Problem, tiling: Tiling, vertex: FloatArray) -> floa
     """
     if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
         return math.inf
-    step = BESIDE * np.ptp(problem.domain.bounds, axis=0)
+    step = QUADRANT_AT * np.ptp(problem.domain.bounds, axis=0)
     inside = problem.domain.contains(vertex + step * _QUADRANTS)
     if not inside.any():
         return math.inf
     walls = [_wall(problem, tiling, vertex + step * ray) for ray in _RAYS]
-    a = np.geomspace(*RANGE, LOOKED)
+    a = np.geomspace(*RANGE, EXPONENTS)
     if inside.all() and not any(walls):
         total = _passed(problem, vertex + step * _QUADRANTS, range(4), a)
         return _first(a, 2.0 - total[0, 0] - total[1, 1], touching=True)

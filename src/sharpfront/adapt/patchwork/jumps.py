@@ -15,24 +15,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.patchwork.blocks import ROUNDING, Block, Tiling
 from sharpfront.adapt.patchwork.compatibility import Compatibility, Side
-from sharpfront.adapt.patchwork.cuts import Cell
-from sharpfront.adapt.patchwork.settings import SETTINGS
-from sharpfront.adapt.patchwork.solids import Wall
-from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
 from sharpfront.maps import Strip
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import Tails
+from sharpfront.place.tiling.blocks import ROUNDING, Block, Tiling
+from sharpfront.place.tiling.solids import Wall
 from sharpfront.problem import Problem
 
 Place = tuple[float, ...]
 
 # Within this share of the domain's size of a jump nothing is said of the solution.
-BESIDE = 0.1
+NEAR_JUMP = 0.1
 # A tail that over `ENOUGH` cuts towards one corner does not fall by this factor with each cut
 # belongs to a jump: r^0.1, the strongest singularity of the published sets, falls by 0.93.
 FALLING = 0.97
@@ -58,7 +58,7 @@ class Jumps:
         """Return the corners at which conditions give an unknown two values."""
         extent = float(np.ptp(problem.domain.bounds, axis=0).max())
         if problem.domain.dimension != 2:
-            return cls(BESIDE * extent)
+            return cls(NEAR_JUMP * extent)
         found: dict[Place, str] = {}
         slopes = Compatibility(problem)
         straight_ones = [block for block in tiling.blocks if not isinstance(block.chart, Strip)]
@@ -80,7 +80,7 @@ class Jumps:
         for block, wall in walls:
             found = dict(_within(problem, block, wall, tol, slopes)) | found
         stated = tuple(found[p] for p in sorted(found))
-        return cls(BESIDE * extent, tuple(sorted(found)), stated)
+        return cls(NEAR_JUMP * extent, tuple(sorted(found)), stated)
 
     def away(self, points: FloatArray) -> NDArray[np.bool_]:
         """Tell which points are far enough from all places, (m,)."""

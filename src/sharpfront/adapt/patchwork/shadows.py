@@ -24,13 +24,13 @@ from sharpfront.rows.values import FormValues, form_at
 # On the sector the last terms, n orders smoother than a function's first one, are this small beside
 # it: what is left out is smaller still, and what is rounded is not seen. It reaches over so many
 # orders of magnitude, and is no smaller than that, in units of the domain.
-SMALL, DECADES, SMALLEST = 1e-9, 2.0, 1e-5
+SMALL, DECADES, SMALLEST_SECTOR = 1e-9, 2.0, 1e-5
 # Points along a ray and across.
 ALONG, ACROSS = 12, 25
 # Sums of terms that leave less than this share of the largest are rounding.
 RANK = 1e-13
 # Powers closer than this are the same.
-SAME = 1e-9
+SAME_POWER = 1e-9
 
 
 def completed(
@@ -89,7 +89,7 @@ def _smoother(main: Term, step: int, powers: FloatArray, most: float) -> list[Te
     """
     out: list[Term] = []
     for n in range(step, math.ceil(most - main.power)):
-        again = bool(np.abs(powers - main.power - n).min() < SAME)
+        again = bool(np.abs(powers - main.power - n).min() < SAME_POWER)
         if again and main.logarithmic:
             break
         out += [Term(main.power + n - j, j, main.logarithmic) for j in range(n + 1)]
@@ -112,7 +112,7 @@ class _Sector:
     ) -> None:
         # Distances from the corner, not places, so that they are not rounded.
         self.corner = replace(corner, place=(0.0, 0.0))
-        reach = max(SMALLEST, SMALL ** (1.0 / smoother))
+        reach = max(SMALLEST_SECTOR, SMALL ** (1.0 / smoother))
         radii = reach * np.geomspace(10.0**-DECADES, 1.0, ALONG)
         slopes = np.array([[s.real for s in corner.slopes], [s.imag for s in corner.slopes]])
         self._back = np.linalg.inv(slopes)

@@ -16,15 +16,15 @@ import numpy as np
 from sharpfront.adapt.patchwork.certify import compared_values, noise_in
 from sharpfront.adapt.patchwork.state import MOVING, PatchState, corner_flags, tolerance_of
 from sharpfront.adapt.patchwork.system import patch_system
-from sharpfront.adapt.patchwork.tails import SoftMode, tails_of
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.leastsquares.traces import Tree
+from sharpfront.place.patches.tails import SoftMode, tails_of
 from sharpfront.solution.approximation import Approximation, split_weights
 
 # Weights of a mode are asked to be smaller by this factor at once: they grow as it is set free.
 AT_ONCE = 0.01
 # No weights of a mode smaller than this share of it are asked for: they are rounding.
-SMALLEST = 1e-13
+SMALLEST_OF_MODE = 1e-13
 
 
 def soft_mode(
@@ -60,7 +60,7 @@ def soft_mode(
     scales = np.where(smooth, size, np.inf).tolist()
     every = [np.ones(len(patches))] * len(rows.unknowns)
     tails = tails_of(load, scales, aim, every, corner_flags(state))
-    aim = max(SMALLEST, aim, AT_ONCE * float(tails.tail.max()))
+    aim = max(SMALLEST_OF_MODE, aim, AT_ONCE * float(tails.tail.max()))
     # The last cells are assessed again, and by themselves do not grow.
     grows = moving or abs(size - state.softness) > MOVING * share * size
     grows = grows or (state.final and state.growing)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sharpfront.adapt.advice import Solved
-from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.certify import (
     Certificate,
     compared_away,
@@ -16,20 +14,22 @@ from sharpfront.adapt.patchwork.certify import (
     distance,
     sizes_of,
 )
-from sharpfront.adapt.patchwork.cuts import Cell, Depths, at_corners
 from sharpfront.adapt.patchwork.jumps import Jumps
-from sharpfront.adapt.patchwork.settings import SETTINGS
-from sharpfront.adapt.patchwork.tails import SoftMode, Tails, tails_of
-from sharpfront.adapt.patchwork.waves import Waves
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
+from sharpfront.place.patches.cuts import Cell, Depths, at_corners
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import SoftMode, Tails, tails_of
+from sharpfront.place.patches.waves import Waves
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution.approximation import Approximation
+from sharpfront.trust.advice import Solved
 
 # Where comparisons of solutions are trusted, however loose the tolerance is.
 SURE = 1e-2

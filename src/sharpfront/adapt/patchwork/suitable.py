@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from sharpfront.adapt.corners import contradiction
-from sharpfront.adapt.freedom import left_free, left_open
-from sharpfront.adapt.patchwork.start import has_edges
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.equation.expression import derivatives_in
 from sharpfront.errors import Outcome
 from sharpfront.geometry import Interval
+from sharpfront.place.patches.start import has_edges
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import Problem
 from sharpfront.rows.integrals import Integrals
 from sharpfront.rows.interfaces import interface_lines
+from sharpfront.trust.corners import contradicting_sides
+from sharpfront.trust.freedom import left_free, left_open
 
 
 def suits(problem: Problem) -> bool:
@@ -70,4 +70,6 @@ def lacking(problem: Problem, tol: float) -> Outcome | None:
     Where conditions disagree at corners in the plane, all is well elsewhere (`jumps`).
     """
     missing = left_open(problem) or left_free(problem)
-    return missing if problem.domain.dimension == 2 else missing or contradiction(problem, tol)
+    return (
+        missing if problem.domain.dimension == 2 else missing or contradicting_sides(problem, tol)
+    )

@@ -8,11 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.traces import TraceSystem
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.faces import Contact, Side, faces_of
 from sharpfront.rows.integrals import Link
 from sharpfront.rows.patch_rows import PatchRows

@@ -15,13 +15,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.blocks import Tiling
-from sharpfront.adapt.patchwork.cuts import Cell, is_shortest
 from sharpfront.adapt.patchwork.exponents import least_exponent
-from sharpfront.adapt.patchwork.refine import balanced
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell, is_shortest
+from sharpfront.place.patches.refine import balanced
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
 
 Point = tuple[float, float]

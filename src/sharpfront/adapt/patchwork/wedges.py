@@ -15,25 +15,25 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.blocks import ROUNDING, Tiling
-from sharpfront.adapt.patchwork.cuts import Cell, at_corners
 from sharpfront.adapt.patchwork.exponents import tensors
-from sharpfront.adapt.patchwork.settings import SETTINGS
 from sharpfront.adapt.patchwork.shadows import completed
-from sharpfront.adapt.patchwork.tails import Tails
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, Term
 from sharpfront.equation.expression import Constant, evaluate
 from sharpfront.equation.values import environment, form_values
+from sharpfront.place.patches.cuts import Cell, at_corners
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import Tails
+from sharpfront.place.tiling.blocks import ROUNDING, Tiling
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.values import form_at
 
 # Powers closer to a whole number than this are one.
 WHOLE = 1e-9
 # Ends of sides as close as that to a corner, in units of the domain, are it: a slit is wider.
-SAME = 1e-12
+SAME_CORNER = 1e-12
 # The inside of a corner is looked at so far from it, in units of the domain.
-BESIDE = 1e-6
+INSIDE_AT = 1e-6
 # Directions in which a function may jump, as shares of the angle outside; places on a ray and in
 # the domain that are looked at.
 RAYS = (0.5, 0.25, 0.75, 0.1, 0.9)
@@ -139,7 +139,7 @@ class Wedges:
         return bool(np.any(slow[at]))
 
     def _sides(self, corner: FloatArray) -> list[_Side]:
-        near = SAME * self._extent
+        near = SAME_CORNER * self._extent
         out = []
         for block in self.tiling.blocks:
             for wall in block.walls:
@@ -207,7 +207,7 @@ class Wedges:
         a, b = (complex(*side.direction) for side in sides)
         angles = np.array([_positive(np.angle(b / a)), _positive(np.angle(a / b))])
         middle = np.array([a, b]) * np.exp(0.5j * angles)
-        points = corner + BESIDE * extent * np.stack([middle.real, middle.imag], axis=1)
+        points = corner + INSIDE_AT * extent * np.stack([middle.real, middle.imag], axis=1)
         inside = self.problem.domain.contains(points)
         turned = angles[1] > angles[0] if inside.all() else inside[1]
         return (sides[1], sides[0]) if turned else (sides[0], sides[1])
@@ -254,7 +254,7 @@ class Wedges:
         Straight sides tell to rounding, as they have to in a slit; others are looked at.
         """
         if self.tiling.curves or any(block.region is not None for block in self.tiling.blocks):
-            lengths = 2 * extent * np.geomspace(BESIDE, 1.0, LOOKED)
+            lengths = 2 * extent * np.geomspace(INSIDE_AT, 1.0, LOOKED)
             return bool(self.problem.domain.contains(corner + lengths[:, None] * way).any())
         for block in self.tiling.blocks:
             for wall in block.walls:

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.blocks import Tiling
-from sharpfront.adapt.patchwork.curved import fitted
-from sharpfront.adapt.patchwork.cuts import Cell, at_corners, is_shortest
-from sharpfront.adapt.patchwork.refine import Limits, balanced, functions_of, refined
-from sharpfront.adapt.patchwork.settings import SETTINGS
-from sharpfront.adapt.patchwork.tails import Tails, tails_of_blocks
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.ending import StuckError
 from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell, at_corners, is_shortest
+from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import Tails, tails_of_blocks
+from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.place.tiling.curved import fitted
 from sharpfront.rows.moments import projected
 
 # Patches are halved so often at the most.
-HALVINGS = 24
+PATCH_HALVINGS = 24
 # Data are missed at a place, not just unresolved, if they differ there by so many times what the
 # patch's own points say is unresolved, and by more than this share of the largest.
 BEYOND, STANDING_OUT = 10.0, 0.01
@@ -88,7 +88,7 @@ class Meshing:
         if looks is not None:
             cells = self._seeing(cells, looks)
         known: dict[Patch, list[FloatArray]] = {}
-        for _ in range(HALVINGS):
+        for _ in range(PATCH_HALVINGS):
             fresh = [c.patch for c in cells if c.patch not in known]
             known |= zip(fresh, _fitted_to(fresh, wanted), strict=True)
             blocks = [known[c.patch] for c in cells]
@@ -128,7 +128,7 @@ class Meshing:
         true = looks(self.watched)
         unit = np.maximum(np.abs(true).max(axis=1), 1e-300)
         known: dict[Patch, list[FloatArray]] = {}
-        for _ in range(HALVINGS):
+        for _ in range(PATCH_HALVINGS):
             fresh = [c.patch for c in cells if c.patch not in known]
             known |= zip(fresh, _fitted_to(fresh, looks), strict=True)
             basis = PatchworkBasis(tuple(c.patch for c in cells))

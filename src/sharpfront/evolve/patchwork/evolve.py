@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.data import crossings
-from sharpfront.adapt.patchwork.refine import Limits
-from sharpfront.adapt.patchwork.settings import SETTINGS
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.bases.in_time import PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along
-from sharpfront.errors import EquationError, Outcome, OutcomeKind
-from sharpfront.evolve.ending import StuckError, finished, returned, stopped
-from sharpfront.evolve.marched import STRICTER, TIGHTEST, Marched
-from sharpfront.evolve.pair import STRIDE
+from sharpfront.errors import EquationError, OutcomeKind
+from sharpfront.evolve.ending import finished, returned
+from sharpfront.evolve.marched import STRICTER, TIGHTEST, Marched, marched, strict_enough
+from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
-from sharpfront.evolve.patchwork.march import begun
-from sharpfront.evolve.patchwork.pair import Compared, compared
-from sharpfront.evolve.patchwork.run import Run, State
+from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
+from sharpfront.evolve.patchwork.pair import difference_on_patches
+from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.time_events import Agenda, agenda_of, plane_formulas
@@ -31,23 +28,27 @@ from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
 from sharpfront.pieces.radau import STAGES
+from sharpfront.place.patches.refine import Limits
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.tiling.tiling import tiling_of
+from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 
-MAX_KERNELS, FEWEST_KERNELS = 40_000, 200
+MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
 # Points spread over the domain at which initial states are looked at besides those of patches.
 SPREAD = 4096
 # Functions along an axis that resolved patches keep.
-LEAST = 6
-_MEANING = (
+KEPT_FUNCTIONS = 6
+_OF_TWO_RUNS_ON_PATCHES = (
     "The largest difference at any moment to a second run, ten times less strict, on other patches "
     "with other steps, and what each step's polynomials in time leave out."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class _Way(Marched):
+class _PatchRunLog(Marched):
     """What a pair of runs on patches has left behind."""
 
     kept: tuple[tuple[float, PatchworkBasis, FloatArray], ...] = ()  # ends, patches and weights
@@ -64,16 +65,16 @@ class _Course:
     lines: tuple[FloatArray, FloatArray]
     watched: FloatArray
 
-    def run(self, share: float, stride: float) -> Run:
+    def run(self, share: float, stride: float) -> PatchRun:
         """Return a run of a share of the tolerance."""
         tol = max(share * self.tol, TIGHTEST)
         settings, domain = SETTINGS, self.system.problem.domain
         tiling = tiling_of(domain)
         assert tiling is not None
-        limits = Limits(settings.functions(tol), settings.most(tol, 2), LEAST)
+        limits = Limits(settings.functions(tol), settings.most(tol, 2), KEPT_FUNCTIONS)
         most = self.kernels // len(self.system.unknowns)
         meshing = Meshing(tiling, self.lines, limits, most, self.watched)
-        return Run(self.system, meshing, tol, self.agenda, stride)
+        return PatchRun(self.system, meshing, tol, self.agenda, stride)
 
 
 def evolve_patches(
@@ -100,13 +101,15 @@ def evolve_patches(
     assert problem.time is not None
     with blas_threads(1), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         agenda = agenda_of(plane_formulas(problem), problem.time)
-        kernels = budget.kernels(MAX_KERNELS, FEWEST_KERNELS)
+        kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
         course = _Course(system, tol, kernels, agenda, _lines(problem), _watched(problem))
         notes = system.contradictions(tol)
-        way = best = _marched(course, _Way(notes=notes), on_step)
-        while (share := way.stricter(tol)) is not None:
-            way = _marched(course, _Way(notes=notes, share=share, number=way.number + 1), on_step)
-            best = max(best, way, key=lambda w: w.merit(tol))
+        best = strict_enough(
+            _PatchRunLog(notes=notes),
+            lambda share, number: _PatchRunLog(notes=notes, share=share, number=number),
+            lambda log: _marched(course, log, on_step),
+            tol,
+        )
         return _solution(problem, course, best)
 
 
@@ -128,30 +131,34 @@ def _watched(problem: Problem) -> FloatArray:
     return np.concatenate([problem.domain.sample(SPREAD), told[problem.domain.contains(told)]])
 
 
-def _marched(course: _Course, way: _Way, on_step: Callable[[TimeStep], None] | None) -> _Way:
+def _marched(
+    course: _Course, log: _PatchRunLog, on_step: Callable[[TimeStep], None] | None
+) -> _PatchRunLog:
     """Go to the end of time, or as far as it goes."""
-    runs = course.run(way.share, STRIDE), course.run(STRICTER * way.share, 1.0)
-    start, stop = runs[1].span
-    now = start
-    try:
-        states: tuple[State, State] = begun(runs[0]), begun(runs[1])
-        for step in compared(runs, states):
-            way, now = _with_step(way, step), step.taken.stop
-            if on_step:
-                on_step(way.records[-1])
-            way.require_found(course.tol, is_linear=course.system.is_linear)
-    except KeyboardInterrupt:
-        detail = f"Interrupted at t = {now:.6g} of {stop:.6g}."
-        return replace(way, ended=Outcome(OutcomeKind.INTERRUPTED, detail))
-    except (np.linalg.LinAlgError, EquationError):
-        stuck = StuckError("the state is no longer finite")
-        return replace(way, ended=stopped(stuck, way.marks, way.records, now, stop))
-    except StuckError as stuck:
-        return replace(way, ended=stopped(stuck, way.marks, way.records, now, stop))
-    return way
+    assert course.system.problem.time is not None
+    start = course.system.problem.time[0]
+    return marched(
+        course,
+        log,
+        _further(course, log),
+        on_step,
+        lambda log: log.kept[-1][0] if log.kept else start,
+        (np.linalg.LinAlgError, EquationError),
+    )
 
 
-def _with_step(way: _Way, step: Compared) -> _Way:
+def _further(course: _Course, log: _PatchRunLog) -> Iterator[_PatchRunLog]:
+    """Yield what there is after each step of the strict run."""
+    coarse, fine = course.run(log.share, STRIDE), course.run(STRICTER * log.share, 1.0)
+    pair: Pair[PatchStep] = Pair(begun_on_patches(coarse), begun_on_patches(fine))
+    others, mine = steps_on_patches(coarse, pair.coarse), steps_on_patches(fine, pair.fine)
+    apart = partial(difference_on_patches, since=fine.span[0])
+    for step in compared(others, mine, pair, apart):
+        log = _with_step(log, step)
+        yield log
+
+
+def _with_step(way: _PatchRunLog, step: Compared[PatchStep]) -> _PatchRunLog:
     taken = step.taken
     seen = [taken.basis.on_patches(own, (-1.0, 0.0, 1.0)) for own in taken.values[-1]]
     size = float(np.abs(seen).max())
@@ -173,7 +180,7 @@ def _with_step(way: _Way, step: Compared) -> _Way:
     )
 
 
-def _solution(problem: Problem, course: _Course, way: _Way) -> Solution:
+def _solution(problem: Problem, course: _Course, way: _PatchRunLog) -> Solution:
     assert problem.time is not None
     tol, start = course.tol, problem.time[0]
     outcome = way.ended or finished(way.records, way.part(tol), way.estimate(tol), tol)
@@ -194,7 +201,7 @@ def _solution(problem: Problem, course: _Course, way: _Way) -> Solution:
     return Solution(
         Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
         SpaceTime(problem.domain, (start, reached)),
-        Estimate(way.estimate(tol), _MEANING, way.since(tol)),
+        Estimate(way.estimate(tol), _OF_TWO_RUNS_ON_PATCHES, way.since(tol)),
         outcome,
         tol,
         way.records,
@@ -203,7 +210,7 @@ def _solution(problem: Problem, course: _Course, way: _Way) -> Solution:
     )
 
 
-def _standstill(course: _Course, way: _Way) -> tuple[float, PatchworkBasis, FloatArray]:
+def _standstill(course: _Course, way: _PatchRunLog) -> tuple[float, PatchworkBasis, FloatArray]:
     """Return the initial state as a step, as well as it can be had, for a run that took none."""
     run = course.run(1.0, 1.0)
     cells = run.meshing.first()

@@ -9,28 +9,33 @@ from functools import partial
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.cuts import Cell
-from sharpfront.adapt.patchwork.refine import functions_of
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import EquationError, OutcomeKind
 from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.patchwork.cells import Wanted, taken_to
-from sharpfront.evolve.patchwork.run import Run, State, Taken
-from sharpfront.evolve.patchwork.stages import Factors, moments, unseen, with_rates
+from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
+from sharpfront.evolve.patchwork.stages import (
+    PatchFactors,
+    stage_moments,
+    unseen_on_patches,
+    with_rates,
+)
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About
 from sharpfront.pieces.radau import STAGES, interpolation, left_out, stage_nodes
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.refine import functions_of
 
 # What a step's polynomials in time may leave out, a patch of the solution, and Newton's method, as
 # shares of the tolerance.
 DURING, SPACE, NEWTON = 0.5, 0.5, 0.01
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
-SHRINK, GROW, SAFE, CUT = 0.2, 3.0, 0.85, 0.5
+SHRINK, STEP_GROWS, SAFE, CUT = 0.2, 3.0, 0.85, 0.5
 # A step's length is kept, and its systems with it, while the best one is within these factors.
 KEEP = (0.95, 1.6)
 # Iterations at most, by what factor each must fall, and with systems of another step.
-ITERATIONS, SLOW, GOOD = 12, 0.6, 0.4
+MOST_ITERATIONS, SLOWEST, GOOD = 12, 0.6, 0.4
 # Patches are made anew if that leaves this share of their functions.
 FEWER = 0.75
 # Patches for one step at most.
@@ -39,7 +44,7 @@ MESHES = 30
 CHANGE = 0.1
 
 
-def begun(run: Run) -> State:
+def begun_on_patches(run: PatchRun) -> PatchRunState:
     """Return a run before its first step."""
     system = run.system
     ahead = run.agenda.ahead(*run.span)
@@ -60,11 +65,11 @@ def begun(run: Run) -> State:
     shape = (2, len(system.unknowns), -1)
     patches = [c.patch for c in cells]
     values = taken_to(patches, lambda x: system.initial(x).reshape(-1, len(x))).reshape(shape)
-    state = State(run.span[0], tuple(cells), values, span, scale, unit)
+    state = PatchRunState(run.span[0], tuple(cells), values, span, scale, unit)
     return replace(state, dt=_first_length(run, state))
 
 
-def _first_length(run: Run, state: State) -> float:
+def _first_length(run: PatchRun, state: PatchRunState) -> float:
     """Return a step in which unknowns change by a part of themselves, by their first rates."""
     discrete = run.discrete(state.basis)
     t = state.t + 1e-9 * (run.span[1] - run.span[0])
@@ -87,7 +92,7 @@ def _first_length(run: Run, state: State) -> float:
     return min(length, CHANGE / max(float(moving), 1e-300))
 
 
-def steps(run: Run, state: State) -> Iterator[Taken]:
+def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]:
     """Yield steps until the end of time; raises `StuckError` where none can be taken."""
     times: deque[float] = deque(maxlen=CRAWLED)
     while state.t < run.span[1]:
@@ -102,7 +107,7 @@ def steps(run: Run, state: State) -> Iterator[Taken]:
         yield taken
 
 
-def _step(run: Run, state: State) -> Taken:
+def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
     iterations, meshes = 0, 0
     while True:
         last = state.before[1] if state.before is not None else None
@@ -112,7 +117,7 @@ def _step(run: Run, state: State) -> Taken:
         places = _unseen_events(run, state, dt)
         if len(places) and meshes < MESHES:
             meshes += 1
-            state = moved(state, run.meshing.halved_at(state.cells, places))
+            state = carried_over(state, run.meshing.halved_at(state.cells, places))
             continue
         levels, factors, count = _solved(run, state, dt)
         iterations += count
@@ -128,9 +133,11 @@ def _step(run: Run, state: State) -> Taken:
         scale = np.maximum(state.scale, sizes)
         unit = scale * run.shares(discrete.inner.points, seen[-1], sizes / scale, state.t)
         late = left_out(seen / unit[:, None]) / (DURING * run.tol)
-        factor = float(np.clip(SAFE * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), SHRINK, GROW))
+        factor = float(
+            np.clip(SAFE * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), SHRINK, STEP_GROWS)
+        )
         if late <= 1.0 and run.system.hides:
-            off = unseen(factors, state.values, values, state.t, run.span)
+            off = unseen_on_patches(factors, state.values, values, state.t, run.span)
             late = float((off.max(axis=1) / unit).max()) / (DURING * run.tol)
             factor = min(factor, 0.5) if late > 1.0 else factor
         if late > 1.0:
@@ -141,7 +148,7 @@ def _step(run: Run, state: State) -> Taken:
         cells, changed = run.meshing.finer(state.cells, tails)
         if changed and meshes < MESHES:
             meshes += 1
-            state = replace(moved(state, cells), dt=dt)
+            state = replace(carried_over(state, cells), dt=dt)
             continue
         if changed:
             raise StuckError("no patches resolve the step", OutcomeKind.KERNEL_LIMIT)
@@ -151,14 +158,14 @@ def _step(run: Run, state: State) -> Taken:
 
 
 def _taken(
-    run: Run,
-    state: State,
+    run: PatchRun,
+    state: PatchRunState,
     dt: float,
     values: FloatArray,
     factor: float,
     iterations: int,
     between: float,
-) -> Taken:
+) -> PatchStep:
     start = np.stack([values[0], state.values[1]])
     rates = with_rates(start, values[1:], dt)[1][-1]
     stop = run.agenda.settled(state.t + dt, run.span[1])
@@ -168,7 +175,7 @@ def _taken(
     )
     basis = PatchworkBasis(tuple(c.patch for c in state.cells))
     after = _tended(run, after)
-    return Taken(state.t, stop, basis, values, after, iterations, between)
+    return PatchStep(state.t, stop, basis, values, after, iterations, between)
 
 
 def _consistent(system: PlaneSystem, values: FloatArray) -> FloatArray:
@@ -183,7 +190,7 @@ def _consistent(system: PlaneSystem, values: FloatArray) -> FloatArray:
     return np.asarray(start)
 
 
-def _unseen_events(run: Run, state: State, dt: float) -> FloatArray:
+def _unseen_events(run: PatchRun, state: PatchRunState, dt: float) -> FloatArray:
     """Return places at which something stands out during a step that no patch sees."""
     found = [e for e in run.agenda.events if state.t <= e.t <= state.t + dt]
     if not found:
@@ -192,13 +199,15 @@ def _unseen_events(run: Run, state: State, dt: float) -> FloatArray:
     return np.array([e.place for e in found if not e.seen_from(points)]).reshape(-1, 2)
 
 
-def _solved(run: Run, state: State, dt: float) -> tuple[FloatArray | None, Factors, int]:
+def _solved(
+    run: PatchRun, state: PatchRunState, dt: float
+) -> tuple[FloatArray | None, PatchFactors, int]:
     """Return the stages by Newton's method, None where it fails, and the systems."""
-    discrete, t = run.discrete(state.basis), moments(state.t, dt)
+    discrete, t = run.discrete(state.basis), stage_moments(state.t, dt)
     guess = _guess(state, dt)
     old, count = run.factors, 0
     if old is not None and old.discrete is discrete and abs(old.dt - dt) <= 1e-9 * dt:
-        good = SLOW if run.system.is_steady else GOOD
+        good = SLOWEST if run.system.is_steady else GOOD
         levels, count = _iterated(run, state, old, guess, t, good)
         if levels is not None:
             return levels, old, count
@@ -206,8 +215,8 @@ def _solved(run: Run, state: State, dt: float) -> tuple[FloatArray | None, Facto
     about = About(discrete.basis, weights, float(t[STAGES // 2]))
     kinds = (False,) if run.system.is_steady or not run.even else (True, False)
     for even in kinds:
-        factors = Factors(discrete, dt, about, even=even)
-        levels, more = _iterated(run, state, factors, guess, t, SLOW)
+        factors = PatchFactors(discrete, dt, about, even=even)
+        levels, more = _iterated(run, state, factors, guess, t, SLOWEST)
         count += more
         if levels is not None:
             run.even = even or not run.even
@@ -216,12 +225,17 @@ def _solved(run: Run, state: State, dt: float) -> tuple[FloatArray | None, Facto
 
 
 def _iterated(
-    run: Run, state: State, factors: Factors, guess: FloatArray, t: FloatArray, slow: float
+    run: PatchRun,
+    state: PatchRunState,
+    factors: PatchFactors,
+    guess: FloatArray,
+    t: FloatArray,
+    slow: float,
 ) -> tuple[FloatArray | None, int]:
     levels, last = guess, np.inf
     inner, small = factors.discrete.inner, NEWTON * run.tol
     try:
-        for i in range(ITERATIONS):
+        for i in range(MOST_ITERATIONS):
             new = factors.next(state.values, levels, t)
             if run.system.is_steady:
                 return new, 1
@@ -235,10 +249,10 @@ def _iterated(
             last = size
     except EquationError:
         return None, i + 1
-    return None, ITERATIONS
+    return None, MOST_ITERATIONS
 
 
-def _guess(state: State, dt: float) -> FloatArray:
+def _guess(state: PatchRunState, dt: float) -> FloatArray:
     """Return the stages as the last step's polynomials go on, or as the rates do."""
     if state.before is None:
         return np.asarray(state.values[0] + dt * stage_nodes()[:, None, None] * state.values[1])
@@ -247,14 +261,14 @@ def _guess(state: State, dt: float) -> FloatArray:
     return np.asarray(np.tensordot(ahead, values, axes=1) + (state.values[0] - values[-1]))
 
 
-def _blocks(run: Run, state: State, levels: FloatArray) -> list[list[FloatArray]]:
+def _blocks(run: PatchRun, state: PatchRunState, levels: FloatArray) -> list[list[FloatArray]]:
     """Return the weights on patches of some stages in units of what may be left out."""
     unit, basis = SPACE * run.tol * state.unit, state.basis
     chosen = levels[[STAGES // 2, STAGES - 1]]
     return [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
 
 
-def moved(state: State, cells: Sequence[Cell]) -> State:
+def carried_over(state: PatchRunState, cells: Sequence[Cell]) -> PatchRunState:
     """Return a run on other patches."""
     basis, shape = state.basis, state.values.shape
     flat = state.values.reshape(-1, shape[-1])
@@ -266,13 +280,13 @@ def moved(state: State, cells: Sequence[Cell]) -> State:
     return replace(state, cells=tuple(cells), values=new, before=None)
 
 
-def _looks(run: Run, state: State) -> Wanted:
+def _looks(run: PatchRun, state: PatchRunState) -> Wanted:
     """Return the data of the step to come."""
     stop = min(state.t + state.dt, run.span[1])
     return partial(run.system.data, t=np.linspace(state.t, stop, STAGES))
 
 
-def _tended(run: Run, state: State) -> State:
+def _tended(run: PatchRun, state: PatchRunState) -> PatchRunState:
     """Return a run on patches made anew, where these are fewer or must be others soon."""
     if state.t >= run.span[1]:
         return state
@@ -293,5 +307,5 @@ def _tended(run: Run, state: State) -> State:
     except StuckError:
         return state
     if late or functions_of(cells) < FEWER * functions_of(state.cells):
-        return moved(state, cells)
+        return carried_over(state, cells)
     return state

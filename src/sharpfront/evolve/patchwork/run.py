@@ -7,19 +7,19 @@ from functools import cached_property
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.cuts import Cell
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.evolve.patchwork.cells import Meshing
-from sharpfront.evolve.patchwork.stages import Discrete, Factors
+from sharpfront.evolve.patchwork.stages import PatchDiscrete, PatchFactors
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
 from sharpfront.pieces.radau import interpolation
+from sharpfront.place.patches.cuts import Cell
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class PatchRunState:
     """A run between two steps.
 
     Parameters
@@ -56,7 +56,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
+class PatchStep:
     """A step that was taken.
 
     Parameters
@@ -79,7 +79,7 @@ class Taken:
     stop: float
     basis: PatchworkBasis
     values: FloatArray
-    after: State
+    after: PatchRunState
     iterations: int
     between: float
 
@@ -90,7 +90,7 @@ class Taken:
 
 
 @dataclass(eq=False)
-class Run:
+class PatchRun:
     """What holds for all steps of one run, and the systems of the last one.
 
     Parameters
@@ -112,7 +112,7 @@ class Run:
     tol: float
     agenda: Agenda
     stride: float = 1.0
-    factors: Factors | None = None
+    factors: PatchFactors | None = None
     even: bool = True
 
     @property
@@ -133,9 +133,9 @@ class Run:
         ahead = self.agenda.ahead(t, self.span[1])
         return self._swelling.shares(points, values, sizes, ahead, self.span[1])
 
-    def discrete(self, basis: PatchworkBasis) -> Discrete:
+    def discrete(self, basis: PatchworkBasis) -> PatchDiscrete:
         """Return the problem on patches; that of the last step if they are the same."""
         last = self.factors
         if last is not None and last.discrete.basis.patches == basis.patches:
             return last.discrete
-        return Discrete(self.system, self.meshing.tiling, basis.patches)
+        return PatchDiscrete(self.system, self.meshing.tiling, basis.patches)

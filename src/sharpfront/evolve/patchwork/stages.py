@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.adapt.patchwork.blocks import Tiling
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
@@ -18,7 +17,7 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.equation.expression import TIME, Key, derivatives_in
 from sharpfront.equation.values import at_points, environment
 from sharpfront.evolve.patchwork.places import Places, given_places, inner_places
-from sharpfront.evolve.patchwork.system import PlaneSystem, Residual
+from sharpfront.evolve.patchwork.system import PlaneResidual, PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About, Tangents
 from sharpfront.evolve.unseen import between, left_over
 from sharpfront.evolve.unseen import shares as lengths_of
@@ -32,6 +31,7 @@ from sharpfront.pieces.radau import (
     interpolation_rate,
     stage_nodes,
 )
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.stage_rows import Asked, StageRows
 
 Ints = NDArray[np.int64]
@@ -45,12 +45,12 @@ RATES = 3
 class _Held:
     """A residual and the points at which it is asked."""
 
-    residual: Residual
+    residual: PlaneResidual
     places: Places
     normals: FloatArray | None = None
 
 
-class Discrete:
+class PatchDiscrete:
     """A problem on given patches.
 
     Parameters
@@ -209,7 +209,7 @@ class Discrete:
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class PatchFactors:
     """The systems of all modes for steps of one length, about one state.
 
     Parameters
@@ -225,7 +225,7 @@ class Factors:
         are: then equal patches are factored once.
     """
 
-    discrete: Discrete
+    discrete: PatchDiscrete
     dt: float
     about: About
     even: bool = False
@@ -292,8 +292,12 @@ def with_rates(start: FloatArray, levels: FloatArray, dt: float) -> FloatArray:
     return np.stack([levels, first, np.tensordot(inverse, first - start[1], axes=1)])
 
 
-def unseen(
-    factors: Factors, start: FloatArray, values: FloatArray, t: float, span: tuple[float, float]
+def unseen_on_patches(
+    factors: PatchFactors,
+    start: FloatArray,
+    values: FloatArray,
+    t: float,
+    span: tuple[float, float],
 ) -> FloatArray:
     """Return how far off a step may be by what its stages do not see, at the inner points, (K, m).
 
@@ -326,6 +330,6 @@ def unseen(
     return np.asarray(seen[: len(s)].sum(axis=0) + seen[len(s) :].max(axis=0))
 
 
-def moments(t: float, dt: float) -> FloatArray:
+def stage_moments(t: float, dt: float) -> FloatArray:
     """Return the moments of the stages."""
     return np.asarray(t + dt * stage_nodes(STAGES))

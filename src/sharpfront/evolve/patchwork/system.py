@@ -36,7 +36,7 @@ ON_PART = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Residual:
+class PlaneResidual:
     """An expression that vanishes, with its tangents.
 
     Parameters
@@ -90,16 +90,16 @@ class PlaneSystem:
         return tuple(time_order(p.equations, u, p.coordinates) for u in p.unknowns)
 
     @cached_property
-    def equations(self) -> tuple[Residual, ...]:
+    def equations(self) -> tuple[PlaneResidual, ...]:
         """What holds inside."""
-        return tuple(Residual(e, "equation") for e in self.problem.equations)
+        return tuple(PlaneResidual(e, "equation") for e in self.problem.equations)
 
     @cached_property
-    def conditions(self) -> tuple[tuple[Residual, ...], ...]:
+    def conditions(self) -> tuple[tuple[PlaneResidual, ...], ...]:
         """What holds on each part of the boundary, then at each point."""
         stated = [(c.residuals, f"condition on {c.part!r}") for c in self.problem.conditions]
         stated += [(c.residuals, f"condition at {c.point}") for c in self._points]
-        return tuple(tuple(Residual(r, what) for r in own) for own, what in stated)
+        return tuple(tuple(PlaneResidual(r, what) for r in own) for own, what in stated)
 
     @property
     def _points(self) -> list[PointCondition]:
@@ -121,7 +121,7 @@ class PlaneSystem:
         )
         return self.is_linear and free
 
-    def derivatives(self, residuals: Sequence[Residual]) -> list[Orders]:
+    def derivatives(self, residuals: Sequence[PlaneResidual]) -> list[Orders]:
         """Return all derivatives in space of residuals, that of none among them."""
         found = {(0, 0)}
         for r in residuals:

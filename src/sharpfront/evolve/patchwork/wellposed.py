@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.tiling import tiling_of
 from sharpfront.equation.expression import TIME, Constant, Derivative, derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.equation.values import environment
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem, Residual
+from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneResidual, PlaneSystem
+from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.norm import roughness
 
@@ -92,7 +92,7 @@ def _require_held(system: PlaneSystem) -> None:
         )
 
 
-def _in(residual: Residual) -> tuple[Derivative, ...]:
+def _in(residual: PlaneResidual) -> tuple[Derivative, ...]:
     return derivatives_in(residual.expression)
 
 

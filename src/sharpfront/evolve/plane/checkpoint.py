@@ -14,9 +14,9 @@ from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.defect import error_system
 from sharpfront.evolve.plane.follow import Lean, Rates
 from sharpfront.evolve.plane.galerkin import Galerkin
-from sharpfront.evolve.plane.look import Layout
+from sharpfront.evolve.plane.look import AxesLayout
 from sharpfront.evolve.plane.march import March, functions_of
-from sharpfront.evolve.plane.slab import Factors, factored
+from sharpfront.evolve.plane.slab import SlabFactors, factored
 from sharpfront.evolve.plane.statement import Statement
 from sharpfront.pieces.plane.moving import AxisMap, components
 from sharpfront.pieces.plane.product import Orders, Product
@@ -85,7 +85,7 @@ def _arrays(values: Any) -> list[FloatArray]:
 
 def _packed_galerkin(galerkin: Galerkin) -> list[Any]:
     square = galerkin.square
-    return [galerkin.start, _packed_functions(Layout(square.axes, square.maps), square.product)]
+    return [galerkin.start, _packed_functions(AxesLayout(square.axes, square.maps), square.product)]
 
 
 def _galerkin(words: Any, statements: Statements) -> Galerkin:
@@ -95,7 +95,7 @@ def _galerkin(words: Any, statements: Statements) -> Galerkin:
     return Galerkin(stated, space, float(words[0]))
 
 
-def _packed_functions(layout: Layout, product: Product) -> dict[str, Any]:
+def _packed_functions(layout: AxesLayout, product: Product) -> dict[str, Any]:
     return {
         "axes": list(layout.axes),
         "shape": list(product.shape),
@@ -104,15 +104,15 @@ def _packed_functions(layout: Layout, product: Product) -> dict[str, Any]:
     }
 
 
-def _factors(words: Any, statements: Statements) -> Factors:
+def _factors(words: Any, statements: Statements) -> SlabFactors:
     weights, rates = _arrays(words[1:3])
     return factored(_galerkin(words[0], statements), weights, rates, float(words[3]))
 
 
-def _functions(words: Mapping[str, Any]) -> tuple[Layout, Product]:
+def _functions(words: Mapping[str, Any]) -> tuple[AxesLayout, Product]:
     maps = [
         AxisMap(float(ends[0]), float(ends[1]), float(ends[2]), components(np.asarray(table)))
         for ends, table in zip(words["stretches"], words["components"], strict=True)
     ]
     axes, shape = ((int(v[0]), int(v[1])) for v in (words["axes"], words["shape"]))
-    return Layout(axes, (maps[0], maps[1])), Product(shape)
+    return AxesLayout(axes, (maps[0], maps[1])), Product(shape)

@@ -18,7 +18,7 @@ from scipy.linalg import lu_factor, lu_solve
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
-from sharpfront.evolve.plane.modes import moments, quadrature, rates_of
+from sharpfront.evolve.plane.modes import moments_of_stages, quadrature, rates_of
 from sharpfront.evolve.unseen import Unseen, left_over, shares
 from sharpfront.pieces.plane.product import Orders, Product, line
 from sharpfront.pieces.radau import interpolation, interpolation_rate, stage_nodes
@@ -64,7 +64,11 @@ class ErrorSystem:
         """Return the error at the end of a slab from that at its start, (size,)."""
         forcing = np.zeros(len(self.tangent.mass))
         every = zip(
-            states[1:], rates_of(states, self.dt), moments(self.dt), quadrature(), strict=True
+            states[1:],
+            rates_of(states, self.dt),
+            moments_of_stages(self.dt),
+            quadrature(),
+            strict=True,
         )
         for state, rate, tau, weight in every:
             forcing -= weight * galerkin.tested(state, rate, tau, self.tangent)

@@ -18,7 +18,7 @@ from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
 from sharpfront.evolve.plane.grow import (
     Limits,
-    begun,
+    begun_march,
     enlarged,
     fewest_kernels,
     grown,
@@ -33,21 +33,21 @@ from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
-from sharpfront.pieces.plane.basis import Piece, PlaneInTime
+from sharpfront.pieces.plane.basis import PlaneInTime, ProductSlab
 from sharpfront.pieces.plane.moving import AxisMap
 from sharpfront.pieces.radau import STAGES
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 
-MAX_KERNELS = 3000
+MOST_IN_PLANE = 3000
 # Components along each axis: tried are none up to these.
 COMPONENTS = 2
 # Steps at most: a solution that takes more is not followed well.
 MOST_STEPS = 1000
 # Points along each side on which the size of the initial state is taken.
 _SIZED = 60
-_MEANING = (
+_OF_ERROR_EQUATION = (
     "The largest error at any moment: the error equation, with the residual of the solution on its "
     "right, stepped along in richer products of kernels; what the initial state and each new "
     "placement of kernels miss, and a tenth of each slab's last coefficient in time, are added."
@@ -55,14 +55,14 @@ _MEANING = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Way:
+class _PlaneRunLog:
     """What a run has left behind: the march, its slabs and records, and how it ended.
 
     `good` is the march after the last step that can be trusted.
     """
 
     march: March
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[ProductSlab, ...] = ()
     states: tuple[FloatArray, ...] = ()
     records: tuple[TimeStep, ...] = ()
     limited: bool = False
@@ -70,7 +70,7 @@ class _Way:
     good: March | None = None
     ended: Outcome | None = None
 
-    def cut(self, count: int) -> _Way:
+    def cut(self, count: int) -> _PlaneRunLog:
         """Return the way up to some of its steps, if it is known how to go on from there."""
         if self.good is None or not count or self.good.t != self.records[count - 1].time:
             return self
@@ -110,7 +110,7 @@ def evolve_plane(
     """
     statements = {axes: statement(problem, axes) for axes in ((0, 1), (1, 0))}
     require_forward(PlaneSystem(problem))
-    kernels = budget.kernels(MAX_KERNELS, fewest_kernels(problem.domain))
+    kernels = budget.kernels(MOST_IN_PLANE, fewest_kernels(problem.domain))
     limits = Limits(kernels, budget.parts(COMPONENTS))
     with blas_threads(1):
         aim = _aim(problem, tol)
@@ -137,11 +137,11 @@ def _initial(problem: Problem, points: FloatArray) -> FloatArray:
 
 def _begin(
     problem: Problem, statements: Statements, aim: Aim, limits: Limits, resume: Solution | None
-) -> _Way:
+) -> _PlaneRunLog:
     if resume is None:
-        march = begun(problem.domain, aim, lambda p: _initial(problem, p), limits)
+        march = begun_march(problem.domain, aim, lambda p: _initial(problem, p), limits)
         # An initial state that is missed already takes more kernels than there may be.
-        return _Way(march, limited=march.lost > aim.size)
+        return _PlaneRunLog(march, limited=march.lost > aim.size)
     basis = next(iter(resume.approximation.bases.values()))
     saved = resume.checkpoint
     require_same(problem, saved)
@@ -154,21 +154,21 @@ def _begin(
         )
     records = tuple(r for r in resume.history if isinstance(r, TimeStep))
     if not records:
-        return _Way(march)
+        return _PlaneRunLog(march)
     weights = resume.approximation.weights[problem.unknowns[0]]
     states = tuple(basis.states(weights, n) for n in range(len(basis.pieces)))
     marks = tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"]))
-    way = _Way(march, basis.pieces, states, records, bool(saved["limited"]), marks)
+    way = _PlaneRunLog(march, basis.pieces, states, records, bool(saved["limited"]), marks)
     return replace(way, good=march)
 
 
 def _marched(
-    way: _Way,
+    way: _PlaneRunLog,
     statements: Statements,
     aim: Aim,
     limits: Limits,
     on_step: Callable[[TimeStep], None] | None,
-) -> _Way:
+) -> _PlaneRunLog:
     """Go on to the end of time, or as far as it goes."""
     try:
         while way.march.t < aim.span[1]:
@@ -185,7 +185,7 @@ def _marched(
     return way
 
 
-def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
+def _step(way: _PlaneRunLog, statements: Statements, aim: Aim, limits: Limits) -> _PlaneRunLog:
     """Take one step, with shorter slabs and more kernels until it holds."""
     started, march, updates = clock.perf_counter(), way.march, 0
     scale, aim = aim.scale, _counted(statements, march, aim)
@@ -218,7 +218,7 @@ def _step(way: _Way, statements: Statements, aim: Aim, limits: Limits) -> _Way:
         clock.perf_counter() - started,
         Known(*_components(after.layout.maps, square.axes)),
     )
-    piece = Piece(slab.galerkin.start, after.t, square.axes, square.maps, square.product)
+    piece = ProductSlab(slab.galerkin.start, after.t, square.axes, square.maps, square.product)
     states = slab.stages.states
     mark = Mark(slab.galerkin.start, after.t, square.largest(states[-1], slab.dt))
     way = replace(
@@ -275,7 +275,7 @@ def _components(
     return mixture, np.array(speeds)
 
 
-def _solution(problem: Problem, tol: float, way: _Way, aim: Aim) -> Solution:
+def _solution(problem: Problem, tol: float, way: _PlaneRunLog, aim: Aim) -> Solution:
     outcome = way.ended or _outcome(way, tol)
     if way.ended and way.ended.kind is not OutcomeKind.INTERRUPTED:
         count = trusted(way.records, tol, fading=False).last
@@ -286,7 +286,7 @@ def _solution(problem: Problem, tol: float, way: _Way, aim: Aim) -> Solution:
         # A run that took no step: the initial state stands still.
         m = way.march
         stop = m.t + max(m.dt, float(np.spacing(m.t)))
-        pieces = (Piece(m.t, stop, m.layout.axes, m.layout.maps, m.product),)
+        pieces = (ProductSlab(m.t, stop, m.layout.axes, m.layout.maps, m.product),)
         states = (np.repeat(m.weights[None], STAGES + 1, axis=0),)
     unknown = problem.unknowns[0]
     estimate = max((r.error_estimate for r in way.records), default=float("inf"))
@@ -297,7 +297,7 @@ def _solution(problem: Problem, tol: float, way: _Way, aim: Aim) -> Solution:
             {unknown: np.concatenate([s.ravel() for s in states])},
         ),
         SpaceTime(problem.domain, (aim.span[0], pieces[-1].stop)),
-        Estimate(estimate, _MEANING),
+        Estimate(estimate, _OF_ERROR_EQUATION),
         outcome,
         tol,
         way.records,
@@ -315,7 +315,7 @@ def _solution(problem: Problem, tol: float, way: _Way, aim: Aim) -> Solution:
     )
 
 
-def _outcome(way: _Way, tol: float) -> Outcome:
+def _outcome(way: _PlaneRunLog, tol: float) -> Outcome:
     estimate = max((r.error_estimate for r in way.records), default=float("inf"))
     found = finished(way.records, trusted(way.records, tol, fading=False), estimate, tol)
     if way.limited and found.kind is OutcomeKind.ERROR_GROWTH:

@@ -10,17 +10,16 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.defect import lifted, richer, tails
 from sharpfront.evolve.plane.follow import leans
-from sharpfront.evolve.plane.look import State, even_layout
-from sharpfront.evolve.plane.march import BEYOND, Aim, March, Slab, functions_of
-from sharpfront.evolve.plane.place import FIRST as FIRST_ON_BOX
-from sharpfront.evolve.plane.place import Placement, fitted, larger, place
+from sharpfront.evolve.plane.look import StateFunction, even_layout
+from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, March, Slab, functions_of
+from sharpfront.evolve.plane.place import FIRST_FUNCTIONS, Placement, fitted, larger, place
 from sharpfront.geometry import Box, Domain
-from sharpfront.pieces.plane.basis import Piece
+from sharpfront.pieces.plane.basis import ProductSlab
 from sharpfront.pieces.plane.product import Product
 
 # Parts of the tolerance: for the initial state, for a placement on the way, and for the error in
 # space at the start and at the end.
-INITIAL, AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
+INITIAL, PLACED_AGAIN, AT_START, AT_END = 0.2, 0.03, 0.2, 0.6
 # The first slab beside the span.
 FIRST_SLAB = 0.01
 # Functions along an axis of a shape at first.
@@ -32,7 +31,7 @@ _TAIL = 0.3
 # Kernels are placed anew when they would be more than this many times those of the last placement.
 _ANEW = 1.4
 # Check points of a shape: inside, and on each part of the boundary.
-_CHECKS, _ON_PART = 4000, 100
+_IN_SHAPE, _ON_PART = 4000, 100
 
 
 class Limits(NamedTuple):
@@ -44,11 +43,11 @@ class Limits(NamedTuple):
 
 def fewest_kernels(domain: Domain) -> int:
     """Return the number of kernels that a march begins with."""
-    along = FIRST_ON_BOX if isinstance(domain, Box) else FIRST_ON_SHAPE
+    along = FIRST_FUNCTIONS if isinstance(domain, Box) else FIRST_ON_SHAPE
     return Product((along, along)).size
 
 
-def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
+def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) -> March:
     """Return the march at its start."""
     points = _check_points(domain)
     goal = INITIAL * aim.counted(points, state(points), aim.span[0]).size
@@ -76,7 +75,7 @@ def begun(domain: Domain, aim: Aim, state: State, limits: Limits) -> March:
     )
 
 
-def _on_shape(domain: Domain, state: State, goal: float, max_kernels: int) -> Placement:
+def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: int) -> Placement:
     """Return a state in products on the shape's bounds, of as many functions as it takes."""
     layout, points = even_layout(domain.bounds), _check_points(domain)
     values, best, functions = state(points), None, FIRST_ON_SHAPE
@@ -85,7 +84,7 @@ def _on_shape(domain: Domain, state: State, goal: float, max_kernels: int) -> Pl
         if best is not None and (best.miss <= goal or product.size > max_kernels):
             return best
         weights = functions_of(domain, layout, product).fitted(state)
-        piece = Piece(0.0, 1.0, layout.axes, layout.maps, product)
+        piece = ProductSlab(0.0, 1.0, layout.axes, layout.maps, product)
         miss = float(np.max(np.abs(piece.value(weights, points, 0.0) - values)))
         if best is None or miss < best.miss:
             best = Placement(layout, product, weights, miss)
@@ -94,7 +93,7 @@ def _on_shape(domain: Domain, state: State, goal: float, max_kernels: int) -> Pl
 
 def _check_points(domain: Domain) -> FloatArray:
     low, high = domain.bounds
-    points = low + (high - low) * np.random.default_rng(0).random((_CHECKS, 2))
+    points = low + (high - low) * np.random.default_rng(0).random((_IN_SHAPE, 2))
     edges = [domain.boundary(part, _ON_PART).points for part in domain.parts]
     return np.concatenate([points[domain.contains(points)], *edges])
 
@@ -102,7 +101,7 @@ def _check_points(domain: Domain) -> FloatArray:
 def too_large(march: March, slab: Slab, aim: Aim) -> bool:
     """Tell whether the error grew in a slab to more than is allowed by then."""
     allowed = aim.size * (AT_START + (AT_END - AT_START) * aim.share(slab.after.t))
-    before = BEYOND * float(np.max(np.abs(richer(march.product).on_grid(march.error))))
+    before = UNSEEN_ERROR * float(np.max(np.abs(richer(march.product).on_grid(march.error))))
     fresh = _FRESH * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
     return slab.largest > allowed and slab.largest - before > fresh
 
@@ -164,13 +163,13 @@ def _with_more(march: March, product: Product) -> March:
 def _placed_anew(domain: Domain, march: March, aim: Aim, limits: Limits) -> March | None:
     """Return the march with its kernels placed about the present state, if they are fewer."""
     layout = march.layout
-    here = Piece(0.0, 1.0, layout.axes, layout.maps, march.product)
-    richly = Piece(0.0, 1.0, layout.axes, layout.maps, richer(march.product))
+    here = ProductSlab(0.0, 1.0, layout.axes, layout.maps, march.product)
+    richly = ProductSlab(0.0, 1.0, layout.axes, layout.maps, richer(march.product))
 
     def state(points: FloatArray) -> FloatArray:
         return here.value(march.weights, points, 0.0)
 
-    goal = AGAIN * aim.size
+    goal = PLACED_AGAIN * aim.size
     found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     if found.miss > goal or found.product.size >= limits.kernels:
         return None

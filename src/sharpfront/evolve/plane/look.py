@@ -14,7 +14,7 @@ from sharpfront.pieces.plane.metric import physical
 from sharpfront.pieces.plane.moving import NONE, AxisMap, Components
 from sharpfront.pieces.plane.product import Orders
 
-State = Callable[[FloatArray], FloatArray]
+StateFunction = Callable[[FloatArray], FloatArray]
 
 # Cells along an axis of the grid on which a state is looked at, at first and graded, and how often.
 FIRST_CELLS, CELLS, ROUNDS = 240, 96, 6
@@ -32,7 +32,7 @@ _CLEARLY = 1.2
 _BINS, _LEAST = 240, 0.005
 
 
-class Layout(NamedTuple):
+class AxesLayout(NamedTuple):
     """Which coordinate is the first axis, and the coordinates along both."""
 
     axes: Orders
@@ -45,13 +45,13 @@ class Layout(NamedTuple):
         return placed(self.maps[0].invert(xis, ys, 0.0), ys, self.axes)
 
 
-def even_layout(bounds: FloatArray) -> Layout:
+def even_layout(bounds: FloatArray) -> AxesLayout:
     """Return the layout without components."""
     (x0, y0), (x1, y1) = bounds
-    return Layout((0, 1), (AxisMap(x0, x1, 0.5 * (y0 + y1)), AxisMap(y0, y1, 0.5 * (x0 + x1))))
+    return AxesLayout((0, 1), (AxisMap(x0, x1, 0.5 * (y0 + y1)), AxisMap(y0, y1, 0.5 * (x0 + x1))))
 
 
-def look(state: State, bounds: FloatArray, components: int) -> Layout:
+def look(state: StateFunction, bounds: FloatArray, components: int) -> AxesLayout:
     """Return the layout with at most so many components along each axis that follows a state."""
     layout = even_layout(bounds)
     for number in range(ROUNDS):
@@ -73,7 +73,7 @@ class _View(NamedTuple):
     tensor: FloatArray
 
 
-def _view(state: State, layout: Layout, cells: int) -> _View:
+def _view(state: StateFunction, layout: AxesLayout, cells: int) -> _View:
     nodes = np.arange(cells + 1) / cells
     points = layout.points(nodes, nodes)
     shape = (cells + 1, cells + 1)
@@ -102,7 +102,7 @@ def _blocks(a: FloatArray) -> FloatArray:
 
 
 def _tensor(
-    values: FloatArray, x: FloatArray, y: FloatArray, layout: Layout, cells: int
+    values: FloatArray, x: FloatArray, y: FloatArray, layout: AxesLayout, cells: int
 ) -> FloatArray:
     """Return the integral of the slopes' products, (2, 2)."""
     inner = {
@@ -122,7 +122,7 @@ def _tensor(
     return np.asarray((g / (xi.x * eta.x)) @ g.T)
 
 
-def _direction(view: _View, layout: Layout) -> tuple[Orders, float]:
+def _direction(view: _View, layout: AxesLayout) -> tuple[Orders, float]:
     """Return the axis that the state varies along most, and the slope of its fronts."""
     values, vectors = np.linalg.eigh(view.tensor)
     share = STILL_ONE_WAY if layout.maps[0].oblique else ONE_WAY
@@ -136,7 +136,9 @@ def _direction(view: _View, layout: Layout) -> tuple[Orders, float]:
     return axes, slope if abs(slope) > _UPRIGHT else 0.0
 
 
-def _fitted(view: _View, layout: Layout, axes: Orders, slope: float, components: int) -> Layout:
+def _fitted(
+    view: _View, layout: AxesLayout, axes: Orders, slope: float, components: int
+) -> AxesLayout:
     turned = axes != layout.axes
     maps = layout.maps[::-1] if turned else layout.maps
     x, y = (view.y, view.x) if turned else (view.x, view.y)
@@ -152,7 +154,7 @@ def _fitted(view: _View, layout: Layout, axes: Orders, slope: float, components:
         # Known only where the first axis stays what it was; a further round sees to the others.
         second = _mixture(view.ys, view.across.max(axis=0), components)
     one = AxisMap(maps[0].low, maps[0].high, pivot, _at_rest(first, slope))
-    return Layout(
+    return AxesLayout(
         axes, (one, AxisMap(maps[1].low, maps[1].high, maps[1].pivot, _at_rest(second, 0.0)))
     )
 

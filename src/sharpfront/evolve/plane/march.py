@@ -15,8 +15,8 @@ from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.plane.defect import ErrorSystem, error_system, lifted, richer
 from sharpfront.evolve.plane.follow import Lean, Rates, leans, moved, rates
 from sharpfront.evolve.plane.galerkin import Galerkin
-from sharpfront.evolve.plane.look import Layout
-from sharpfront.evolve.plane.slab import Factors, Stages, factored, solve_slab
+from sharpfront.evolve.plane.look import AxesLayout
+from sharpfront.evolve.plane.slab import SlabFactors, Stages, factored, solve_slab
 from sharpfront.evolve.plane.space import Space, space_of
 from sharpfront.evolve.plane.square import Square
 from sharpfront.evolve.plane.statement import Statement
@@ -29,20 +29,20 @@ from sharpfront.pieces.radau import STAGES, interpolation_rate, legendre, stage_
 
 # Parts of the tolerance: for a slab's last coefficient in time, the same of a slab that is taken
 # all the same, and for Newton's last update.
-IN_TIME, TAKEN, NEWTON = 0.1, 0.5, 1e-3
+IN_TIME, TAKEN, LAST_UPDATE = 0.1, 0.5, 1e-3
 # What of the last coefficient in time is taken for an error at the end of the slab.
 LEFT_BEHIND = 0.1
 # What the richer products do not see of an error: the truth was 0.6 to 1.6 times what they do.
-BEYOND = 1.5
+UNSEEN_ERROR = 1.5
 # The shortest slab beside the span, by how much slabs grow and shrink, and by how much one that
 # Newton's method does not solve.
-SHORTEST, GROW, SHRINK, UNSOLVED = 1e-7, 2.0, 0.2, 0.3
+SHORTEST_SLAB, SLAB_GROWS, SHRINK, UNSOLVED = 1e-7, 2.0, 0.2, 0.3
 # A slab's length is kept, and its systems with it, while the best one is within these factors.
-KEEP = (0.95, 1.4)
+KEPT_SLAB = (0.95, 1.4)
 # Systems of a slab before are used again while Newton's updates fall by this factor, and for slabs
 # that may be longer by up to the inverse of the other: one that needs none takes a quarter of the
 # time.
-GOOD, AGAIN = 0.2, 0.6
+GOOD_UPDATE, USED_AGAIN = 0.2, 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class March:
     t: float
     dt: float
     # The functions, at rest at t.
-    layout: Layout
+    layout: AxesLayout
     product: Product
     # Of the solution at t and of its rate in the moving coordinates, (size,).
     weights: FloatArray
@@ -94,7 +94,7 @@ class March:
     # Rates at the start of the slab before, and its length; None after a placement.
     before: tuple[tuple[Rates, Rates], float] | None = None
     # Systems of a slab before, and how fast Newton's updates fell with them.
-    factors: Factors | None = None
+    factors: SlabFactors | None = None
     errors: ErrorSystem | None = None
     rate: float = np.inf
 
@@ -111,7 +111,7 @@ class Slab:
     after: March
 
 
-def functions_of(domain: Domain, layout: Layout, product: Product) -> Space:
+def functions_of(domain: Domain, layout: AxesLayout, product: Product) -> Space:
     """Return the functions of a layout on a domain."""
     return space_of(Square(domain, layout.axes, product, layout.maps))
 
@@ -120,7 +120,7 @@ def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
     """Return the next slab, or the length to try instead."""
     dt = _length(march, aim)
     galerkin, motion = _set_in_motion(statement, march, dt)
-    stages, march = _stages(galerkin, march, dt, NEWTON * aim.size)
+    stages, march = _stages(galerkin, march, dt, LAST_UPDATE * aim.size)
     if not stages.converged:
         return UNSOLVED * dt
     square = galerkin.square
@@ -135,8 +135,8 @@ def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
     after = replace(
         march,
         t=aim.span[1] if dt >= aim.span[1] - march.t else march.t + dt,
-        dt=dt if KEEP[0] < factor < KEEP[1] else dt * factor,
-        layout=Layout(square.axes, (square.maps[0].at(dt), square.maps[1].at(dt))),
+        dt=dt if KEPT_SLAB[0] < factor < KEPT_SLAB[1] else dt * factor,
+        layout=AxesLayout(square.axes, (square.maps[0].at(dt), square.maps[1].at(dt))),
         weights=stages.states[-1],
         slope=interpolation_rate(np.ones(1))[0] @ stages.states / dt,
         lost=march.lost + LEFT_BEHIND * in_time,
@@ -155,9 +155,9 @@ def _length(march: March, aim: Aim) -> float:
     length = min(march.dt, aim.agenda.longest(march.t))
     if length >= left * (1.0 - 1e-9):
         return left
-    if march.dt < SHORTEST * (aim.span[1] - aim.span[0]):
+    if march.dt < SHORTEST_SLAB * (aim.span[1] - aim.span[0]):
         raise StuckError(f"slabs of time got as short as {march.dt:.1e} without being solved")
-    if march.factors is not None and AGAIN * length <= march.factors.dt <= length:
+    if march.factors is not None and USED_AGAIN * length <= march.factors.dt <= length:
         length = march.factors.dt
     return 0.5 * left if length > 0.5 * left else length
 
@@ -173,7 +173,7 @@ def _set_in_motion(
         if march.factors is not None:
             galerkin = Galerkin(statement, march.factors.galerkin.space, march.t)
         return galerkin, (NO_RATES, NO_RATES)
-    at_rest = Layout(square.axes, (square.maps[0].still(), square.maps[1].still()))
+    at_rest = AxesLayout(square.axes, (square.maps[0].still(), square.maps[1].still()))
     still = Galerkin(statement, functions_of(domain, at_rest, march.product), march.t)
     motion = rates(still, march.weights)
     now = leans(square, march.weights)
@@ -181,7 +181,7 @@ def _set_in_motion(
     for i, where in enumerate(square.maps):
         before = (march.before[0][i], march.before[1]) if march.before else None
         maps.append(moved(where, motion[i], before, (march.placed[i], now[i]), dt))
-    moving = functions_of(domain, Layout(square.axes, (maps[0], maps[1])), march.product)
+    moving = functions_of(domain, AxesLayout(square.axes, (maps[0], maps[1])), march.product)
     return Galerkin(statement, moving, march.t), motion
 
 
@@ -189,7 +189,7 @@ def _stages(galerkin: Galerkin, march: March, dt: float, close: float) -> tuple[
     """Return the stages, and the march with the systems that gave them."""
     guess = march.weights + dt * stage_nodes()[:, None] * march.slope
     old = march.factors
-    if old is not None and abs(old.dt - dt) <= 1e-9 * dt and march.rate < GOOD:
+    if old is not None and abs(old.dt - dt) <= 1e-9 * dt and march.rate < GOOD_UPDATE:
         stages = solve_slab(galerkin, march.weights, guess, old, close)
         if stages.converged:
             return stages, replace(march, rate=stages.rate)
@@ -201,7 +201,7 @@ def _stages(galerkin: Galerkin, march: March, dt: float, close: float) -> tuple[
 def _factor(in_time: float, aim: Aim) -> float:
     """Return by how much the next slab should be longer."""
     best = (IN_TIME * aim.size / max(in_time, np.finfo(float).tiny)) ** (1.0 / (STAGES + 1))
-    return float(np.clip(0.9 * best, SHRINK, GROW))
+    return float(np.clip(0.9 * best, SHRINK, SLAB_GROWS))
 
 
 def _estimated(
@@ -220,13 +220,13 @@ def _estimated(
         space = march.errors.galerkin.space
     else:
         square = galerkin.square
-        space = functions_of(square.domain, Layout(square.axes, square.maps), product)
+        space = functions_of(square.domain, AxesLayout(square.axes, square.maps), product)
     wide = Galerkin(galerkin.statement, space, galerkin.start)
     errors = march.errors or error_system(wide, wide_states, dt)
     missed = errors.unseen(wide, wide_states, between(march.t, march.t + dt, aim.span))
     error = errors.step(wide, wide_states, march.error) + missed.weights
     error = error + LEFT_BEHIND * lifted(last, galerkin.square.product, product)
-    largest = BEYOND * space.square.largest(error, dt)
+    largest = UNSEEN_ERROR * space.square.largest(error, dt)
     return replace(march, errors=errors, error=error), largest, missed.largest
 
 

@@ -55,6 +55,6 @@ def rates_of(states: FloatArray, dt: float) -> FloatArray:
     return np.asarray(rates_matrix() @ (states[1:] - states[0]) / dt)
 
 
-def moments(dt: float) -> FloatArray:
+def moments_of_stages(dt: float) -> FloatArray:
     """Return the stages' times from the start of a slab."""
     return np.asarray(stage_nodes() * dt)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.plane.look import FIRST_CELLS, Layout, State, even_layout, look
-from sharpfront.pieces.plane.basis import Piece
+from sharpfront.evolve.plane.look import FIRST_CELLS, AxesLayout, StateFunction, even_layout, look
+from sharpfront.pieces.plane.basis import ProductSlab
 from sharpfront.pieces.plane.product import Orders, Product
 
 # Functions along each axis when layouts are compared, and the trials of one polish.
@@ -30,13 +30,13 @@ _MOVES = (-1.0, -1.0, 0.3, 0.3, 0.3)
 # Widths are not changed further than by this factor exp, places by so many deviations.
 _FURTHEST = 4.0
 # Functions along an axis at first, and the step of the search for their number.
-FIRST, STEP = 16, 1.1
+FIRST_FUNCTIONS, STEP = 16, 1.1
 
 
 class Placement(NamedTuple):
     """A layout, its products, the weights of a state, and by how much they miss it."""
 
-    layout: Layout
+    layout: AxesLayout
     product: Product
     weights: FloatArray
     miss: float
@@ -48,22 +48,22 @@ class _Check(NamedTuple):
     points: FloatArray
     values: FloatArray
 
-    def misses(self, layout: Layout, product: Product, weights: FloatArray) -> FloatArray:
-        piece = Piece(0.0, 1.0, layout.axes, layout.maps, product)
+    def misses(self, layout: AxesLayout, product: Product, weights: FloatArray) -> FloatArray:
+        piece = ProductSlab(0.0, 1.0, layout.axes, layout.maps, product)
         return np.abs(piece.value(weights, self.points, 0.0) - self.values)
 
-    def size(self, layout: Layout, product: Product, weights: FloatArray) -> float:
+    def size(self, layout: AxesLayout, product: Product, weights: FloatArray) -> float:
         """Return the root mean square of the misses."""
         return float(np.sqrt(np.mean(self.misses(layout, product, weights) ** 2)))
 
 
-def _check(state: State, layouts: list[Layout], count: int = _CHECKS) -> _Check:
+def _check(state: StateFunction, layouts: list[AxesLayout], count: int = _CHECKS) -> _Check:
     even = (np.arange(count) + 0.5) / count
     points = np.concatenate([layout.points(even, even) for layout in layouts])
     return _Check(points, state(points))
 
 
-def fitted(state: State, layout: Layout, product: Product) -> FloatArray:
+def fitted(state: StateFunction, layout: AxesLayout, product: Product) -> FloatArray:
     """Return the weights of a state on a box, (size,)."""
     first, second = product.lines
     values = state(layout.points(first.points, second.points))
@@ -71,7 +71,7 @@ def fitted(state: State, layout: Layout, product: Product) -> FloatArray:
 
 
 def place(
-    state: State, bounds: FloatArray, components: int, goal: float, max_kernels: int
+    state: StateFunction, bounds: FloatArray, components: int, goal: float, max_kernels: int
 ) -> Placement:
     """Return the placement that represents a state on a box to a goal with few products.
 
@@ -94,7 +94,7 @@ def place(
     return _grown(state, options[int(np.argmin(misses))], check, goal, max_kernels)
 
 
-def _polished(state: State, layout: Layout, check: _Check) -> Layout:
+def _polished(state: StateFunction, layout: AxesLayout, check: _Check) -> AxesLayout:
     """Return the layout with its components moved for the least misfit."""
     from scipy.optimize import minimize
 
@@ -117,7 +117,7 @@ def _polished(state: State, layout: Layout, check: _Check) -> Layout:
     return _moved(layout, free, best.x)
 
 
-def _moved(layout: Layout, free: NDArray[np.intp], step: FloatArray) -> Layout:
+def _moved(layout: AxesLayout, free: NDArray[np.intp], step: FloatArray) -> AxesLayout:
     whole = np.zeros(len(_MOVES))
     whole[free] = step
     maps = []
@@ -131,10 +131,12 @@ def _moved(layout: Layout, free: NDArray[np.intp], step: FloatArray) -> Layout:
             slopes=c.slopes + turn,
         )
         maps.append(replace(where, moving=c))
-    return Layout(layout.axes, (maps[0], maps[1]))
+    return AxesLayout(layout.axes, (maps[0], maps[1]))
 
 
-def _grown(state: State, layout: Layout, check: _Check, goal: float, max_kernels: int) -> Placement:
+def _grown(
+    state: StateFunction, layout: AxesLayout, check: _Check, goal: float, max_kernels: int
+) -> Placement:
     """Add functions along the axis that gains most until the goal is met."""
 
     def tried(shape: Orders) -> Placement:
@@ -144,7 +146,7 @@ def _grown(state: State, layout: Layout, check: _Check, goal: float, max_kernels
             layout, product, weights, float(np.max(check.misses(layout, product, weights)))
         )
 
-    best = tried((FIRST, FIRST))
+    best = tried((FIRST_FUNCTIONS, FIRST_FUNCTIONS))
     while best.miss > goal:
         n1, n2 = best.product.shape
         more = larger(n1), larger(n2)

@@ -10,14 +10,14 @@ from scipy.linalg import lu_factor, lu_solve
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
-from sharpfront.evolve.plane.modes import modes, moments, rates_of
+from sharpfront.evolve.plane.modes import modes, moments_of_stages, rates_of
 
 # Newton's updates at most, and by what factor each must be smaller than the one before it.
 UPDATES, SLOW = 12, 0.7
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
+class SlabFactors:
     """The stages' systems about one state, factored."""
 
     # What they were made from: the functions, the state at the slab's middle and its rates, and the
@@ -40,14 +40,14 @@ class Factors:
         return self.galerkin.space.extended(-(decoupled.vectors @ found).real)
 
 
-def factored(galerkin: Galerkin, weights: FloatArray, rates: FloatArray, dt: float) -> Factors:
+def factored(galerkin: Galerkin, weights: FloatArray, rates: FloatArray, dt: float) -> SlabFactors:
     """Return the systems of a slab about a state at its middle."""
     tangent = galerkin.tangent(weights, rates, 0.5 * dt)
     systems = []
     for k, j in modes().pairs:
         shift = modes().values[k].real if k == j else modes().values[k]
         systems.append(lu_factor(shift / dt * tangent.mass + tangent.stiffness, check_finite=False))
-    return Factors(galerkin, weights, rates, dt, tangent, tuple(systems))
+    return SlabFactors(galerkin, weights, rates, dt, tangent, tuple(systems))
 
 
 class Stages(NamedTuple):
@@ -60,7 +60,7 @@ class Stages(NamedTuple):
 
 
 def solve_slab(
-    galerkin: Galerkin, start: FloatArray, guess: FloatArray, factors: Factors, close: float
+    galerkin: Galerkin, start: FloatArray, guess: FloatArray, factors: SlabFactors, close: float
 ) -> Stages:
     """Return the stages of a slab from the weights at its beginning, (size,).
 
@@ -85,8 +85,8 @@ def solve_slab(
     return Stages(states, number, rate, False)
 
 
-def _left(galerkin: Galerkin, states: FloatArray, factors: Factors) -> FloatArray:
+def _left(galerkin: Galerkin, states: FloatArray, factors: SlabFactors) -> FloatArray:
     """Return what the stages leave of the tested equations, (q, n)."""
     rates = rates_of(states, factors.dt)
-    every = zip(states[1:], rates, moments(factors.dt), strict=True)
+    every = zip(states[1:], rates, moments_of_stages(factors.dt), strict=True)
     return np.stack([galerkin.tested(w, r, tau, factors.tangent) for w, r, tau in every])

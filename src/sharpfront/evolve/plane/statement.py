@@ -34,7 +34,7 @@ class Values(NamedTuple):
     tangents: Mapping[Orders, FloatArray]
 
 
-class Residual:
+class ProductResidual:
     """One residual with its tangents, for a first and a second axis of the plane."""
 
     def __init__(self, expression: Expression, problem: Problem, axes: Orders) -> None:
@@ -101,8 +101,8 @@ class Statement:
 
     problem: Problem
     axes: Orders
-    equation: Residual
-    conditions: Mapping[str, Residual]
+    equation: ProductResidual
+    conditions: Mapping[str, ProductResidual]
 
 
 def statement(problem: Problem, axes: Orders = (0, 1)) -> Statement:
@@ -111,8 +111,10 @@ def statement(problem: Problem, axes: Orders = (0, 1)) -> Statement:
     ProblemError if it is another, or has not one condition on each part of the boundary.
     """
     _check(problem)
-    equation = Residual(problem.equations[0], problem, axes)
-    conditions = {c.part: Residual(c.residuals[0], problem, axes) for c in problem.conditions}
+    equation = ProductResidual(problem.equations[0], problem, axes)
+    conditions = {
+        c.part: ProductResidual(c.residuals[0], problem, axes) for c in problem.conditions
+    }
     return Statement(problem, axes, equation, conditions)
 
 

@@ -21,7 +21,7 @@ from sharpfront.pieces.plane.product import Orders, Product
 from sharpfront.pieces.radau import STAGES, interpolation, interpolation_rate
 
 # Entries of one evaluation matrix: 16 MB of doubles.
-_CHUNK = 2_000_000
+_MOST_ENTRIES = 2_000_000
 
 
 def placed(x: FloatArray, y: FloatArray, axes: Orders) -> FloatArray:
@@ -29,7 +29,7 @@ def placed(x: FloatArray, y: FloatArray, axes: Orders) -> FloatArray:
     return np.stack((x, y) if axes[0] == 0 else (y, x), axis=1)
 
 
-class Piece(NamedTuple):
+class ProductSlab(NamedTuple):
     """The functions of one slab of time: its span, the axes, their coordinates, the products."""
 
     start: float
@@ -69,7 +69,7 @@ class Piece(NamedTuple):
 class PlaneInTime:
     """Products of kernels over slabs of time."""
 
-    pieces: tuple[Piece, ...]  # the slabs, one after the other
+    pieces: tuple[ProductSlab, ...]  # the slabs, one after the other
 
     @property
     def dimension(self) -> int:
@@ -118,7 +118,7 @@ class PlaneInTime:
         which = np.clip(np.searchsorted(starts, points[:, 2], side="right") - 1, 0, None)
         for number in np.unique(which):
             here = np.flatnonzero(which == number)
-            step = max(1, _CHUNK // (9 * sum(self.pieces[number].product.shape)))
+            step = max(1, _MOST_ENTRIES // (9 * sum(self.pieces[number].product.shape)))
             for part in np.array_split(here, max(1, -(-len(here) // step))):
                 out[part] = self._in_piece(int(number), weights, points[part], orders)
         return out
@@ -157,7 +157,11 @@ class PlaneInTime:
 
 
 def _at_moment(
-    piece: Piece, states: FloatArray, points: FloatArray, tau: FloatArray, orders: tuple[int, ...]
+    piece: ProductSlab,
+    states: FloatArray,
+    points: FloatArray,
+    tau: FloatArray,
+    orders: tuple[int, ...],
 ) -> FloatArray:
     """Return the values where all points have the same time: the states add up first."""
     dt = piece.stop - piece.start
@@ -179,7 +183,7 @@ def restore_plane_in_time(state: dict[str, Any]) -> PlaneInTime:
         for row, table in zip(state["stretches"], tables, strict=True)
     ]
     pieces = [
-        Piece(
+        ProductSlab(
             float(a), float(b), _pair(axes), (maps[2 * i], maps[2 * i + 1]), Product(_pair(shape))
         )
         for i, ((a, b), axes, shape) in enumerate(

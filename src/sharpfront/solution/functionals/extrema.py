@@ -27,7 +27,7 @@ SEED_MOMENTS = 40
 CLOSER = 8
 # A search goes on in steps this much shorter once no neighbour is better, until they are this
 # share of the first: values are then exact to rounding.
-SHORTER, SHORTEST, MOST = 0.4, 1e-8, 200
+SHORTER, SHORTEST, MOST_TURNS = 0.4, 1e-8, 200
 
 
 class Extremum(NamedTuple):
@@ -81,7 +81,7 @@ def _climbed(height: Callable[[FloatArray], FloatArray], domain: Domain, seeds: 
     least = SHORTEST * step
     shares = (-1.0, -0.5, 0.5, 1.0) if at.shape[1] == 1 else (-1.0, 0.0, 1.0)
     stencil = np.array(list(itertools.product(shares, repeat=at.shape[1])))
-    for _ in range(MOST):
+    for _ in range(MOST_TURNS):
         tried = np.clip(at[:, None] + stencil * step[:, None], seeds.low, seeds.high)
         points = seeds.place(tried.reshape(-1, at.shape[1]))
         inside = domain.contains(points)

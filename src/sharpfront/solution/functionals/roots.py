@@ -15,7 +15,7 @@ from sharpfront.solution.functionals.places import line_edges
 from sharpfront.solution.functionals.quantity import Known, one_or_all, quantities
 
 # Places between two kernels that are looked at; halvings of what lies between two of them.
-BETWEEN, HALVINGS = 8, 60
+BETWEEN_ROOTS, HALVINGS = 8, 60
 # Steps of the golden section towards a place where the value is nearly taken.
 SECTIONS = 45
 _GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
@@ -31,7 +31,7 @@ def roots(known: Known, level: Any = 0.0, of: Any = None, t: Any = None) -> Any:
         raise ProblemError("roots() of a solution in time are those at a moment: give t=.")
     value, moment = finite(level, "level", attempt="level=0.5"), known.moment(t)
     edges = line_edges(known.approximation, known.space, moment)
-    share = np.arange(BETWEEN) / BETWEEN
+    share = np.arange(BETWEEN_ROOTS) / BETWEEN_ROOTS
     x = np.append((edges[:-1, None] + np.diff(edges)[:, None] * share).ravel(), edges[-1])
     found = {}
     for name, quantity in quantities(known, of, moment).items():

@@ -1,0 +1,247 @@
+"""How many kernels where: pieces made from stretches, and how they grow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.estimate.line_error import ErrorCheck
+from sharpfront.mixture import Mixture
+from sharpfront.pieces import Coordinate, Piece, coordinate
+from sharpfront.place.line.subintervals import (
+    FEWEST_CELLS,
+    Stretch,
+    coordinate_of,
+    features,
+    looked_again,
+    mixture_of,
+    sides,
+    sides_and_decades,
+    split_stretch,
+    with_places,
+)
+
+# Numbers of kernels are 40 * 1.2^k, so that their tables are found in the cache.
+LADDER = 1.2
+# Largest growth per step.
+GROWTH = 1.8
+# More than this in one piece: split it. QR costs N^3, and one map serves few features well.
+PIECE_KERNELS = 170
+# Error solves for the parts' shares: one for each would be quadratic in their number.
+MANY = 40
+# A part whose mixture is fitted again gets this many times more kernels.
+REFIT_GROWTH = 1.4
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A stretch, the mixture fitted to it, and the piece made of both."""
+
+    stretch: Stretch
+    mixture: Mixture | None
+    piece: Piece
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The parts from left to right."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces."""
+        return tuple(part.piece for part in self.parts)
+
+    @property
+    def kernels(self) -> int:
+        """The number of kernels of all pieces."""
+        return sum(part.piece.kernels for part in self.parts)
+
+    @property
+    def mixture(self) -> Mixture | None:
+        """The mixtures of all parts as one, weighted by the monitor's mass in each."""
+        found = [(p.mixture, p.stretch.total) for p in self.parts if p.mixture is not None]
+        if len(found) < 2:
+            return found[0][0] if found else None
+        shares = np.concatenate([m.weights * total for m, total in found])
+        return Mixture(
+            shares / shares.sum(),
+            np.concatenate([m.means for m, _ in found]),
+            np.concatenate([m.covariances for m, _ in found]),
+        )
+
+
+def rung(kernels: float) -> int:
+    """Return the first number of the ladder that is not below `kernels`."""
+    step = math.ceil(math.log(max(kernels, 30.0) / 40.0) / math.log(LADDER) - 1e-9)
+    return round(40.0 * LADDER**step)
+
+
+def start_number(stretch: Stretch, c: Coordinate, tol: float) -> int:
+    """Return the kernels of a first solve, before anything is known but what was discovered.
+
+    A few for the smooth part, for each side of each feature some and more for every decade between
+    its scale and the stretch, two for each swing of u; a smaller tolerance takes proportionally
+    more. Only the work depends on this number, never the answer's trust: it was read off the
+    kernels that the problems of tests/accuracy needed.
+    """
+    digits = min(max(-math.log10(tol) / 9.0, 0.7), 1.5)
+    graded_sides = sides_and_decades(c)
+    swings = max(float(np.add.reduce(stretch.swings)) - sum(n for n, _ in graded_sides), 0.0)
+    graded = sum(n * (8 + 6.5 * min(decades, 5.0)) for n, decades in graded_sides)
+    return rung(digits * (max(26.0, 18 + graded) + 2.0 * swings))
+
+
+def first_plan(stretches: Sequence[Stretch], tol: float, components: int, order: int) -> Plan:
+    """Return parts with at most so many components and kernels each."""
+    total = sum(s.total for s in stretches) + 1e-300
+    queue, done = list(stretches), []
+    while queue:
+        stretch = queue.pop(0)
+        small = len(stretch.mass) <= FEWEST_CELLS
+        mixture = mixture_of(stretch, total, components + 1)
+        c = coordinate_of(stretch, mixture)
+        if c.components > components and (small or len(features(c)[0]) == 1):
+            # There is nothing to split between: the same feature with fewer components.
+            mixture = mixture_of(stretch, total, components)
+            c = coordinate_of(stretch, mixture)
+        kernels = start_number(stretch, c, tol)
+        crowded = c.components > components or kernels > PIECE_KERNELS
+        if crowded and not small:
+            queue = [*split_stretch(stretch, c), *queue]
+        else:
+            done.append(Part(stretch, mixture, Piece(c, kernels, stretch.inside, order)))
+    return Plan(tuple(done))
+
+
+def even_plan(interval: tuple[float, float], order: int, max_kernels: int) -> Plan:
+    """Return one piece without features, for an answer that will be refused."""
+    edges = np.linspace(*interval, FEWEST_CELLS + 1)
+    nothing = np.zeros(FEWEST_CELLS)
+    stretch = Stretch(*interval, interval, edges, nothing, nothing)
+    kernels = min(rung(60), max_kernels)
+    return Plan((Part(stretch, None, Piece(coordinate(*interval), kernels, interval, order)),))
+
+
+def within(plan: Plan, max_kernels: int) -> Plan:
+    """Return the plan scaled down to the limit, as far as the smallest rung allows.
+
+    One part alone goes below the ladder where the limit does.
+    """
+    if plan.kernels <= max_kernels:
+        return plan
+    if len(plan.parts) == 1 and max_kernels < rung(0.0):
+        return Plan((_resized(plan.parts[0], max_kernels),))
+    share = max_kernels / plan.kernels / LADDER
+    return Plan(tuple(_resized(part, rung(part.piece.kernels * share)) for part in plan.parts))
+
+
+def _resized(part: Part, kernels: int) -> Part:
+    return replace(part, piece=replace(part.piece, kernels=kernels))
+
+
+def grown(
+    plan: Plan, growth: FloatArray, tol: float, check: ErrorCheck, components: int, refit: bool
+) -> Plan:
+    """Return more kernels where growth > 1; a part that would hold too many is split.
+
+    With `refit` the mixtures of growing parts are fitted anew: kernels alone did not help, so they
+    have missed something.
+    """
+    parts: list[Part] = []
+    for part, factor in zip(plan.parts, growth, strict=True):
+        old = part.piece.kernels
+        kernels = max(rung(old * factor), rung(old * 1.1)) if factor > 1.0 else old
+        if factor > 1.0 and refit:
+            part = _refitted(part, looked_again(part.stretch, check), components)
+            kernels = max(kernels, rung(old * REFIT_GROWTH))
+        most = _most(part.piece.coordinate)
+        if kernels <= most or _indivisible(part.stretch):
+            # What cannot be divided stays at its limit: its QR would cost the cube of more.
+            parts.append(_resized(part, min(kernels, max(rung(most / LADDER), old))))
+        else:
+            parts += _halves(part, kernels, tol, check, components)
+    return Plan(tuple(parts))
+
+
+def _refitted(part: Part, stretch: Stretch, components: int) -> Part:
+    mixture = mixture_of(stretch, stretch.total, components)
+    return Part(stretch, mixture, replace(part.piece, coordinate=coordinate_of(stretch, mixture)))
+
+
+def with_features(
+    plan: Plan, places: FloatArray, widths: FloatArray, tol: float, components: int
+) -> Plan:
+    """Return the plan with features at places that the mixtures know nothing of."""
+    parts = []
+    for part in plan.parts:
+        stretch = part.stretch
+        own = (places >= stretch.low) & (places <= stretch.high)
+        if own.any():
+            part = _refitted(part, with_places(stretch, places[own], widths[own]), components)
+            least = start_number(part.stretch, part.piece.coordinate, tol)
+            part = _resized(part, max(part.piece.kernels, least))
+        parts.append(part)
+    return Plan(tuple(parts))
+
+
+def _most(c: Coordinate) -> float:
+    """Return the kernels a piece may hold: twice as many around a single feature."""
+    return PIECE_KERNELS * (2.1 if 0 < sides(c) <= 2 else 1.02)
+
+
+def _indivisible(stretch: Stretch) -> bool:
+    short = stretch.high - stretch.low < 1e-12 * (abs(stretch.low) + abs(stretch.high))
+    return short or len(stretch.mass) < FEWEST_CELLS
+
+
+def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components: int) -> list[Part]:
+    """Return the two halves of a part, each with its mixture fitted anew."""
+    piece, out = part.piece, []
+    ratio = kernels / start_number(part.stretch, piece.coordinate, tol)
+    for half in split_stretch(part.stretch, piece.coordinate):
+        seen = looked_again(half, check)
+        mixture = mixture_of(seen, seen.total, components)
+        c = coordinate_of(seen, mixture)
+        number = min(rung(ratio * start_number(seen, c, tol)), rung(_most(c) / LADDER))
+        out.append(Part(seen, mixture, Piece(c, number, seen.inside, piece.order)))
+    return out
+
+
+def wanted_growth(
+    plan: Plan, check: ErrorCheck, error: float, tol: float, safety: float
+) -> FloatArray:
+    """Return the growth of each part from its own share of the error.
+
+    The logarithm of the error is taken as linear in the number of kernels, from 1 at none.
+    """
+    shares = np.full(len(plan.parts), error)
+    if len(shares) > 1:
+        found = safety * _shares(plan, check) / max(1.0, check.size)
+        shares = found if found.max() >= 0.3 * tol else shares
+    digits = np.maximum(-np.log10(np.maximum(shares, 1e-300)), 1.0)
+    wanted = np.clip(-math.log10(0.5 * tol) / digits, LADDER, GROWTH)
+    return np.where(shares > 0.3 * tol, wanted, 1.0)
+
+
+def _shares(plan: Plan, check: ErrorCheck) -> FloatArray:
+    """Return the error that the residual of each part alone would cause.
+
+    Many parts are taken in MANY groups of distant ones, each answering for the error inside itself.
+    """
+    count = len(plan.parts)
+    lows = np.array([p.piece.coordinate.low for p in plan.parts[1:]])
+    home = np.searchsorted(lows, check.grid.middles)
+    starts = np.searchsorted(home, np.arange(count))
+    zero, shares = np.zeros(len(check.misses)), np.zeros(count)
+    for group in range(min(count, MANY)):
+        r = np.where(home % MANY == group, check.residual, 0.0)
+        e = np.abs(check.system.solve_u(r[0], zero, r[1] if len(r) > 1 else None))
+        own = slice(group, None, MANY)
+        shares[own] = np.maximum.reduceat(e[1:], starts)[own] if count > MANY else e.max()
+    return shares

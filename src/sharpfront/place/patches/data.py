@@ -1,0 +1,105 @@
+"""Patches on which sources and coefficients are resolved, before anything is solved."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
+from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.looks import Look, Looks, gaps_along
+from sharpfront.place.patches.refine import Limits, functions_of, refined
+from sharpfront.place.patches.settings import SETTINGS, PatchSettings
+from sharpfront.place.patches.tails import Tails
+from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.problem import Problem
+
+# Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
+HALVINGS = 24
+
+
+def with_resolved_data(
+    problem: Problem,
+    tiling: Tiling,
+    cells: list[Cell],
+    settings: PatchSettings,
+    tol: float,
+    most: int,
+) -> list[Cell]:
+    """Return cells on which sources and coefficients are resolved, as far as that is allowed."""
+    base = settings.functions(tol)
+    limits = Limits(base, settings.most(tol, problem.domain.dimension), base)
+    looks = Looks(problem, tiling.marked, tol)
+    cells = _cut_where_missed(looks, cells)
+    for _ in range(HALVINGS):
+        tails = _data_tails(looks, [c.patch for c in cells])
+        new, changed = refined(cells, tails, 1.0, 0.0, limits, tiling.periods)
+        if not changed or functions_of(new) > most:
+            break
+        cells = new
+    # How data fell with each cut says nothing of how the solution will.
+    return [Cell(c.patch) for c in cells]
+
+
+def _cut_where_missed(looks: Looks, cells: list[Cell]) -> list[Cell]:
+    """Return the cells cut at places at which data are not what the cells' points say."""
+    nowhere = np.empty((0, cells[0].patch.dimension))
+    missed = [_misfit(looks(c.patch)) if c.patch.cut is None else nowhere for c in cells]
+    out = []
+    for cell, places in zip(cells, missed, strict=True):
+        sides, at = [], cell.patch.in_chart(places)
+        narrow = [gaps_along(looks, cell.patch, place, np.inf) > 1.0 for place in places]
+        for a, m in enumerate(cell.patch.maps):
+            own = [x for x, along in zip(at[:, a].tolist(), narrow, strict=True) if along[a]]
+            ends = _apart([m.low, m.high], own, SETTINGS.apart * m.length)
+            sides.append([AxisMap(low, high) for low, high in itertools.pairwise(ends)])
+        for maps in itertools.product(*sides):
+            out.append(replace(cell, patch=replace(cell.patch, maps=maps)))
+    return out
+
+
+def _apart(ends: list[float], places: Sequence[float], gap: float) -> list[float]:
+    """Return ends and places between them in order, without those too close to earlier ones."""
+    chosen = list(ends)
+    for place in places:
+        if min(abs(place - c) for c in chosen) > gap:
+            chosen.append(place)
+    return sorted(chosen)
+
+
+def _misfit(look: Look) -> FloatArray:
+    """Return the told place at which a patch's points miss most, if any, (0 or 1, d).
+
+    None where they miss something beside a side: then it is that side that is cut along.
+    """
+    gap = np.zeros(len(look.places))
+    for (tail, _), own in zip(look.seen, look.gaps, strict=True):
+        gap = np.maximum(gap, np.where(own > SETTINGS.missed * float(tail.max()), own, 0.0))
+    told, spread_out = look.told
+    gap[told : told + spread_out] = 0.0
+    worst = int(np.argmax(gap))
+    inside = gap[worst] > 1.0 and not np.any(gap[told:] > 1.0)
+    return look.places[worst : worst + 1] if inside else look.places[:0]
+
+
+def _data_tails(looks: Looks, patches: Sequence[Patch]) -> Tails:
+    """Return what of the data each patch's functions cannot hold, in units of what is allowed."""
+    tail = np.zeros((len(patches), patches[0].dimension))
+    wanted = np.zeros_like(tail)
+    for i, patch in enumerate(patches):
+        look = looks(patch)
+        for (t, w), gap in zip(look.seen, look.gaps, strict=True):
+            missed = np.ones_like(t)
+            if gap.max(initial=0.0) > max(1.0, SETTINGS.missed * t.max()):
+                missed = np.full_like(t, gap.max())
+                if patch.cut is None:
+                    worst = int(np.argmax(gap))
+                    missed = gaps_along(looks, patch, look.places[worst], float(gap[worst]))
+            t, w = np.where(missed > 1.0, missed, t), np.where(missed > 1.0, np.inf, w)
+            tail[i], wanted[i] = np.maximum(tail[i], t), np.maximum(wanted[i], w)
+    return Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail, tail)

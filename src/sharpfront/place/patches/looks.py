@@ -1,0 +1,260 @@
+"""Close looks at the data of patches: what their own points say, and what stands beside these."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.joint import leading_degrees
+from sharpfront.bases.legendre import block_at, gauss, legendre_table
+from sharpfront.bases.patch import Patch
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import tails_of_blocks
+from sharpfront.place.told import crossings
+from sharpfront.problem import Problem
+from sharpfront.rows.moments import projected
+from sharpfront.rows.norm import felt_size
+from sharpfront.rows.values import form_at, taylor_of
+
+# Coefficients are resolved to this share.
+COEFFICIENT = 1e-2
+# Data are also looked at on the way to the sides of a patch, at these shares of them, and into its
+# corners, four times closer each time.
+CLOSER = 0.25 ** np.arange(1, 13)
+ACROSS = (0.13, 0.57, 0.91)
+# A place on a side is looked at so far inside, in units of the patch.
+BESIDE = 1e-9
+# Further places, spread evenly.
+SPREAD = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a look at a patch's data finds, in units of what is allowed to be missed."""
+
+    places: FloatArray  # points besides the patch's own
+    # How many of the first of them formulas tell of, and how many are spread beside these.
+    told: tuple[int, int]
+    # What the patch's own points say of each datum: what its functions cannot hold along each axis,
+    # and the functions wanted.
+    seen: list[tuple[FloatArray, FloatArray]]
+    # How far each datum is at the places from what the patch's own points say.
+    gaps: list[FloatArray]
+
+
+class Looks:
+    """Looks at patches, each taken once."""
+
+    def __init__(self, problem: Problem, poles: Sequence[Sequence[float]], tol: float) -> None:
+        self.problem, self.tol = problem, tol
+        self.poles = np.array(poles).reshape(-1, problem.domain.dimension)
+        told = _told(problem)
+        self.told = told[~(told[:, None] == self.poles).all(axis=2).any(axis=1)]
+        self._taken: dict[Patch, Look] = {}
+
+    def __call__(self, patch: Patch) -> Look:
+        """Return the look at a patch."""
+        if patch not in self._taken:
+            self._taken[patch] = self._look(patch)
+        return self._taken[patch]
+
+    def _look(self, patch: Patch) -> Look:
+        told, spread_out = (inside(patch, x) for x in (self.told[:-SPREAD], self.told[-SPREAD:]))
+        places = _watched(patch, np.concatenate([told, spread_out]))
+        if patch.cut is not None:
+            return self._look_inside(patch, places[patch.has(places)])
+        seen, gaps = [], []
+        for form in self.problem.forms:
+            for block, values, felt in _blocks(self, form, patch, places):
+                seen.append(_beyond(block, patch.functions))
+                gaps.append(felt * np.abs(values - _interpolated(block, patch, places)))
+        return Look(places, (len(told), len(spread_out)), seen, gaps)
+
+    def _look_inside(self, patch: Patch, places: FloatArray) -> Look:
+        """Return the look at a patch that the boundary cuts: only at what lies inside.
+
+        What its functions make of data at points inside is compared with these, and at places.
+        """
+        points = patch.inner_points()
+        every = np.concatenate([points, places])
+        n, seen, gaps = len(points), [], []
+        for form in self.problem.forms:
+            data = _data(self, form, patch, every)
+            for values, felt in data:
+                assert patch.frame is not None
+                block = patch.frame.fitted_block(values[:n])
+                gap = felt * np.abs(values - _interpolated(block, patch, every))
+                own = tails_of_blocks([block], 1.0, [SETTINGS.analytic], frames=[patch.frame])
+                missed = np.where(own.tail[0] > 0.1 * own.tail.max(), gap[:n].max(), 0.0)
+                seen.append((np.where(missed > 1.0, missed, 0.0), own.wanted[0]))
+                gaps.append(gap[n:])
+        return Look(places, (0, 0), seen, gaps)
+
+
+class Holding:
+    """Tells which patches hold the data of a problem along their second axis."""
+
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self._looks = Looks(problem, (), tol)
+
+    def __call__(self, patch: Patch) -> bool:
+        """Tell whether a patch's functions hold them."""
+        nowhere, forms = np.empty((0, patch.dimension)), self._looks.problem.forms
+        blocks = [b for f in forms for b, _, _ in _blocks(self._looks, f, patch, nowhere)]
+        return all(_tails_beyond(b, patch.functions)[1] <= 1.0 for b in blocks)
+
+
+def _told(problem: Problem) -> FloatArray:
+    """Return places to look at, (m, d).
+
+    Some are spread all over the domain, for what formulas do not tell.
+    """
+    low, high = problem.domain.bounds
+    spread_out = low + (high - low) * _spread(problem.domain.dimension, SPREAD)
+    return np.concatenate([crossings(problem), spread_out])
+
+
+def _spread(dimension: int, count: int) -> FloatArray:
+    """Return points of the unit box that leave no large gap: multiples of golden ratios, mod 1."""
+    ratio = 2.0
+    for _ in range(50):
+        ratio = (1.0 + ratio) ** (1.0 / (dimension + 1))
+    steps = ratio ** -np.arange(1.0, dimension + 1)
+    return np.asarray((0.5 + np.arange(count)[:, None] * steps) % 1.0)
+
+
+def gaps_along(looks: Looks, patch: Patch, place: FloatArray, gap: float) -> FloatArray:
+    """Return along each axis how far data are at a place from what points beside it say, (d,).
+
+    On the line through the place along that axis: what is narrow along one axis is only missed
+    along that one. The gap that was seen there, along all axes, where no line misses anything.
+    """
+    counts = [2 * p + 1 for p in patch.functions]
+    at = patch.in_chart(place[None])
+    lines = [np.repeat(at, n, axis=0) for n in counts]
+    for a, (line, m) in enumerate(zip(lines, patch.maps, strict=True)):
+        line[:, a] = m.points(gauss(len(line))[0])
+    points = np.concatenate([place[None], *map(patch.in_space, lines)])
+    gaps = np.zeros(patch.dimension)
+    for form in looks.problem.forms:
+        for values, felt in _data(looks, form, patch, points):
+            parts = np.split(values[1:], np.cumsum(counts)[:-1])
+            for a, part in enumerate(parts):
+                table = legendre_table(patch.maps[a].inverse(at[:, a]), counts[a])[0, 0]
+                away = abs(values[0] - float(projected(part, (counts[a],)) @ table))
+                gaps[a] = max(gaps[a], float(felt[0]) * away)
+    return gaps if gaps.max() > 1.0 else np.full(patch.dimension, gap)
+
+
+def _blocks(
+    looks: Looks, form: LinearForm, patch: Patch, places: FloatArray
+) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+    """Return the Legendre weights of a form's data on a patch, and the data at places beside.
+
+    Both in units of what is allowed to be missed on the patch, with by how much more it is felt at
+    the places; data that do not vary are left out.
+    """
+    counts = tuple(2 * p + 1 for p in patch.functions)
+    at = patch.positions([gauss(n)[0] for n in counts])
+    n, points = len(at), patch.in_space(at)
+    at = np.concatenate([at, patch.in_chart(places)])
+    data = _data(looks, form, patch, np.concatenate([points, places]), at)
+    return [(projected(v[:n], counts), v[n:], felt[n:]) for v, felt in data]
+
+
+def _data(
+    looks: Looks, form: LinearForm, patch: Patch, points: FloatArray, at: FloatArray | None = None
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return a form's data that vary at points, and by how much more they are felt there.
+
+    In units of what is allowed to be missed with terms of the mean size: of the size at every point
+    they would have bends where coefficients change sign. At a pole as much less as the part of the
+    patch is smaller that is as far from it: there it is the solution that tells. `at` is where
+    points are in the patch's chart, where that is known.
+    """
+    problem = looks.problem
+    found = form_at(form, problem.coordinates, points)
+    rough = dict.fromkeys(problem.unknowns, 0)
+    extent = float(np.ptp(problem.domain.bounds, axis=0).max())
+    mapped = found.in_chart(taylor_of(patch, patch.in_chart(points) if at is None else at))
+    size = np.maximum(felt_size(mapped, patch.sides, rough, extent)[0], 1e-300)
+    mean = float(np.mean(size))
+    closer = _from_poles(looks.poles, patch, points)
+    data = [(closer * found.rhs / mean / (SETTINGS.source * looks.tol), mean / size)]
+    every = np.ones(len(points))
+    varying = [closer * c for c in found.coefficients if np.ptp(c) > 0]
+    data += [(c / np.abs(c).max() / COEFFICIENT, every) for c in varying]
+    return [(v, felt) for v, felt in data if np.ptp(v) > 0]
+
+
+def _from_poles(poles: FloatArray, patch: Patch, points: FloatArray) -> FloatArray:
+    """Return the product of r^2 about poles in a patch at points, in units of the patch, (m,)."""
+    out = np.ones(len(points))
+    if len(poles):
+        corners = patch.points([np.array([-1.0, 1.0])] * patch.dimension)
+        size = np.ptp(corners, axis=0)
+        for pole in poles:
+            if np.abs(corners - pole).max(axis=1).min() <= 1e-9 * size.max():
+                out *= np.sum(((points - pole) / size) ** 2, axis=1)
+    return out
+
+
+def inside(patch: Patch, places: FloatArray) -> FloatArray:
+    """Return the places that lie in a patch, those on its sides moved a little inwards.
+
+    On a side that is an edge of the data the values of the patch beyond it may be found.
+    """
+    at = patch.in_chart(places)
+    within = np.all((at >= patch.low) & (at <= patch.high), axis=1)
+    if patch.chart is not None:
+        # Far outside the inverse may be anything.
+        within &= np.abs(patch.in_space(at) - places).max(axis=1) < 1e-9 * patch.sides.max()
+    room = BESIDE * patch.sides
+    return patch.in_space(np.clip(at[within], patch.low + room, patch.high - room))
+
+
+def _watched(patch: Patch, told: FloatArray) -> FloatArray:
+    """Return points at which a patch's data are looked at, (m, d).
+
+    Some that are told of, into each corner, and on the way to each side at a few places.
+    """
+    d = patch.dimension
+    out = []
+    for corner in itertools.product((0, 1), repeat=d):
+        ends = np.where(corner, patch.high, patch.low)
+        inwards = np.where(corner, -patch.sides, patch.sides)
+        out.append(ends + 0.5 * CLOSER[:, None] * inwards)
+    for axis, end, share in itertools.product(range(d), (0, 1), ACROSS):
+        line = np.tile(patch.low + share * patch.sides, (len(CLOSER), 1))
+        depth = 0.5 * CLOSER * patch.sides[axis]
+        line[:, axis] = patch.high[axis] - depth if end else patch.low[axis] + depth
+        out.append(line)
+    # Places told of lie in space, the others in the chart.
+    return np.concatenate([told, patch.in_space(np.concatenate(out))])
+
+
+def _interpolated(block: FloatArray, patch: Patch, points: FloatArray) -> FloatArray:
+    """Return a function with given Legendre weights at points of a patch."""
+    at = patch.in_chart(points)
+    tables = [
+        legendre_table(m.inverse(at[:, a]), block.shape[a])[0] for a, m in enumerate(patch.maps)
+    ]
+    return block_at(block, tables)
+
+
+def _beyond(block: FloatArray, functions: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the size of the weights beyond a patch's functions, and the functions they want."""
+    found = tails_of_blocks([block], 1.0, [SETTINGS.analytic], [functions])
+    tail = _tails_beyond(block, functions)
+    return np.where(tail > 1.0, tail, 0.0), found.wanted[0]
+
+
+def _tails_beyond(block: FloatArray, functions: tuple[int, ...]) -> FloatArray:
+    """Return the largest weight beyond a patch's functions along each axis, (d,)."""
+    size, degrees = np.abs(block).ravel(), leading_degrees(block.shape, functions)
+    return np.array([size[k >= p].max() for k, p in zip(degrees, functions, strict=True)])

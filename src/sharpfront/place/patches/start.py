@@ -1,0 +1,277 @@
+"""The first patches, from the statement alone: edges of the data, layers, waves, sources."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.joint import is_joint
+from sharpfront.bases.patch import Patch
+from sharpfront.equation.edges import places_along
+from sharpfront.equation.slanted import steep_lines, straight_lines
+from sharpfront.maps import AxisMap, Strip
+from sharpfront.place.patches.cuts import Cell, Depths
+from sharpfront.place.patches.data import with_resolved_data
+from sharpfront.place.patches.poles import cut_at
+from sharpfront.place.patches.refine import balanced
+from sharpfront.place.patches.settings import SETTINGS, PatchSettings
+from sharpfront.place.patches.waves import ALONG_DOMAIN, Waves, short_enough
+from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.ribbons import DEEPEST, WIDE
+from sharpfront.place.tiling.blocks import Block, Tiling
+from sharpfront.place.tiling.curved import fitted
+from sharpfront.place.tiling.tiling import cut_along
+from sharpfront.problem import Problem
+from sharpfront.rows.interfaces import ROUNDING, interface_lines
+
+# Beside curved boundaries the domain is looked at this close to a wall, as a share of the room.
+BESIDE_WALL = 1e-4
+# In space a layer's strip is cut once more, at this share of its depth: either part of e^-x then
+# takes this share of the functions. Where three layers meet, eight patches with 12 functions along
+# each axis cost a fortieth of one with 20.
+STEEP_PART, PART = 0.27, 0.6
+
+# Short of a corner strips have so many times the functions along it that a layer takes across.
+MITRED = 1.2
+
+# Layers of up to so many times the depth of a strip along the boundary are those it was made for.
+FILLED = WIDE / DEEPEST
+
+Strips = dict[tuple[float, float], int]
+
+
+def first_cells(
+    problem: Problem,
+    tiling: Tiling,
+    settings: PatchSettings,
+    tol: float,
+    most: int,
+    waves: Waves,
+) -> list[Cell]:
+    """Return the cells that the first solve is made on, with `most` functions at most."""
+    base = settings.functions(tol)
+    cells = []
+    for block in tiling.blocks:
+        lines, strips = _lines(problem, block, settings, tol)
+        along_wall = any(axis == 1 for axis, *_ in block.walls)
+        if isinstance(block.chart, Strip) and along_wall and not strips[1]:
+            strips[1] = _strips((0.0, block.chart.depth), 0, settings, tol, False)
+        if isinstance(block.chart, Strip) and along_wall and _ends_at(block.chart, tiling.corners):
+            # Across the other side's layer as well.
+            strips[0] = {(0.0, block.chart.length): math.ceil(MITRED * settings.layer(tol))}
+        for low, high in block.boxes(lines):
+            ends = list(zip(low.tolist(), high.tolist(), strict=True))
+            functions = tuple(strips[a].get(side, base) for a, side in enumerate(ends))
+            maps = tuple(AxisMap(*side) for side in ends)
+            own = [Cell(Patch(maps, functions, block.chart, block.region))]
+            cells += fitted(own, block, tiling.corners) if block.region else own
+    cells = short_enough(cells, waves, tol, settings.most(tol, problem.domain.dimension), most)
+    cells = cut_at(cells, tiling.marked)
+    several = len(tiling.blocks) > 1 or tiling.blocks[0].region is not None
+    if several or not waves.everywhere or tiling.marked:
+        cells = balanced(cells, tiling.periods)
+    return with_resolved_data(problem, tiling, cells, settings, tol, most)
+
+
+def _ends_at(strip: Strip, corners: FloatArray) -> bool:
+    """Tell whether the outer side of a strip ends at one of some corners."""
+    ends = np.array([strip.edge(0, end)[0] for end in (0, 1)])
+    near = ROUNDING * strip.length
+    gaps = np.abs(ends[:, None] - corners).max(axis=2)
+    return bool(np.any(gaps < 1e3 * near))
+
+
+def _lines(
+    problem: Problem,
+    block: Block,
+    settings: PatchSettings,
+    tol: float,
+) -> tuple[list[FloatArray], list[Strips]]:
+    """Return where to cut along each axis, and the functions across strips that hold a layer."""
+    edges = [np.empty(0) for _ in block.lines]
+    if block.chart is None:
+        edges = [
+            _apart(_edges(problem, name, float(x[0]), float(x[-1])), x)
+            for x, name in zip(block.lines, problem.domain.coordinates, strict=True)
+        ]
+    elif isinstance(block.chart, Strip) and block.chart.front is not None:
+        edges[1] = np.array([block.chart.front])
+    lines = [np.union1d(x, e) for x, e in zip(block.lines, edges, strict=True)]
+    strips: list[Strips] = [{} for _ in lines]
+    for beside in _sources_of_layers(problem, block, edges, lines):
+        side = beside.strip(settings.layer(tol))
+        if side is not None:
+            own = _strips(side, beside.end, settings, tol, is_joint(len(lines)))
+            strips[beside.axis] |= own
+    for axis, strip in enumerate(strips):
+        ends = [end for side in strip for end in side]
+        lines[axis] = np.unique(np.concatenate([lines[axis], ends]))
+        if block.domain.periodic_axes[axis] and len(lines[axis]) == 2:
+            # A trace is shared by two patches: none may be its own neighbour.
+            lines[axis] = np.insert(lines[axis], 1, lines[axis].mean())
+    return lines, strips
+
+
+def _strips(
+    side: tuple[float, float], end: int, settings: PatchSettings, tol: float, in_space: bool
+) -> Strips:
+    """Return the strips of a layer, with the functions across each."""
+    functions = max(settings.functions(tol), math.ceil(settings.layer(tol)))
+    if not in_space:
+        return {side: functions}
+    low, high = side
+    cut = low + STEEP_PART * (high - low) if end == 0 else high - STEEP_PART * (high - low)
+    fewer = max(settings.functions(tol), math.ceil(PART * functions))
+    return {(low, cut): fewer, (cut, high): fewer}
+
+
+def cut_along_edges(problem: Problem, tiling: Tiling) -> Tiling:
+    """Return a tiling with charts cut along the lines on which data jump or bend.
+
+    And about which they are steep, where there are charts anyway: across a chart a front takes
+    patches all along, on its side those of a layer. Boxes of space are cut along lines parallel to
+    the axes later, and if something else jumps there, lines across the axes are left to splitting.
+    """
+    if problem.domain.dimension != 2 or tiling.blocks[0].region is not None:
+        return tiling
+    lines = straight_lines(problem.equations, problem.coordinates, problem.domain.bounds)
+    charted = tiling.blocks[0].chart is not None
+    if not charted and not any(line.is_slanted for line in lines):
+        return tiling
+    if problem.is_singular and any(len(x) for x in interface_lines(problem)):
+        return tiling
+    names, bounds = problem.coordinates, problem.domain.bounds
+    steep = steep_lines(problem.equations, names, bounds, SETTINGS.steep) if charted else ()
+    fronts = cut_along(problem.domain, lines, steep) if steep else None
+    return fronts or cut_along(problem.domain, lines) or tiling
+
+
+def has_edges(problem: Problem) -> bool:
+    """Tell whether data jump or bend on a line across the domain."""
+    ends = zip(problem.domain.coordinates, *problem.domain.bounds, strict=True)
+    return any(len(_edges(problem, name, float(a), float(b))) > 0 for name, a, b in ends)
+
+
+def _edges(problem: Problem, name: str, low: float, high: float) -> FloatArray:
+    """Return where data jump or bend on a line across the domain, and where loads act."""
+    graphs = [*problem.equations, *(r for c in problem.conditions for r in c.residuals)]
+    graphs += [r for c in problem.further for r in c.residuals]
+    graphs += [e for j in problem.jumps for e in j.equals]
+    found = [places_along(g, name, low, high) for g in graphs]
+    if problem.is_singular:
+        found.append(interface_lines(problem)[problem.domain.coordinates.index(name)])
+    return np.concatenate(found)
+
+
+def _apart(places: FloatArray, lines: FloatArray) -> FloatArray:
+    """Return places without those that are another, or a line, but for rounding."""
+    near = ROUNDING * float(np.ptp(lines))
+    places = np.unique(places)
+    places = places[np.diff(places, prepend=-np.inf) > near]
+    return np.asarray(places[np.abs(places[:, None] - lines).min(axis=1) > near])
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """The room on one side of a wall, or of a line on which data jump or bend."""
+
+    # What is solved, and the block that it lies in.
+    problem: Problem
+    block: Block
+    # Its normal, and whether its strips have it at their lower (0) or upper (1) end.
+    axis: int
+    end: int
+    # Where it is, and from where to where along the other axes.
+    place: float
+    extent: tuple[FloatArray, FloatArray]
+    lines: FloatArray  # where the block is cut along the normal
+
+    def depth(self, widths: float, wave: float = 0.0, share: float = SETTINGS.room) -> float | None:
+        """Return so many widths of a layer, if that is at most a share of the room there."""
+        low, high = self.extent
+        points = np.empty((len(ALONG_DOMAIN), len(low) + 1))
+        rest = [a for a in range(points.shape[1]) if a != self.axis]
+        points[:, rest] = low + (high - low) * ALONG_DOMAIN[:, None]
+        i = int(np.searchsorted(self.lines, self.place))
+        next_line = self.lines[i + 1 if self.end == 0 else i - 1]
+        room = abs(float(next_line) - self.place)
+        # Just beside it, where coefficients that jump have the strip's value.
+        points[:, self.axis] = self.place + (1.0 - 2.0 * self.end) * 1e-9 * room
+        chart = self.block.chart
+        found = decay_rates(self.problem, points, self.axis, self.end, wave, chart)
+        rates = np.concatenate(found)
+        thin = rates[rates * room > widths / share]
+        return widths / float(thin.min()) if len(thin) else None
+
+    def strip(self, widths: float) -> tuple[float, float] | None:
+        """Return the strip in which layers decay, if they are thin."""
+        cut = self.depth(widths)
+        if cut is None:
+            return None
+        return (self.place, self.place + cut) if self.end == 0 else (self.place - cut, self.place)
+
+
+def _walls(problem: Problem, block: Block) -> Iterator[_Beside]:
+    for axis, place, low, high, _ in block.walls:
+        end = int(not _above(block, axis, place, 0.5 * (low + high)))
+        yield _Beside(problem, block, axis, end, place, (low, high), block.lines[axis])
+
+
+def _sources_of_layers(
+    problem: Problem, block: Block, edges: Sequence[FloatArray], lines: Sequence[FloatArray]
+) -> Iterator[_Beside]:
+    """Yield what layers begin at, in a block with edges of the data that is cut along lines.
+
+    Walls, and both sides of lines on which data jump or bend: what decays beside the one decays
+    beside the other.
+    """
+    low, high = (np.array([x[k] for x in block.lines]) for k in (0, -1))
+    for wall in _walls(problem, block):
+        yield replace(wall, lines=lines[wall.axis])
+    for axis, places in enumerate(edges):
+        rest = [a for a in range(len(edges)) if a != axis]
+        for place in places.tolist():
+            for end in (0, 1):
+                extent = low[rest], high[rest]
+                yield _Beside(problem, block, axis, end, place, extent, lines[axis])
+
+
+def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:
+    """Tell whether the domain is above a wall."""
+    lines = block.lines[axis]
+    i = int(np.searchsorted(lines, place))
+    if i + 1 >= len(lines):
+        return False
+    share = 0.5 if block.region is None else BESIDE_WALL
+    inside = np.insert(middle, axis, place + share * (lines[i + 1] - place))
+    return bool(block.inside(inside[None])[0])
+
+
+def layers_along_walls(
+    problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float
+) -> Depths:
+    """Return how deep layers are along walls that nothing flows through.
+
+    What changes over the length l of such a wall, e^(i t / l), decays like
+    e^(-n (b / (2 eps l))^(1/2)). Whether there is such a layer only a solution tells: patches
+    beside the wall that are not resolved across are cut at this depth. Where there is not so much
+    room, room for what begins along the wall is enough, which fades like e^(-n^2).
+    """
+    depth, found = settings.layer(tol), {}
+    for block in tiling.blocks:
+        for wall in _walls(problem, block):
+            low, high = wall.extent
+            length = float(np.max(high - low, initial=0.0))
+            # Strips are as deep as layers, or as there is room.
+            share = FILLED if isinstance(block.chart, Strip) else SETTINGS.room
+            if not length or wall.depth(depth, share=share) is not None:
+                continue
+            looks = (wall.depth(deep, 1.0 / length) for deep in (depth, math.sqrt(2.0 * depth)))
+            cut = next((d for d in looks if d is not None), None)
+            if cut is not None:
+                found[block.chart, wall.axis, wall.end, wall.place] = cut, length
+    return found

@@ -1,0 +1,237 @@
+"""Strips on both sides of curves inside the domain, on which data jump or are narrow.
+
+A front along a curve, and an edge of a material, are to strips along it what a layer is to strips
+along the boundary: they take the same patches whatever their width and wherever the curve runs.
+Boxes go on where strips end, on either side with functions of their own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut import Region
+from sharpfront.equation.interfaces import curved_conditions
+from sharpfront.equation.levels import Level
+from sharpfront.errors import EquationError, ProblemError
+from sharpfront.geometry.panels import Panels
+from sharpfront.maps import Strip
+from sharpfront.place.patches.looks import Holding
+from sharpfront.place.patches.settings import PatchSettings
+from sharpfront.place.strips.across import held_across, lines_beside
+from sharpfront.place.strips.inner_curves import (
+    Function,
+    changes_sign,
+    inner_curves,
+    material_edges,
+)
+from sharpfront.place.strips.inner_rooms import Surroundings, is_wide, wall_at
+from sharpfront.place.strips.ribbons import ON_PANEL, Ribbon, samples
+from sharpfront.place.tiling.blocks import Block, Tiling
+from sharpfront.place.tiling.solids import Wall
+from sharpfront.problem import Problem
+from sharpfront.rows.interfaces import interface_lines
+
+# Across a front data are held to this share of what they are elsewhere, 30 tolerances: what is left
+# of a front in a long patch beside it is found by halving, a circle of 1e-3 took twice the patches.
+STRICT = 1 / 30
+# Boxes along a front, for every one as long as what they can hold across it; they cost half of what
+# strips and the boxes that these cut do: a wavy front of 1e-2 took 4.1 s of them, 12.4 s of strips.
+BOXES = 1.5
+_CROSSING = (
+    "A coefficient inside a derivative jumps where {}. Flux conditions are known on lines parallel "
+    "to the axes, and in the plane on smooth lines, slanted or curved, that are closed or end on "
+    "the sides of a box, and neither cross nor touch others. Let edges of materials keep apart, or "
+    "write them along axes."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Band:
+    """A curve with the strips on both its sides.
+
+    Parameters
+    ----------
+    ribbon
+        The curve, and directions across it.
+    within, beyond
+        Places in the strips on the side that normals come from and on the one they lead to, as
+        distances from the curve, ascending from 0.
+    strips
+        One for each panel.
+    """
+
+    ribbon: Ribbon
+    within: FloatArray
+    beyond: FloatArray
+    strips: tuple[Strip, ...]
+
+    def edge(self, end: int) -> Panels:
+        """Return the side of the strips, with normals that lead into them: 1 the inner one."""
+        if end:
+            return self.ribbon.edge(float(self.within[-1]))
+        return self.ribbon.edge(-float(self.beyond[-1])).turned()
+
+    @property
+    def lines(self) -> FloatArray:
+        """Where strips are cut, as distances from their outer side."""
+        across = np.concatenate([-self.beyond[:0:-1], self.within])
+        return np.asarray(across + self.beyond[-1])
+
+
+def banded(
+    problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float, most: int
+) -> Tiling:
+    """Return a tiling with strips along curves inside on which data jump or are narrow.
+
+    Parameters
+    ----------
+    problem, tiling
+        What is solved, and the boxes over its domain.
+    settings
+        The constants.
+    tol
+        The tolerance.
+    most
+        The most functions. Strips that take half of them are left out, but for materials.
+    """
+    block = tiling.blocks[0]
+    if problem.domain.dimension != 2 or len(tiling.blocks) > 1 or block.chart is not None:
+        _require_bands(problem, {}, ())
+        return tiling
+    every, told = inner_curves(problem)
+    curves = [found for found in every if is_wide(found[0], block)]
+    if not curves:
+        _require_bands(problem, told, ())
+        return tiling
+    looks = Surroundings(block, [panels for panels, _, _ in curves], Holding(problem, STRICT * tol))
+    bands = [
+        band
+        for i, (panels, level, _) in enumerate(curves)
+        if (band := _band(problem, looks, i, panels, level, settings, tol)) is not None
+    ]
+    patches = sum(len(band.strips) * (len(band.lines) - 1) for band in bands)
+    if patches * settings.functions(tol) ** 2 > most / 2 and not problem.is_singular:
+        return tiling
+    out = _with_bands(tiling, bands, [f for _, _, f in curves]) if bands else tiling
+    _require_bands(problem, told, bands if out is not tiling else ())
+    return out
+
+
+def _require_bands(
+    problem: Problem, told: Mapping[str, Sequence[Panels]], bands: Sequence[_Band]
+) -> None:
+    """Refuse fluxes that jump along curves without strips, or along axes across strips."""
+    for axis, places in enumerate(interface_lines(problem)):
+        for edge in (band.edge(end) for band in bands for end in (0, 1)):
+            low, high = np.min(samples(edge)[0], axis=0), np.max(samples(edge)[0], axis=0)
+            if np.any((places > low[axis]) & (places < high[axis])):
+                raise ProblemError(_CROSSING.format(f"{problem.coordinates[axis]} = {places[0]:g}"))
+    kept = {id(band.ribbon.panels) for band in bands}
+    jumping = material_edges(problem)
+    for level in jumping:
+        own = told.get(level.told, ())
+        followed = own and all(id(panels) in kept for panels in own)
+        if not followed and (own or changes_sign(problem, level)):
+            raise ProblemError(_CROSSING.format(level.told))
+    if jumping and bands:
+        try:
+            curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
+        except EquationError as error:
+            raise ProblemError(str(error)) from error
+
+
+def _band(
+    problem: Problem,
+    looks: Surroundings,
+    which: int,
+    panels: Panels,
+    level: Level,
+    settings: PatchSettings,
+    tol: float,
+) -> _Band | None:
+    """Return a curve's band; None where it has no room for one, or needs none."""
+    found = looks.ribbon(panels, which)
+    if found is None:
+        return None
+    (ribbon, room), base, holding = found, settings.functions(tol), looks.holding
+    thick = 0.0 if level.jumps else held_across(holding, ribbon, room, base)
+    jumps = level.jumps or (level.bends and not thick)
+    functions = base, settings.layer(tol)
+    lines = [
+        lines_beside(problem, holding, side, room, functions, jumps=jumps)
+        for side in (ribbon, ribbon.turned())
+    ]
+    within, beyond = lines
+    front = float(beyond[-1]) if jumps else None
+    strips = tuple(ribbon.strips(float(within[-1]), float(beyond[-1]), front))
+    band = _Band(ribbon, within, beyond, strips)
+    return band if jumps or _pays(band, thick) else None
+
+
+def _pays(band: _Band, thick: float) -> bool:
+    """Tell whether strips take fewer patches than boxes as thick as that along the curve would."""
+    strips = len(band.strips) * (len(band.lines) - 1)
+    return strips * thick < BOXES * float(band.ribbon.lengths.sum())
+
+
+def _with_bands(tiling: Tiling, bands: Sequence[_Band], levels: Sequence[Function]) -> Tiling:
+    """Return a tiling with bands, and boxes for each of the regions that these leave."""
+    block = tiling.blocks[0]
+
+    def signs(points: FloatArray) -> NDArray[np.bool_]:
+        return np.stack([np.asarray(f(*points.T)) > 0 for f in levels], axis=1)
+
+    edges: dict[bytes, list[tuple[Panels, Sequence[Strip], int]]] = {}
+    for band, end in itertools.product(bands, (0, 1)):
+        edge = band.edge(end)
+        own = signs(samples(edge)[0])
+        if np.any(own != own[0]):
+            return tiling
+        edges.setdefault(own[0].tobytes(), []).append((edge, band.strips, end))
+    outer = block.region.panels if isinstance(block.region, Region) else Panels([])
+    whose = _whose(outer, signs)
+    if whose is None or not set(whose) <= set(edges):
+        return tiling
+    blocks: list[Block] = []
+    for key, own_edges in edges.items():
+        panels = outer.chosen(np.flatnonzero([k == key for k in whose]).astype(np.int64))
+        strips: dict[int, tuple[Strip, int]] = {}
+        for edge, own_strips, end in own_edges:
+            first = len(panels.parts)
+            strips |= {first + k: (strip, end) for k, strip in enumerate(own_strips)}
+            panels = panels.beside(edge)
+        blocks.append(replace(block, region=Region(block.domain, panels, strips)))
+    for band in bands:
+        blocks += _strip_blocks(band, block)
+    return replace(tiling, blocks=tuple(blocks))
+
+
+def _whose(outer: Panels, signs: Callable[[FloatArray], NDArray[np.bool_]]) -> list[bytes] | None:
+    """Return which region each panel of the boundary bounds; None if one bounds several."""
+    if not outer.parts:
+        return []
+    found = signs(samples(outer)[0]).reshape(len(outer.parts), len(ON_PANEL), -1)
+    if np.any(found != found[:, :1]):
+        return None
+    return [own[0].tobytes() for own in found]
+
+
+def _strip_blocks(band: _Band, block: Block) -> Iterator[Block]:
+    """Yield the blocks of a band's strips."""
+    last = len(band.strips) - 1
+    for k, strip in enumerate(band.strips):
+        walls: list[Wall] = []
+        for at, t, place in ((0, -1.0, 0.0), (last, 1.0, strip.length)):
+            if k == at and not band.ribbon.is_closed:
+                point = band.ribbon.panels.at(np.array([k]), np.array([t]))[0]
+                wall = wall_at(block, point)
+                assert wall is not None
+                walls.append((0, place, np.zeros(1), np.array([strip.depth]), wall[4]))
+        lines = np.array([0.0, strip.length]), band.lines
+        yield Block(block.domain, lines, tuple(walls), strip)

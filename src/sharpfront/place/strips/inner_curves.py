@@ -1,0 +1,120 @@
+"""Curves inside the domain that formulas tell of: where data jump, bend or may be narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.edges import jumps_along
+from sharpfront.equation.expression import Apply, Expression, derivatives_in, ordered
+from sharpfront.equation.levels import Level, levels_of
+from sharpfront.equation.linearise import linear_form
+from sharpfront.equation.slanted import goes_on, straight_lines, values_at
+from sharpfront.equation.weak import is_weak
+from sharpfront.errors import DomainError
+from sharpfront.geometry.inner import curves_inside
+from sharpfront.geometry.levelset import LevelCurve
+from sharpfront.geometry.panels import Panels
+from sharpfront.place.strips.ribbons import distances, samples, spacing, tree_of
+from sharpfront.place.told import crossings
+from sharpfront.problem import Problem
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
+
+# Points of the domain at which a function's sign is looked at.
+SEEN = 2000
+# Curves that bend by less than this over the domain are straight.
+STRAIGHT = 1e-6
+# Curves as close to one another as this share of the domain are one.
+SAME = 1e-6
+
+Function = Callable[..., FloatArray]
+
+
+def inner_curves(
+    problem: Problem,
+) -> tuple[list[tuple[Panels, Level, Function]], dict[str, list[Panels]]]:
+    """Return the curves that the equations tell of, each once, and which belong to each level."""
+    out: list[tuple[Panels, Level, Function]] = []
+    told: dict[str, list[Panels]] = {}
+    size = float(np.ptp(problem.domain.bounds, axis=0).max())
+    known: list[_Known] = []
+    materials = {level.told for level in material_edges(problem)}
+    for level in levels_of(problem.equations):
+        f = _as_function(level.argument, problem.coordinates)
+        try:
+            found = curves_inside(f, problem.domain)
+        except DomainError:
+            continue
+        for curve in found or ():
+            panels = Panels([("", curve)])
+            straight = np.abs(panels.curvatures[1]).max() < STRAIGHT / size
+            if straight and (level.jumps or level.bends) and level.told not in materials:
+                # Charts are cut along it.
+                continue
+            places = samples(panels)[0]
+            same = [one.is_along(places, SAME * size) for one in known]
+            if any(same):
+                told.setdefault(level.told, []).append(out[same.index(True)][0])
+                continue
+            known.append(_Known(tree_of(places), curve))
+            out.append((panels, level, f))
+            told.setdefault(level.told, []).append(panels)
+    return out, told
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A curve that was found before."""
+
+    tree: cKDTree
+    curve: LevelCurve
+
+    def is_along(self, places: FloatArray, near: float) -> bool:
+        """Tell whether places lie on it, to within a distance."""
+        if distances(self.tree, places).max() > spacing(self.tree):
+            return False
+        moved = self.curve.region.onto(places).points - places
+        return bool(np.linalg.norm(moved, axis=1).max() < near)
+
+
+def _as_function(argument: Expression, coordinates: Sequence[str]) -> Function:
+    def f(*x: FloatArray) -> FloatArray:
+        points = np.stack(np.broadcast_arrays(*x), axis=-1).reshape(-1, len(x))
+        return values_at(argument, coordinates, points)
+
+    return f
+
+
+def material_edges(problem: Problem) -> list[Level]:
+    """Return the curves on which something jumps inside a derivative."""
+    nodes = [n for equation in problem.equations for n in ordered(equation)]
+    weak = [n for n in nodes if is_weak(n) and derivatives_in(n) and not _goes_on(problem, n)]
+    return [level for level in levels_of(weak) if level.jumps]
+
+
+def changes_sign(problem: Problem, level: Level) -> bool:
+    """Tell whether a function has both signs in a domain, also where formulas tell of places."""
+    domain = problem.domain
+    places = np.concatenate([domain.sample(SEEN), crossings(problem)])
+    values = values_at(level.argument, problem.coordinates, places[domain.contains(places)])
+    return bool(np.any(values > 0) and np.any(values <= 0))
+
+
+def _goes_on(problem: Problem, node: Expression) -> bool:
+    """Tell whether what is differentiated goes on across straight lines across the axes.
+
+    As u - np.where(x + y > 1, (x + y - 1)**1.5, 0) does: then there is nothing to ask for on them.
+    """
+    assert isinstance(node, Apply)
+    form, names, bounds = linear_form(node.arguments[1]), problem.coordinates, problem.domain.bounds
+    if len(names) != 2 or any(jumps_along(t.coefficient, n) for t in form.terms for n in names):
+        return False
+    every = straight_lines([form.source], names, bounds)
+    lines = [line for line in every if line.is_slanted]
+    return bool(lines) and all(goes_on(form.source, line, names, bounds) for line in lines)

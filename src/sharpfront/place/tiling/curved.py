@@ -1,0 +1,162 @@
+"""Boxes over a domain with curved sides: cut at its corners, small beside small bends."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut import Region
+from sharpfront.bases.patch import Patch
+from sharpfront.geometry import Domain
+from sharpfront.geometry.curves import Curve
+from sharpfront.geometry.panels import Panels
+from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.tiling.blocks import (
+    ROUNDING,
+    Block,
+    Tiling,
+    ends_of,
+    has_slit,
+    merged,
+    snap,
+    snapped,
+    wall_of,
+)
+from sharpfront.place.tiling.solids import Wall
+
+# Beside a bend inwards of radius r boxes are no larger than this many r: solutions continue a part
+# of r beyond the boundary.
+BENT = 4.0
+# Around a domain boxes have this much room, as a share of its size, where no wall bounds them.
+ROOM = 1e-3
+
+
+def curved_tiling(domain: Domain, pieces: Mapping[str, Sequence[object]]) -> Tiling | None:
+    """Return the tiling of a domain with curved sides, by boxes that these cut."""
+    curves = [(p, c) for p, own in pieces.items() for c in own if isinstance(c, Curve)]
+    straight = [(ends_of(c), p) for p, c in curves]
+    walls = [(e is not None and wall_of(e, p)) or None for e, p in straight]
+    ends = [(c.at(np.array([0.0, c.measure])).points, p) for p, c in curves if not c.closed]
+    places = [
+        _places(
+            [w[1] for w in walls if w and w[0] == a],
+            [float(x[a]) for e, _ in ends for x in e],
+            float(np.ptp(domain.bounds[:, a])),
+        )
+        for a in range(2)
+    ]
+    walls = [wall and _snapped(wall, places) for wall in walls]
+    kept = tuple(w for w in walls if w is not None and w[2][0] < w[3][0])
+    if has_slit(kept):
+        return None
+    cutting = Panels(pc for pc, wall in zip(curves, walls, strict=True) if wall is None)
+    region = Region(domain, cutting)
+    block = Block(domain, frame_of(domain, kept), kept, region=region)
+    known = np.array([[snap(x[a], places[a]) for a in range(2)] for x in domain.corners])
+    bent = [
+        (c.at(np.array([0.0, c.measure])).points, p)
+        for (p, c), wall in zip(curves, walls, strict=True)
+        if wall is None and not c.closed
+    ]
+    corners = _corners(known.reshape(-1, 2), ends, places)
+    outline = tuple((p, c, wall) for (p, c), wall in zip(curves, walls, strict=True))
+    return Tiling(domain, (block,), curves=tuple(bent), outline=outline, places=corners)
+
+
+def _snapped(wall: Wall, places: Sequence[FloatArray]) -> Wall:
+    """Return a wall with its place and its ends among places along each axis."""
+    axis, place, low, high, part = wall
+    along = places[1 - axis]
+    return axis, snap(place, places[axis]), snapped(low, along), snapped(high, along), part
+
+
+def _places(walls: Sequence[float], ends: Sequence[float], length: float) -> FloatArray:
+    """Return places along an axis, those that differ by rounding as one: that of the wall."""
+    found = merged([*walls, *ends], length)
+    known = np.array(walls)
+    if not len(known):
+        return found
+    near = ROUNDING * length
+    nearest = known[np.argmin(np.abs(found[:, None] - known), axis=1)]
+    return np.asarray(np.where(np.abs(nearest - found) <= near, nearest, found))
+
+
+def frame_of(domain: Domain, walls: Sequence[Wall]) -> tuple[FloatArray, ...]:
+    """Return the ends of a box about a domain along each axis."""
+    out = []
+    for axis, ends in enumerate(domain.bounds.T):
+        room = ROOM * float(np.ptp(ends))
+        held = [[w[1] for w in walls if w[0] == axis and abs(w[1] - x) < room] for x in ends]
+        if domain.periodic_axes[axis]:
+            held = [[float(x)] for x in ends]
+        low = min(held[0], default=float(ends[0]) - room)
+        high = max(held[1], default=float(ends[1]) + room)
+        out.append(np.array([low, high]))
+    return tuple(out)
+
+
+def _corners(
+    known: FloatArray,
+    ends: Sequence[tuple[FloatArray, str]],
+    places: Sequence[FloatArray],
+) -> FloatArray:
+    """Return corners, and where one part of the boundary ends, (k, 2)."""
+    parts: dict[tuple[float, float], set[str]] = {}
+    for points, part in ends:
+        for x in points.tolist():
+            parts.setdefault((snap(x[0], places[0]), snap(x[1], places[1])), set()).add(part)
+    changes = [place for place, named in parts.items() if len(named) > 1]
+    return np.unique(np.concatenate([known, np.array(changes).reshape(-1, 2)]), axis=0)
+
+
+def fitted(cells: Sequence[Cell], block: Block, corners: FloatArray) -> list[Cell]:
+    """Return cells with corners of the domain at corners only, and walls along sides only."""
+    assert block.region is not None
+    # Corners beyond strips are theirs.
+    corners = corners[block.region.contains(corners)]
+    out, left = [], list(cells)
+    while left:
+        cell = left.pop()
+        cuts = next(_cuts(cell.patch, block, corners), None)
+        if cuts is None:
+            out.append(cell)
+            continue
+        sides = [
+            [AxisMap(a, b) for a, b in itertools.pairwise((m.low, *own, m.high))]
+            for m, own in zip(cell.patch.maps, cuts, strict=True)
+        ]
+        parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
+        left += [replace(cell, patch=patch) for patch in parts if not patch.is_empty]
+    return out[::-1]
+
+
+def _cuts(patch: Patch, block: Block, corners: FloatArray) -> Iterator[list[list[float]]]:
+    """Yield where to cut a patch along each axis, in turn what matters most."""
+    low, high = patch.low, patch.high
+    for corner in corners:
+        if np.all((corner >= low) & (corner <= high)):
+            inside = (corner > low) & (corner < high)
+            if inside.any():
+                yield [[x] if here else [] for x, here in zip(corner.tolist(), inside, strict=True)]
+    for axis, place, first, last, _ in block.walls:
+        rest = [a for a in range(patch.dimension) if a != axis]
+        beside = np.all((first < high[rest]) & (last > low[rest]))
+        if low[axis] < place < high[axis] and beside:
+            yield [[place] if a == axis else [] for a in range(patch.dimension)]
+    if patch.cut is not None and patch.longest > BENT * _least_radius(patch):
+        middle = 0.5 * (low + high)
+        long = patch.sides > 0.5 * patch.longest
+        yield [[x] if here else [] for x, here in zip(middle.tolist(), long, strict=True)]
+
+
+def _least_radius(patch: Patch) -> float:
+    """Return the least radius of bends inwards of the boundary in a patch."""
+    assert patch.cut is not None
+    places, bends = patch.cut.region.bends
+    here = np.all((places >= patch.low) & (places <= patch.high), axis=1)
+    return 1.0 / max(float(bends[here].max(initial=0.0)), 1e-300)

@@ -1,0 +1,185 @@
+"""How a domain is tiled: by boxes, in charts where sides are slanted, cut where they are curved."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
+from sharpfront.equation.slanted import Line
+from sharpfront.geometry import Box, Domain
+from sharpfront.geometry.curves import Segment
+from sharpfront.maps import AxisMap
+from sharpfront.place.tiling.blocks import (
+    ROUNDING,
+    Block,
+    Tiling,
+    ends_of,
+    has_slit,
+    merged,
+    snap,
+    snapped,
+    wall_of,
+)
+from sharpfront.place.tiling.charts import quadrilaterals
+from sharpfront.place.tiling.curved import curved_tiling
+from sharpfront.place.tiling.curved_solids import solid_tiling
+from sharpfront.place.tiling.slants import chords, crosses
+from sharpfront.place.tiling.solids import Wall, lattice_of
+from sharpfront.rows.faces import faces_of
+
+
+@lru_cache(maxsize=16)
+def tiling_of(domain: Domain) -> Tiling | None:
+    """Return how to tile a domain; None where that is not known."""
+    if isinstance(domain, Box):
+        return Tiling(domain, (_box(domain),))
+    if domain.dimension != 2:
+        found = lattice_of(domain)
+        return Tiling(domain, (Block(domain, *found),)) if found else solid_tiling(domain)
+    pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
+    sides = [(ends_of(curve), part) for part, curves in pieces.items() for curve in curves]
+    straight = [(ends, part) for ends, part in sides if ends is not None]
+    if len(straight) < len(sides):
+        return curved_tiling(domain, pieces)
+    walls = [wall_of(ends, part) for ends, part in straight]
+    parallel = [wall for wall in walls if wall is not None]
+    if len(parallel) == len(walls):
+        lattice = _lattice(domain, parallel)
+        if not has_slit(lattice.blocks[0].walls):
+            return _if_closed(lattice)
+    whole = [c for curves in pieces.values() for c in curves if isinstance(c, Segment)]
+    return _charted(domain, straight, [end for c in whole for end in (c.start, c.end)])
+
+
+def _lattice(domain: Domain, walls: Sequence[Wall]) -> Tiling:
+    """Return the tiling of a domain with axis-parallel sides, by boxes."""
+    lines = tuple(
+        merged(
+            [w[1] for w in walls if w[0] == a]
+            + [float(e[0]) for w in walls if w[0] != a for e in w[2:4]],
+            float(np.ptp(domain.bounds[:, a])),
+        )
+        for a in range(2)
+    )
+    moved = tuple(
+        (
+            axis,
+            snap(place, lines[axis]),
+            snapped(low, lines[1 - axis]),
+            snapped(high, lines[1 - axis]),
+            part,
+        )
+        for axis, place, low, high, part in walls
+    )
+    # What a part takes of a side may be a point: then it is none.
+    walls = [w for w in moved if w[2][0] < w[3][0]]
+    return Tiling(domain, (Block(domain, lines, tuple(walls)),))
+
+
+def _charted(
+    domain: Domain,
+    sides: Sequence[tuple[FloatArray, str]],
+    known: Sequence[FloatArray],
+    cuts: Sequence[FloatArray] = (),
+    rough: int = 0,
+) -> Tiling | None:
+    """Return the tiling of a domain with slanted sides, or cut along lines from side to side.
+
+    By charts; some corners are known, and so are the ends of the first, rough cuts.
+    """
+    ends = [ends for ends, _ in sides]
+    corners = _distinct(np.concatenate([*ends, *cuts]), known)
+    edges = [frozenset(pair) for pair in zip(corners[::2], corners[1::2], strict=True)]
+    own = zip(edges, (part for _, part in sides), strict=False)
+    named = {edge: part for edge, part in own if len(edge) > 1}
+    charts, halves = quadrilaterals(domain, list(named), edges[len(sides) :])
+    blocks = []
+    for chart in charts:
+        walls = []
+        for axis, end in itertools.product(range(2), range(2)):
+            edge = frozenset(chart.edge(axis, end))
+            part = named.get(halves.get(edge, edge))
+            if part is not None:
+                place = float(chart.size[axis]) if end else 0.0
+                rest = chart.size[1 - axis : 2 - axis]
+                walls.append((axis, place, np.zeros(1), rest, part))
+        lines = tuple(np.array([0.0, length]) for length in chart.size)
+        blocks.append(Block(domain, lines, tuple(walls), chart))
+    inner = tuple(dict.fromkeys(corners[2 * len(sides) : 2 * (len(sides) + rough)]))
+    return _if_closed(Tiling(domain, tuple(blocks), ends=inner)) if blocks else None
+
+
+def cut_along(domain: Domain, lines: Sequence[Line], smooth: Sequence[Line] = ()) -> Tiling | None:
+    """Return a tiling of a domain with straight sides that no chart lies across lines in.
+
+    None where there is none, or charts would be slivers. Where lines end counts as a corner, unless
+    data are smooth there.
+    """
+    if domain.dimension != 2 or any(domain.periodic_axes):
+        return None
+    if isinstance(domain, Box):
+        block = _box(domain)
+        sides = [(block.ends(wall), wall[4]) for wall in block.walls]
+    else:
+        pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
+        found = [(ends_of(c), part) for part, curves in pieces.items() for c in curves]
+        sides = [(ends, part) for ends, part in found if ends is not None]
+        if not sides or len(sides) < len(found):
+            return None
+    cuts: list[FloatArray] = []
+    rough = 0
+    for i, line in enumerate((*lines, *smooth)):
+        across = chords(domain, sides, line)
+        if across is None or any(crosses(a, b) for a in across[1] for b in cuts):
+            return None
+        sides, cuts = across[0], [*cuts, *across[1]]
+        rough = len(cuts) if i < len(lines) else rough
+    return _charted(domain, sides, [], cuts, rough) if cuts else None
+
+
+def _distinct(points: FloatArray, known: Sequence[FloatArray]) -> list[tuple[float, float]]:
+    """Return points, (m, 2), those that differ by rounding as one.
+
+    Known ones differ as they do: a slit may be as narrow.
+    """
+    near = ROUNDING * float(np.ptp(points, axis=0).max())
+    kept = list(known)
+    out = []
+    for x in points:
+        gaps = [float(np.abs(k - x).max()) for k in kept]
+        if not gaps or min(gaps) > near:
+            gaps.append(0.0)
+            kept.append(x)
+        same = kept[int(np.argmin(gaps))]
+        out.append((float(same[0]), float(same[1])))
+    return out
+
+
+def _if_closed(tiling: Tiling) -> Tiling | None:
+    """Return a tiling if every bare side of its first boxes has a wall."""
+    patches = [
+        Patch(tuple(AxisMap(*e) for e in np.stack(box, axis=1).tolist()), (1, 1), block.chart)
+        for block in tiling.blocks
+        for box in block.boxes(block.lines)
+    ]
+    _, sides = faces_of(patches, tiling.periods)
+    return tiling if all(tiling.parts(patches, sides).values()) else None
+
+
+def _box(domain: Box) -> Block:
+    low, high = domain.bounds
+    walls = []
+    names = iter(domain.parts)
+    for axis, joined in enumerate(domain.periodic_axes):
+        if joined:
+            continue
+        rest = [a for a in range(domain.dimension) if a != axis]
+        for place in (low[axis], high[axis]):
+            walls.append((axis, float(place), low[rest], high[rest], next(names)))
+    lines = tuple(np.array([a, b]) for a, b in zip(low, high, strict=True))
+    return Block(domain, lines, tuple(walls))

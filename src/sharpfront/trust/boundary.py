@@ -1,0 +1,91 @@
+"""Data on a boundary that no row of a solution has seen.
+
+A bump of 1e-3 in the values on the rim of a disk, on a side of a box or on a face of a cube lies
+between all points of the rows there. The finished solution is compared with its conditions at many
+more points, and where formulas of the conditions tell of something: where what stands inside their
+functions is zero. How points are spread over a curve (`rim`) and over a surface (`faces`) differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.edges import named_in
+from sharpfront.equation.expression import Expression, derivatives_in
+from sharpfront.geometry import BoundaryPoints
+from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
+
+# Values are unseen where a solution misses them by this many times the tolerance.
+MISSES = 10.0
+# Fluxes are where they are so many times as large as this share of them is.
+FLUXES, USUAL = 30.0, 0.98
+
+
+class Watched(NamedTuple):
+    """Points of a part of the boundary at which a condition is looked at."""
+
+    points: BoundaryPoints
+    even: NDArray[np.bool_]  # which of them are spread evenly, and not told by formulas
+
+
+Watching = Callable[[str, Expression], Watched]
+
+
+def unseen_on_boundary(
+    problem: Problem, solution: Approximation, tol: float, watching: Watching
+) -> FloatArray | None:
+    """Return a place on a boundary at which a solution has not seen its data, (d,).
+
+    `watching` gives points of a part for a residual.
+    """
+    for condition in problem.conditions:
+        for residual in condition.residuals:
+            if named_in(residual).isdisjoint(problem.coordinates):
+                continue
+            found = watching(condition.part, residual)
+            if not len(found.points.points):
+                continue
+            gaps = _missed(residual, solution, found, tol)
+            if gaps.max() > 0.0:
+                return np.asarray(found.points.points[int(np.argmax(gaps))])
+    return None
+
+
+def _missed(
+    residual: Expression, solution: Approximation, found: Watched, tol: float
+) -> FloatArray:
+    """Return by how much more than is allowed data are missed at points, (m,).
+
+    Those that are spread evenly tell what is usual.
+    """
+    nothing = replace(solution, weights={k: 0.0 * w for k, w in solution.weights.items()})
+    data, left = (np.abs(s.mismatch([residual], found.points)[0]) for s in (nothing, solution))
+    if any(sum(d.orders) for d in derivatives_in(residual)):
+        # Slopes may be infinite at corners: only data that stand out from others count.
+        usual = float(np.quantile(data[found.even], USUAL)) if np.any(found.even) else 0.0
+        return np.where(left > 0.5 * data, data - FLUXES * max(usual, tol), 0.0)
+    return np.asarray(left - MISSES * tol * max(1.0, float(data.max(initial=0.0))))
+
+
+def closed_in(
+    signs: Callable[[FloatArray], NDArray[np.int8] | FloatArray],
+    start: FloatArray,
+    end: FloatArray,
+    halvings: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Return places on both sides of changes of sign between starts and ends, (m, ...) each."""
+    if not len(start):
+        return start, end
+    before = signs(start)
+    for _ in range(halvings):
+        middle = 0.5 * (start + end)
+        same = (signs(middle) == before).reshape(-1, *[1] * (start.ndim - 1))
+        start, end = np.where(same, middle, start), np.where(same, end, middle)
+    return start, end

@@ -1,0 +1,108 @@
+"""Points along the boundary of a domain in the plane at which its data are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.edges import named_in
+from sharpfront.equation.expression import Expression, derivatives_in, evaluate
+from sharpfront.equation.focus import inner_arguments
+from sharpfront.equation.values import environment
+from sharpfront.geometry import BoundaryPoints, Box
+from sharpfront.geometry.curves import Curve, ring
+from sharpfront.geometry.panels import Ints, Panels
+from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.problem import Problem
+from sharpfront.trust.boundary import Watched, closed_in
+
+# Points along each panel, of a straight side so many times as many, and halvings between two of
+# them that lead to a zero.
+ALONG, STRAIGHT, PANEL_HALVINGS = 64, 8, 50
+
+
+class Rim:
+    """Panels along a boundary, and points of them.
+
+    Parameters
+    ----------
+    problem
+        What is solved.
+    tiling
+        Its domain.
+    away
+        Tells which points are far enough from places at which the solution jumps.
+    """
+
+    def __init__(
+        self, problem: Problem, tiling: Tiling, away: Callable[[FloatArray], NDArray[np.bool_]]
+    ) -> None:
+        self.panels = Panels(_curves(tiling))
+        self.count = ALONG if tiling.outline else STRAIGHT * ALONG
+        self.coordinates, self.bounds = problem.coordinates, problem.domain.bounds
+        self.away = away
+
+    def __call__(self, part: str, residual: Expression) -> Watched:
+        """Return points of a part, evenly and where formulas of a residual tell of something."""
+        own = np.flatnonzero(np.array(self.panels.parts) == part)
+        where = [np.repeat(own, self.count)]
+        at = [np.tile(np.linspace(-1.0, 1.0, self.count), len(own))]
+        for inner in inner_arguments(residual) if len(own) else ():
+            if named_in(inner) and not derivatives_in(inner):
+                panel, t = self._zeros(own, inner)
+                where.append(panel)
+                at.append(t)
+        found = self.panels.boundary(np.concatenate(where), np.concatenate(at))[0]
+        away = self.away(found.points)
+        # Rounding may lead out of the domain, where formulas need not be defined.
+        points = np.clip(found.points[away], *self.bounds)
+        even = np.flatnonzero(away) < self.count * len(own)
+        return Watched(BoundaryPoints(points, found.normals[away]), even)
+
+    def _zeros(self, own: Ints, function: Expression) -> tuple[Ints, FloatArray]:
+        """Return panels and parameters at which a function changes its sign along them."""
+
+        def signs(panel: Ints, t: FloatArray) -> FloatArray:
+            at, _ = self.panels.boundary(panel, t)
+            found = evaluate(function, environment(self.coordinates, at.points, at.normals))
+            return np.asarray(np.sign(np.broadcast_to(found, len(t))), dtype=float)
+
+        t = np.linspace(-1.0, 1.0, ALONG)
+        with np.errstate(all="ignore"):
+            seen = signs(np.repeat(own, ALONG), np.tile(t, len(own))).reshape(-1, ALONG)
+            i, j = np.nonzero(seen[:, :-1] * seen[:, 1:] <= 0.0)
+            panel = own[i]
+            low, high = closed_in(partial(signs, panel), t[j], t[j + 1], PANEL_HALVINGS)
+        return panel, 0.5 * (low + high)
+
+
+def _curves(tiling: Tiling) -> list[tuple[str, Curve]]:
+    """Return the pieces of a boundary, the domain on their left."""
+    if tiling.outline:
+        return [(part, curve) for part, curve, _ in tiling.outline]
+    if isinstance(tiling.domain, Box):
+        return _sides(tiling.domain)
+    pieces: Mapping[str, Sequence[object]]
+    pieces = getattr(tiling.domain, "pieces_in", lambda _: {})(None)
+    return [(part, c) for part, own in pieces.items() for c in own if isinstance(c, Curve)]
+
+
+def _sides(box: Box) -> list[tuple[str, Curve]]:
+    """Return the sides of a box in the plane that are not joined to others."""
+    (x0, y0), (x1, y1) = box.bounds
+    corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    sides = ring(corners)
+    # Named by where they are: x has no sides if it is periodic.
+    middles = {part: box.boundary(part, 1).points[0] for part in box.parts}
+    return [
+        (part, side)
+        for part, middle in middles.items()
+        for side in sides
+        if np.allclose(
+            middle, 0.5 * (side.start + side.end), rtol=0, atol=1e-9 * (x1 - x0 + y1 - y0)
+        )
+    ]

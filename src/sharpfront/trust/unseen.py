@@ -1,0 +1,57 @@
+"""Whether a solution on patches has seen all of its data, inside and on the boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
+from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.problem import Problem
+from sharpfront.solution.approximation import Approximation
+from sharpfront.trust.boundary import unseen_on_boundary
+from sharpfront.trust.faces import Faces
+from sharpfront.trust.inside import unseen_inside
+from sharpfront.trust.rim import Rim
+
+_WIDER_INSIDE = "Make it wider, or allow more functions with a larger max_kernels."
+_WIDER = "Make it wider, or solve in a small domain about it."
+
+
+class UnseenData(NamedTuple):
+    """Where data stand that a solution has not seen, and what would help, in words."""
+
+    where: str
+    remedy: str
+
+
+def unseen_data(
+    problem: Problem,
+    tiling: Tiling,
+    patches: Sequence[Patch],
+    solution: Approximation,
+    tol: float,
+    away: Callable[[FloatArray], NDArray[np.bool_]],
+) -> UnseenData | None:
+    """Return what a solution has not seen, if there is something.
+
+    `away` tells which points are far enough from places at which it jumps.
+    """
+    place = unseen_inside(problem, tiling, patches, tol)
+    if place is not None:
+        return UnseenData(written(place), _WIDER_INSIDE)
+    if problem.domain.dimension not in (2, 3):
+        return None
+    flat = problem.domain.dimension == 2
+    watching = Rim(problem, tiling, away) if flat else Faces(problem)
+    place = unseen_on_boundary(problem, solution, tol, watching)
+    return None if place is None else UnseenData(written(place), _WIDER)
+
+
+def written(place: FloatArray) -> str:
+    """Return a place in words."""
+    return f"({', '.join(f'{x:.4g}' for x in place)})"

@@ -1,0 +1,162 @@
+"""What equations and conditions leave free, found without solving anything."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sharpfront as sf
+from sharpfront.geometry import Box
+from sharpfront.trust.freedom import left_free
+
+quick = settings(max_examples=15, derandomize=True, deadline=None, database=None)
+places = st.tuples(st.floats(0.05, 0.95), st.floats(0.05, 0.95))
+
+
+def stokes(domain, *conditions):
+    return sf.Problem(
+        domain,
+        lambda u, v, p, x, y: (-sf.laplacian(u) + p.dx, -sf.laplacian(v) + p.dy, u.dx + v.dy),
+        boundary=lambda u, v, p, x, y: (u - y, v),
+        conditions=conditions,
+    )
+
+
+@quick
+@given(place=places, size=st.floats(1e-2, 1e2))
+def test_a_pressure_needs_a_value_anywhere(place, size):
+    domain = Box((0, size), (0, 1))
+    free = left_free(stokes(domain))
+    assert free is not None
+    assert free.kind == "ill-posed"
+    assert free.detail.endswith("any constant may be added to p.")
+    point = (size * place[0], place[1])
+    assert left_free(stokes(domain, sf.at(point, lambda u, v, p, x, y: p))) is None
+    assert left_free(stokes(domain, sf.integral(lambda u, v, p, x, y: p))) is None
+    assert left_free(stokes(domain, sf.at(point, lambda u, v, p, x, y: p.dx))) is not None
+
+
+def body(domain, *conditions, stiffness=1.0):
+    """A body under no forces on its boundary, which has one normal for each part."""
+
+    def stress(u, v):
+        return (
+            stiffness * (3 * u.dx + v.dy),
+            stiffness * (3 * v.dy + u.dx),
+            stiffness * (u.dy + v.dx),
+        )
+
+    def equations(u, v, x, y):
+        along, across, shear = stress(u, v)
+        return along.dx + shear.dy, shear.dx + across.dy
+
+    def upright(u, v, x, y):
+        along, _, shear = stress(u, v)
+        return along, shear
+
+    def flat(u, v, x, y):
+        _, across, shear = stress(u, v)
+        return across, shear
+
+    return sf.Problem(
+        domain,
+        equations,
+        left=upright,
+        right=upright,
+        bottom=flat,
+        top=flat,
+        conditions=conditions,
+    )
+
+
+@quick
+@given(
+    first=places,
+    second=places,
+    stiffness=st.floats(1e-6, 1e12),
+    slenderness=st.floats(0.02, 500),
+)
+def test_a_body_is_held_by_three_conditions_that_do_not_let_it_turn(
+    first, second, stiffness, slenderness
+):
+    domain = Box((0, slenderness), (0, 1))
+    one = (slenderness * first[0], first[1])
+    other = (slenderness * second[0], second[1])
+    pins = [sf.at(one, lambda u, v, x, y: u), sf.at(one, lambda u, v, x, y: v)]
+    words = left_free(body(domain, stiffness=stiffness)).detail
+    assert "added to u; any constant may be added to v; u and v can turn" in words
+    words = left_free(body(domain, *pins, stiffness=stiffness)).detail
+    assert "constant" not in words
+    assert "u and v can turn" in words
+    if abs(first[0] - second[0]) > 0.05:
+        held = body(domain, *pins, sf.at(other, lambda u, v, x, y: v), stiffness=stiffness)
+        assert left_free(held) is None
+
+
+def test_a_plate_without_support_can_tilt_and_one_with_slopes_alone_can_be_shifted():
+    def plate(conditions):
+        return sf.Problem(
+            sf.Disk((0, 0), 1),
+            lambda u, x, y: sf.laplacian(sf.laplacian(u)) - 1,
+            boundary=conditions,
+        )
+
+    tilting = left_free(plate(lambda u, x, y: (u.dxx + u.dyy, u.dxx.dx + u.dxx.dy)))
+    assert "a linear function may be added to u" in tilting.detail
+    shifted = left_free(plate(lambda u, x, y: (u.dn, sf.laplacian(u).dn)))
+    assert shifted.detail.endswith("any constant may be added to u.")
+    assert left_free(plate(lambda u, x, y: (u, u.dn))) is None
+
+
+@pytest.mark.parametrize("periodic", [("x",), ("x", "y")])
+def test_a_periodic_axis_does_not_let_a_solution_tilt(periodic):
+    domain = Box((0, 1), (0, 2), periodic=periodic)
+    pair = sf.Problem(
+        domain,
+        lambda u, v, x, y: (sf.laplacian(u) - np.sin(2 * np.pi * x), sf.laplacian(v) - v),
+        **({} if "y" in periodic else {"boundary": lambda u, v, x, y: (u.dn, v.dn)}),
+    )
+    assert left_free(pair).detail.endswith("any constant may be added to u.")
+
+
+def test_what_moves_together_is_named_together():
+    exchange = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, v, x: (u.dxx - u + v, v.dxx + u - v),
+        boundary=lambda u, v, x: (u.dn, v.dn),
+    )
+    assert left_free(exchange).detail.endswith("any constant may be added to u and v.")
+
+
+APART = {
+    "boxes": (sf.Box((0, 1), (0, 1)), sf.Box((2, 3.3), (0.2, 1))),
+    "disks": (sf.Disk((0, 0), 1), sf.Disk((3.1, 0.4), 0.7)),
+    "box and disk": (sf.Box((0, 1), (0, 1)), sf.Disk((3.1, 0.4), 0.7)),
+    "box and ring": (
+        sf.Box((0, 1), (0, 1)),
+        sf.Disk((3.1, 0.4), 0.7) - sf.Disk((3.1, 0.4), 0.2),
+    ),
+}
+
+
+def in_pieces(name, insulated):
+    """Return a problem on two pieces that do not touch, whose second is held or not."""
+    first, second = APART[name]
+    return sf.Problem(
+        first.named("first") | second.named("second"),
+        lambda u, x, y: -sf.laplacian(u) - np.where(x < 1.5, 1.0, 0.0),
+        first=lambda u, x, y: u,
+        second=lambda u, x, y: u.dn if insulated else u.dn + u,
+    )
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_piece_that_nothing_holds_is_found(name):
+    outcome = sf.solve(in_pieces(name, insulated=True), tol=1e-3).outcome
+    assert outcome.kind == "ill-posed"
+    assert "any constant may be added to u in the piece between (2" in outcome.detail
+
+
+@pytest.mark.parametrize("name", APART)
+def test_pieces_that_are_held_are_left_alone(name):
+    assert left_free(in_pieces(name, insulated=False)) is None
