@@ -79,3 +79,14 @@ def test_a_patchwork_is_made_again_from_its_state():
 def test_products_are_numbered_with_the_last_axis_fastest():
     a, b = np.array([[1.0, 2.0]]), np.array([[1.0, 10.0, 100.0]])
     assert product_matrix([a, b]).tolist() == [[1, 10, 100, 2, 20, 200]]
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 4])
+def test_at_no_points_there_are_no_values(dimension):
+    ends = [np.linspace(0.0, 1.0, 3), *[np.array([0.0, 1.0])] * (dimension - 1)]
+    halves = [AxisMap(a, b) for a, b in zip(ends[0], ends[0][1:], strict=False)]
+    rest = (AxisMap(0.0, 1.0),) * (dimension - 1)
+    basis = PatchworkBasis(tuple(Patch((m, *rest), (3,) * dimension) for m in halves))
+    orders = (1, *(0,) * (dimension - 1))
+    assert basis.values(np.ones(basis.size), np.zeros((0, dimension)), orders).shape == (0,)
+    assert basis.matrix(np.zeros((0, dimension)), orders).shape == (0, basis.size)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.special import erfc, ndtr
 
 import sharpfront as sf
-from sharpfront.evolve.breaks import ROUND, ROUNDED_WIDTHS, Break, Rounded, breaks_of, rounded
 from sharpfront.evolve.equations import time_system
+from sharpfront.evolve.rounded import ROUND, ROUNDED_WIDTHS, Rounded, rounded
+from sharpfront.place.line.breaks import Break, breaks_of
 
 PROPERTY = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 

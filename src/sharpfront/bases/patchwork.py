@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,22 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, count, restored, tabulated
+from sharpfront.bases.corner_functions import CornerFunctions, count, tabulated
+from sharpfront.bases.lattice import NEAR, Lattice
 from sharpfront.bases.legendre import block_at, legendre_table, table_at
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.saved import restored_parts, saved
 from sharpfront.bases.sides import Sides
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
-from sharpfront.maps import AxisMap, Chart, Quadrilateral, Strip, pulled_back
+from sharpfront.maps import Chart, pulled_back
 
 Ints = NDArray[np.int64]
 _Groups = list[tuple[int, NDArray[np.int64]]]
 # Weights that are gathered for points at a time.
 AT_ONCE = 1_000_000
-# Points this close to a strip belong to it, as a share of the domain.
-NEAR = 1e-9
-# What a patch has of the domain at a point on its side is looked at so far inside.
-BESIDE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,13 +103,13 @@ class PatchworkBasis:
         return out
 
     @cached_property
-    def _lattices(self) -> list[_Lattice]:
+    def _lattices(self) -> list[Lattice]:
         """Of the patches of each chart and region, in the order in which these come up."""
         members: dict[tuple[Chart | None, int], list[int]] = {}
         for i, (patch, region) in enumerate(zip(self.patches, self.sides.regions, strict=True)):
             members.setdefault((patch.chart, region), []).append(i)
         cut = self.outside or tuple(p.cut is not None for p in self.patches)
-        return [_Lattice(self.patches, np.array(own), np.array(cut)) for own in members.values()]
+        return [Lattice(self.patches, np.array(own), np.array(cut)) for own in members.values()]
 
     def owner(self, points: FloatArray) -> NDArray[np.int64]:
         """Return the patch of each point, (m,); on a common side the one above it.
@@ -138,7 +135,8 @@ class PatchworkBasis:
         owner = self.owner(points)
         order = np.argsort(owner, kind="stable")
         names, first = np.unique(owner[order], return_index=True)
-        return list(zip(names.tolist(), np.split(order, first[1:]), strict=True))
+        parts = np.split(order, first[1:]) if len(names) else []
+        return list(zip(names.tolist(), parts, strict=True))
 
     def matrix(self, points: FloatArray, orders: Orders) -> FloatArray:
         """Return d^orders of each function at each point, (m, size)."""
@@ -296,111 +294,7 @@ class PatchworkBasis:
 
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which `restore_patchwork` makes the basis again."""
-        charts = [p.chart.corners for p in self.patches if isinstance(p.chart, Quadrilateral)]
-        strips = [p.chart for p in self.patches if isinstance(p.chart, Strip)]
-        along = [
-            np.concatenate([s.curve.ravel(), s.normals.ravel(), s.size]).tolist() for s in strips
-        ]
-        whose = [i for i, p in enumerate(self.patches) if isinstance(p.chart, Strip)]
-        return {
-            "type": "patchwork",
-            "low": np.stack([p.low for p in self.patches]),
-            "high": np.stack([p.high for p in self.patches]),
-            "strength": np.array([[m.strength for m in p.maps] for p in self.patches]),
-            "functions": np.array([p.functions for p in self.patches]),
-            "outside": np.array([p.cut is not None for p in self.patches]),
-            **({"charts": np.array(charts)} if charts else {}),
-            **({"strips": np.array(along), "on_strips": np.array(whose)} if strips else {}),
-            "regions": np.array(self.sides.regions),
-            "edges": self.sides.edges,
-            **{f"corner {k}": corner.state() for k, corner in enumerate(self.shared)},
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class _Lattice:
-    """The patches of one chart on the lattice of all their ends."""
-
-    patches: Sequence[Patch]
-    members: NDArray[np.int64]
-    cut: NDArray[np.bool_]
-
-    @cached_property
-    def _lines(self) -> list[FloatArray]:
-        """All ends of patches along each axis."""
-        own = [self.patches[i] for i in self.members]
-        ends = [[(p.low[a], p.high[a]) for p in own] for a in range(own[0].dimension)]
-        return [np.unique(np.array(e)) for e in ends]
-
-    @property
-    def extent(self) -> float:
-        """The length of the longest axis."""
-        return max(float(np.ptp(x)) for x in self._lines)
-
-    @cached_property
-    def _owners(self) -> NDArray[np.int64]:
-        """The patch of each cell of the lattice; -1 outside."""
-        lines = self._lines
-        out = np.full([len(x) - 1 for x in lines], -1, dtype=np.int64)
-        for i in self.members.tolist():
-            patch = self.patches[i]
-            window = tuple(
-                slice(*np.searchsorted(x, (patch.low[a], patch.high[a])))
-                for a, x in enumerate(lines)
-            )
-            out[window] = i
-        return out
-
-    def owner(self, points: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return the patch of each point, (m,), and how far the chart ends from it, (m,)."""
-        one = self.patches[int(self.members[0])]
-        at = one.in_chart(points)
-        owner = self._found(at)
-        doubtful = np.flatnonzero(self.cut.any() & (self.cut[owner] | (owner < 0)))
-        if len(doubtful):
-            owner[doubtful] = self._inside(at[doubtful], owner[doubtful])
-        lost = np.flatnonzero(owner < 0)
-        if len(lost):
-            owner[lost] = self._nearest(at[lost])
-        inside = np.stack([np.clip(at[:, a], x[0], x[-1]) for a, x in enumerate(self._lines)], 1)
-        return owner, np.linalg.norm(one.in_space(inside) - points, axis=1)
-
-    def _found(self, at: FloatArray) -> Ints:
-        """Return the patch of each point, on lines the one above; -1 where there is none."""
-        index = []
-        for a, x in enumerate(self._lines):
-            found = np.searchsorted(x, at[:, a], side="right") - 1
-            index.append(np.clip(found, 0, len(x) - 2))
-        return np.asarray(self._owners[tuple(index)])
-
-    def _inside(self, at: FloatArray, owner: Ints) -> Ints:
-        """Return other patches of points on lines, where theirs has nothing of the domain there."""
-        out = owner.copy()
-        done = (out >= 0) & self._has(at, out)
-        for signs in itertools.product((1.0, -1.0), repeat=at.shape[1]):
-            other = self._found(at + NEAR * self.extent * np.array(signs))
-            better = ~done & (other >= 0) & (other != owner)
-            better[better] = self._has(at[better], other[better])
-            out, done = np.where(better, other, out), done | better
-        return out
-
-    def _has(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:
-        """Tell whether patches have something of the domain at points of them."""
-        out = ~self.cut[owner]
-        for i in np.unique(owner[~out & (owner >= 0)]):
-            patch, here = self.patches[i], np.flatnonzero(owner == i)
-            inwards = 0.5 * (patch.low + patch.high) - at[here]
-            out[here] = patch.cut is not None and patch.has(at[here] + BESIDE * inwards)
-        return out
-
-    def _nearest(self, at: FloatArray) -> NDArray[np.int64]:
-        low = np.stack([self.patches[i].low for i in self.members])
-        high = np.stack([self.patches[i].high for i in self.members])
-        out = []
-        for x in at:
-            gap = np.maximum(np.maximum(low - x, x - high), 0.0)
-            out.append(int(self.members[np.argmin(np.sum(gap * gap, axis=1))]))
-        return np.array(out, dtype=np.int64)
+        return saved(self.patches, self.sides, self.shared)
 
 
 def _share(patch: Patch) -> FloatArray:
@@ -431,26 +325,4 @@ def _contracted(blocks: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
 
 def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:
     """Return the basis that `state` was taken from."""
-    patches = []
-    charts: list[Chart | None] = [None] * len(state["low"])
-    if "charts" in state:
-        corners = np.asarray(state["charts"]).tolist()
-        charts = [Quadrilateral((tuple(a), tuple(b), tuple(c), tuple(d))) for a, b, c, d in corners]
-    if "strips" in state:
-        known: dict[bytes, Strip] = {}
-        for i, numbers in zip(state["on_strips"], np.asarray(state["strips"]), strict=True):
-            curve, normals = numbers[:-2].reshape(2, -1, 2)
-            strip = Strip(curve, normals, float(numbers[-2]), float(numbers[-1]))
-            charts[int(i)] = known.setdefault(numbers.tobytes(), strip)
-    for chart, low, high, strength, functions in zip(
-        charts, state["low"], state["high"], state["strength"], state["functions"], strict=True
-    ):
-        maps = tuple(AxisMap(*map(float, m)) for m in zip(low, high, strength, strict=True))
-        patches.append(Patch(maps, tuple(int(k) for k in functions), chart))
-    outside = tuple(bool(k) for k in state.get("outside", ())) or None
-    beside = None
-    if "regions" in state:
-        beside = Sides(tuple(int(k) for k in state["regions"]), np.asarray(state["edges"]))
-    names = itertools.takewhile(state.__contains__, (f"corner {k}" for k in itertools.count()))
-    shared = tuple(restored(np.asarray(state[name])) for name in names)
-    return PatchworkBasis(tuple(patches), outside, beside, shared)
+    return PatchworkBasis(*restored_parts(state))

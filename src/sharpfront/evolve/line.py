@@ -18,7 +18,6 @@ from sharpfront.evolve.checkpoint import Kept, Packed, Way, resumed
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.ending import finished, returned
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
-from sharpfront.evolve.fronts import MOST_COMPONENTS, fronts_of
 from sharpfront.evolve.line_pair import difference_on_line
 from sharpfront.evolve.march import steps
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, marched, strict_enough
@@ -36,6 +35,7 @@ from sharpfront.mixture import Mixture
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.radau import STAGES
 from sharpfront.pieces.slabs import Slab, SlabBasis
+from sharpfront.place.line.fronts import MOST_COMPONENTS, fronts_of
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation

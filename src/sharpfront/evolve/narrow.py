@@ -19,7 +19,7 @@ from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.data import Formula, hints
 from sharpfront.evolve.ending import StuckError
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.sampling import with_hints
+from sharpfront.place.line.sampling import with_hints
 
 # Even points of the close look; more of them where something narrow may be.
 EVEN_POINTS = 1001

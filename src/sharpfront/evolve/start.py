@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.breaks import Rounded, met, rounded
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.mesh import graded
-from sharpfront.evolve.sampling import FIRST_LOOK, sampled, stacked
+from sharpfront.evolve.rounded import Rounded, met, rounded
+from sharpfront.place.line.sampling import FIRST_LOOK, sampled, stacked
 
 # Elements of the first mesh where nothing is narrow, and samples for each further one.
 FIRST_ELEMENTS, SAMPLES = 48, 8

@@ -30,11 +30,11 @@ from sharpfront.equation.expression import (
     ordered,
 )
 from sharpfront.equation.linearise import substitute
-from sharpfront.evolve.breaks import breaks_of
 from sharpfront.evolve.data import Formula, dependence, formula, hints, is_opaque
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.evolve.events import Event, appearances, events
-from sharpfront.evolve.sampling import sampled
+from sharpfront.place.line.breaks import breaks_of
+from sharpfront.place.line.sampling import sampled
 from sharpfront.problem import Problem
 
 # A step sees at most this share of the range of what depends on time.

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from types import FunctionType
 from typing import Any
-
-import numpy as np
 
 from sharpfront.checks import (
     explained,
-    is_number,
     listed,
 )
-from sharpfront.equation.axis import cleared, implied
 from sharpfront.equation.expression import (
-    SPECTRAL,
-    Expression,
-    as_expression,
     parameters_in,
 )
 from sharpfront.equation.linearise import LinearForm, linear_form
-from sharpfront.equation.names import refuse_names
-from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
-from sharpfront.equation.text import parse, to_text, unknowns_in
-from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
+from sharpfront.equation.text import to_text
 from sharpfront.equation.weak import is_singular
-from sharpfront.errors import EquationError, NonlinearError, ProblemError
+from sharpfront.errors import NonlinearError, ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.problem.checks import (
     checked_parameters,
-    refuse_loads,
     require_domain,
     require_parts,
     time_span,
-    value_for_residual,
-    wrong_count,
 )
 from sharpfront.problem.conditions import (
     At,
-    Condition,
     Integral,
     IntegralCondition,
     Jump,
@@ -48,13 +33,8 @@ from sharpfront.problem.conditions import (
     PointCondition,
     Residual,
 )
-from sharpfront.problem.initial import (
-    Initial,
-    InitialState,
-    read_initial,
-    time_order,
-    velocity_name,
-)
+from sharpfront.problem.initial import Initial
+from sharpfront.problem.reading import equations_of
 
 # What a problem is made of once it is read.
 _READ = (
@@ -143,23 +123,13 @@ class Problem:
         self.parameters = checked_parameters(parameters)
         self.time = time_span(time, initial)
         coordinates = domain.coordinates if time is None else (*domain.coordinates, "t")
-        self.symbols = Symbols(_unknowns(equation, coordinates, self.parameters), coordinates)
-        stated = self._read(equation, "equation")
-        if SPECTRAL in self.symbols.unknowns and len(stated) == len(self.symbols.unknowns) - 1:
-            # One equation fewer than names: an eigenvalue is looked for, not a function.
-            others = tuple(u for u in self.symbols.unknowns if u != SPECTRAL)
-            self.symbols = Symbols(others, coordinates)
-            stated = self._read(equation, "equation")
-        refuse_names(self.symbols.unknowns, coordinates)
-        self.equations = tuple(cleared(e, "r") if self._on_axis else e for e in stated)
-        if len(self.equations) != len(self.symbols.unknowns):
-            raise EquationError(wrong_count(len(self.equations), self.symbols))
-        require_unknowns(self.equations, "equation")
-        self.conditions = self._read_conditions(boundary, parts)
+        reader, self.equations = equations_of(equation, domain, coordinates, self.parameters)
+        self.symbols = reader.symbols
+        self.conditions = reader.on_boundary(boundary, parts, self.equations)
         more = listed(conditions)
-        self.further = tuple(self._read_further(c) for c in more if not isinstance(c, Jump))
-        self.jumps = tuple(self._read_jump(c) for c in more if isinstance(c, Jump))
-        self.initial = self._read_initial(initial) if self.time else None
+        self.further = tuple(reader.further(c) for c in more if not isinstance(c, Jump))
+        self.jumps = tuple(reader.jump(c) for c in more if isinstance(c, Jump))
+        self.initial = reader.initial_state(initial, self.equations) if self.time else None
         self._frozen = True
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -208,24 +178,6 @@ class Problem:
         out._frozen = True
         return out
 
-    @cached_property
-    def _on_axis(self) -> bool:
-        """Whether the domain begins at r = 0."""
-        names = self.domain.coordinates
-        return "r" in names and self.domain.bounds[0, names.index("r")] == 0.0
-
-    def _is_axis(self, part: str) -> bool:
-        """Tell whether a part of the boundary is the axis r = 0 of polar coordinates."""
-        if not self._on_axis:
-            return False
-        column = self.domain.coordinates.index("r")
-        return bool(np.all(self.domain.boundary(part, 5).points[:, column] == 0.0))
-
-    def _regular(self) -> tuple[Expression, ...]:
-        """Return what the equations themselves say on the axis."""
-        found = (implied(e, "r") for e in self.equations)
-        return tuple(e for e in found if e is not None)
-
     @property
     def unknowns(self) -> tuple[str, ...]:
         """The names of the unknowns."""
@@ -273,103 +225,6 @@ class Problem:
         stated = "; ".join([equations, *conditions])
         return f"Problem({self.domain!r}, {stated}{span})"
 
-    def _read_initial(self, initial: Initial | None) -> InitialState:
-        orders = {u: time_order(self.equations, u, self.coordinates) for u in self.unknowns}
-        if not any(orders.values()):
-            raise ProblemError(
-                "time= was given, but the equation has no time derivative, u.dt or u.dtt."
-            )
-        names = [u for u in self.unknowns if orders[u] > 0]
-        names += [velocity_name(u) for u in self.unknowns if orders[u] > 1]
-        return read_initial(initial, names, self.domain.coordinates, self.parameters)
-
-    def _read(self, residual: Residual, what: str) -> tuple[Expression, ...]:
-        if isinstance(residual, FunctionType):
-            return trace(residual, self.symbols, what=what)
-        if isinstance(residual, str):
-            return (parse(residual, self.symbols, self.parameters),)
-        if is_symbolic(residual) and not is_number(residual):
-            return (from_expression(residual, self.symbols, self.parameters),)
-        if isinstance(residual, tuple | list):
-            if not residual:
-                raise EquationError(f"The {what} is an empty tuple; give one residual or more.")
-            return tuple(e for part in residual for e in self._read(part, what))
-        if is_number(residual):
-            raise value_for_residual(residual, what, self.symbols)
-        return trace(residual, self.symbols, what=what)
-
-    def _read_conditions(
-        self, boundary: Residual | None, parts: Mapping[str, Residual | None]
-    ) -> tuple[Condition, ...]:
-        if boundary is not None and not self.domain.parts:
-            raise ProblemError(
-                "boundary= was given, but a periodic interval has no boundary. Use sf.at(...) or "
-                "sf.integral(...) in conditions=, or an interval that is not periodic."
-            )
-        conditions = []
-        # What is stated once for several parts is read, and later evaluated, once for all.
-        known: dict[int, tuple[Expression, ...]] = {}
-        for part in self.domain.parts:
-            residual = parts.get(part) if parts.get(part) is not None else boundary
-            if parts.get(part) is None and self._is_axis(part):
-                # No boundary of the region: there what is regular is what the equation implies.
-                if self._regular():
-                    conditions.append(Condition(self._regular(), part))
-            elif residual is not None:
-                if id(residual) not in known:
-                    known[id(residual)] = self._read(residual, f"condition on {part!r}")
-                read = known[id(residual)]
-                require_unknowns(read, f"condition on {part!r}")
-                refuse_loads(read, f"condition on {part!r}")
-                conditions.append(Condition(read, part))
-        return tuple(conditions)
-
-    def _read_jump(self, stated: Jump) -> JumpCondition:
-        where = f"jump across {stated.coordinate} = {stated.place:g}"
-        names = self.domain.coordinates
-        if stated.coordinate not in names:
-            raise ProblemError(
-                f"sf.jump has {stated.coordinate}={stated.place:g}; the coordinates of the domain "
-                f"are {', '.join(names)}."
-            )
-        low, high = self.domain.bounds[:, names.index(stated.coordinate)]
-        if not low < stated.place < high:
-            raise ProblemError(
-                f"The line {stated.coordinate} = {stated.place:g} of sf.jump does not lie inside "
-                f"{self.domain!r}."
-            )
-        read = self._read(stated.quantity, where)
-        require_unknowns(read, where)
-        equals = stated.equals
-        steps = (as_expression(equals),) if is_number(equals) else self._read(equals, where)
-        if len(steps) not in (1, len(read)):
-            raise ProblemError(f"The {where} has {len(read)} quantities and {len(steps)} steps.")
-        refuse_loads((*read, *steps), where)
-        steps = steps * len(read) if len(steps) == 1 else steps
-        return JumpCondition(read, steps, stated.coordinate, stated.place)
-
-    def _read_further(self, condition: At | Integral) -> PointCondition | IntegralCondition:
-        if isinstance(condition, At):
-            read = self._read(condition.residual, f"condition at {condition.point}")
-            if len(condition.point) != self.domain.dimension or not self.domain.contains(
-                np.array([condition.point])
-            ):
-                raise ProblemError(
-                    f"The point {condition.point} of a condition does not lie in {self.domain!r}."
-                )
-            require_unknowns(read, f"condition at {condition.point}")
-            refuse_loads(read, f"condition at {condition.point}")
-            return PointCondition(read, condition.point)
-        if isinstance(condition, Integral):
-            read = self._read(condition.integrand, "integral condition")
-            require_unknowns(read, "integral condition")
-            refuse_loads(read, "integral condition")
-            return IntegralCondition(read, condition.equals)
-        raise ProblemError(
-            f"conditions holds sf.at(...), sf.integral(...) and sf.jump(...), got {condition!r}. "
-            "Conditions on the boundary are given by its parts, left=..., or boundary=..."
-        )
-
 
 def _jump_texts(stated: JumpCondition) -> list[str]:
     pairs = zip(stated.residuals, stated.equals, strict=True)
@@ -381,18 +236,3 @@ def _text(condition: PointCondition | IntegralCondition, residual: str) -> str:
     if isinstance(condition, IntegralCondition):
         return f"integral of {residual} = {condition.equals:g}"
     return f"at {', '.join(f'{c:g}' for c in condition.point)}: {residual} = 0"
-
-
-def _unknowns(
-    equation: Residual, coordinates: tuple[str, ...], parameters: Collection[str]
-) -> tuple[str, ...]:
-    if isinstance(equation, FunctionType):
-        return unknowns_of(equation, coordinates)
-    if isinstance(equation, str):
-        return unknowns_in(equation, coordinates, parameters)
-    if is_symbolic(equation):
-        return unknowns_in_sympy(equation, coordinates)
-    if isinstance(equation, tuple | list):
-        names = (n for part in equation for n in _unknowns(part, coordinates, parameters))
-        return tuple(dict.fromkeys(names))
-    return unknowns_of(equation, coordinates)

@@ -25,7 +25,7 @@ from sharpfront.place.patches.looks import Holding
 from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.across import held_across, lines_beside
 from sharpfront.place.strips.inner_curves import (
-    Function,
+    LevelFunction,
     changes_sign,
     inner_curves,
     material_edges,
@@ -180,7 +180,7 @@ def _pays(band: _Band, thick: float) -> bool:
     return strips * thick < BOXES * float(band.ribbon.lengths.sum())
 
 
-def _with_bands(tiling: Tiling, bands: Sequence[_Band], levels: Sequence[Function]) -> Tiling:
+def _with_bands(tiling: Tiling, bands: Sequence[_Band], levels: Sequence[LevelFunction]) -> Tiling:
     """Return a tiling with bands, and boxes for each of the regions that these leave."""
     block = tiling.blocks[0]
 

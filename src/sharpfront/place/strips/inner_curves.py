@@ -33,14 +33,14 @@ STRAIGHT = 1e-6
 # Curves as close to one another as this share of the domain are one.
 SAME = 1e-6
 
-Function = Callable[..., FloatArray]
+LevelFunction = Callable[..., FloatArray]
 
 
 def inner_curves(
     problem: Problem,
-) -> tuple[list[tuple[Panels, Level, Function]], dict[str, list[Panels]]]:
+) -> tuple[list[tuple[Panels, Level, LevelFunction]], dict[str, list[Panels]]]:
     """Return the curves that the equations tell of, each once, and which belong to each level."""
-    out: list[tuple[Panels, Level, Function]] = []
+    out: list[tuple[Panels, Level, LevelFunction]] = []
     told: dict[str, list[Panels]] = {}
     size = float(np.ptp(problem.domain.bounds, axis=0).max())
     known: list[_Known] = []
@@ -83,7 +83,7 @@ class _Known:
         return bool(np.linalg.norm(moved, axis=1).max() < near)
 
 
-def _as_function(argument: Expression, coordinates: Sequence[str]) -> Function:
+def _as_function(argument: Expression, coordinates: Sequence[str]) -> LevelFunction:
     def f(*x: FloatArray) -> FloatArray:
         points = np.stack(np.broadcast_arrays(*x), axis=-1).reshape(-1, len(x))
         return values_at(argument, coordinates, points)

@@ -11,9 +11,9 @@ from sharpfront.arrays import FloatArray
 
 # Points of the first look, halvings of a cell across which something changes, points at most, and
 # values at most where there are many functions.
-FIRST_LOOK, HALVINGS, MOST_POINTS, MOST_VALUES = 4001, 40, 100_000, 4_000_000
+FIRST_LOOK, CELL_HALVINGS, MOST_POINTS, MOST_VALUES = 4001, 40, 100_000, 4_000_000
 # A cell is halved where a quantity changes by more than this share of its range.
-JUMP = 0.02
+CHANGES_FAST = 0.02
 
 Function = Callable[[FloatArray], FloatArray]
 
@@ -35,7 +35,7 @@ def sampled(
     ranges = _Ranges(u)
     # Cells that are new, with those beside them: of the others nothing has changed.
     cells = np.arange(len(x) - 1)
-    for _ in range(HALVINGS):
+    for _ in range(CELL_HALVINGS):
         wide = cells[ranges.changes(x, u, cells)]
         wide = wide[np.diff(x)[wide] > 1e-13 * (high - low)]
         if not len(wide) or len(x) > most:
@@ -71,11 +71,11 @@ class _Ranges:
         spread = np.maximum(self.high - self.low, 1e-300)
         least = 1e-6 * spread / (x[-1] - x[0])
         steep = np.maximum(self.steep - self.flat, least)[:, None]
-        jump = np.abs(rise) > JUMP * spread[:, None]
-        turn = np.abs(np.diff(slope, axis=1)) > 2.0 * JUMP * steep
+        jump = np.abs(rise) > CHANGES_FAST * spread[:, None]
+        turn = np.abs(np.diff(slope, axis=1)) > 2.0 * CHANGES_FAST * steep
         # Below this a slope is rounding.
         size = max(float(-self.low.min()), float(self.high.max()))
-        turn &= np.minimum(steps[1:], steps[:-1]) > 1e-14 * size / (JUMP * steep)
+        turn &= np.minimum(steps[1:], steps[:-1]) > 1e-14 * size / (CHANGES_FAST * steep)
         turn &= np.diff(cells) == 1
         jump[:, 1:] |= turn
         jump[:, :-1] |= turn

@@ -1,0 +1,106 @@
+"""Which patch of one chart has a point."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
+
+Ints = NDArray[np.int64]
+# Points this close to a strip belong to it, as a share of the domain.
+NEAR = 1e-9
+# What a patch has of the domain at a point on its side is looked at so far inside.
+BESIDE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """The patches of one chart on the lattice of all their ends."""
+
+    patches: Sequence[Patch]
+    members: NDArray[np.int64]
+    cut: NDArray[np.bool_]
+
+    @cached_property
+    def _lines(self) -> list[FloatArray]:
+        """All ends of patches along each axis."""
+        own = [self.patches[i] for i in self.members]
+        ends = [[(p.low[a], p.high[a]) for p in own] for a in range(own[0].dimension)]
+        return [np.unique(np.array(e)) for e in ends]
+
+    @property
+    def extent(self) -> float:
+        """The length of the longest axis."""
+        return max(float(np.ptp(x)) for x in self._lines)
+
+    @cached_property
+    def _owners(self) -> NDArray[np.int64]:
+        """The patch of each cell of the lattice; -1 outside."""
+        lines = self._lines
+        out = np.full([len(x) - 1 for x in lines], -1, dtype=np.int64)
+        for i in self.members.tolist():
+            patch = self.patches[i]
+            window = tuple(
+                slice(*np.searchsorted(x, (patch.low[a], patch.high[a])))
+                for a, x in enumerate(lines)
+            )
+            out[window] = i
+        return out
+
+    def owner(self, points: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the patch of each point, (m,), and how far the chart ends from it, (m,)."""
+        one = self.patches[int(self.members[0])]
+        at = one.in_chart(points)
+        owner = self._found(at)
+        doubtful = np.flatnonzero(self.cut.any() & (self.cut[owner] | (owner < 0)))
+        if len(doubtful):
+            owner[doubtful] = self._inside(at[doubtful], owner[doubtful])
+        lost = np.flatnonzero(owner < 0)
+        if len(lost):
+            owner[lost] = self._nearest(at[lost])
+        inside = np.stack([np.clip(at[:, a], x[0], x[-1]) for a, x in enumerate(self._lines)], 1)
+        return owner, np.linalg.norm(one.in_space(inside) - points, axis=1)
+
+    def _found(self, at: FloatArray) -> Ints:
+        """Return the patch of each point, on lines the one above; -1 where there is none."""
+        index = []
+        for a, x in enumerate(self._lines):
+            found = np.searchsorted(x, at[:, a], side="right") - 1
+            index.append(np.clip(found, 0, len(x) - 2))
+        return np.asarray(self._owners[tuple(index)])
+
+    def _inside(self, at: FloatArray, owner: Ints) -> Ints:
+        """Return other patches of points on lines, where theirs has nothing of the domain there."""
+        out = owner.copy()
+        done = (out >= 0) & self._has(at, out)
+        for signs in itertools.product((1.0, -1.0), repeat=at.shape[1]):
+            other = self._found(at + NEAR * self.extent * np.array(signs))
+            better = ~done & (other >= 0) & (other != owner)
+            better[better] = self._has(at[better], other[better])
+            out, done = np.where(better, other, out), done | better
+        return out
+
+    def _has(self, at: FloatArray, owner: Ints) -> NDArray[np.bool_]:
+        """Tell whether patches have something of the domain at points of them."""
+        out = ~self.cut[owner]
+        for i in np.unique(owner[~out & (owner >= 0)]):
+            patch, here = self.patches[i], np.flatnonzero(owner == i)
+            inwards = 0.5 * (patch.low + patch.high) - at[here]
+            out[here] = patch.cut is not None and patch.has(at[here] + BESIDE * inwards)
+        return out
+
+    def _nearest(self, at: FloatArray) -> NDArray[np.int64]:
+        low = np.stack([self.patches[i].low for i in self.members])
+        high = np.stack([self.patches[i].high for i in self.members])
+        out = []
+        for x in at:
+            gap = np.maximum(np.maximum(low - x, x - high), 0.0)
+            out.append(int(self.members[np.argmin(np.sum(gap * gap, axis=1))]))
+        return np.array(out, dtype=np.int64)

@@ -1,0 +1,66 @@
+"""Patches side by side as arrays and words, and back again."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sharpfront.bases.corner_functions import CornerFunctions, restored
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.sides import Sides
+from sharpfront.maps import AxisMap, Chart, Quadrilateral, Strip
+
+Parts = tuple[tuple[Patch, ...], tuple[bool, ...] | None, Sides | None, tuple[CornerFunctions, ...]]
+
+
+def saved(
+    patches: Sequence[Patch], sides: Sides, shared: Sequence[CornerFunctions]
+) -> dict[str, Any]:
+    """Return arrays and words from which `restored_parts` makes patches again."""
+    charts = [p.chart.corners for p in patches if isinstance(p.chart, Quadrilateral)]
+    strips = [p.chart for p in patches if isinstance(p.chart, Strip)]
+    along = [np.concatenate([s.curve.ravel(), s.normals.ravel(), s.size]).tolist() for s in strips]
+    whose = [i for i, p in enumerate(patches) if isinstance(p.chart, Strip)]
+    return {
+        "type": "patchwork",
+        "low": np.stack([p.low for p in patches]),
+        "high": np.stack([p.high for p in patches]),
+        "strength": np.array([[m.strength for m in p.maps] for p in patches]),
+        "functions": np.array([p.functions for p in patches]),
+        "outside": np.array([p.cut is not None for p in patches]),
+        **({"charts": np.array(charts)} if charts else {}),
+        **({"strips": np.array(along), "on_strips": np.array(whose)} if strips else {}),
+        "regions": np.array(sides.regions),
+        "edges": sides.edges,
+        **{f"corner {k}": corner.state() for k, corner in enumerate(shared)},
+    }
+
+
+def restored_parts(state: dict[str, Any]) -> Parts:
+    """Return patches, which are partly outside, their sides of curves, and what they share."""
+    patches = []
+    charts: list[Chart | None] = [None] * len(state["low"])
+    if "charts" in state:
+        corners = np.asarray(state["charts"]).tolist()
+        charts = [Quadrilateral((tuple(a), tuple(b), tuple(c), tuple(d))) for a, b, c, d in corners]
+    if "strips" in state:
+        known: dict[bytes, Strip] = {}
+        for i, numbers in zip(state["on_strips"], np.asarray(state["strips"]), strict=True):
+            curve, normals = numbers[:-2].reshape(2, -1, 2)
+            strip = Strip(curve, normals, float(numbers[-2]), float(numbers[-1]))
+            charts[int(i)] = known.setdefault(numbers.tobytes(), strip)
+    for chart, low, high, strength, functions in zip(
+        charts, state["low"], state["high"], state["strength"], state["functions"], strict=True
+    ):
+        maps = tuple(AxisMap(*map(float, m)) for m in zip(low, high, strength, strict=True))
+        patches.append(Patch(maps, tuple(int(k) for k in functions), chart))
+    outside = tuple(bool(k) for k in state.get("outside", ())) or None
+    beside = None
+    if "regions" in state:
+        beside = Sides(tuple(int(k) for k in state["regions"]), np.asarray(state["edges"]))
+    names = itertools.takewhile(state.__contains__, (f"corner {k}" for k in itertools.count()))
+    shared = tuple(restored(np.asarray(state[name])) for name in names)
+    return tuple(patches), outside, beside, shared

@@ -1,0 +1,207 @@
+"""How what the user states is read: functions, texts and SymPy become graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import FunctionType
+
+import numpy as np
+
+from sharpfront.checks import is_number
+from sharpfront.equation.axis import cleared, implied
+from sharpfront.equation.expression import SPECTRAL, Expression, as_expression
+from sharpfront.equation.names import refuse_names
+from sharpfront.equation.symbolic import from_expression, is_symbolic, unknowns_in_sympy
+from sharpfront.equation.text import parse, unknowns_in
+from sharpfront.equation.trace import Symbols, require_unknowns, trace, unknowns_of
+from sharpfront.errors import EquationError, ProblemError
+from sharpfront.geometry import Domain
+from sharpfront.problem.checks import refuse_loads, value_for_residual, wrong_count
+from sharpfront.problem.conditions import (
+    At,
+    Condition,
+    Integral,
+    IntegralCondition,
+    Jump,
+    JumpCondition,
+    PointCondition,
+    Residual,
+)
+from sharpfront.problem.initial import (
+    Initial,
+    InitialState,
+    read_initial,
+    time_order,
+    velocity_name,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Reads statements with the names of one problem."""
+
+    domain: Domain
+    symbols: Symbols
+    parameters: Mapping[str, float]
+
+    @cached_property
+    def on_axis(self) -> bool:
+        """Whether the domain begins at r = 0."""
+        names = self.domain.coordinates
+        return "r" in names and self.domain.bounds[0, names.index("r")] == 0.0
+
+    def _is_axis(self, part: str) -> bool:
+        """Tell whether a part of the boundary is the axis r = 0 of polar coordinates."""
+        if not self.on_axis:
+            return False
+        column = self.domain.coordinates.index("r")
+        return bool(np.all(self.domain.boundary(part, 5).points[:, column] == 0.0))
+
+    def initial_state(
+        self, initial: Initial | None, equations: Sequence[Expression]
+    ) -> InitialState:
+        """Return the state at the start of unknowns and of rates that equations ask for."""
+        unknowns, coordinates = self.symbols.unknowns, self.symbols.coordinates
+        orders = {u: time_order(equations, u, coordinates) for u in unknowns}
+        if not any(orders.values()):
+            raise ProblemError(
+                "time= was given, but the equation has no time derivative, u.dt or u.dtt."
+            )
+        names = [u for u in unknowns if orders[u] > 0]
+        names += [velocity_name(u) for u in unknowns if orders[u] > 1]
+        return read_initial(initial, names, self.domain.coordinates, self.parameters)
+
+    def residuals(self, residual: Residual, what: str) -> tuple[Expression, ...]:
+        """Return what a function, a text, SymPy or several of them state."""
+        if isinstance(residual, FunctionType):
+            return trace(residual, self.symbols, what=what)
+        if isinstance(residual, str):
+            return (parse(residual, self.symbols, self.parameters),)
+        if is_symbolic(residual) and not is_number(residual):
+            return (from_expression(residual, self.symbols, self.parameters),)
+        if isinstance(residual, tuple | list):
+            if not residual:
+                raise EquationError(f"The {what} is an empty tuple; give one residual or more.")
+            return tuple(e for part in residual for e in self.residuals(part, what))
+        if is_number(residual):
+            raise value_for_residual(residual, what, self.symbols)
+        return trace(residual, self.symbols, what=what)
+
+    def on_boundary(
+        self,
+        boundary: Residual | None,
+        parts: Mapping[str, Residual | None],
+        equations: Sequence[Expression],
+    ) -> tuple[Condition, ...]:
+        """Return the conditions on each part, of its own or as for all."""
+        if boundary is not None and not self.domain.parts:
+            raise ProblemError(
+                "boundary= was given, but a periodic interval has no boundary. Use sf.at(...) or "
+                "sf.integral(...) in conditions=, or an interval that is not periodic."
+            )
+        conditions = []
+        # What is stated once for several parts is read, and later evaluated, once for all.
+        known: dict[int, tuple[Expression, ...]] = {}
+        for part in self.domain.parts:
+            residual = parts.get(part) if parts.get(part) is not None else boundary
+            if parts.get(part) is None and self._is_axis(part):
+                # No boundary of the region: there what is regular is what the equation implies.
+                regular = [e for e in (implied(e, "r") for e in equations) if e is not None]
+                if regular:
+                    conditions.append(Condition(tuple(regular), part))
+            elif residual is not None:
+                if id(residual) not in known:
+                    known[id(residual)] = self.residuals(residual, f"condition on {part!r}")
+                read = known[id(residual)]
+                require_unknowns(read, f"condition on {part!r}")
+                refuse_loads(read, f"condition on {part!r}")
+                conditions.append(Condition(read, part))
+        return tuple(conditions)
+
+    def jump(self, stated: Jump) -> JumpCondition:
+        """Return a stated jump across a line."""
+        where = f"jump across {stated.coordinate} = {stated.place:g}"
+        names = self.domain.coordinates
+        if stated.coordinate not in names:
+            raise ProblemError(
+                f"sf.jump has {stated.coordinate}={stated.place:g}; the coordinates of the domain "
+                f"are {', '.join(names)}."
+            )
+        low, high = self.domain.bounds[:, names.index(stated.coordinate)]
+        if not low < stated.place < high:
+            raise ProblemError(
+                f"The line {stated.coordinate} = {stated.place:g} of sf.jump does not lie inside "
+                f"{self.domain!r}."
+            )
+        read = self.residuals(stated.quantity, where)
+        require_unknowns(read, where)
+        equals = stated.equals
+        steps = (as_expression(equals),) if is_number(equals) else self.residuals(equals, where)
+        if len(steps) not in (1, len(read)):
+            raise ProblemError(f"The {where} has {len(read)} quantities and {len(steps)} steps.")
+        refuse_loads((*read, *steps), where)
+        steps = steps * len(read) if len(steps) == 1 else steps
+        return JumpCondition(read, steps, stated.coordinate, stated.place)
+
+    def further(self, condition: At | Integral) -> PointCondition | IntegralCondition:
+        """Return a condition at a point, or on an integral."""
+        if isinstance(condition, At):
+            read = self.residuals(condition.residual, f"condition at {condition.point}")
+            if len(condition.point) != self.domain.dimension or not self.domain.contains(
+                np.array([condition.point])
+            ):
+                raise ProblemError(
+                    f"The point {condition.point} of a condition does not lie in {self.domain!r}."
+                )
+            require_unknowns(read, f"condition at {condition.point}")
+            refuse_loads(read, f"condition at {condition.point}")
+            return PointCondition(read, condition.point)
+        if isinstance(condition, Integral):
+            read = self.residuals(condition.integrand, "integral condition")
+            require_unknowns(read, "integral condition")
+            refuse_loads(read, "integral condition")
+            return IntegralCondition(read, condition.equals)
+        raise ProblemError(
+            f"conditions holds sf.at(...), sf.integral(...) and sf.jump(...), got {condition!r}. "
+            "Conditions on the boundary are given by its parts, left=..., or boundary=..."
+        )
+
+
+def equations_of(
+    equation: Residual,
+    domain: Domain,
+    coordinates: tuple[str, ...],
+    parameters: Mapping[str, float],
+) -> tuple[Reader, tuple[Expression, ...]]:
+    """Return the equations that are stated, and who reads what else is."""
+    unknowns = _unknowns(equation, coordinates, parameters)
+    reader = Reader(domain, Symbols(unknowns, coordinates), parameters)
+    stated = reader.residuals(equation, "equation")
+    if SPECTRAL in unknowns and len(stated) == len(unknowns) - 1:
+        # One equation fewer than names: an eigenvalue is looked for, not a function.
+        unknowns = tuple(u for u in unknowns if u != SPECTRAL)
+        reader = replace(reader, symbols=Symbols(unknowns, coordinates))
+        stated = reader.residuals(equation, "equation")
+    refuse_names(unknowns, coordinates)
+    equations = tuple(cleared(e, "r") if reader.on_axis else e for e in stated)
+    if len(equations) != len(unknowns):
+        raise EquationError(wrong_count(len(equations), reader.symbols))
+    require_unknowns(equations, "equation")
+    return reader, equations
+
+
+def _unknowns(
+    equation: Residual, coordinates: tuple[str, ...], parameters: Collection[str]
+) -> tuple[str, ...]:
+    if isinstance(equation, FunctionType):
+        return unknowns_of(equation, coordinates)
+    if isinstance(equation, str):
+        return unknowns_in(equation, coordinates, parameters)
+    if is_symbolic(equation):
+        return unknowns_in_sympy(equation, coordinates)
+    if isinstance(equation, tuple | list):
+        names = (n for part in equation for n in _unknowns(part, coordinates, parameters))
+        return tuple(dict.fromkeys(names))
+    return unknowns_of(equation, coordinates)
