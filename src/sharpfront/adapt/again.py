@@ -8,7 +8,7 @@ from typing import Any
 
 from sharpfront.adapt.one_patch import OnePatchState
 from sharpfront.adapt.patchwork.state import PatchState
-from sharpfront.adapt.resolve import ResolveState
+from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import OutcomeKind
 from sharpfront.place.line.breakpoints import survey
 from sharpfront.place.patches.refine import functions_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.adapt import Resolve
-from sharpfront.adapt.resolve import Checked, ResolveState
+from sharpfront.adapt.resolve_state import Checked, ResolveState
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome
 from sharpfront.problem.line_problem import LineProblem

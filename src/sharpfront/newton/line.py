@@ -17,7 +17,8 @@ import numpy as np
 
 from sharpfront.adapt import Resolve
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.resolve import Checked, ResolveState, crowded
+from sharpfront.adapt.resolve import crowded
+from sharpfront.adapt.resolve_state import Checked, ResolveState
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
