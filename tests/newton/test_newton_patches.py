@@ -8,7 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt import Patches
 from sharpfront.errors import OutcomeKind
-from sharpfront.newton import NewtonSpace
+from sharpfront.newton import NewtonAround
 from sharpfront.newton.iterate import Constants
 from sharpfront.newton.progress import Progress
 from sharpfront.solution.approximation import Approximation, split_weights
@@ -143,7 +143,7 @@ def test_the_certificate_holds_what_newton_has_left():
         lambda u, x, y: -sf.laplacian(u) + 2 * u**3 + bent(x, y) - 2 * exact(x, y) ** 3,
         boundary=lambda u, x, y: u - exact(x, y),
     )
-    adaptor = NewtonSpace(Patches())
+    adaptor = NewtonAround(Patches())
     state = adaptor.start(problem, 1e-6, 0)
     # About zero, far from the solution: one step leaves an error that patches know nothing of.
     inner = replace(state.inner.about(state.tangent.at(Constants())), final=True)

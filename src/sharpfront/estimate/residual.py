@@ -41,6 +41,11 @@ class Assessment:
         return tuple(self.points[int(np.argmax(self.residual))].tolist())
 
     @property
+    def rank(self) -> tuple[bool, float]:
+        """Smaller is better; what cannot be an answer yet comes last."""
+        return False, self.estimate.value
+
+    @property
     def residual_rms(self) -> float:
         """Root mean square of the residual over the domain."""
         size = largest(self.residual)

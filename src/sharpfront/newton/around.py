@@ -1,7 +1,8 @@
-"""Nonlinear problems in two and more dimensions, as an adaptor.
+"""Newton's method around a strategy for linear problems, as an adaptor.
 
 The same way as on the line: a rough solution first, then one Newton step with each solve. What the
-steps are made with is a strategy for linear problems: patches, or one over the whole domain.
+steps are made with is any strategy for linear problems: patches, one over the whole domain, or one
+of the user's own.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.adapt import OnePatch, Patches
-from sharpfront.adapt.contract import Proposal
+from sharpfront.adapt import Patches
+from sharpfront.adapt.contract import Adaptor, Proposal
 from sharpfront.errors import Outcome
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Iterate, Remembered
-from sharpfront.newton.one_patch import OnePatchStrategy
 from sharpfront.newton.patches import PatchStrategy
+from sharpfront.newton.plain import PlainStrategy
 from sharpfront.newton.progress import Progress, not_converged
 from sharpfront.newton.rough import Found, approach
 from sharpfront.newton.strategy import LinearStrategy
@@ -33,7 +34,7 @@ _NOT_CONVERGED = "no error can be estimated, because Newton's method did not con
 
 
 @dataclass(frozen=True, eq=False)
-class NewtonSpaceState:
+class NewtonState:
     """Where Newton's method stands."""
 
     tangent: Tangent  # the problem, ready to be linearised
@@ -74,25 +75,25 @@ class NewtonSpaceState:
 
 
 @dataclass(frozen=True)
-class NewtonSpace:
+class NewtonAround:
     """Newton's method about a strategy for linear problems."""
 
     # Places functions and checks them.
-    inner: OnePatch | Patches = field(default_factory=Patches)
+    inner: Adaptor = field(default_factory=Patches)
     start_from: Start = field(default_factory=Start)  # the guess
 
     @property
     def _strategy(self) -> LinearStrategy:
         if isinstance(self.inner, Patches):
             return PatchStrategy(self.inner)
-        return OnePatchStrategy(self.inner)
+        return PlainStrategy(self.inner)
 
     @property
     def leastsquares(self) -> LeastSquares:
         """The method of the inner adaptor."""
         return self._strategy.leastsquares
 
-    def start(self, problem: Problem, tol: float, seed: int) -> NewtonSpaceState:
+    def start(self, problem: Problem, tol: float, seed: int) -> NewtonState:
         """Return the state before the first resolved solve: a rough solution."""
         strategy, tangent = self._strategy, Tangent(problem)
         guesses = self.start_from.iterates(problem)
@@ -100,20 +101,20 @@ class NewtonSpace:
         rough = approach(problem, guesses, corrector, seed)
         inner = strategy.start(corrector, tangent.at(rough.iterate), tol, seed)
         refusal = None if rough.converged else not_converged(rough.history, rough.solves)
-        return NewtonSpaceState(tangent, inner, rough.iterate, rough, refusal=refusal)
+        return NewtonState(tangent, inner, rough.iterate, rough, refusal=refusal)
 
-    def propose(self, state: NewtonSpaceState) -> Proposal:
+    def propose(self, state: NewtonState) -> Proposal:
         """Return functions and rows of the linear problem about the last iterate."""
         return self._strategy.propose(state.inner)
 
-    def assess(self, state: NewtonSpaceState, approximation: Approximation) -> Any:
+    def assess(self, state: NewtonState, approximation: Approximation) -> Any:
         """Return how good an approximation is, linearised about itself."""
         about = state.tangent.at(Remembered(approximation))
         return self._strategy.assess(
             state.inner, state.iterate, about, approximation, state.progress
         )
 
-    def observe(self, state: NewtonSpaceState, assessment: Any) -> NewtonSpaceState:
+    def observe(self, state: NewtonState, assessment: Any) -> NewtonState:
         """Return the next Newton step on the same functions, others, or an end."""
         strategy = self._strategy
         best, progress = state.best, state.progress.after(assessment.changed)
