@@ -199,6 +199,8 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
     if resume is not None:
         raise ProblemError("resume= goes on with a problem in time; this one has no time=.")
     if how.kernel is not None:
+        if not stated.is_linear:
+            refuse("for a nonlinear problem", kernel=how.kernel)
         adaptor, budget = with_kernel(how.kernel, adaptor, budget)
     adaptor = with_device(chosen(stated, adaptor, budget), how.device, how.cluster)
     if not stated.is_linear:
