@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sharpfront as sf
 from sharpfront.evolve.equations import time_system
 from sharpfront.evolve.time_events import agenda_of, line_formulas
-from sharpfront.evolve.unseen import MOMENTS, moments_between
+from sharpfront.trust.between_stages import MOMENTS, moments_between
 
 FEW = settings(max_examples=2, deadline=None, derandomize=True, database=None)
 MANY = settings(max_examples=5, deadline=None, derandomize=True, database=None)

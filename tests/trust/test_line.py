@@ -17,7 +17,7 @@ from sharpfront.trust.conditioning import (
     distance,
     near_singular,
 )
-from sharpfront.trust.line_data import left_over, unseen
+from sharpfront.trust.line_data import residual_left, unseen
 from sharpfront.trust.line_statement import miscounted, vanished
 
 NONE = np.zeros(0)
@@ -191,7 +191,7 @@ def test_what_is_left_over_is_the_residual():
     )
     solution = sf.solve(problem, tol=1e-3)
     x = np.linspace(0.01, 0.99, 50)
-    left = left_over(ordinary(problem), solution.approximation, x)
+    left = residual_left(ordinary(problem), solution.approximation, x)
     assert np.allclose(left, -solution.residual(x), rtol=0, atol=1e-12)
     assert left.any()
 

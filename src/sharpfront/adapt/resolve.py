@@ -43,7 +43,7 @@ from sharpfront.trust.conditioning import (
     near_singular,
     within_cells,
 )
-from sharpfront.trust.line_data import left_over, unseen
+from sharpfront.trust.line_data import residual_left, unseen
 from sharpfront.trust.line_statement import implied_missed, miscounted, vanished, without_implied
 
 # On the error equation's answer, whose own discretisation error is about a tenth.
@@ -337,7 +337,7 @@ def _unassessed(state: ResolveState, approximation: Approximation) -> Checked:
     """Return what is left of the equation, which says nothing of the error."""
     middles = np.concatenate([piece.places.middles.x for piece in state.plan.pieces])
     steps = np.concatenate([np.diff(piece.places.nodes.x) for piece in state.plan.pieces])
-    residual = np.abs(left_over(state.problem, approximation, middles))
+    residual = np.abs(residual_left(state.problem, approximation, middles))
     return Checked(
         approximation, middles[:, None], steps, residual, np.inf, Estimate(np.inf, _UNKNOWN)
     )

@@ -22,7 +22,6 @@ from sharpfront.evolve.line_pair import difference_on_line
 from sharpfront.evolve.march import steps
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, marched, strict_enough
 from sharpfront.evolve.mesh import Mesher
-from sharpfront.evolve.narrow import Watch
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.settings import Settings
@@ -40,6 +39,7 @@ from sharpfront.problem import Problem
 from sharpfront.solution import Solution
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
+from sharpfront.trust.integrals import Watch
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
 _OF_TWO_RUNS = (

@@ -30,12 +30,12 @@ from sharpfront.equation.expression import (
     ordered,
 )
 from sharpfront.equation.linearise import substitute
-from sharpfront.evolve.data import Formula, dependence, formula, hints, is_opaque
 from sharpfront.evolve.equations import TimeSystem
-from sharpfront.evolve.events import Event, appearances, events
 from sharpfront.place.line.breaks import breaks_of
 from sharpfront.place.line.sampling import sampled
 from sharpfront.problem import Problem
+from sharpfront.trust.events import Event, appearances, events
+from sharpfront.trust.formula import Formula, dependence, formula, hints, is_opaque
 
 # A step sees at most this share of the range of what depends on time.
 MOST_SEEN = 0.5

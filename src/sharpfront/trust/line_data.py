@@ -39,7 +39,7 @@ def unseen(
     places, cells, shares = _surprises(seen, cuts, check)
     if not len(places):
         return places, 0.0
-    left = left_over(problem, approximation, places)
+    left = residual_left(problem, approximation, places)
     residual = check.residual.copy()
     residual[0][cells] += shares * (left - residual[0][cells])
     second = residual[1] if len(residual) > 1 else None
@@ -47,7 +47,7 @@ def unseen(
     return places, float(np.abs(e).max())
 
 
-def left_over(problem: LineProblem, approximation: Approximation, x: FloatArray) -> FloatArray:
+def residual_left(problem: LineProblem, approximation: Approximation, x: FloatArray) -> FloatArray:
     """Return f - L u at positions x, (n,)."""
     (name,) = approximation.bases
     data = problem.sample(x)

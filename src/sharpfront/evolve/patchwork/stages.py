@@ -19,8 +19,6 @@ from sharpfront.equation.values import at_points, environment
 from sharpfront.evolve.patchwork.places import Places, given_places, inner_places
 from sharpfront.evolve.patchwork.system import PlaneResidual, PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About, Tangents
-from sharpfront.evolve.unseen import between, left_over
-from sharpfront.evolve.unseen import shares as lengths_of
 from sharpfront.leastsquares.kept import FactoredTree
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.pieces.radau import (
@@ -33,6 +31,8 @@ from sharpfront.pieces.radau import (
 )
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.rows.stage_rows import Asked, StageRows
+from sharpfront.trust.between_stages import between, left_over
+from sharpfront.trust.between_stages import shares as lengths_of
 
 Ints = NDArray[np.int64]
 # Real or complex.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
@@ -19,9 +19,9 @@ from scipy.linalg import lu_factor, lu_solve
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.plane.galerkin import Galerkin, Tangent
 from sharpfront.evolve.plane.modes import moments_of_stages, quadrature, rates_of
-from sharpfront.evolve.unseen import Unseen, left_over, shares
 from sharpfront.pieces.plane.product import Orders, Product, line
 from sharpfront.pieces.radau import interpolation, interpolation_rate, stage_nodes
+from sharpfront.trust.between_stages import left_over, shares
 
 # More functions along each axis: this part of those that are there, and so many at least.
 RICHER, LEAST = 0.125, 4
@@ -47,6 +47,17 @@ def lifted(weights: FloatArray, source: Product, target: Product) -> FloatArray:
     first, second = (_lift(a, b) for a, b in zip(source.shape, target.shape, strict=True))
     block = first @ source.block(weights) @ second.T
     return np.asarray(block.reshape(*weights.shape[:-1], -1)[..., target.kept])
+
+
+class Unseen(NamedTuple):
+    """What a slab does not see of its residual.
+
+    ``largest`` is how far off it may be by that, in units of the scales; ``weights`` the error that
+    is left at its end on the finer kernels, (m, K').
+    """
+
+    largest: float
+    weights: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,10 @@ from sharpfront.evolve.plane.square import Square
 from sharpfront.evolve.plane.statement import Statement
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import Agenda
-from sharpfront.evolve.unseen import between
 from sharpfront.geometry import Domain
 from sharpfront.pieces.plane.product import Product
 from sharpfront.pieces.radau import STAGES, interpolation_rate, legendre, stage_nodes
+from sharpfront.trust.between_stages import between
 
 # Parts of the tolerance: for a slab's last coefficient in time, the same of a slab that is taken
 # all the same, and for Newton's last update.

@@ -15,7 +15,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import Switch
 from sharpfront.equation.expression import Apply, evaluate
-from sharpfront.evolve.data import Formula
+from sharpfront.trust.formula import Formula
 
 # Points of the look over place and time.
 LOOK = 65_536
@@ -24,9 +24,9 @@ NEAR = 64
 # A value stands out with this share of the largest deviation, and is rare if few points have it.
 HEIGHT, RARE = 0.1, 0.02
 # Events of one part that are followed, and how far from one the next may be, of span and domain.
-MOST_EVENTS, APART = 8, 0.02
+MOST_EVENTS, EVENTS_APART = 8, 0.02
 # Points along a line on which an event is climbed to, and the reach of the first line.
-ALONG, FIRST_REACH = 513, 1.0 / 32.0
+ON_LINE, FIRST_REACH = 513, 1.0 / 32.0
 # Moments at which the lines of a moving edge are looked for, and points at which it is sampled.
 EDGE_MOMENTS, EDGE_PLACES = 1025, 256
 # The part of the golden ratio by which moments are spread.
@@ -103,7 +103,7 @@ def _outstanding(size: FloatArray, points: FloatArray, t: FloatArray, span: Span
     found: list[int] = []
     while len(order) and len(found) < MOST_EVENTS:
         found.append(int(order[0]))
-        far = np.abs(where - where[0]).max(axis=1) > APART
+        far = np.abs(where - where[0]).max(axis=1) > EVENTS_APART
         order, where = order[far], where[far]
     return found
 
@@ -115,12 +115,12 @@ def _climbed(
     place = np.array(place)
     share = FIRST_REACH
     for _ in range(4):
-        line = share * np.linspace(-1.0, 1.0, ALONG)
+        line = share * np.linspace(-1.0, 1.0, ON_LINE)
         for axis in range(len(place)):
             low, high = bounds[:, axis]
-            moved = np.repeat(place[None], ALONG, axis=0)
+            moved = np.repeat(place[None], ON_LINE, axis=0)
             moved[:, axis] = np.clip(place[axis] + (high - low) * line, low, high)
-            place = moved[int(np.argmax(height(moved, np.full(ALONG, t))))]
+            place = moved[int(np.argmax(height(moved, np.full(ON_LINE, t))))]
         when = np.clip(t + (span[1] - span[0]) * line, *span)
         t = float(when[int(np.argmax(height(place[None], when)))])
         share *= 0.25
@@ -130,7 +130,7 @@ def _climbed(
 def _duration(height: Height, place: FloatArray, t: float, span: Span) -> float:
     """Return for how long a place has more than half of the height that it has at a moment."""
     reach = 2.0 * RARE * (span[1] - span[0])
-    steps = reach * np.geomspace(1e-6, 1.0, ALONG)
+    steps = reach * np.geomspace(1e-6, 1.0, ON_LINE)
     top = 0.5 * float(height(place[None], np.array([t]))[0])
     lasts = 0.0
     for way in (-1.0, 1.0):
