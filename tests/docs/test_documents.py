@@ -95,3 +95,11 @@ def test_the_map_for_contributors_is_the_one_that_is_held():
     shown = re.search(r"```\n(cli .*?)```", text, re.DOTALL)[1].splitlines()
     # What a room is for stands at some distance.
     assert [re.split(r" {2,}", line)[0] for line in shown] == layers
+
+
+def test_what_the_map_for_contributors_names_is_there():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)+(?:\.py)?)`", text))
+    roots = (ROOT, ROOT / "src" / "sharpfront")
+    there = {n for n in named for r in roots for end in ("", ".py") if (r / f"{n}{end}").exists()}
+    assert named and named - there == set()
