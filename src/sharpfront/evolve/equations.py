@@ -6,7 +6,7 @@ own. Every equation is matched with the unknown whose rate it determines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +16,12 @@ from sharpfront.equation.expression import (
     Constant,
     Derivative,
     Expression,
-    Key,
     Leaf,
     Normal,
     derivatives_in,
 )
-from sharpfront.equation.linearise import Term, substitute, tangent_terms
-from sharpfront.equation.values import at_points
+from sharpfront.equation.linearise import substitute
+from sharpfront.equation.operator import Operator
 from sharpfront.errors import ProblemError
 from sharpfront.evolve.layers import layers_of
 from sharpfront.evolve.wellposed import SIDES, require_well_posed
@@ -38,26 +37,14 @@ MOST_MIXED = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Residual:
-    """An expression that vanishes, with its tangents."""
+class Residual(Operator):
+    """An expression over derivatives of order (k, 0) and (0, 1) in (x, t)."""
 
-    expression: Expression  # over derivatives of order (k, 0) and (0, 1) in (x, t)
-    terms: tuple[Term, ...]  # d(expression)/d(derivative) for each derivative in it
-    what: str  # its name in error messages
     side: int = 0  # for a condition, the end at which it holds: 0 left, 1 right
 
     def order(self, unknown: str) -> int:
         """Return the highest derivative in space of an unknown."""
         return max((t.orders[0] for t in self.terms if t.unknown == unknown), default=0)
-
-    def at(self, leaves: Mapping[Key, FloatArray], count: int) -> FloatArray:
-        """Return its values."""
-        return at_points(self.expression, leaves, count, self.what)
-
-    def tangents(self, leaves: Mapping[Key, FloatArray], count: int) -> list[FloatArray]:
-        """Return the coefficient of each term."""
-        what = f"tangent of the {self.what}"
-        return [at_points(term.coefficient, leaves, count, what) for term in self.terms]
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +183,7 @@ def _residual(expression: Expression, what: str, side: int = 0) -> Residual:
                 f"in t; known are up to {MOST_ORDERS} in x, one or two in t alone, and up to "
                 f"{MOST_MIXED} in x of a rate."
             )
-    return Residual(expression, tangent_terms(expression), what, side)
+    return Residual(expression, what, side)
 
 
 def _matched(given: Sequence[Expression], names: Sequence[str]) -> list[int]:

@@ -30,12 +30,12 @@ from sharpfront.equation.expression import (
 )
 from sharpfront.equation.linearise import (
     LinearForm,
-    Term,
     is_linear,
     stated_part,
     substitute,
     tangent_terms,
 )
+from sharpfront.equation.operator import Operator
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.problem import Problem
 from sharpfront.problem.conditions import Stated
@@ -44,19 +44,19 @@ from sharpfront.problem.family import Forcing
 _S = TypeVar("_S", bound=Stated)
 
 
-@dataclass(frozen=True, eq=False)
-class _Residual:
-    """One residual with its tangents; `spared` are the derivatives that drop out."""
+class _Linearised(Operator):
+    """One residual with its tangents, about iterates."""
 
-    expression: Expression
-    terms: tuple[Term, ...]
-    linear: bool
-    spared: frozenset[Key]
+    @cached_property
+    def spared(self) -> frozenset[Key]:
+        """The derivatives that drop out."""
+        inside = {leaf.key for t in self.terms for leaf in derivatives_in(t.coefficient)}
+        return frozenset({("derivative", t.unknown, t.orders) for t in self.terms} - inside)
 
     def about(self, insert: _Insertion) -> tuple[Expression, LinearForm]:
         """Return the linearised residual as an expression and as a linear form."""
         form = self.form(insert)
-        if self.linear:
+        if self.is_linear:
             return self.expression, form
         total = form.source
         for term, leaf in zip(form.terms, self._leaves(), strict=True):
@@ -76,7 +76,7 @@ class _Residual:
             terms.append(replace(term, coefficient=coefficient))
             if leaf.key not in self.spared:
                 source = source - coefficient * insert(leaf)
-        stated = None if self.linear else stated_part(self.expression)
+        stated = None if self.is_linear else stated_part(self.expression)
         return LinearForm(tuple(terms), source, stated)
 
     def forced(self, insert: _Insertion, force: Expression) -> tuple[Expression, LinearForm]:
@@ -89,16 +89,8 @@ class _Residual:
         return total, LinearForm(terms, source)
 
     def _leaves(self) -> list[Derivative]:
-        leaves = {(d.unknown, d.orders): d for d in derivatives_in(self.expression)}
+        leaves = {(d.unknown, d.orders): d for d in self.derivatives}
         return [leaves[t.unknown, t.orders] for t in self.terms]
-
-
-def _residual(expression: Expression) -> _Residual:
-    linear = is_linear(expression)
-    terms = tangent_terms(expression)
-    inside = {leaf.key for t in terms for leaf in derivatives_in(t.coefficient)}
-    keys = {("derivative", t.unknown, t.orders) for t in terms}
-    return _Residual(expression, terms, linear, frozenset(keys - inside))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +153,7 @@ class Tangent:
             ease = _Ease(insert, stiffness, float(np.ptp(problem.domain.bounds, axis=0).max()))
             conditions = [tuple(ease(r, True) for r in residuals) for residuals in conditions]
             further = [tuple(ease(r, False) for r in residuals) for residuals in further]
-        self._equations = tuple(_residual(e) for e in equations)
+        self._equations = tuple(_Linearised(e) for e in equations)
         self._conditions = tuple(_read(c) for c in conditions)
         self._further = tuple(_read(c) for c in further)
 
@@ -211,7 +203,7 @@ class Tangent:
 
 
 def _forced(
-    read: Sequence[_Residual], forces: Sequence[Expression], insert: _Insertion
+    read: Sequence[_Linearised], forces: Sequence[Expression], insert: _Insertion
 ) -> tuple[Expression, ...]:
     return tuple(r.forced(insert, g)[0] for r, g in zip(read, forces, strict=True))
 
@@ -245,19 +237,19 @@ class _Ease:
         return share * residual + (1.0 - share) * weight * (value - self.insert(value))
 
 
-def _read(residuals: Sequence[Expression]) -> tuple[_Residual, ...]:
-    return tuple(_residual(r) for r in residuals)
+def _read(residuals: Sequence[Expression]) -> tuple[_Linearised, ...]:
+    return tuple(_Linearised(r) for r in residuals)
 
 
 def _stated(
-    conditions: Sequence[_S], read: Sequence[tuple[_Residual, ...]], insert: _Insertion
+    conditions: Sequence[_S], read: Sequence[tuple[_Linearised, ...]], insert: _Insertion
 ) -> tuple[_S, ...]:
     """Return conditions with the nonlinear ones linearised."""
     out = []
     for condition, residuals in zip(conditions, read, strict=True):
         if all(
             r.expression is stated for r, stated in zip(residuals, condition.residuals, strict=True)
-        ) and all(r.linear for r in residuals):
+        ) and all(r.is_linear for r in residuals):
             out.append(condition)
         else:
             about = tuple(r.about(insert)[0] for r in residuals)

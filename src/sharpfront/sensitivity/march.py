@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray, blas_threads
-from sharpfront.equation.linearise import substitute
+from sharpfront.equation.linearise import Term, substitute
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete, Rows
@@ -206,16 +206,25 @@ def _embedded(frame: Frame, tables: Reference, levels: FloatArray) -> FloatArray
     return out
 
 
+class _Driving(Residual):
+    """What drives a derivative along a parameter: it has no tangents."""
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """None."""
+        return ()
+
+
 def _forced(system: TimeSystem, discrete: Discrete, forcings: Sequence[Forcing]) -> _Forced:
     """Return the derivatives in the order of the rows."""
     what = "derivative along a parameter"
     equations: list[Residual] = []
     sides: list[list[Residual]] = [[] for _ in discrete.sides]
     for forcing in forcings:
-        inside = [Residual(forcing.equations[i], (), what) for i in system.order_stated]
+        inside = [_Driving(forcing.equations[i], what) for i in system.order_stated]
         flat = [e for group in forcing.conditions for e in group]
         named = {
-            id(c): Residual(substitute(e, outward(c.side)), (), c.what, c.side)
+            id(c): _Driving(substitute(e, outward(c.side)), c.what, c.side)
             for e, c in zip(flat, system.conditions, strict=True)
         }
         named |= {id(e): f for e, f in zip(system.equations, inside, strict=True)}

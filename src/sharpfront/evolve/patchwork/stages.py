@@ -15,9 +15,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.equation.expression import TIME, Key, derivatives_in
+from sharpfront.equation.operator import Operator
 from sharpfront.equation.values import at_points, environment
 from sharpfront.evolve.patchwork.places import Places, given_places, inner_places
-from sharpfront.evolve.patchwork.system import PlaneResidual, PlaneSystem
+from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About, Tangents
 from sharpfront.leastsquares.kept import FactoredTree
 from sharpfront.leastsquares.traces import Tree
@@ -45,7 +46,7 @@ RATES = 3
 class _Held:
     """A residual and the points at which it is asked."""
 
-    residual: PlaneResidual
+    residual: Operator
     places: Places
     normals: FloatArray | None = None
 

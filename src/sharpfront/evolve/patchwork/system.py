@@ -19,12 +19,10 @@ from sharpfront.equation.edges import switches
 from sharpfront.equation.expression import (
     TIME,
     Coordinate,
-    Expression,
-    derivatives_in,
     ordered,
 )
-from sharpfront.equation.linearise import Term, is_linear, tangent_terms
-from sharpfront.equation.values import at_points, environment
+from sharpfront.equation.operator import Operator
+from sharpfront.equation.values import environment
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.problem.initial import time_order, velocity_name
 
@@ -33,32 +31,6 @@ Orders = tuple[int, int]
 MOST_RATES = 2
 # Points of each part of the boundary that are looked at.
 ON_PART = 256
-
-
-@dataclass(frozen=True, eq=False)
-class PlaneResidual:
-    """An expression that vanishes, with its tangents.
-
-    Parameters
-    ----------
-    expression
-        Over derivatives of orders in (x, y, t).
-    what
-        Its name in error messages.
-    """
-
-    expression: Expression
-    what: str
-
-    @cached_property
-    def terms(self) -> tuple[Term, ...]:
-        """Its derivative by each derivative in it."""
-        return tangent_terms(self.expression)
-
-    @cached_property
-    def is_linear(self) -> bool:
-        """Whether no tangent depends on an unknown."""
-        return is_linear(self.expression)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +62,16 @@ class PlaneSystem:
         return tuple(time_order(p.equations, u, p.coordinates) for u in p.unknowns)
 
     @cached_property
-    def equations(self) -> tuple[PlaneResidual, ...]:
+    def equations(self) -> tuple[Operator, ...]:
         """What holds inside."""
-        return tuple(PlaneResidual(e, "equation") for e in self.problem.equations)
+        return tuple(Operator(e) for e in self.problem.equations)
 
     @cached_property
-    def conditions(self) -> tuple[tuple[PlaneResidual, ...], ...]:
+    def conditions(self) -> tuple[tuple[Operator, ...], ...]:
         """What holds on each part of the boundary, then at each point."""
         stated = [(c.residuals, f"condition on {c.part!r}") for c in self.problem.conditions]
         stated += [(c.residuals, f"condition at {c.point}") for c in self._points]
-        return tuple(tuple(PlaneResidual(r, what) for r in own) for own, what in stated)
+        return tuple(tuple(Operator(r, what) for r in own) for own, what in stated)
 
     @property
     def _points(self) -> list[PointCondition]:
@@ -121,11 +93,11 @@ class PlaneSystem:
         )
         return self.is_linear and free
 
-    def derivatives(self, residuals: Sequence[PlaneResidual]) -> list[Orders]:
+    def derivatives(self, residuals: Sequence[Operator]) -> list[Orders]:
         """Return all derivatives in space of residuals, that of none among them."""
         found = {(0, 0)}
         for r in residuals:
-            found |= {(d.orders[0], d.orders[1]) for d in derivatives_in(r.expression)}
+            found |= {(d.orders[0], d.orders[1]) for d in r.derivatives}
         return sorted(found)
 
     @cached_property
@@ -147,20 +119,16 @@ class PlaneSystem:
             edge = domain.boundary(condition.part, ON_PART)
             start = self.initial(edge.points)
             for residual in own:
-                inside = derivatives_in(residual.expression)
+                inside = residual.derivatives
                 if any(any(d.orders) or not self._order(d.unknown) for d in inside):
                     continue
                 leaves = environment(self.space, edge.points, edge.normals)
                 leaves["coordinate", TIME] = np.full(len(edge.points), span[0])
                 for leaf in inside:
                     leaves[leaf.key] = start[0, self.unknowns.index(leaf.unknown)]
-                left = np.abs(
-                    at_points(residual.expression, leaves, len(edge.points), residual.what)
-                )
-                slope = max(
-                    float(np.abs(at_points(t.coefficient, leaves, len(left), "tangent")).max())
-                    for t in residual.terms
-                )
+                left = np.abs(residual.at(leaves, len(edge.points)))
+                slopes = residual.tangents(leaves, len(edge.points))
+                slope = max(float(np.abs(s).max()) for s in slopes)
                 if left.max() > 10.0 * tol * max(slope, 1e-300):
                     out.append(
                         f"the initial state misses the condition on {condition.part!r} by "
@@ -178,9 +146,9 @@ class PlaneSystem:
         for moment, equation in itertools.product(t.tolist(), self.equations):
             leaves = environment(self.space, points)
             leaves["coordinate", TIME] = np.full(len(points), moment)
-            for leaf in derivatives_in(equation.expression):
+            for leaf in equation.derivatives:
                 leaves[leaf.key] = np.full(len(points), draw.uniform(0.5, 1.5))
-            out.append(at_points(equation.expression, leaves, len(points), equation.what))
+            out.append(equation.at(leaves, len(points)))
         return np.stack(out)
 
     def _order(self, unknown: str) -> int:

@@ -22,8 +22,9 @@ from sharpfront.equation.expression import (
     apply_function,
 )
 from sharpfront.equation.linearise import LinearForm, Term, substitute
+from sharpfront.equation.operator import Operator
 from sharpfront.equation.trace import Symbols
-from sharpfront.evolve.patchwork.system import MOST_RATES, Orders, PlaneResidual, PlaneSystem
+from sharpfront.evolve.patchwork.system import MOST_RATES, Orders, PlaneSystem
 from sharpfront.problem import Condition, PointCondition, Problem
 
 
@@ -122,15 +123,13 @@ class Tangents:
             further=further,
         )
 
-    def _conditions(self, residuals: Sequence[PlaneResidual]) -> tuple[Expression, ...]:
+    def _conditions(self, residuals: Sequence[Operator]) -> tuple[Expression, ...]:
         return tuple(
             self._summed(r, [substitute(t.coefficient, self._insert) for t in r.terms], 0.0)
             for r in residuals
         )
 
-    def _summed(
-        self, residual: PlaneResidual, factors: Sequence[Expression], rate: float
-    ) -> Expression:
+    def _summed(self, residual: Operator, factors: Sequence[Expression], rate: float) -> Expression:
         total: Expression = Constant(-1.0)
         for term, c in zip(residual.terms, factors, strict=True):
             leaf = Derivative(term.unknown, self.system.space, term.orders[:2])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.equation.expression import TIME, Constant, Derivative, derivatives_in, evaluate
+from sharpfront.equation.expression import TIME, Constant, derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.equation.values import environment
 from sharpfront.errors import ProblemError
-from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneResidual, PlaneSystem
+from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.norm import roughness
@@ -56,7 +56,7 @@ def plane_system(problem: Problem) -> PlaneSystem:
             )
     stated = [*system.equations, *(r for own in system.conditions for r in own)]
     for residual in stated:
-        for leaf in derivatives_in(residual.expression):
+        for leaf in residual.derivatives:
             if sum(leaf.orders[:2]) > MOST_ORDERS:
                 raise ProblemError(
                     f"The {residual.what} has a derivative of orders {leaf.orders}; known are up "
@@ -73,7 +73,9 @@ def plane_system(problem: Problem) -> PlaneSystem:
 def _require_held(system: PlaneSystem) -> None:
     """Refuse unknowns that nothing holds, and points at which those are held that go on in time."""
     free = {u for u, order in zip(system.unknowns, system.orders, strict=True) if not order}
-    inside = [d for own in (system.equations, *system.conditions) for r in own for d in _in(r)]
+    inside = [
+        d for own in (system.equations, *system.conditions) for r in own for d in r.derivatives
+    ]
     for unknown in sorted(free - {d.unknown for d in inside if not any(d.orders)}):
         raise ProblemError(
             f"The equations hold derivatives of {unknown} only, which is known up to a constant: "
@@ -83,17 +85,13 @@ def _require_held(system: PlaneSystem) -> None:
         d.unknown
         for own in system.conditions[len(system.problem.conditions) :]
         for r in own
-        for d in _in(r)
+        for d in r.derivatives
     }
     for unknown in sorted(held - free):
         raise ProblemError(
             f"A condition at a point holds {unknown}, which its equation determines from its start "
             "on; points may hold unknowns without time derivatives only."
         )
-
-
-def _in(residual: PlaneResidual) -> tuple[Derivative, ...]:
-    return derivatives_in(residual.expression)
 
 
 def _require_conditions(system: PlaneSystem) -> None:
@@ -126,7 +124,7 @@ def require_forward(system: PlaneSystem) -> None:
     for equation in system.equations:
         leaves = environment(system.space, points)
         leaves["coordinate", TIME] = np.full(len(points), span[0])
-        for leaf in derivatives_in(equation.expression):
+        for leaf in equation.derivatives:
             k, (x, y, rate) = system.unknowns.index(leaf.unknown), leaf.orders
             known = start[rate, k] if rate < 2 and not x + y else np.zeros(len(points))
             leaves[leaf.key] = known
