@@ -1,10 +1,11 @@
-"""Functions that solutions of one equation of second order are made of at a corner.
+"""Functions that solutions of one equation are made of at a corner.
 
-About a corner of angle w a solution is a smooth function and a sum of r^a sin(a t), a = pi / w,
-2 pi / w, ..., or of the same with cosines, or where a is a whole number of r^a (log(r) sin(a t) +
-t cos(a t)). All of these are imaginary or real parts of z^a or z^a log z in a complex coordinate z
-that is linear in x and y, in which the equation's second derivatives are Laplace's. Its other terms
-add to each of them what is smoother: powers of z and of its conjugate.
+About a corner of angle w one of second order is a smooth function and a sum of r^a sin(a t), a =
+pi / w, 2 pi / w, ..., or of the same with cosines, or where a is a whole number of r^a (log(r)
+sin(a t) + t cos(a t)). All of these are imaginary or real parts of z^a or z^a log z in a complex
+coordinate z that is linear in x and y, in which the equation's second derivatives are Laplace's.
+Its other terms add to each of them what is smoother: powers of z and of its conjugate. Those of
+plates have complex powers.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ NEAREST = 1e-15
 class Term(NamedTuple):
     """z^power conj(z)^conjugate, or that times log z."""
 
-    power: float
+    power: complex
     conjugate: int
     logarithmic: bool
 
     @property
     def order(self) -> float:
         """The power of the distance to the corner."""
-        return self.power + self.conjugate
+        return self.power.real + self.conjugate
 
     def derivative(self, logarithm: ComplexArray, plain: int, mirrored: int) -> ComplexArray:
         """Return a derivative along z and its conjugate, so often each, from log z."""
-        first, second = (1.0, 0.0) if self.logarithmic else (0.0, 1.0)
+        first, second = (1.0 + 0j, 0.0 + 0j) if self.logarithmic else (0.0 + 0j, 1.0 + 0j)
         power, factor = self.power, float(math.perm(self.conjugate, mirrored))
         for _ in range(plain):
             first, second, power = first * power, second * power + first, power - 1.0
@@ -77,7 +78,7 @@ class CornerFunctions:
         angle = np.angle(z * np.exp(-1j * (self.cut - np.pi))) + self.cut - np.pi
         logarithm = np.log(away) + 1j * angle
         out = np.zeros((len(z), len(self.terms)), dtype=complex)
-        for (plain, mirrored), factor in self._chain(orders).items():
+        for (plain, mirrored), factor in self.chain(orders).items():
             for k, term in enumerate(self.terms):
                 if mirrored <= term.conjugate:
                     out[:, k] += factor * term.derivative(logarithm, plain, mirrored)
@@ -85,7 +86,7 @@ class CornerFunctions:
         out[np.ix_(z == 0, smooth)] = 0.0
         return out
 
-    def _chain(self, orders: Orders) -> dict[tuple[int, int], complex]:
+    def chain(self, orders: Orders) -> dict[tuple[int, int], complex]:
         """Return the factors of derivatives along z and its conjugate in one along x and y."""
         out = {(0, 0): 1.0 + 0.0j}
         for slope, times in zip(self.slopes, orders, strict=True):
@@ -100,21 +101,23 @@ class CornerFunctions:
     def state(self) -> FloatArray:
         """Return all as numbers, those of the corner and a row for each term."""
         slopes = [p for slope in self.slopes for p in (slope.real, slope.imag)]
-        width = 3 + 2 * self.size
+        width = 4 + 2 * self.size
         first = np.zeros((1, max(width, 8)))
         first[0, :8] = [*self.place, *slopes, self.cut, self.size]
         rows = np.zeros((len(self.terms), first.shape[1]))
-        rows[:, :3] = self.terms
-        rows[:, 3:width:2], rows[:, 4:width:2] = self.factors.real.T, self.factors.imag.T
+        rows[:, :4] = [(t.power.real, t.power.imag, *t[1:]) for t in self.terms]
+        rows[:, 4:width:2], rows[:, 5:width:2] = self.factors.real.T, self.factors.imag.T
         return np.concatenate([first, rows])
 
 
 def restored(state: FloatArray) -> CornerFunctions:
     """Return the functions that `state` was taken from."""
     x, y, a, b, c, d, cut, size = state[0, :8].tolist()
-    rows, width = state[1:], 3 + 2 * int(size)
-    terms = tuple(Term(p, int(n), bool(log)) for p, n, log in rows[:, :3].tolist())
-    factors = (rows[:, 3:width:2] + 1j * rows[:, 4:width:2]).T
+    rows, width = state[1:], 4 + 2 * int(size)
+    terms = tuple(
+        Term(complex(p, q) if q else p, int(n), bool(log)) for p, q, n, log in rows[:, :4].tolist()
+    )
+    factors = (rows[:, 4:width:2] + 1j * rows[:, 5:width:2]).T
     return CornerFunctions((x, y), (complex(a, b), complex(c, d)), cut, terms, factors)
 
 

@@ -210,7 +210,7 @@ class EquationRows:
     ) -> FloatArray | float:
         """Return the right-hand sides of the functions of all patches, of one equation.
 
-        Its second derivatives with constant coefficients leave nothing of them.
+        Its highest derivatives with constant coefficients leave nothing of them.
         """
         measure, (points, weights) = self.measure, rule
         if not measure.shared or measure.principal:

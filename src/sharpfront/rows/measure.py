@@ -46,9 +46,9 @@ class Measure:
         self.rough = roughness(problem.forms, problem.unknowns)
         self.order = max(form.order for form in problem.forms)
         self.constant = all(is_constant(f) for f in problem.forms)
-        # Whether the equations are second derivatives with constant coefficients, and no more.
+        # Whether the equations are highest derivatives with constant coefficients, and no more.
         self.principal = self.constant and all(
-            t.order == 2 for form in problem.forms for t in form.terms
+            t.order == self.order for form in problem.forms for t in form.terms
         )
         # Equal votes of the rings about a corner: h^(d/2 - m) for order 2m.
         self._vote = 0.5 * problem.domain.dimension - 0.5 * self.order

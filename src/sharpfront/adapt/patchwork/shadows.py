@@ -1,7 +1,7 @@
 """What the lower terms of an equation add to the functions of a corner.
 
-With z^a the second derivatives of an equation leave nothing, but first derivatives leave z^(a - 1)
-and the unknown itself z^a, which a function has to make up for that is smoother by one or two
+With z^a the highest derivatives of an equation leave nothing, but first derivatives leave z^(a - 1)
+and the unknown itself z^a, which a function has to make up for that is smoother by one or more
 orders: a sum of z^(a + i) conj(z)^j. Its factors are those for which the equation and the
 conditions on both sides leave least on a small sector, each in its own power of the distance.
 """
@@ -9,7 +9,7 @@ conditions on both sides leave least on a small sector, each in its own power of
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,29 +34,27 @@ SAME_POWER = 1e-9
 
 
 def completed(
-    problem: Problem,
-    corner: CornerFunctions,
-    angle: float,
-    parts: Sequence[str],
-    powers: FloatArray,
-    most: float,
+    problem: Problem, corner: CornerFunctions, angle: float, parts: Sequence[str], most: float
 ) -> CornerFunctions:
     """Return the functions of a corner with what the lower terms of a problem add to them.
 
     Given are the angle of z that the domain takes, from zero on, the parts of the boundary at its
-    two ends, the powers of all functions of the corner, and the one up to which terms are wanted.
+    two ends, and the power up to which terms are wanted.
     """
     step = _step(problem)
     if not step or not _told_by_formulas(problem):
         return corner
+    powers = np.array([t.power + t.conjugate for t in corner.terms])
     terms = list(corner.terms)
     rows: list[dict[Term, complex]] = []
-    for k, main in enumerate(corner.terms):
-        own = _smoother(main, step, powers, most)
-        levels = round(max((t.order for t in own), default=0.0) - main.order)
+    for each in corner.factors:
+        main = {t: complex(c) for t, c in zip(corner.terms, each, strict=True) if c}
+        own = _smoother(list(main), step, powers, most)
+        first = next(iter(main)).order
+        levels = round(max((t.order for t in own), default=0.0) - first)
         sector = _Sector(problem, corner, angle, parts, max(1, levels))
-        found = sector.factors(main, complex(corner.factors[k, k]), own)
-        rows.append({main: complex(corner.factors[k, k]), **found})
+        found = sector.factors(main, own)
+        rows.append({**main, **found})
         terms += [t for t in found if t not in terms]
     factors = np.array([[row.get(t, 0.0) for t in terms] for row in rows], dtype=complex)
     return replace(corner, terms=tuple(terms), factors=factors)
@@ -64,10 +62,8 @@ def completed(
 
 def _step(problem: Problem) -> int:
     """Return by how many orders what lower terms add is smoother; zero if there are none."""
-    lower = [2 - t.order for t in problem.forms[0].terms if t.order < 2]
-    for condition in problem.conditions:
-        for form in condition.forms:
-            lower += [form.order - t.order for t in form.terms if t.order < form.order]
+    forms = [problem.forms[0], *(form for c in problem.conditions for form in c.forms)]
+    lower = [f.order - t.order for f in forms for t in f.terms if t.order < f.order]
     return min(lower, default=0)
 
 
@@ -76,26 +72,31 @@ def _told_by_formulas(problem: Problem) -> bool:
 
     About an iterate of Newton's method they are as singular as that is.
     """
-    nodes = [n for t in problem.forms[0].terms if t.order < 2 for n in ordered(t.coefficient)]
+    form = problem.forms[0]
+    nodes = [n for t in form.terms if t.order < form.order for n in ordered(t.coefficient)]
     called = [node.function.evaluate for node in nodes if isinstance(node, Apply)]
     return all(isinstance(function, np.ufunc) for function in called)
 
 
-def _smoother(main: Term, step: int, powers: FloatArray, most: float) -> list[Term]:
-    """Return terms that are smoother than a function's first one, up to a power.
+def _smoother(main: Sequence[Term], step: int, powers: ComplexArray, most: float) -> list[Term]:
+    """Return terms that are smoother than a function's first ones, up to a power.
 
     What is as singular as another function comes with a logarithm, or with one more, and so does
     all that follows, which is left out.
     """
     out: list[Term] = []
-    for n in range(step, math.ceil(most - main.power)):
-        again = bool(np.abs(powers - main.power - n).min() < SAME_POWER)
-        if again and main.logarithmic:
-            break
-        out += [Term(main.power + n - j, j, main.logarithmic) for j in range(n + 1)]
-        if again:
-            out.append(Term(main.power + n, 0, True))
-            break
+    mirrored = max(t.conjugate for t in main)
+    for power in dict.fromkeys(t.power + t.conjugate for t in main):
+        logarithmic = main[0].logarithmic
+        for n in range(step, math.ceil(most - power.real)):
+            again = bool(np.abs(powers - power - n).min() < SAME_POWER)
+            if again and logarithmic:
+                break
+            count = n + 1 + mirrored
+            out += [Term(power + n - j, j, logarithmic) for j in range(count)]
+            if again:
+                out += [Term(power + n - j, j, True) for j in range(1 + mirrored)]
+                break
     return out
 
 
@@ -121,14 +122,16 @@ class _Sector:
         inner = angle * (np.arange(ACROSS) + 0.5) / ACROSS
         away, far = self._points(radii, inner)
         place = np.array(corner.place)
-        self._add(form_at(problem.forms[0], problem.coordinates, place + away), away, far, 2)
+        (equation,) = problem.forms
+        found = form_at(equation, problem.coordinates, place + away)
+        self._add(found, away, far, equation.order)
         for part, at in zip(parts, (0.0, angle), strict=True):
-            form = next(c for c in problem.conditions if c.part == part).forms[0]
             away, far = self._points(radii, np.array([at]))
             normal = np.array([away[-1, 1], -away[-1, 0]]) / np.linalg.norm(away[-1])
             normals = np.tile(normal if at == 0.0 else -normal, (len(away), 1))
-            found = form_at(form, problem.coordinates, place + away, normals)
-            self._add(found, away, far, form.order)
+            for form in (f for c in problem.conditions if c.part == part for f in c.forms):
+                found = form_at(form, problem.coordinates, place + away, normals)
+                self._add(found, away, far, form.order)
 
     def _points(self, radii: FloatArray, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
         r, t = (v.ravel() for v in np.meshgrid(radii, angles, indexing="ij"))
@@ -148,20 +151,22 @@ class _Sector:
         self._rows.append((form, away, far**order * scale / size))
         self._far.append(far)
 
-    def factors(self, main: Term, factor: complex, terms: Sequence[Term]) -> dict[Term, complex]:
-        """Return the factors of terms that make up for what a function's first term leaves."""
+    def factors(self, main: Mapping[Term, complex], terms: Sequence[Term]) -> dict[Term, complex]:
+        """Return the factors of terms that make up for what a function's first terms leave."""
         if not terms:
             return {}
+        first = next(iter(main))
         # With a logarithm goes a polynomial, which patches take.
-        degrees = {round(t.order) for t in (main, *terms)} if main.logarithmic else set()
+        degrees = {round(t.order) for t in (first, *terms)} if first.logarithmic else set()
         smooth = [Term(float(n - j), j, False) for n in degrees for j in range(n + 1)]
-        both = replace(self.corner, terms=(main, *terms, *smooth))
+        both = replace(self.corner, terms=(*main, *terms, *smooth))
         left = np.concatenate([_left(both, *each) for each in self._rows])
-        left = left * (np.concatenate(self._far) ** -main.power)[:, None]
+        left = left * (np.concatenate(self._far) ** -first.order)[:, None]
+        own, rest = left[:, : len(main)] @ np.array(list(main.values())), left[:, len(main) :]
         # The imaginary part of factor times term, for the two parts of each factor.
-        matrix = np.concatenate([left[:, 1:].imag, left[:, 1:].real], axis=1)
+        matrix = np.concatenate([rest.imag, rest.real], axis=1)
         size = np.maximum(np.linalg.norm(matrix, axis=0), 1e-300)
-        found = lstsq(matrix / size, -(factor * left[:, 0]).imag, cond=RANK)[0] / size
+        found = lstsq(matrix / size, -own.imag, cond=RANK)[0] / size
         real, imaginary = np.split(found, 2)
         return dict(zip(terms, (real + 1j * imaginary).tolist(), strict=False))
 

@@ -1,7 +1,7 @@
-"""Functions of the corners of a domain, for one equation of second order in the plane.
+"""Functions of the corners of a domain, for one equation of second or fourth order in the plane.
 
 What a solution is made of at a corner follows from the angle, from what is given on the two sides
-and from the second derivatives of the equation. Functions are added for all patches together, and
+and from the highest derivatives of the equation. Functions are added for all patches together, and
 how much of each there is comes out of the same least squares; patches have to resolve what is left,
 which is smoother. Where the functions are no help, patches are cut towards the corner as elsewhere.
 """
@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
 from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, Term
 from sharpfront.equation.expression import Constant, evaluate
-from sharpfront.equation.values import environment, form_values
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.values import environment
 from sharpfront.place.patches.cuts import Cell, at_corners
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
@@ -38,8 +40,6 @@ INSIDE_AT = 1e-6
 # the domain that are looked at.
 RAYS = (0.5, 0.25, 0.75, 0.1, 0.9)
 LOOKED = 400
-# Powers below this are singular enough for functions before the first solve.
-SINGULAR = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,10 @@ class _Side:
 
     direction: FloatArray
     part: str
+
+    def normal(self, inside: int) -> FloatArray:
+        """Return the normal outwards, the domain on the left of the side, or on its right: -1."""
+        return inside * np.array([self.direction[1], -self.direction[0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +87,12 @@ class Wedges:
 
     @property
     def at_first(self) -> tuple[CornerFunctions, ...]:
-        """The functions, if every solution is singular at some corner."""
-        first = [corner.terms[0] for corner in self.functions]
-        singular = any(t.order < SINGULAR and not t.logarithmic for t in first)
+        """The functions, if every solution is so singular at some corner that it solves no more.
+
+        That is, if highest derivatives of some of them are infinite there.
+        """
+        every = [t for corner in self.functions for t in corner.terms if not t.logarithmic]
+        singular = any(t.order < self._order for t in every)
         return self.functions if singular else ()
 
     @property
@@ -100,16 +107,16 @@ class Wedges:
 
     @property
     def _suited(self) -> bool:
-        """Whether functions are known: second derivatives with constant coefficients, no jumps."""
+        """Whether functions are known: highest derivatives with constant coefficients, no jumps."""
         problem = self.problem
         if not self.wanted or len(problem.unknowns) > 1 or problem.domain.dimension != 2:
             return False
-        if any(problem.domain.periodic_axes) or problem.forms[0].order != 2:
+        if any(problem.domain.periodic_axes) or self._order not in (2, 4):
             return False
         if problem.is_singular or any(isinstance(c, IntegralCondition) for c in problem.further):
             return False
-        second = [t for t in problem.forms[0].terms if t.order == 2]
-        if not all(isinstance(t.coefficient, Constant) for t in second):
+        highest = [t for t in problem.forms[0].terms if t.order == self._order]
+        if not all(isinstance(t.coefficient, Constant) for t in highest):
             return False
         # Layers so thin that functions of the whole domain say little of a corner.
         winds, widths = self._stiffness
@@ -118,15 +125,20 @@ class Wedges:
 
     @cached_property
     def _stiffness(self) -> tuple[float, float]:
-        """The domain in units of layers of winds, and of reactions or waves."""
-        problem = self.problem
+        """The domain in units of layers of winds, and of reactions, waves or tensions."""
+        problem, most = self.problem, self._order
         points, extent = problem.domain.sample(LOOKED), self._extent
         form = form_at(problem.forms[0], problem.coordinates, points)
-        sizes = [0.0, 0.0, 0.0]
+        sizes = [0.0] * (most + 1)
         for term, c in zip(form.terms, form.coefficients, strict=True):
             order = sum(term.orders)
             sizes[order] = max(sizes[order], float(np.abs(c).max()))
-        return sizes[1] * extent / sizes[2], extent * math.sqrt(sizes[0] / sizes[2])
+        widths = [extent * (c / sizes[-1]) ** (1 / (most - k)) for k, c in enumerate(sizes[:-1])]
+        return widths[-1], max(widths[:-1])
+
+    @property
+    def _order(self) -> int:
+        return self.problem.forms[0].order
 
     @cached_property
     def _extent(self) -> float:
@@ -158,21 +170,60 @@ class Wedges:
             return None
         if not self._is_finite(corner):
             return None
-        values, vectors = np.linalg.eigh(tensors(self.problem, corner[None])[0])
-        if np.min(values) <= 0:
+        even = self._made_even(corner)
+        if even is None:
             return None
         extent = self._extent
-        even = (vectors / np.sqrt(values)) @ vectors.T
         first, second = self._in_order(corner, sides, extent)
-        kinds = [self._kind(corner, side, inside) for side, inside in ((first, 1), (second, -1))]
-        if None in kinds:
-            return None
         one, two = (complex(*(even @ side.direction)) for side in (first, second))
         turn = abs(one) / one / (extent * float(np.linalg.norm(even, 2)))
         angle = _positive(np.angle(two * turn))
         slopes = complex(*even[:, 0]) * turn, complex(*even[:, 1]) * turn
         cut = self._free(corner, angle, slopes, extent)
         if cut is None:
+            return None
+        place = float(corner[0]), float(corner[1])
+        bare = CornerFunctions(place, slopes, cut, (), np.zeros((0, 0), dtype=complex))
+        of_order = self._of_plate if self._order == 4 else self._of_second_order
+        return of_order(bare, angle, (first, second))
+
+    def _made_even(self, corner: FloatArray) -> FloatArray | None:
+        """Return the map of space after which highest derivatives are Laplace's; None without."""
+        if self._order == 4:
+            tensor = square_root(_highest(self.problem.forms[0], self.problem.coordinates, corner))
+        else:
+            tensor = tensors(self.problem, corner[None])[0]
+        if tensor is None:
+            return None
+        values, vectors = np.linalg.eigh(tensor)
+        return (vectors / np.sqrt(values)) @ vectors.T if np.min(values) > 0 else None
+
+    def _of_plate(
+        self, bare: CornerFunctions, angle: float, sides: tuple[_Side, _Side]
+    ) -> CornerFunctions | None:
+        """Return the functions of a corner, two conditions on each side."""
+        corner, held = np.array(bare.place), []
+        for side, inside in zip(sides, (1, -1), strict=True):
+            forms = [f for c in self.problem.conditions if c.part == side.part for f in c.forms]
+            normal = side.normal(inside)
+            held.append([_highest(f, self.problem.coordinates, corner, normal) for f in forms])
+        if any(len(own) != 2 or not all(own) for own in held):
+            return None
+        # As smooth after two derivatives more as functions of second order are.
+        most = SETTINGS.powers(self.tol) + 2.0
+        found = functions_of_plate(bare, angle, held, most)
+        if not (found.size and self.lower):
+            return found if found.size else None
+        parts, smoother = (sides[0].part, sides[1].part), min(most, SETTINGS.smoother + 2.0)
+        return completed(self.problem, found, angle, parts, smoother)
+
+    def _of_second_order(
+        self, bare: CornerFunctions, angle: float, sides: tuple[_Side, _Side]
+    ) -> CornerFunctions | None:
+        """Return the functions of a corner, a value or a flux given on each side."""
+        corner = np.array(bare.place)
+        kinds = [self._kind(corner, s, i) for s, i in zip(sides, (1, -1), strict=True)]
+        if None in kinds:
             return None
         half = 0.0 if kinds[0] == kinds[1] else 0.5
         most = SETTINGS.powers(self.tol)
@@ -184,12 +235,11 @@ class Wedges:
         if not terms:
             return None
         factors = np.diag(np.full(len(terms), 1.0 if kinds[0] == "value" else 1.0j, dtype=complex))
-        place = float(corner[0]), float(corner[1])
-        found = CornerFunctions(place, slopes, cut, terms, factors)
+        found = replace(bare, terms=terms, factors=factors)
         if not self.lower:
             return found
-        smoother = min(most, SETTINGS.smoother)
-        return completed(self.problem, found, angle, (first.part, second.part), powers, smoother)
+        parts, smoother = (sides[0].part, sides[1].part), min(most, SETTINGS.smoother)
+        return completed(self.problem, found, angle, parts, smoother)
 
     def _is_finite(self, corner: FloatArray) -> bool:
         form, leaves = self.problem.forms[0], environment(self.problem.coordinates, corner[None])
@@ -220,13 +270,9 @@ class Wedges:
         form = stated[0].forms[0]
         if not form.order:
             return "value"
-        normal = inside * np.array([side.direction[1], -side.direction[0]])
-        leaves = environment(self.problem.coordinates, corner[None], normal[None])
-        coefficients, _ = form_values(form, leaves, 1)
-        slope = np.zeros(2)
-        for term, c in zip(form.terms, coefficients, strict=True):
-            if term.order == 1:
-                slope += float(c[0]) * np.array(term.orders)
+        normal = side.normal(inside)
+        highest = _highest(form, self.problem.coordinates, corner, normal)
+        slope = sum((c * np.array(orders) for orders, c in highest.items()), np.zeros(2))
         flux = tensors(self.problem, corner[None])[0] @ normal
         sine = abs(slope[0] * flux[1] - slope[1] * flux[0])
         across = sine <= WHOLE * np.linalg.norm(slope) * np.linalg.norm(flux)
@@ -268,6 +314,29 @@ class Wedges:
                 if (ends[0] + share * (ends[1] - ends[0])) @ way > 0:
                     return True
         return False
+
+
+def _highest(
+    form: LinearForm,
+    coordinates: Sequence[str],
+    corner: FloatArray,
+    normal: FloatArray | None = None,
+) -> Principal:
+    """Return the terms of a form with the highest derivatives at a corner.
+
+    None where data are infinite: nothing is known of what they add.
+    """
+    leaves = environment(coordinates, corner[None], None if normal is None else normal[None])
+    found: dict[tuple[int, ...], float] = {}
+    with np.errstate(all="ignore"):
+        graphs = [form.source, *(t.coefficient for t in form.terms)]
+        values = [float(np.ravel(evaluate(graph, leaves))[0]) for graph in graphs]
+    if not np.isfinite(values).all():
+        return {}
+    for term, c in zip(form.terms, values[1:], strict=True):
+        found[term.orders] = found.get(term.orders, 0.0) + c
+    most = max((sum(orders) for orders, c in found.items() if c), default=-1)
+    return {orders: c for orders, c in found.items() if c and sum(orders) == most}
 
 
 def _positive(angle: float) -> float:
