@@ -1,5 +1,7 @@
 """Patches: few solves, few functions, and what was cut once is not undone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -177,6 +179,28 @@ def test_short_tails_wait_only_while_many_patches_have_long_ones(fall):
 @pytest.mark.parametrize("count", [1, 3])
 def test_tails_that_are_not_finite_are_not_short(unknown, count):
     assert changed_of_row(np.full((count, 2), unknown)) == count
+
+
+@pytest.mark.parametrize(("longer", "parts"), [(1.02, 1), (1.3, 1), (2.0, 4), (30.0, 4)])
+def test_a_patch_that_is_nearly_resolved_is_not_cut(longer, parts):
+    from sharpfront.bases.patch import Patch
+    from sharpfront.maps import AxisMap
+    from sharpfront.place.patches.cuts import Cell
+    from sharpfront.place.patches.refine import Limits, refined
+    from sharpfront.place.patches.tails import Tails
+
+    aim, cell = 1e-3, Cell(Patch((AxisMap(0.0, 1.0), AxisMap(0.0, 1.0)), (7, 7)))
+    tail = np.full((1, 2), longer * aim)
+    tails = Tails(tail, np.full((1, 2), np.inf), np.zeros((1, 2), dtype=bool), tail, tail)
+    new, changed = refined([cell], tails, aim, 0.1, Limits(7, 17, 6), (None, None))
+    assert changed and len(new) == parts
+    if parts == 1:
+        assert min(new[0].patch.functions) > 7
+        # It is cut after all if functions did not help.
+        again, _ = refined(
+            new, replace(tails, tail=4 * tail), aim, 0.1, Limits(7, 17, 6), (None, None)
+        )
+        assert len(again) == 4
 
 
 @pytest.mark.parametrize(("modes", "sides"), [((6, 3), (1.3, 0.7)), ((4, 5), (1.0, 0.8))])

@@ -14,13 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from sharpfront.adapt.patchwork.shadows import SAME_POWER
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
 
 # Terms of a form along x and y with their coefficients.
 Principal = Mapping[tuple[int, ...], float]
-# Powers closer to each other, or to a whole number, than this are the same.
-SAME = 1e-9
 # Where powers are looked for: so many starts for each that lies along the real axis, and so many
 # across; steps from each.
 STARTS, ACROSS, STEPS = 4, 4, 30
@@ -68,7 +67,7 @@ def square_root(symbol: Principal) -> FloatArray | None:
     b = sign * fourth[1] / (2 * a)
     c = (sign * fourth[2] - b * b) / (2 * a)
     whole = np.array([a * a, 2 * a * b, b * b + 2 * a * c, 2 * b * c, c * c])
-    same = np.allclose(whole, sign * fourth, rtol=0.0, atol=SAME * np.abs(fourth).max())
+    same = np.allclose(whole, sign * fourth, rtol=0.0, atol=SAME_POWER * np.abs(fourth).max())
     return np.array([[a, 0.5 * b], [0.5 * b, c]]) if same else None
 
 
@@ -121,16 +120,16 @@ class _Held:
         found = []
         for _ in range(STEPS):
             away = self._away(s, step)
-            found.append((s - away)[np.abs(away) < SAME])
-            s = (s - away)[np.abs(away) >= SAME]
+            found.append((s - away)[np.abs(away) < SAME_POWER])
+            s = (s - away)[np.abs(away) >= SAME_POWER]
             if not len(s):
                 break
         out: list[complex] = []
         for each in np.concatenate(found).tolist():
-            power = complex(each.real, abs(each.imag) if abs(each.imag) > SAME else 0.0)
-            whole = not power.imag and abs(power.real - round(power.real)) < SAME
-            new = all(abs(power - other) > 10 * SAME for other in out)
-            if 1.0 + SAME < power.real < most and not whole and new:
+            power = complex(each.real, abs(each.imag) if abs(each.imag) > SAME_POWER else 0.0)
+            whole = not power.imag and abs(power.real - round(power.real)) < SAME_POWER
+            new = all(abs(power - other) > 10 * SAME_POWER for other in out)
+            if 1.0 + SAME_POWER < power.real < most and not whole and new:
                 out.append(power)
         return out
 

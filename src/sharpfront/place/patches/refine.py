@@ -136,6 +136,8 @@ def _enriched(
     if is_joint(patch.dimension) and first:
         # In space eight parts cost more than all the functions that a patch may have.
         wanted = np.where(np.isinf(wanted), limits.most - 1, wanted)
+    if corner is None and tail.max() < SETTINGS.nearly * aim and not math.isfinite(cell.promise):
+        wanted = np.where(np.isinf(wanted), np.array(patch.functions) / SETTINGS.half, wanted)
     axes = _too_many(patch, wanted, long, limits.most)
     if axes.any():
         towards = _towards(corner, long, wanted, axes)
