@@ -220,8 +220,8 @@ class Patches:
             return _trusted(state)
         if state.idle >= 1 and (told := _contradicted(state)):
             return replace(state, finished=told)
-        # Of plates cuts find less than functions do: at tensions as strong as bending over the
-        # domain 1e-6 with them, 1e-2 after minutes without.
+        # Of plates cuts find less than functions do: 6e-7 was left with them of a sector under
+        # tension, 0.15 with 6000 functions without.
         tried = state.rows.functions and state.rows.is_simple
         if tried and state.idle >= PATIENCE - 1 and not state.final:
             return state.without_functions
