@@ -2,8 +2,6 @@
 
 import itertools
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -14,8 +12,6 @@ from sharpfront.adapt import Resolve
 from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Feature, graded_points
 from sharpfront.errors import BasisError, OutcomeKind, ProblemError
 from sharpfront.leastsquares import Blocked, Householder
-
-mpl.use("Agg")
 
 UNIT = sf.Interval(0, 1)
 TOL = 1e-8
@@ -306,6 +302,10 @@ def test_derivatives_up_to_the_order(order, highest):
 
 
 def test_plot_follows_the_kernels_into_the_layer():
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("Agg")
     solution = sf.solve(SINGLE_LAYER.problem(1e-6))
     axes = solution.plot(kernels=True)
     x = axes.lines[0].get_xdata()

@@ -10,8 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
 from sharpfront.errors import MixtureError
 from sharpfront.mixture import Mixture, fit
@@ -259,6 +257,10 @@ def test_iterations_are_those_of_the_paper(dimension):
 
 
 def scikit_learn(x, start, iterations):
+    # Half a second, which no other test needs.
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.mixture import GaussianMixture
+
     peer = GaussianMixture(
         start.components,
         tol=0,
