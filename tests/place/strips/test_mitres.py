@@ -85,6 +85,49 @@ def test_layers_of_sides_that_meet_at_corners(shape, seed):
     assert np.abs(solution(x, y) - truth).max() < 1e-4 * max(1.0, np.abs(truth).max())
 
 
+def sink(rng):
+    """Return a box with a round bite in its lower side, or at a corner, that wind is drawn into."""
+    size, radius = rng.uniform(1.5, 2.5, 2), rng.uniform(0.4, 0.6)
+    centre = size[0] * rng.uniform(0.4, 0.6), radius * rng.choice([0.0, rng.uniform(0.1, 0.6)])
+    if rng.random() < 0.3:
+        centre = (0.0, centre[1])
+    domain = sf.Box((0, size[0]), (0, size[1])) - sf.Disk(centre, radius).named("bite")
+    return domain, centre, radius
+
+
+def drawn_in(domain, centre, radius, eps):
+    """Return wind into a bite, and its layer: walls are parallel to it, or it leaves them."""
+
+    def exact(x, y):
+        r = np.sqrt((x - centre[0]) ** 2 + (y - centre[1]) ** 2)
+        return np.exp(-np.log(r / radius) / eps) + np.cos(2 * x + y)
+
+    def equation(u, x, y):
+        a, b = x - centre[0], y - centre[1]
+        wind = (-a / (a**2 + b**2), -b / (a**2 + b**2))
+        smooth = np.cos(2 * x + y)
+        along = -np.sin(2 * x + y) * (2 * wind[0] + wind[1])
+        return -eps * sf.laplacian(u) + wind[0] * u.dx + wind[1] * u.dy - 5 * eps * smooth - along
+
+    given = sf.function(exact)
+    return sf.Problem(domain, equation, boundary=lambda u, x, y: u - given(x, y)), exact
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_strips_end_on_walls_beside_which_nothing_decays(seed):
+    rng = np.random.default_rng(seed)
+    eps = 10 ** rng.uniform(-4, -2.5)
+    domain, centre, radius = sink(rng)
+    problem, exact = drawn_in(domain, centre, radius, eps)
+    tiling = collared(problem, tiling_of(domain), PatchSettings(), 1e-5)
+    parts = {w[4] for b in tiling.blocks if isinstance(b.chart, Strip) for w in b.walls if w[0]}
+    assert parts == {"bite"}
+    solution = sf.solve(problem, tol=1e-5)
+    x, y = graded(domain, eps)
+    assert solution.converged and solution.kernels < 4000
+    assert np.abs(solution(x, y) - exact(x, y)).max() < 2e-5
+
+
 SHAPES = {
     "half disk": sf.Disk((0, 0), 1) & sf.HalfSpace((0, 0.1), (0.1, 1)),
     "lens": sf.Disk((-0.5, 0), 1) & sf.Disk((0.5, 0), 1),

@@ -6,7 +6,13 @@ import pytest
 import sharpfront as sf
 from sharpfront.equation.slanted import Line
 from sharpfront.errors import ProblemError
-from sharpfront.place.tiling.tiling import cut_along
+from sharpfront.place.patches.data import data_tails
+from sharpfront.place.patches.looks import Looks
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.start import cut_along_edges, first_cells
+from sharpfront.place.patches.waves import Waves
+from sharpfront.place.tiling.slants import cut_at_crossings
+from sharpfront.place.tiling.tiling import cut_along, tiling_of
 
 BOX = sf.Box((0, 1), (0, 1))
 KITE = sf.Polygon([(0, 0), (1.2, 0.2), (1, 1.1), (-0.1, 0.9)])
@@ -114,3 +120,76 @@ def test_slivers_are_left_alone():
 def _area(ring):
     x, y = ring.T
     return 0.5 * abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
+
+
+def crossing(rng, w, count=2):
+    """Return -lap u = f with fronts along straight lines through about one place."""
+    angles = rng.uniform(0, np.pi) + np.cumsum(rng.uniform(0.6, 1.2, count))
+    place = rng.uniform(0.4, 0.6, 2)
+    sizes = rng.uniform(0.5, 1.0, count)
+
+    def steps(x, y):
+        return [
+            np.tanh((np.cos(a) * (x - place[0]) + np.sin(a) * (y - place[1])) / w) for a in angles
+        ]
+
+    def exact(x, y):
+        return sum(c * s for c, s in zip(sizes, steps(x, y), strict=True)) + np.sin(x + 3 * y)
+
+    def equation(u, x, y):
+        bends = sum(c * -2 * s * (1 - s * s) for c, s in zip(sizes, steps(x, y), strict=True))
+        return sf.laplacian(u) - bends / w**2 + 10 * np.sin(x + 3 * y)
+
+    box = sf.Box((0, 1), (0, 1))
+    return sf.Problem(box, equation, boundary=lambda u, x, y: u - exact(x, y)), exact, angles, place
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_first_patches_hold_fronts_along_lines_that_cross(seed):
+    rng = np.random.default_rng(seed)
+    problem, *_ = crossing(rng, 10 ** rng.uniform(-4, -2))
+    tiling = cut_along_edges(problem, tiling_of(problem.domain), SETTINGS, 1e-2)
+    waves = Waves.of(problem, tiling)
+    cells = first_cells(problem, tiling, SETTINGS, 1e-2, 30_000, waves)
+    assert sum(cell.patch.size for cell in cells) < 15_000
+    held = data_tails(Looks(problem, (), 1e-2), [cell.patch for cell in cells])
+    assert held.tail.max() <= 1.0
+
+
+@pytest.mark.slow
+def test_what_is_missed_most_is_resolved_first():
+    """In a corner that a front ends in there is all of its weight, and few patches hold it."""
+    rng = np.random.default_rng(2)
+    problem, *_ = crossing(rng, 3e-4)
+    tiling = cut_along_edges(problem, tiling_of(problem.domain), SETTINGS, 1e-5)
+    waves = Waves.of(problem, tiling)
+    cells = first_cells(problem, tiling, SETTINGS, 1e-5, 30_000, waves)
+    held = data_tails(Looks(problem, (), 1e-5), [cell.patch for cell in cells])
+    assert held.tail.max() <= 100.0
+
+
+def test_a_line_is_cut_where_it_crosses_others():
+    one, two = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[0.0, 0.5], [0.5, 0.0]])
+    kept, fresh = cut_at_crossings([one, two], np.array([[0.0, 0.8], [0.8, 0.0]]))
+    assert len(kept) == 3 and len(fresh) == 2
+    np.testing.assert_allclose(fresh[0][1], [0.4, 0.4])
+    assert cut_at_crossings([one], np.array([[0.0, 0.01], [0.01, 0.0]])) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_fronts_along_lines_that_cross(seed):
+    rng = np.random.default_rng(seed)
+    w = 10 ** rng.uniform(-4, -2)
+    problem, exact, angles, place = crossing(rng, w)
+    solution = sf.solve(problem, tol=1e-5)
+    t = np.concatenate([-np.geomspace(1e-6, 0.4, 40), np.geomspace(1e-6, 0.4, 40)])
+    lines = [
+        place + np.outer(t, (-np.sin(a), np.cos(a))) + d * np.array((np.cos(a), np.sin(a)))
+        for a in angles
+        for d in w * np.array([-8, -2, -1, -0.3, 0, 0.4, 1, 3, 10])
+    ]
+    every = np.concatenate([*lines, BOX.sample(4000)])
+    x, y = every[BOX.contains(every)].T
+    assert solution.converged
+    assert np.abs(solution(x, y) - exact(x, y)).max() < 2e-5

@@ -119,8 +119,9 @@ class Patches:
         plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
         tiling = banded(problem, plain, SETTINGS, tol, most)
-        if tiling is plain and (cut := cut_along_edges(problem, tiling)) is not tiling:
-            tiling = with_poles(problem, cut)
+        if tiling is plain:
+            cut = cut_along_edges(problem, tiling, SETTINGS, tol)
+            tiling = tiling if cut is tiling else with_poles(problem, cut)
         tiling = collared(problem, tiling, SETTINGS, tol)
         waves = Waves.of(problem, tiling)
         cells = first_cells(problem, tiling, SETTINGS, tol, most // 2, waves)

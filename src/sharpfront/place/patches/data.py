@@ -21,6 +21,8 @@ from sharpfront.problem import Problem
 
 # Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
 HALVINGS = 24
+# Shares of what is missed most from which on patches are cut, where all would be too many.
+WORST = (0.0, 1e-2, 0.3)
 
 
 def with_resolved_data(
@@ -37,9 +39,12 @@ def with_resolved_data(
     looks = Looks(problem, tiling.marked, tol)
     cells = _cut_where_missed(looks, cells)
     for _ in range(HALVINGS):
-        tails = _data_tails(looks, [c.patch for c in cells])
-        new, changed = refined(cells, tails, 1.0, 0.0, limits, tiling.periods)
-        if not changed or functions_of(new) > most:
+        tails = data_tails(looks, [c.patch for c in cells])
+        # Where there is no room for all, for what is missed most: a front's end in a corner of a
+        # chart takes few patches, and has all the weight of the front.
+        tries = (refined(cells, tails, 1.0, s, limits, tiling.periods) for s in WORST)
+        new = next((n for n, changed in tries if not changed or functions_of(n) <= most), cells)
+        if new is cells or (len(new) == len(cells) and functions_of(new) == functions_of(cells)):
             break
         cells = new
     # How data fell with each cut says nothing of how the solution will.
@@ -87,7 +92,7 @@ def _misfit(look: Look) -> FloatArray:
     return look.places[worst : worst + 1] if inside else look.places[:0]
 
 
-def _data_tails(looks: Looks, patches: Sequence[Patch]) -> Tails:
+def data_tails(looks: Looks, patches: Sequence[Patch]) -> Tails:
     """Return what of the data each patch's functions cannot hold, in units of what is allowed."""
     tail = np.zeros((len(patches), patches[0].dimension))
     wanted = np.zeros_like(tail)

@@ -97,16 +97,16 @@ class Looks:
 
 
 class Holding:
-    """Tells which patches hold the data of a problem along their second axis."""
+    """Tells which patches hold the data of a problem along an axis, their second as a rule."""
 
     def __init__(self, problem: Problem, tol: float) -> None:
         self._looks = Looks(problem, (), tol)
 
-    def __call__(self, patch: Patch) -> bool:
+    def __call__(self, patch: Patch, axis: int = 1) -> bool:
         """Tell whether a patch's functions hold them."""
         nowhere, forms = np.empty((0, patch.dimension)), self._looks.problem.forms
         blocks = [b for f in forms for b, _, _ in _blocks(self._looks, f, patch, nowhere)]
-        return all(_tails_beyond(b, patch.functions)[1] <= 1.0 for b in blocks)
+        return all(_tails_beyond(b, patch.functions)[axis] <= 1.0 for b in blocks)
 
 
 def _told(problem: Problem) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,16 +13,20 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
-from sharpfront.equation.slanted import steep_lines, straight_lines
-from sharpfront.maps import AxisMap, Strip
+from sharpfront.equation.slanted import Line, steep_lines, straight_lines
+from sharpfront.maps import AxisMap, Quadrilateral, Strip
 from sharpfront.place.patches.cuts import Cell, Depths
 from sharpfront.place.patches.data import with_resolved_data
+from sharpfront.place.patches.looks import Holding
 from sharpfront.place.patches.poles import cut_at
 from sharpfront.place.patches.refine import balanced
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
+from sharpfront.place.patches.wakes import wakes, with_wakes
 from sharpfront.place.patches.waves import ALONG_DOMAIN, Waves, short_enough
+from sharpfront.place.strips.across import STRICT, lines_in_chart
 from sharpfront.place.strips.layers import decay_rates
 from sharpfront.place.strips.ribbons import DEEPEST, WIDE
+from sharpfront.place.strips.tangencies import Tangency, graded, tangencies
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.curved import fitted
 from sharpfront.place.tiling.tiling import cut_along
@@ -55,26 +60,43 @@ def first_cells(
     """Return the cells that the first solve is made on, with `most` functions at most."""
     base = settings.functions(tol)
     cells = []
-    for block in tiling.blocks:
+    touched = tangencies(problem, tiling.strips)
+    for block in _graded(touched, tiling.blocks):
         lines, strips = _lines(problem, block, settings, tol)
-        along_wall = any(axis == 1 for axis, *_ in block.walls)
-        if isinstance(block.chart, Strip) and along_wall and not strips[1]:
-            strips[1] = _strips((0.0, block.chart.depth), 0, settings, tol, False)
-        if isinstance(block.chart, Strip) and along_wall and _ends_at(block.chart, tiling.corners):
+        walls, strip = {axis for axis, *_ in block.walls}, block.chart
+        if isinstance(strip, Strip) and 1 in walls and not strips[1]:
+            strips[1] = _strips((0.0, strip.depth), 0, settings, tol, False)
+        if isinstance(strip, Strip) and walls == {1} and _ends_at(strip, tiling.corners):
             # Across the other side's layer as well.
-            strips[0] = {(0.0, block.chart.length): math.ceil(MITRED * settings.layer(tol))}
+            strips[0] = {(0.0, strip.length): math.ceil(MITRED * settings.layer(tol))}
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
             functions = tuple(strips[a].get(side, base) for a, side in enumerate(ends))
             maps = tuple(AxisMap(*side) for side in ends)
             own = [Cell(Patch(maps, functions, block.chart, block.region))]
             cells += fitted(own, block, tiling.corners) if block.region else own
+    cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
     cells = short_enough(cells, waves, tol, settings.most(tol, problem.domain.dimension), most)
     cells = cut_at(cells, tiling.marked)
     several = len(tiling.blocks) > 1 or tiling.blocks[0].region is not None
     if several or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)
     return with_resolved_data(problem, tiling, cells, settings, tol, most)
+
+
+def _graded(found: Sequence[Tangency], blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield blocks, strips along the boundary cut to where a wind touches it."""
+    for block in blocks:
+        if not found or not isinstance(block.chart, Strip):
+            yield block
+            continue
+        for low, high in itertools.pairwise(graded(block.chart, found).tolist()):
+            walls = [
+                (axis, place, *((np.array([low]), np.array([high])) if axis else (a, b)), part)
+                for axis, place, a, b, part in block.walls
+                if axis or low <= place <= high
+            ]
+            yield replace(block, lines=(np.array([low, high]), block.lines[1]), walls=tuple(walls))
 
 
 def _ends_at(strip: Strip, corners: FloatArray) -> bool:
@@ -129,7 +151,9 @@ def _strips(
     return {(low, cut): fewer, (cut, high): fewer}
 
 
-def cut_along_edges(problem: Problem, tiling: Tiling) -> Tiling:
+def cut_along_edges(
+    problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float
+) -> Tiling:
     """Return a tiling with charts cut along the lines on which data jump or bend.
 
     And about which they are steep, where there are charts anyway: across a chart a front takes
@@ -140,14 +164,31 @@ def cut_along_edges(problem: Problem, tiling: Tiling) -> Tiling:
         return tiling
     lines = straight_lines(problem.equations, problem.coordinates, problem.domain.bounds)
     charted = tiling.blocks[0].chart is not None
-    if not charted and not any(line.is_slanted for line in lines):
+    names, bounds = problem.coordinates, problem.domain.bounds
+    steep = steep_lines(problem.equations, names, bounds, SETTINGS.steep)
+    if not charted and not any(line.is_slanted for line in (*lines, *steep)):
         return tiling
     if problem.is_singular and any(len(x) for x in interface_lines(problem)):
         return tiling
-    names, bounds = problem.coordinates, problem.domain.bounds
-    steep = steep_lines(problem.equations, names, bounds, SETTINGS.steep) if charted else ()
     fronts = cut_along(problem.domain, lines, steep) if steep else None
-    return fronts or cut_along(problem.domain, lines) or tiling
+    if fronts is not None:
+        holding, base = Holding(problem, STRICT * tol), settings.functions(tol)
+        blocks = [_beside_fronts(holding, block, steep, base) for block in fronts.blocks]
+        return replace(fronts, blocks=tuple(blocks))
+    return cut_along(problem.domain, lines) or tiling
+
+
+def _beside_fronts(holding: Holding, block: Block, steep: Sequence[Line], base: int) -> Block:
+    """Return a chart cut beside those of its sides that lie on lines about which data are steep."""
+    chart = block.chart
+    assert isinstance(chart, Quadrilateral)
+    lines = list(block.lines)
+    for axis, end in itertools.product(range(2), range(2)):
+        side = np.array(chart.edge(axis, end))
+        near = ROUNDING * float(chart.size.max())
+        if any(np.abs(line.distances(side)).max() < 1e3 * near for line in steep):
+            lines[axis] = np.union1d(lines[axis], lines_in_chart(holding, chart, axis, end, base))
+    return replace(block, lines=tuple(lines))
 
 
 def has_edges(problem: Problem) -> bool:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.maps import AxisMap, Strip
+from sharpfront.maps import AxisMap, Quadrilateral, Strip
 from sharpfront.place.patches.looks import Holding
 from sharpfront.place.strips.ribbons import DEEPEST, WIDE, Ribbon, layers_beside
 from sharpfront.problem import Problem
 
+# Across a front data are held to this share of what they are elsewhere, 30 tolerances: what is left
+# of a front in a long patch beside it is found by halving, a circle of 1e-3 took twice the patches.
+STRICT = 1 / 30
 # Where nothing is narrow a band is as deep as this share of the room: boxes hold the rest as well.
 SHALLOW = 0.4
 # Patches across a front are as deep as so many functions more than they begin with can hold.
 MORE = 4
 # Depths that are tried for them, each this factor of the one before, down to rounding.
-SHORTER, TRIED = 0.6, 60
+SHORTER, TRIED, STRIDES = 0.6, 60, (12, 4, 1)
 # No more patches than this across a front: data that take more are not smooth beside it.
 MOST_ACROSS = 20
+# Where a chart beside a straight front is looked at, and over how much, as shares of its side.
+ALONG, THIN = (0.25, 0.5, 0.75), 1e-3
 # Data bend on a curve if no patch across it holds them, after so many of these.
 THINNEST = 30
 
@@ -82,17 +87,60 @@ def _graded(holding: Holding, strips: Sequence[Strip], depth: float, base: int) 
     def held(low: float, high: float) -> bool:
         return all(holding(_across(strip, low, high, (base, base + MORE))) for strip in some)
 
+    return _as_far_as(held, depth)
+
+
+def lines_in_chart(
+    holding: Holding, chart: Quadrilateral, axis: int, end: int, base: int
+) -> FloatArray:
+    """Return where to cut a chart along an axis so that it holds a front on one of its sides.
+
+    On some lines across that side: about its ends there may be fronts along others.
+    """
+    length, beside = float(chart.size[axis]), float(chart.size[1 - axis])
+
+    def held(low: float, high: float) -> bool:
+        ends = (length - high, length - low) if end else (low, high)
+        for at in ALONG:
+            maps = [AxisMap(*ends)] * 2
+            maps[1 - axis] = AxisMap(at * beside, (at + THIN) * beside)
+            counts = (base + MORE, base) if axis == 0 else (base, base + MORE)
+            if not holding(Patch((maps[0], maps[1]), counts, chart), axis):
+                return False
+        return True
+
+    places = _as_far_as(held, length)
+    return np.asarray((length - places)[::-1] if end else places)
+
+
+def _as_far_as(held: Callable[[float, float], bool], depth: float) -> FloatArray:
+    """Return places from 0 on, each as far from the one before as is held in between.
+
+    From short ones on: points of a long one may miss what is narrow at its end.
+    """
     lines = [0.0]
-    while True:
+    while lines[-1] < depth:
         low = lines[-1]
-        shorter = (low + (depth - low) * SHORTER ** np.arange(1, TRIED)).tolist()
-        high = next((h for h in (depth, *shorter) if held(low, h)), None)
-        lines.append(depth if high is None else high)
-        if len(lines) > MOST_ACROSS:
-            lines[-1] = depth
-        if lines[-1] == depth:
-            break
+        shares = SHORTER ** np.arange(TRIED, 0.0, -1.0)
+        places = [*(low + (depth - low) * shares).tolist(), depth]
+        found = -1
+        for stride in STRIDES:
+            tried = range(found + stride, len(places), stride)
+            found = max(found, _last_held(held, low, tried, places))
+        lines.append(depth if found < 0 or len(lines) == MOST_ACROSS else places[found])
     return np.array(lines)
+
+
+def _last_held(
+    held: Callable[[float, float], bool], low: float, tried: range, places: Sequence[float]
+) -> int:
+    """Return the last of some places, one after the other, up to which all is held; -1 if none."""
+    last = -1
+    for i in tried:
+        if not held(low, places[i]):
+            break
+        last = i
+    return last
 
 
 def _across(strip: Strip, low: float, high: float, functions: tuple[int, int]) -> Patch:

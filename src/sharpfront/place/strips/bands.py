@@ -23,7 +23,7 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.patches.looks import Holding
 from sharpfront.place.patches.settings import PatchSettings
-from sharpfront.place.strips.across import held_across, lines_beside
+from sharpfront.place.strips.across import STRICT, held_across, lines_beside
 from sharpfront.place.strips.inner_curves import (
     LevelFunction,
     changes_sign,
@@ -37,9 +37,6 @@ from sharpfront.place.tiling.solids import Wall
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import interface_lines
 
-# Across a front data are held to this share of what they are elsewhere, 30 tolerances: what is left
-# of a front in a long patch beside it is found by halving, a circle of 1e-3 took twice the patches.
-STRICT = 1 / 30
 # Boxes along a front, for every one as long as what they can hold across it; they cost half of what
 # strips and the boxes that these cut do: a wavy front of 1e-2 took 4.1 s of them, 12.4 s of strips.
 BOXES = 1.5

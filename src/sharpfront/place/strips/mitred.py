@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
+from sharpfront.geometry import Domain
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.outlines import Outline, OutlineSide, outlines_of
@@ -34,6 +36,8 @@ DENSE = np.linspace(-1.0, 1.0, 41)
 APART, BESIDE_CORNERS = 0.98, 0.5
 # How deep layers are is asked of strips of this depth, as a share of the domain's size.
 NOMINAL = 1e-3
+# Strips take no more than this share of a wall that they end on.
+ASIDE = 0.4
 # In a strip areas differ by no more than this factor.
 SQUEEZED = 10.0
 
@@ -47,37 +51,70 @@ def with_outlines(problem: Problem, tiling: Tiling, widths: float) -> Tiling:
     if len(tiling.blocks) > 1 or block.region is None or any(block.domain.periodic_axes):
         return tiling
     size = float(np.ptp(block.domain.bounds, axis=0).max())
-    bent = {id(curve) for _, curve, wall in tiling.outline if wall is None}
-    every = outlines_of([OutlineSide(part, curve) for part, curve, _ in tiling.outline], size)
-    outlines = [
-        o for o in every if not o.is_sharp and any(id(side.curve) in bent for side in o.sides)
-    ]
-    looks = _clearance(tiling) if outlines else None
+    every = outlines_of([OutlineSide(*side) for side in tiling.outline], size)
+    every = [o for o in every if any(side.wall is None for side in o.sides)]
     collars = [
-        (outline, found)
-        for outline in outlines
-        if looks and (found := _collar(problem, outline, looks, size, widths)) is not None
+        _Collar(outline, *found)
+        for whole in every
+        for outline in _beside_layers(problem, whole, size, widths)
+        if (found := _collar(problem, outline, _clearance(tiling, outline), size, widths))
     ]
-    if not collars:
-        return tiling
-    held = {id(side.curve) for outline, _ in collars for side in outline.sides}
-    return _around(tiling, held, [found for _, found in collars])
+    return _around(tiling, collars) if collars else tiling
 
 
-def _around(tiling: Tiling, held: set[int], collars: list[tuple[Ribbon, float]]) -> Tiling:
-    """Return a tiling with strips along ribbons in the place of some curves."""
+@dataclass(frozen=True, eq=False)
+class _Collar:
+    """An outline with directions, and how deep the strips along it are."""
+
+    outline: Outline
+    ribbon: Ribbon
+    depth: float
+
+    def blocks(self, domain: Domain, strips: Sequence[Strip]) -> Iterator[Block]:
+        """Yield the blocks of its strips."""
+        ends = self.outline.walls
+        for k, (strip, part) in enumerate(zip(strips, self.ribbon.panels.parts, strict=True)):
+            block = strip_block(domain, strip, part)
+            across = []
+            if ends and k == 0:
+                across.append((0, 0.0, np.zeros(1), np.array([strip.depth]), ends[0].part))
+            if ends and k == len(strips) - 1:
+                across.append((0, strip.length, np.zeros(1), np.array([strip.depth]), ends[1].part))
+            yield replace(block, walls=(*block.walls, *across))
+
+
+def _beside_layers(problem: Problem, outline: Outline, size: float, widths: float) -> list[Outline]:
+    """Return an outline without the walls beside which nothing decays."""
+    nominal = NOMINAL * size
+
+    def idle(side: OutlineSide) -> bool:
+        if side.wall is None:
+            return False
+        panels = side.panels(0.0, 0.0)
+        strips = Ribbon(panels, panels.normals).strips(nominal)
+        deep = np.concatenate(layers_beside(problem, strips, widths, bends=False))
+        return not np.any(deep < WIDE * 0.5 * size)
+
+    parts = outline.between([idle(side) for side in outline.sides])
+    bent = [part for part in parts if any(side.wall is None for side in part.sides)]
+    # Where strips cannot end on a wall they go along it.
+    kept = [outline] if any(part.is_sharp for part in bent) else bent
+    return [part for part in kept if not part.is_sharp]
+
+
+def _around(tiling: Tiling, collars: Sequence[_Collar]) -> Tiling:
+    """Return a tiling with strips along outlines."""
     block = tiling.blocks[0]
+    held = {id(side.curve) for collar in collars for side in collar.outline.sides}
     left = [(part, curve, wall) for part, curve, wall in tiling.outline if id(curve) not in held]
     panels = Panels((part, curve) for part, curve, wall in left if wall is None)
     strips: dict[int, tuple[Strip, int]] = {}
     blocks: list[Block] = []
-    for ribbon, depth in collars:
-        own = ribbon.strips(depth)
+    for collar in collars:
+        own = collar.ribbon.strips(collar.depth)
         strips |= {k: (strip, 1) for k, strip in enumerate(own, len(panels.parts))}
-        panels = panels.beside(ribbon.edge(depth))
-        blocks += [
-            strip_block(block.domain, s, p) for s, p in zip(own, ribbon.panels.parts, strict=True)
-        ]
+        panels = panels.beside(collar.ribbon.edge(collar.depth))
+        blocks += collar.blocks(block.domain, own)
     region = Region(block.domain, panels, strips)
     gone = [wall for _, curve, wall in tiling.outline if id(curve) in held and wall is not None]
     walls = tuple(wall for *_, wall in left if wall is not None)
@@ -86,10 +123,15 @@ def _around(tiling: Tiling, held: set[int], collars: list[tuple[Ribbon, float]])
     return replace(tiling, blocks=(bare, *blocks), curves=(*tiling.curves, *ends))
 
 
-def _clearance(tiling: Tiling) -> Clearance:
-    """Return how far points are from the boundary, zero outside."""
+def _clearance(tiling: Tiling, outline: Outline) -> Clearance:
+    """Return how far points are from the boundary, zero outside.
+
+    But for the walls that an outline ends on.
+    """
     domain = tiling.domain
-    tree = tree_of(samples(Panels((p, c) for p, c, _ in tiling.outline), DENSE)[0])
+    ends = {id(wall.curve) for wall in outline.walls or ()}
+    others = [(p, c) for p, c, _ in tiling.outline if id(c) not in ends]
+    tree = tree_of(samples(Panels(others), DENSE)[0])
 
     def clearance(points: FloatArray, _: float) -> FloatArray:
         return np.where(domain.contains(points), distances(tree, points), 0.0)
@@ -129,6 +171,8 @@ def _room(outline: Outline, clearance: Clearance, most: float) -> float:
 
 def _fits(outline: Outline, depth: float, clearance: Clearance) -> bool:
     """Tell whether strips of a depth have room along an outline."""
+    if any(depth > ASIDE * wall.curve.measure for wall in outline.walls or ()):
+        return False
     ribbon, mitred = outline.ribbon(depth)
     inner, _ = samples(ribbon.edge(depth))
     needed = np.where(mitred, BESIDE_CORNERS, APART) * depth

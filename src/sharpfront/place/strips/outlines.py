@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from sharpfront.geometry.curves import Curve, Cut
 from sharpfront.geometry.panels import NODES, PARAMETERS, Panels, weights_of
 from sharpfront.place.strips.ribbons import Ribbon, replaced_closed
 from sharpfront.place.tiling.blocks import ROUNDING
+from sharpfront.place.tiling.solids import Wall
 
 # Normals turn by less than this at a joint that is no corner.
 SMOOTH = 1e-6
@@ -39,6 +40,7 @@ class OutlineSide:
 
     part: str
     curve: Curve
+    wall: Wall | None = None
     backwards: bool = False
 
     @cached_property
@@ -49,7 +51,7 @@ class OutlineSide:
 
     def turned(self) -> OutlineSide:
         """Return it run through the other way."""
-        return OutlineSide(self.part, self.curve, not self.backwards)
+        return replace(self, backwards=not self.backwards)
 
     def normal(self, end: int) -> FloatArray:
         """Return the outward normal at its first (0) or last (1) point, (2,)."""
@@ -104,22 +106,59 @@ class _Joint:
         return depth * max(1.0, TURNED * float(half) if self.outwards else 1.0)
 
 
+def _between(before: OutlineSide, after: OutlineSide) -> _Joint:
+    """Return the joint at which one side ends and the next begins."""
+    one, two = before.normal(1), after.normal(0)
+    cosine = float(np.clip(one @ two, -1.0, 1.0))
+    mitre = (one + two) / max(1.0 + cosine, 1e-300)
+    return _Joint(cosine, bool(before.tangent(1) @ two > 0.0), mitre)
+
+
+def _on_wall(side: OutlineSide, end: int, wall: OutlineSide) -> _Joint:
+    """Return the joint at which strips along a side end on a wall, which is their mitre.
+
+    As if the side went on mirrored in the wall.
+    """
+    normal = side.normal(end)
+    along = wall.tangent(0) if end else -wall.tangent(1)
+    inwards = -float(along @ normal)
+    into = -side.tangent(1) if end else side.tangent(0)
+    mitre = -along / max(inwards, 1e-300)
+    return _Joint(2.0 * max(inwards, 0.0) ** 2 - 1.0, bool(along @ into > 0.0), mitre)
+
+
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """A closed curve of several smooth sides, each beginning where the one before ends."""
+    """A curve of several smooth sides, each beginning where the one before ends.
+
+    It is closed, or ends on two walls: that before its first side and that after its last.
+    """
 
     sides: tuple[OutlineSide, ...]
+    walls: tuple[OutlineSide, OutlineSide] | None = None
 
     @cached_property
     def _joints(self) -> list[_Joint]:
-        """Where each side begins."""
-        out = []
-        for before, after in zip((self.sides[-1], *self.sides[:-1]), self.sides, strict=True):
-            one, two = before.normal(1), after.normal(0)
-            cosine = float(np.clip(one @ two, -1.0, 1.0))
-            mitre = (one + two) / max(1.0 + cosine, 1e-300)
-            out.append(_Joint(cosine, bool(before.tangent(1) @ two > 0.0), mitre))
-        return out
+        """Where each side begins, and where the last one ends."""
+        inner = [_between(a, b) for a, b in itertools.pairwise(self.sides)]
+        if self.walls is None:
+            around = _between(self.sides[-1], self.sides[0])
+            return [around, *inner, around]
+        first, last = self.walls
+        return [_on_wall(self.sides[0], 0, first), *inner, _on_wall(self.sides[-1], 1, last)]
+
+    def between(self, walls: Sequence[bool]) -> list[Outline]:
+        """Return what of a closed outline lies between some of its sides, which are straight."""
+        if not any(walls):
+            return [self]
+        first = list(walls).index(True)
+        sides = [*self.sides[first:], *self.sides[:first], self.sides[first]]
+        ends = [i for i, held in enumerate([*walls[first:], *walls[:first], True]) if held]
+        return [
+            Outline(tuple(sides[a + 1 : b]), (sides[a], sides[b]))
+            for a, b in itertools.pairwise(ends)
+            if b > a + 1
+        ]
 
     @property
     def corners(self) -> FloatArray:
@@ -135,7 +174,7 @@ class Outline:
         """Return it with directions for strips of a depth, and which panels lie at corners."""
         joints = self._joints
         panels, outwards, mitred = Panels([]), [], []
-        for side, start, stop in zip(self.sides, joints, [*joints[1:], joints[0]], strict=True):
+        for side, (start, stop) in zip(self.sides, itertools.pairwise(joints), strict=True):
             first, last = start.length(depth), stop.length(depth)
             if first + last > ENDS * side.curve.measure:
                 share = side.curve.measure / (first + last)
@@ -153,7 +192,7 @@ class Outline:
             outwards.append(weights)
             mitred += near.tolist()
         closed = Panels([])
-        closed.closed = [(0, len(panels.parts))]
+        closed.closed = [] if self.walls else [(0, len(panels.parts))]
         return Ribbon(replaced_closed(panels, closed), np.concatenate(outwards)), mitred
 
 

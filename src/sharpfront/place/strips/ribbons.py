@@ -16,6 +16,7 @@ from sharpfront.geometry import Domain
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.tangencies import tangencies
 from sharpfront.place.tiling.blocks import Block
 from sharpfront.problem import Problem
 
@@ -155,11 +156,17 @@ def layers_beside(
     With the layers of bends, or without them.
     """
     out = []
+    touched = tangencies(problem, strips)
     for strip in strips:
         near = np.full(len(ON_PANEL), 1e-6 * strip.depth)
         places = np.stack([0.5 * (ON_PANEL + 1.0) * strip.length, near], axis=1)
         rates = decay_rates(problem, places, 1, 0, chart=strip, bends=bends)
-        out.append(np.concatenate([widths / own for own in rates]))
+        most = np.full(len(rates), np.inf)
+        for one in touched:
+            far = np.linalg.norm(strip.points(places) - one.place, axis=1)
+            most[far < one.reach(widths)] = one.depth(widths)
+        deep = [np.minimum(widths / own, m) for own, m in zip(rates, most.tolist(), strict=True)]
+        out.append(np.concatenate(deep))
     return out
 
 

@@ -17,7 +17,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.geometry import Domain
 from sharpfront.geometry.curves import Curve, Cut, Segment
-from sharpfront.maps import Chart
+from sharpfront.maps import Chart, Strip
 from sharpfront.place.tiling.solids import Wall, edges_of
 from sharpfront.rows.faces import Side
 
@@ -135,6 +135,12 @@ class Tiling:
         low, high = self.domain.bounds
         joined = self.domain.periodic_axes
         return tuple(float(b - a) if j else None for a, b, j in zip(low, high, joined, strict=True))
+
+    @property
+    def strips(self) -> list[Strip]:
+        """The strips along the boundary."""
+        along = [b.chart for b in self.blocks if any(axis == 1 for axis, *_ in b.walls)]
+        return [chart for chart in along if isinstance(chart, Strip)]
 
     @cached_property
     def corners(self) -> FloatArray:

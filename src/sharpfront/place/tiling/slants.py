@@ -53,12 +53,40 @@ def _inside(domain: Domain, met: Sequence[FloatArray], line: Line, near: float) 
     return [p for p in pairs if all(domain.contains(p.mean(axis=0) + np.stack([beside, -beside])))]
 
 
-def crosses(one: FloatArray, other: FloatArray) -> bool:
-    """Tell whether two stretches cross, or touch other than at their ends."""
+def cut_at_crossings(
+    stretches: Sequence[FloatArray], fresh: FloatArray
+) -> tuple[list[FloatArray], list[FloatArray]] | None:
+    """Return stretches and a fresh one in parts that do not cross, but for their ends.
+
+    None where parts would be slivers.
+    """
+    kept: list[FloatArray] = []
+    shares = [0.0, 1.0]
+    for one in stretches:
+        found = _crossing(one, fresh)
+        if found is None:
+            kept.append(one)
+            continue
+        if any(min(share, 1.0 - share) < SLIVER for share in found):
+            return None
+        place = one[0] + found[0] * (one[1] - one[0])
+        kept += [np.stack([one[0], place]), np.stack([place, one[1]])]
+        shares.append(found[1])
+    shares.sort()
+    if np.diff(shares).min() < SLIVER:
+        return None
+    places = [fresh[0] + share * (fresh[1] - fresh[0]) for share in shares]
+    return kept, [np.stack(pair) for pair in itertools.pairwise(places)]
+
+
+def _crossing(one: FloatArray, other: FloatArray) -> tuple[float, float] | None:
+    """Return where two stretches cross, as shares of both, if not at their ends."""
 
     def sides(line: FloatArray, points: FloatArray) -> FloatArray:
         along, away = line[1] - line[0], points - line[0]
         return np.asarray(along[0] * away[:, 1] - along[1] * away[:, 0])
 
     first, second = sides(one, other), sides(other, one)
-    return bool(first[0] * first[1] < 0.0 and second[0] * second[1] < 0.0)
+    if first[0] * first[1] >= 0.0 or second[0] * second[1] >= 0.0:
+        return None
+    return float(second[0] / (second[0] - second[1])), float(first[0] / (first[0] - first[1]))

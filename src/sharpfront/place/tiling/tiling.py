@@ -28,7 +28,7 @@ from sharpfront.place.tiling.blocks import (
 from sharpfront.place.tiling.charts import quadrilaterals
 from sharpfront.place.tiling.curved import curved_tiling
 from sharpfront.place.tiling.curved_solids import solid_tiling
-from sharpfront.place.tiling.slants import chords, crosses
+from sharpfront.place.tiling.slants import chords, cut_at_crossings
 from sharpfront.place.tiling.solids import Wall, lattice_of
 from sharpfront.rows.faces import faces_of
 
@@ -86,14 +86,15 @@ def _charted(
     sides: Sequence[tuple[FloatArray, str]],
     known: Sequence[FloatArray],
     cuts: Sequence[FloatArray] = (),
-    rough: int = 0,
+    rough: Sequence[FloatArray] = (),
 ) -> Tiling | None:
     """Return the tiling of a domain with slanted sides, or cut along lines from side to side.
 
-    By charts; some corners are known, and so are the ends of the first, rough cuts.
+    By charts; some corners are known, and the ends of rough cuts count as such.
     """
     ends = [ends for ends, _ in sides]
-    corners = _distinct(np.concatenate([*ends, *cuts]), known)
+    every = _distinct(np.concatenate([*ends, *cuts, *rough]), known)
+    corners = every[: 2 * (len(sides) + len(cuts))]
     edges = [frozenset(pair) for pair in zip(corners[::2], corners[1::2], strict=True)]
     own = zip(edges, (part for _, part in sides), strict=False)
     named = {edge: part for edge, part in own if len(edge) > 1}
@@ -110,7 +111,7 @@ def _charted(
                 walls.append((axis, place, np.zeros(1), rest, part))
         lines = tuple(np.array([0.0, length]) for length in chart.size)
         blocks.append(Block(domain, lines, tuple(walls), chart))
-    inner = tuple(dict.fromkeys(corners[2 * len(sides) : 2 * (len(sides) + rough)]))
+    inner = tuple(dict.fromkeys(every[len(corners) :]))
     return _if_closed(Tiling(domain, tuple(blocks), ends=inner)) if blocks else None
 
 
@@ -132,13 +133,18 @@ def cut_along(domain: Domain, lines: Sequence[Line], smooth: Sequence[Line] = ()
         if not sides or len(sides) < len(found):
             return None
     cuts: list[FloatArray] = []
-    rough = 0
+    rough: list[FloatArray] = []
     for i, line in enumerate((*lines, *smooth)):
         across = chords(domain, sides, line)
-        if across is None or any(crosses(a, b) for a in across[1] for b in cuts):
+        if across is None:
             return None
-        sides, cuts = across[0], [*cuts, *across[1]]
-        rough = len(cuts) if i < len(lines) else rough
+        sides = across[0]
+        for chord in across[1]:
+            parts = cut_at_crossings(cuts, chord)
+            if parts is None:
+                return None
+            cuts = [*parts[0], *parts[1]]
+        rough = cuts if i < len(lines) else rough
     return _charted(domain, sides, [], cuts, rough) if cuts else None
 
 

@@ -1,0 +1,115 @@
+"""Winds that touch a curve: where layers end, how thick they are, and what leaves the curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.start import first_cells
+from sharpfront.place.patches.wakes import wakes
+from sharpfront.place.patches.waves import Waves
+from sharpfront.place.strips.collars import collared
+from sharpfront.place.strips.tangencies import graded, tangencies
+from sharpfront.place.tiling.tiling import tiling_of
+
+
+def past_a_disk(rng, angle):
+    """Return wind past a hot disk in a box, with the disk's centre and radius and eps."""
+    centre, radius = rng.uniform(-0.5, 0.5, 2), rng.uniform(0.6, 1.1)
+    eps, speed = 10 ** rng.uniform(-5, -3), rng.uniform(0.5, 2)
+    b = speed * np.cos(angle), speed * np.sin(angle)
+    domain = sf.Box((-3, 6), (-3, 3)) - sf.Disk(tuple(centre), radius).named("disk")
+    problem = sf.Problem(
+        domain,
+        lambda u, x, y: -eps * sf.laplacian(u) + b[0] * u.dx + b[1] * u.dy,
+        boundary=lambda u, x, y: u.dn,
+        left=lambda u, x, y: u,
+        disk=lambda u, x, y: u - 1,
+    )
+    return problem, centre, radius, eps / speed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_a_wind_touches_a_disk(seed):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(-1.2, 1.2)
+    problem, centre, radius, eps = past_a_disk(rng, angle)
+    found = tangencies(problem, collared(problem, tiling_of(problem.domain), SETTINGS, 1e-5).strips)
+    sideways = radius * np.array([-np.sin(angle), np.cos(angle)])
+    places = np.array(sorted(one.place for one in found))
+    expected = np.array(sorted([tuple(centre + sideways), tuple(centre - sideways)]))
+    np.testing.assert_allclose(places, expected, atol=1e-5)
+    for one in found:
+        # b s / (eps R) = (b / (2 eps s))^(1/2)
+        assert one.length == pytest.approx((eps * radius**2 / 2) ** (1 / 3), rel=0.05)
+        assert one.width == pytest.approx(np.sqrt(2 * eps * one.length), rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_strips_are_short_where_a_wind_touches_and_no_deeper_than_what_diffuses(seed):
+    rng = np.random.default_rng(seed)
+    problem, _, radius, eps = past_a_disk(rng, rng.uniform(-1.2, 1.2))
+    strips = collared(problem, tiling_of(problem.domain), SETTINGS, 1e-5).strips
+    found = tangencies(problem, strips)
+    assert strips[0].depth < 30 * (eps * radius) ** (2 / 3)
+    for strip in strips:
+        cuts = graded(strip, found)
+        points = strip.points(np.stack([cuts, np.zeros(len(cuts))], axis=1))
+        for one in found:
+            near = np.linalg.norm(points - one.place, axis=1)
+            for length, a, b in zip(np.diff(cuts), near[:-1], near[1:], strict=True):
+                assert length <= 1.6 * max(one.length, a, b)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_boxes_are_cut_along_what_leaves_a_disk(axis):
+    rng = np.random.default_rng(axis)
+    problem, centre, radius, eps = past_a_disk(rng, 0.5 * np.pi * axis)
+    tiling = collared(problem, tiling_of(problem.domain), SETTINGS, 1e-5)
+    found = wakes(problem, tangencies(problem, tiling.strips), 15.0)
+    assert [(w.axis, w.sign) for w in found] == [(axis, 1)] * 2
+    cells = first_cells(problem, tiling, SETTINGS, 1e-5, 30_000, Waves.of(problem, tiling))
+    for away in (0.5, 1.0, 1.8):
+        place = centre.copy()
+        place[axis] += radius + away
+        for side in (-1, 1):
+            place[1 - axis] = centre[1 - axis] + side * radius * (1 + 1e-6)
+            own = [c.patch for c in cells if c.patch.chart is None and holds(c.patch, place)]
+            thick = own[0].sides[1 - axis]
+            assert np.sqrt(2 * eps * (radius + away)) < thick
+            assert thick < 25 * np.sqrt(2 * eps * (radius + away))
+
+
+def holds(patch, place):
+    return bool(np.all((place >= patch.low) & (place <= patch.high)))
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.0])
+def test_oblique_winds_are_left_to_splitting(angle):
+    problem, *_ = past_a_disk(np.random.default_rng(5), angle)
+    tiling = collared(problem, tiling_of(problem.domain), SETTINGS, 1e-5)
+    assert not wakes(problem, tangencies(problem, tiling.strips), 15.0)
+
+
+@pytest.mark.slow
+def test_wind_past_a_hot_disk():
+    """Hemker's problem, the upper half of it, with a width known from finer solutions."""
+    half = sf.Box((-3, 9), (0, 4)) - sf.Disk((0, 0), 1).named("disk")
+    solution = sf.solve(
+        sf.Problem(
+            half,
+            lambda u, x, y: -1e-3 * sf.laplacian(u) + u.dx,
+            boundary=lambda u, x, y: u.dn,
+            left=lambda u, x, y: u,
+            disk=lambda u, x, y: u - 1,
+        ),
+        tol=1e-3,
+    )
+    assert solution.converged and solution.kernels < 12_000
+    y = np.linspace(0.5, 1.5, 20_001)
+    u = solution(np.full_like(y, 4.0), y)
+    assert np.ptp(y[(u > 0.1) & (u < 0.9)]) == pytest.approx(0.228103, abs=3e-4)
+    every = solution(*half.sample(4000).T)
+    assert every.min() > -1e-3 and every.max() < 1 + 1e-3
