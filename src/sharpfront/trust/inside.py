@@ -16,10 +16,6 @@ from sharpfront.problem import Problem
 # A solution is not trusted if data stand out from what a patch sees by this many times more than
 # what it would be cut for.
 UNSEEN = 10.0
-# Nor if its functions leave so many times as much of them as it would be cut for: where there was
-# no room for all patches, fronts that end in a corner of one were missed, and estimates were a
-# sixtieth of errors.
-LEFT = 1e3
 
 
 def unseen_inside(
@@ -28,11 +24,9 @@ def unseen_inside(
     """Return a place that formulas tell of at which data stand that no patch sees, (d,)."""
     looks = Looks(problem, tiling.marked, tol)
     for patch in patches:
-        look = looks(patch)
-        if any(tail.max() > LEFT for tail, _ in look.seen):
-            return np.asarray(patch.points([np.zeros(1)] * patch.dimension)[0])
         if not len(inside(patch, looks.told[:-SPREAD])):
             continue
+        look = looks(patch)
         told = look.places[: look.told[0]]
         inner = np.all(np.abs(patch.inverse(told)) < 1.0 - 4.0 * BESIDE, axis=1)
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):

@@ -21,7 +21,7 @@ SHALLOW = 0.4
 # Patches across a front are as deep as so many functions more than they begin with can hold.
 MORE = 4
 # Depths that are tried for them, each this factor of the one before, down to rounding.
-SHORTER, TRIED, STRIDES = 0.6, 60, (12, 4, 1)
+SHORTER, TRIED, STRIDES = 0.6, 60, (4, 1)
 # No more patches than this across a front: data that take more are not smooth beside it.
 MOST_ACROSS = 20
 # Where a chart beside a straight front is looked at, and over how much, as shares of its side.
