@@ -22,13 +22,13 @@ from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Ter
 Principal = Mapping[tuple[int, ...], float]
 # Where powers are looked for: so many starts for each that lies along the real axis, and so many
 # across; steps from each.
-STARTS, ACROSS, STEPS = 4, 4, 30
+STARTS, STARTS_ACROSS, STEPS = 4, 4, 30
 # Sums of terms that conditions leave less than this share of are solutions.
-RANK = 1e-9
+DEPENDENT = 1e-9
 # Powers are looked at in pairs so far apart for how conditions change with them.
-APART = 1e-5
+SEPARATE = 1e-5
 # So much of a matrix that leaves something of every sum is added, so that others can be inverted.
-SMALL, NO_SUM = 1e-15, np.exp(1j * np.outer(np.arange(4.0), np.arange(4.0)))
+VANISHED, NO_SUM = 1e-15, np.exp(1j * np.outer(np.arange(4.0), np.arange(4.0)))
 
 
 def functions_of_plate(
@@ -115,7 +115,7 @@ class _Held:
         step = math.pi / self.angle / STARTS
         # Beyond that two of the terms are too large for the others to make up for them.
         high = (math.log(2.0 * most) + 2.0) / self.angle
-        real, imaginary = np.arange(1.0, most + step, step), np.linspace(0.0, high, ACROSS)
+        real, imaginary = np.arange(1.0, most + step, step), np.linspace(0.0, high, STARTS_ACROSS)
         s = (real[:, None] + 1j * imaginary + 1e-3j).ravel()
         found = []
         for _ in range(STEPS):
@@ -139,8 +139,8 @@ class _Held:
         There conditions, linear in s about each, leave nothing of some sum of terms.
         """
         now = self.every(s)
-        slope = (self.every(s + APART) - self.every(s - APART)) / (2 * APART)
-        size = SMALL * np.abs(now).max(axis=(1, 2))[:, None, None]
+        slope = (self.every(s + SEPARATE) - self.every(s - SEPARATE)) / (2 * SEPARATE)
+        size = VANISHED * np.abs(now).max(axis=(1, 2))[:, None, None]
         rates = np.linalg.eigvals(np.linalg.solve(now + size * NO_SUM, slope))
         fastest = np.abs(rates).argmax(axis=1, keepdims=True)
         rate = np.take_along_axis(rates, fastest, axis=1)[:, 0]
@@ -185,4 +185,4 @@ def _steady(held: _Held, power: float, whole: bool) -> list[dict[Term, complex]]
 def _null(matrix: ComplexArray | FloatArray) -> list[ComplexArray]:
     """Return vectors that a matrix makes nothing of."""
     _, values, vectors = np.linalg.svd(matrix)
-    return list(vectors[int(np.sum(values > RANK * values[0])) :].conj())
+    return list(vectors[int(np.sum(values > DEPENDENT * values[0])) :].conj())

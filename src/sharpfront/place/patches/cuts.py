@@ -92,9 +92,9 @@ def cut_to_corner(
     """Return the parts of a cell with a singularity at a corner of the domain."""
     worst, d, cut = float(tail.max()), len(corner), np.array(corner) >= 0
     sides, least = cell.patch.sides, float(cell.patch.sides[cut].min())
-    # Of a layer a half takes a part of what the whole does.
-    halves = np.ceil(SETTINGS.half * np.array(cell.patch.functions)) + 1
-    same = np.maximum(functions[1], halves).astype(np.int64)
+    # Of a layer a half takes a part of what the whole does; on the line fewer do.
+    halves = np.ceil(SETTINGS.half * np.array(cell.patch.functions))
+    same = np.maximum(functions[1], halves if d > 1 else 0).astype(np.int64)
     long = cut & (sides > SETTINGS.round * least)
     if long.any():
         # Along the longer side only, as near to the corner as the patch is thick.

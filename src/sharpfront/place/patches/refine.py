@@ -73,6 +73,9 @@ def refined(
         if long.any():
             changed = True
             wanted = np.where(tail > SETTINGS.broken * cell.promise, np.inf, wanted)
+            if corners is not None and at[i] is None and _is_nearly_resolved(cell, tail, aim):
+                most = np.array(cell.patch.functions) / SETTINGS.half
+                wanted = np.where(np.isinf(wanted), most, wanted)
             strips = _cut_off(cell, long & (wanted > limits.most), deep[i], limits.most)
             if len(strips) > 1:
                 out += strips
@@ -82,6 +85,11 @@ def refined(
             spare = corners is not None and tail.max() < 0.1 * aim
             out.append(_relieved(cell, wanted, limits.least) if spare else cell)
     return balanced(out, periods, limits.base) if changed else out, changed
+
+
+def _is_nearly_resolved(cell: Cell, tail: FloatArray, aim: float) -> bool:
+    """Tell whether a few functions more may do for a cell that has not had any yet."""
+    return bool(tail.max() < SETTINGS.nearly * aim) and not math.isfinite(cell.promise)
 
 
 def _in_turn(
@@ -136,8 +144,6 @@ def _enriched(
     if is_joint(patch.dimension) and first:
         # In space eight parts cost more than all the functions that a patch may have.
         wanted = np.where(np.isinf(wanted), limits.most - 1, wanted)
-    if corner is None and tail.max() < SETTINGS.nearly * aim and not math.isfinite(cell.promise):
-        wanted = np.where(np.isinf(wanted), np.array(patch.functions) / SETTINGS.half, wanted)
     axes = _too_many(patch, wanted, long, limits.most)
     if axes.any():
         towards = _towards(corner, long, wanted, axes)

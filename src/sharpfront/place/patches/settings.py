@@ -68,8 +68,9 @@ class PatchSettings:
     # Tails that are less than so many times longer than what is aimed at call for functions, not
     # for a cut, even if weights do not fall: halves begin with fewer and may have longer ones. In a
     # cavity at Re = 100 one of 1.03 times the aim was cut, its halves had tails ten times as long,
-    # and 56 000 functions closed in on a point at which nothing is; with this it takes 16 300.
-    nearly: float = 1.5
+    # and 56 000 functions closed in on a point at which nothing is; with this it takes 16 300. With
+    # 1.5 as well, but Newton's method then lost its way in a heated cavity at Ra = 1e6.
+    nearly: float = 1.2
     # A resolved patch keeps so many functions more than it needs. It is relieved once, and not if
     # it was raised: one that was made too poor would be raised and relieved in turn.
     spared: int = 2

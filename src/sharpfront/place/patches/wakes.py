@@ -23,11 +23,11 @@ from sharpfront.rows.values import form_at
 # A part of a layer ends so many times as far from its origin as it begins.
 LONGER = 4.0
 # A layer is cut off if that leaves more than this share of a box.
-ROOM = 0.5
+ROOM_BESIDE = 0.5
 # Places that differ by this share of a layer are the same.
-SAME = 1e-3
+SAME_PLACE = 1e-3
 # Winds are looked at in so many places on the way.
-SEEN = 33
+PLACES_ON_WAY = 33
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class Wake:
         first, last = sorted(
             self.sign * (x[self.axis] - self.origin[self.axis]) for x in (low, high)
         )
-        near = SAME * self.length
+        near = SAME_PLACE * self.length
         return (0.0 if abs(first) < near else first), (0.0 if abs(last) < near else last)
 
     def _line(self, low: FloatArray, high: FloatArray) -> float:
         """Return the place of the layer across, that of a box's side if it lies there."""
         line, across = self.origin[1 - self.axis], 1 - self.axis
-        sides = [x[across] for x in (low, high) if abs(x[across] - line) < SAME * self.depth]
+        sides = [x[across] for x in (low, high) if abs(x[across] - line) < SAME_PLACE * self.depth]
         return float(sides[0]) if sides else line
 
     def is_beside(self, low: FloatArray, high: FloatArray) -> bool:
@@ -77,12 +77,12 @@ class Wake:
         if last <= 0.0 or not low[across] <= line <= high[across]:
             return None
         end = 0.0 if first < 0.0 else max(LONGER * first, self.length)
-        if end < ROOM * last:
+        if end < ROOM_BESIDE * last:
             return along, self.origin[along] + self.sign * end
         if low[across] < line < high[across]:
             return across, line
         deep = self.depth * math.sqrt(max(1.0, last / self.length))
-        if deep > ROOM * (high[across] - low[across]):
+        if deep > ROOM_BESIDE * (high[across] - low[across]):
             return None
         return across, line + deep if line == low[across] else line - deep
 
@@ -95,9 +95,9 @@ def wakes(problem: Problem, found: Sequence[Tangency], widths: float) -> list[Wa
         wind = _wind(problem, np.array([one.place]))[0]
         axis = int(np.argmax(np.abs(wind)))
         sign = 1 if wind[axis] > 0 else -1
-        way = np.tile(one.place, (SEEN, 1))
+        way = np.tile(one.place, (PLACES_ON_WAY, 1))
         far = domain.bounds[1 if sign > 0 else 0, axis]
-        way[:, axis] = np.linspace(one.place[axis], far, SEEN)
+        way[:, axis] = np.linspace(one.place[axis], far, PLACES_ON_WAY)
         winds = sign * _wind(problem, way)
         parallel = np.abs(winds[:, 1 - axis]) < one.width / one.length * winds[:, axis]
         if parallel.all() and domain.contains(way[1:-1]).all():

@@ -20,9 +20,9 @@ from sharpfront.place.strips.layers import decay_rates
 from sharpfront.problem import Problem
 
 # Places along a strip at which rates are looked at, and steps of bisections.
-ALONG, STEPS = 17, 40
+PLACES_ALONG, STEPS = 17, 40
 # Parts of a strip are no longer than so many times what they are from a tangency.
-GROWTH = 1.5
+LENGTHENED = 1.5
 # Rates below this share of the largest along a strip are none.
 NONE = 1e-6
 # A length of this share of a strip and less, and more than so many times it, is not looked for.
@@ -71,11 +71,11 @@ def graded(strip: Strip, found: Sequence[Tangency]) -> FloatArray:
     left, ends = [(0.0, strip.length)] if found else [], [0.0, strip.length]
     while left:
         low, high = left.pop()
-        s = np.linspace(low, high, ALONG)
+        s = np.linspace(low, high, PLACES_ALONG)
         points = strip.points(np.stack([s, np.zeros(len(s))], axis=1))
         for one in found:
             far = float(np.linalg.norm(points - one.place, axis=1).min())
-            if high - low > GROWTH * max(one.length, far):
+            if high - low > LENGTHENED * max(one.length, far):
                 middle = 0.5 * (low + high)
                 ends.append(middle)
                 left += [(low, middle), (middle, high)]
@@ -87,7 +87,7 @@ def tangencies(problem: Problem, strips: Sequence[Strip]) -> list[Tangency]:
     """Return where layers beside the outer sides of strips end since a wind touches them."""
     out: list[Tangency] = []
     for strip in strips:
-        s = strip.length * np.linspace(0.0, 1.0, ALONG)
+        s = strip.length * np.linspace(0.0, 1.0, PLACES_ALONG)
         rates = _rates(problem, strip, s)
         thin = rates > NONE * float(rates.max(initial=0.0))
         for i in np.flatnonzero(thin[1:] != thin[:-1]):
