@@ -7,15 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from sharpfront.adapt.one_patch import OnePatchState
-from sharpfront.adapt.patchwork.state import PatchState
+from sharpfront.adapt.patchwork.near import neighbour_of
+from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
 from sharpfront.adapt.resolve_state import ResolveState
 from sharpfront.errors import OutcomeKind
 from sharpfront.place.line.breakpoints import survey
-from sharpfront.place.patches.refine import functions_of
 from sharpfront.problem import Problem
+from sharpfront.problem.family import same_but_numbers
 from sharpfront.problem.line_problem import ordinary
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.trust.line_statement import without_implied
+
+# Tails so many times as long as the tolerance are left: of 16 neighbours whose patches did not do at
+# once five were not resolved by one cut, all of them beyond this; of those that were, three.
+FAR = 10.0
 
 
 def together_again(
@@ -29,14 +34,32 @@ def together_again(
     return states
 
 
-def may_go_on(state: Any, most: int) -> bool:
-    """Tell whether patches that do not resolve another problem yet are better cut than left.
+def beside(state: Any, solved: Problem, problem: Problem, tol: float) -> Any:
+    """Return the state before the first solve of a problem that differs in numbers from one solved.
 
-    Not if they take more functions than so many: some may be those of other problems only.
+    On the kernels on which that ended; None where they will hardly do, or do not pay.
     """
+    if not same_but_numbers(solved, problem):
+        return None
+    # What varies along the coordinates is the same, and was looked at in that solve.
+    following = again(state, problem, tol, surveyed=False)
     if not isinstance(state, PatchState):
+        return following
+    near = neighbour_of(state, problem)
+    return None if near is None else replace(following, near=near)
+
+
+def may_go_on(state: Any, assessment: Any) -> bool:
+    """Tell whether patches that do not resolve a neighbour yet are better cut once than left.
+
+    Not if a certificate was made of them, which takes longer than they do, nor if they are far off.
+    """
+    if not isinstance(state, PatchState) or not isinstance(assessment, PatchAssessment):
         return False
-    return functions_of(state.cells) * len(state.problem.unknowns) <= most
+    found = assessment.certificate
+    if found is not None and not found.carried:
+        return False
+    return float(assessment.tails.tail.max()) <= FAR * state.tol
 
 
 def alone(state: Any) -> None:
@@ -84,6 +107,7 @@ def again(state: Any, problem: Problem, tol: float, *, surveyed: bool = True) ->
             tried=(),
             unsettled=False,
             finished=None,
+            near=None,
             looked=not surveyed and _is_trusted(state),
         )
     return None

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sharpfront.adapt.again import again, may_go_on
+from sharpfront.adapt.again import beside, may_go_on
 from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import tolerance
@@ -19,7 +19,6 @@ from sharpfront.problem.family import (
     Family,
     Forcing,
     require_numbers,
-    same_but_numbers,
 )
 from sharpfront.sensitivity.differences import combined, differenced
 from sharpfront.sensitivity.march import checked_march, marched, suits_march
@@ -29,9 +28,6 @@ from sharpfront.solution.approximation import Approximation
 
 # What is asked of a sensitivity beside the solution's tolerance: nobody needs more digits of it.
 LEAST_TOL = 1e-6
-# How often patches of a neighbour are cut before a problem is solved afresh, which takes five to
-# ten solves where one is not enough, and how many times their functions they may have then.
-CUTS, GROWN = 2, 1.5
 
 
 class Solver(Protocol):
@@ -154,9 +150,9 @@ class Member:
         """Return the solution for other values, on the kernels of this one where they will do.
 
         They will if the problems differ in plain numbers only, and the estimate for the new
-        solution, by the same check as ever, meets the tolerance at once, or on patches after a few
-        cuts; else it is solved afresh: what moves along a coordinate could lie between all points
-        at which is checked. A nonlinear problem starts from this solution.
+        solution meets the tolerance, on patches perhaps after they are cut once; else it is solved
+        afresh: what moves along a coordinate could lie between all points at which is checked. A
+        nonlinear problem starts from this solution.
         """
         problem = solution.problem
         if self.kept is None or problem is None:
@@ -170,14 +166,10 @@ class Member:
         self, solution: Solution, values: Mapping[str, Any], tol: float
     ) -> Solution | None:
         problem, kept = self.family(**values), self.kept
-        assert kept is not None
-        if solution.problem is None or not same_but_numbers(solution.problem, problem):
-            return None
-        # What varies along the coordinates is the same, and was looked at for this solution.
-        state = again(kept.state, problem, tol, surveyed=False)
+        assert kept is not None and solution.problem is not None
+        state = beside(kept.state, solution.problem, problem, tol)
         if state is None:
             return None
-        placed = kept.placed or solution.kernels
         steps: list[Step] = []
         try:
             with blas_threads(1):
@@ -185,7 +177,7 @@ class Member:
                     step, state = turn(problem, kept.adaptor, state, len(steps))
                     steps.append(step)
                     if state.finished is None and (
-                        len(steps) > CUTS or not may_go_on(state, int(GROWN * placed))
+                        len(steps) > 1 or not may_go_on(state, step.assessment)
                     ):
                         return None
         except LinearSystemError:
@@ -204,7 +196,7 @@ class Member:
             history=tuple(s.record for s in steps),
             diagnostics={"condition": step.facts.condition, "rank": step.facts.rank},
             problem=problem,
-            member=replace(self, values=values, kept=replace(kept, state=state, placed=placed)),
+            member=replace(self, values=values, kept=replace(kept, state=state)),
         )
 
 

@@ -41,7 +41,6 @@ class Kept:
 
     adaptor: Adaptor  # the adaptor for linear problems
     state: Any  # its last state
-    placed: int = 0  # functions that the solve before took which began with none; zero if it did
 
 
 def tangent_problems(solution: Solution, forcings: Iterable[Forcing]) -> Iterator[Problem]:

@@ -22,6 +22,7 @@ from sharpfront.adapt.patchwork.certify import (
 )
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.jumps import Jumps
+from sharpfront.adapt.patchwork.near import carried
 from sharpfront.adapt.patchwork.soft import soft_mode
 from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
@@ -171,8 +172,8 @@ class Patches:
         short = bool(np.all(_counted(state, tails, mode, aim).rest <= aim))
         settled = state.final or (short and not moving)
         if settled and not state.unsettled:
-            certifier = self._certifier(state)
-            certificate = certifier.certificate(
+            certificate = carried(state, tails, self.leastsquares)
+            certificate = certificate or self._certifier(state).certificate(
                 state.cells, approximation, scales, tails, state.tol
             )
             # Of a mode that is still held back nobody knows how far it goes.
@@ -245,8 +246,8 @@ class Patches:
     def _deeper(self, state: PatchState, assessment: PatchAssessment) -> list[Cell]:
         """Return the cells with those at corners cut deeper, if only these are too large."""
         found, limits = assessment.certificate, self._limits(state)
-        assert found is not None and found.corners is not None
-        if found.contradiction > state.tol:
+        assert found is not None
+        if found.corners is None or found.contradiction > state.tol:
             return []
         functions, corners = (limits.least, limits.base), state.tiling.corners
         cells = found.corners.deeper(state.cells, assessment.tails, state.tol, functions, corners)

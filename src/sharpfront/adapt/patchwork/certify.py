@@ -98,6 +98,7 @@ class Certificate:
     moved: float = 0.0  # the error as a solution with more functions shows it, if that is larger
     held: float = 0.0  # one if the softest mode is still held back, and the solution with it
     blind: float = 1.0  # how many times more there may be than the looks see
+    carried: bool = False  # whether it is that of a neighbour, in units of both tails of weights
 
     @property
     def value(self) -> float:

@@ -35,17 +35,10 @@ def soft_mode(
     While the solution is `moving`, far from the one before, the mode may still be held back.
     """
     rows = state.rows
-    patches = tuple(c.patch for c in state.cells)
-    system = patch_system(rows, state.tiling, patches)
-    found = method.recalled(system) if rows.measure.loaded else None
-    if found is None:
+    probed = probes_of(state, method) if rows.measure.loaded else []
+    if not probed:
         return None
-    weights = system.weights(found)
-    bases = dict.fromkeys(rows.unknowns, PatchworkBasis(patches, shared=rows.functions))
-    noise, load = (
-        Approximation(rows.problem.coordinates, bases, split_weights(weights[:, k], bases))
-        for k in (1, 2)
-    )
+    noise, load = probed
     grown = noise_in(noise, rows)
     sizes = np.abs(compared_values(load)).max(axis=1)
     # What counts like a slope, such as a pressure, has another unit.
@@ -58,10 +51,27 @@ def soft_mode(
     share = tol / max(state.tol, float(np.abs(compared_values(approximation)).max()))
     aim = float(np.sqrt(state.tol * min(1.0, state.aim / tol))) / grown
     scales = np.where(smooth, size, np.inf).tolist()
-    every = [np.ones(len(patches))] * len(rows.unknowns)
+    every = [np.ones(len(state.cells))] * len(rows.unknowns)
     tails = tails_of(load, scales, aim, every, corner_flags(state))
     aim = max(SMALLEST_OF_MODE, aim, AT_ONCE * float(tails.tail.max()))
     # The last cells are assessed again, and by themselves do not grow.
     grows = moving or abs(size - state.softness) > MOVING * share * size
     grows = grows or (state.final and state.growing)
     return SoftMode(tails_of(load, scales, aim, every, corner_flags(state)), aim, size, grows)
+
+
+def probes_of(state: PatchState, method: Tree) -> list[Approximation]:
+    """Return what the last solve on the state's cells made of its probes: noise, and a load if any.
+
+    None of them if it was not solved last.
+    """
+    rows, patches = state.rows, tuple(c.patch for c in state.cells)
+    system = patch_system(rows, state.tiling, patches)
+    found = method.recalled(system)
+    if found is None:
+        return []
+    bases = dict.fromkeys(rows.unknowns, PatchworkBasis(patches, shared=rows.functions))
+    return [
+        Approximation(rows.problem.coordinates, bases, split_weights(column, bases))
+        for column in system.weights(found).T[1:]
+    ]

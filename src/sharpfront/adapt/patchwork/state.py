@@ -83,6 +83,18 @@ class PatchAssessment(Assessment):
 
 
 @dataclass(frozen=True, eq=False)
+class Neighbour:
+    """A problem that differs in numbers from the one that is solved, and what was certified of it.
+
+    The patches were placed for it.
+    """
+
+    problem: Problem
+    certificate: Certificate
+    tails: Tails
+
+
+@dataclass(frozen=True, eq=False)
 class PatchState:
     """Where the adaptation stands."""
 
@@ -113,6 +125,7 @@ class PatchState:
     softness: float = 0.0  # the size of the softest mode in it
     growing: bool = False  # whether that was larger than before
     moves: int = 0  # solutions in a row that were far from the one before
+    near: Neighbour | None = None  # whose patches these are, where it was not solved afresh
     wedges: Wedges = field(kw_only=True)  # functions of corners
 
     def about(self, problem: Problem) -> PatchState:
@@ -294,6 +307,11 @@ def words_of(assessment: PatchAssessment) -> str:
     patches = f"{count} patches" if count > 1 else "one patch"
     found = assessment.certificate
     assert found is not None
+    if found.carried:
+        return (
+            f"Estimate {assessment.estimate.value:.1e} with {basis.size} functions on {patches} of "
+            "a neighbour: that of the neighbour times how much longer the tails of weights are."
+        )
     closer = f", patches closer to the ends of interfaces by {found.vertices:.1e}"
     held = "; its softest motion is still held back" if found.held else ""
     moved = f"; by one with more functions it is off by {found.moved:.1e}" if found.moved else ""

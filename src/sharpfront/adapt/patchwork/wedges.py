@@ -100,10 +100,17 @@ class Wedges:
         """The functions, where lower terms are so small that they are nearly the solution's."""
         if not self.functions:
             return ()
+        return self.functions if self.stiffness_allows[1] else ()
+
+    @property
+    def stiffness_allows(self) -> tuple[bool, bool]:
+        """Whether layers are wide enough for functions at all, and for some that come later."""
         winds, widths = self._stiffness
+        # Layers so thin that functions of the whole domain say little of a corner.
+        most = SETTINGS.winds * min(1.0, math.sqrt(self.tol / SETTINGS.loose))
         weak = self.tol**0.25
         mild = winds <= SETTINGS.mild_winds * weak and widths <= SETTINGS.mild_widths * weak
-        return self.functions if mild else ()
+        return winds <= most and widths <= SETTINGS.widths, mild
 
     @property
     def _suited(self) -> bool:
@@ -116,12 +123,8 @@ class Wedges:
         if problem.is_singular or any(isinstance(c, IntegralCondition) for c in problem.further):
             return False
         highest = [t for t in problem.forms[0].terms if t.order == self._order]
-        if not all(isinstance(t.coefficient, Constant) for t in highest):
-            return False
-        # Layers so thin that functions of the whole domain say little of a corner.
-        winds, widths = self._stiffness
-        most = SETTINGS.winds * min(1.0, math.sqrt(self.tol / SETTINGS.loose))
-        return winds <= most and widths <= SETTINGS.widths
+        constant = all(isinstance(t.coefficient, Constant) for t in highest)
+        return constant and self.stiffness_allows[0]
 
     @cached_property
     def _stiffness(self) -> tuple[float, float]:

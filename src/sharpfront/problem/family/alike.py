@@ -87,10 +87,10 @@ def moves(expression: Expression) -> bool:
     return any(isinstance(n, Parameter) for e in _switched(expression) for n in ordered(e))
 
 
-def same_but_numbers(one: Problem, other: Problem) -> bool:
+def same_but_numbers(one: Problem, other: Problem, most: float = ALIKE) -> bool:
     """Tell whether linear problems differ in coefficients that are plain numbers, and not by far.
 
-    What varies along the coordinates must be the same, node by node.
+    By a factor of `most`. What varies along the coordinates must be the same, node by node.
     """
     if not (one.is_linear and other.is_linear and alike(one, other)):
         return False
@@ -106,15 +106,15 @@ def same_but_numbers(one: Problem, other: Problem) -> bool:
                 (s.coefficient, t.coefficient)
                 for s, t in zip(form.terms, another.terms, strict=True)
             ]
-            if not all(_same_datum(s, t) for s, t in pairs):
+            if not all(_same_datum(s, t, most) for s, t in pairs):
                 return False
     return True
 
 
-def _same_datum(one: Expression, other: Expression) -> bool:
+def _same_datum(one: Expression, other: Expression, most: float) -> bool:
     if isinstance(one, Constant) and isinstance(other, Constant):
         a, b = one.value, other.value
-        return a == b or (a * b > 0 and 1 / ALIKE <= a / b <= ALIKE)
+        return a == b or (a * b > 0 and 1 / most <= a / b <= most)
     nodes = zip(ordered(one), ordered(other), strict=False)
     alike = all(_same_node(a, b) for a, b in nodes)
     return alike and len(list(ordered(one))) == len(list(ordered(other)))
