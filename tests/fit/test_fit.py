@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 import sharpfront as sf
 from sharpfront.errors import DomainError, ProblemError
 from sharpfront.fit import profile
+from sharpfront.fit.report import draw_fit
 from sharpfront.fit.statistics import spread, unseen_words
 
 LINE = sf.Interval(0, 1)
@@ -69,6 +70,17 @@ def test_three_parameters_from_afar_where_one_is_hardly_seen_on_the_way(off):
     result = sf.fit(two_layers, data=data, curvature=False, **free)
     assert result.converged and result.p_value > 1e-3 and result.solves <= 8
     assert all(abs(result.values[n] - v) < 4 * result.stderr[n] for n, v in truth.items())
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_measurements_against_the_fit_are_drawn_beside_the_line_where_both_agree(count):
+    flux = sf.Data(x=0.0, observe=lambda u, x: u.dx, values=np.full(count, 2.1), sigma=0.05)
+    measured = sf.Data(x=[0.2, 0.5], u=[0.32, 0.5], sigma=0.01)
+    result = sf.fit(rod, data=[measured, flux], k=sf.Free(1.0, positive=True))
+    axes = Figure().subplots()
+    draw_fit(result, 1, axes)
+    line = axes.lines[0].get_xydata()
+    assert np.ptp(line[:, 0]) > 0.05 and np.array_equal(line[:, 0], line[:, 1])
 
 
 def test_a_report_is_one_page(tmp_path):

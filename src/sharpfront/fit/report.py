@@ -149,7 +149,9 @@ def draw_fit(fit: Fit, index: int, axes: Any) -> None:
         axes.set(xlabel=observed.problem.coordinates[0], ylabel=observed.name)
         return
     predicted = fit.residuals[own] * fit.model.sigma[own] + observed.values
-    ends = [float(predicted.min()), float(predicted.max())]
+    # Of a single measurement too the line has a length.
+    every = np.concatenate([predicted, observed.values - sigma, observed.values + sigma])
+    ends = [float(every.min()), float(every.max())]
     axes.plot(ends, ends, color=BLUE)
     across = None
     if observed.is_plain:

@@ -13,6 +13,7 @@ from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import tolerance
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
+from sharpfront.leastsquares import ManySided
 from sharpfront.problem.family import (
     Along,
     Bundle,
@@ -111,6 +112,8 @@ class Member:
         None where some parameter has no such problem, or the method solves one at a time.
         """
         if self.kept is None or solution.problem is None:
+            return None
+        if not isinstance(self.kept.adaptor.leastsquares, ManySided):
             return None
         bundle, along = self.family.bundle, self.family.along(solution.problem, self.values)
         together = bundle.names if bundle and along and set(bundle.names) <= set(names) else ()

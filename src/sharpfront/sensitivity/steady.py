@@ -99,8 +99,9 @@ class Sides:
         """
         method = kept.adaptor.leastsquares
         states = [again(kept.state, each, 1.0, surveyed=False) for each in linear]
-        if not states or states[0] is None or not isinstance(method, ManySided):
+        if not states or states[0] is None:
             return None
+        assert isinstance(method, ManySided)
         with blas_threads(1):
             proposals = [kept.adaptor.propose(state) for state in states]
             system = proposals[0].system
