@@ -94,7 +94,7 @@ def cut_to_corner(
     sides, least = cell.patch.sides, float(cell.patch.sides[cut].min())
     # Of a layer a half takes a part of what the whole does; on the line fewer do.
     halves = np.ceil(SETTINGS.half * np.array(cell.patch.functions))
-    same = np.maximum(functions[1], halves if d > 1 else 0).astype(np.int64)
+    same = np.maximum(functions[1], halves if d > 1 else np.zeros(d)).astype(np.int64)
     long = cut & (sides > SETTINGS.round * least)
     if long.any():
         # Along the longer side only, as near to the corner as the patch is thick.
