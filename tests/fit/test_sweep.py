@@ -56,7 +56,7 @@ def swept_out(eps):
     )
 
 
-@pytest.mark.parametrize(("eps", "part", "tol"), [(0.05, 0.75, 1e-4), (0.045, 0.8, 1e-4)])
+@pytest.mark.parametrize(("eps", "part", "tol"), [(0.05, 0.8, 1e-4), (0.045, 0.8, 1e-4)])
 def test_patches_of_a_neighbour_are_cut_where_they_do_not_do(eps, part, tol):
     first = sf.solve(swept_out, eps=eps, tol=tol)
     after = first.member.neighbour(first, {"eps": part * eps}, tol)

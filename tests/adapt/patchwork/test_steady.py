@@ -181,7 +181,7 @@ def test_tails_that_are_not_finite_are_not_short(unknown, count):
     assert changed_of_row(np.full((count, 2), unknown)) == count
 
 
-@pytest.mark.parametrize(("longer", "parts"), [(1.02, 1), (1.3, 1), (2.0, 4), (30.0, 4)])
+@pytest.mark.parametrize(("longer", "parts"), [(1.02, 1), (1.15, 1), (2.0, 4), (30.0, 4)])
 def test_a_patch_that_is_nearly_resolved_is_not_cut(longer, parts):
     from sharpfront.bases.patch import Patch
     from sharpfront.maps import AxisMap
@@ -192,14 +192,14 @@ def test_a_patch_that_is_nearly_resolved_is_not_cut(longer, parts):
     aim, cell = 1e-3, Cell(Patch((AxisMap(0.0, 1.0), AxisMap(0.0, 1.0)), (7, 7)))
     tail = np.full((1, 2), longer * aim)
     tails = Tails(tail, np.full((1, 2), np.inf), np.zeros((1, 2), dtype=bool), tail, tail)
-    new, changed = refined([cell], tails, aim, 0.1, Limits(7, 17, 6), (None, None))
+    limits, nowhere = Limits(7, 17, 6), np.empty((0, 2))
+    new, changed = refined([cell], tails, aim, 0.1, limits, (None, None), nowhere)
     assert changed and len(new) == parts
     if parts == 1:
         assert min(new[0].patch.functions) > 7
         # It is cut after all if functions did not help.
-        again, _ = refined(
-            new, replace(tails, tail=4 * tail), aim, 0.1, Limits(7, 17, 6), (None, None)
-        )
+        longer = replace(tails, tail=4 * tail)
+        again, _ = refined(new, longer, aim, 0.1, limits, (None, None), nowhere)
         assert len(again) == 4
 
 
