@@ -93,7 +93,7 @@ def cut_to_corner(
     worst, d, cut = float(tail.max()), len(corner), np.array(corner) >= 0
     sides, least = cell.patch.sides, float(cell.patch.sides[cut].min())
     # Of a layer a half takes a part of what the whole does; on the line fewer do.
-    halves = np.ceil(SETTINGS.half * np.array(cell.patch.functions))
+    halves = np.ceil(SETTINGS.half * np.array(cell.patch.functions)) + 1
     same = np.maximum(functions[1], halves if d > 1 else np.zeros(d)).astype(np.int64)
     long = cut & (sides > SETTINGS.round * least)
     if long.any():
