@@ -67,10 +67,6 @@ UNFALLEN = 0.5
 # Where there are too many conditions: it fell by 1.3 to 4 where they contradicted each other, and
 # by 200 where they agreed.
 UNFALLEN_IN_EXCESS = 0.1
-# Of plates at corners without functions of their own, r^1.4 to r^1.9, what more functions leave
-# falls by half only with two more of them, and is felt all over the domain: there all looks
-# together saw 0.27 to 0.6 of the error.
-BLIND = 4.0
 
 MEANING = (
     "relative to max(1, max|u|): the change with two more functions along every axis of every "
@@ -189,7 +185,7 @@ class Certifier:
         if self.rows.order < 4 or self.rows.problem.domain.dimension != 2:
             return 1.0
         known = {corner.place for corner in self.rows.functions}
-        return 1.0 if known.issuperset(map(tuple, self.tiling.corners.tolist())) else BLIND
+        return 1.0 if known.issuperset(map(tuple, self.tiling.corners.tolist())) else SETTINGS.blind
 
     def _contradiction(
         self,
