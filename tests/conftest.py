@@ -2,6 +2,7 @@
 
 import gc
 
+import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
@@ -19,3 +20,45 @@ def pytest_collection_finish() -> None:
     """Look for garbage less often, and not among modules and tests: a twelfth of all time."""
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
+
+
+# Cases that take seconds, and of which others of the same test ask nearly the same.
+SLOW_CASES = (
+    "test_flux_on_holes.py::test_given_fluxes_through_holes_have_the_right_sign[0.07--0.53-0.004-3.0]",
+    "test_solids_drawn.py::test_a_smooth_solution_on_a_drawn_solid[bitten]",
+    "test_patchwork.py::test_a_jump_inside_an_opaque_function_is_not_called_solved[0.62]",
+    "test_waves.py::test_waves_that_are_short_in_one_place_take_short_patches_there_only[corner1]",
+    "test_explorer.py::test_a_problem_is_explored_with_the_keyboard_alone[375]",
+    "test_one_patch.py::test_a_resonance_is_told_or_its_error_is[waves1]",
+    "test_slants.py::test_first_patches_hold_fronts_along_lines_that_cross[0]",
+    "test_plates_at_corners.py::test_plates_on_sectors_are_solved_and_estimates_are_true[1]",
+    "test_bands.py::test_a_curve_too_small_for_strips_takes_no_room_from_others[1e-06]",
+    "test_bands.py::test_materials_with_a_slanted_edge[0.35-50.0]",
+    "test_tangencies.py::test_boxes_are_cut_along_what_leaves_a_disk[0]",
+    "test_sweep.py::test_patches_of_a_neighbour_are_cut_where_they_do_not_do[0.045-0.8-0.0001]",
+    "test_sweep.py::test_the_estimate_on_the_patches_of_a_neighbour_grows_as_the_error_does[0.21-0.8]",
+    "test_sweep.py::test_the_estimate_on_the_patches_of_a_neighbour_grows_as_the_error_does[0.19-0.75]",
+    "test_mitres.py::test_strips_end_on_walls_beside_which_nothing_decays[2]",
+    "test_mitres.py::test_strips_end_on_walls_beside_which_nothing_decays[3]",
+    "test_plane_problems.py::test_errors_over_space_and_time_are_below_their_bounds[turning-pulse]",
+    "test_nonlinear_in_space.py::test_a_smooth_solution_is_found_and_its_error_told[ball-conducted]",
+    "test_nonlinear_in_space.py::test_a_smooth_solution_is_found_and_its_error_told[ball-cubic]",
+    "test_balance.py::test_a_box_that_leaks_is_told_with_both_numbers[0.0-2.0]",
+    "test_balance.py::test_searches_end_before_they_are_long[domain1-1e-07]",
+    "test_time.py::test_solved_as_accurately_as_measured_and_certified[hump 0.01]",
+    "test_time.py::test_solved_as_accurately_as_measured_and_certified[gray-scott 0.01]",
+    "test_time.py::test_solved_as_accurately_as_measured_and_certified[allen-cahn-in-time 0.0001]",
+    "test_space_accuracy.py::test_the_catalogue[petal-4.0-1e-07-6500-4]",
+    "test_corners.py::test_data_that_contradict_each_other_are_named_with_their_values[left-1.0-domain1]",
+    "test_growth.py::test_growth_in_the_plane_is_followed_from_small_starts[21.0-1e-09-0.01-2-periodic]",
+    "test_growth.py::test_growth_in_the_plane_is_followed_from_small_starts[18.0-1e-08-0.01-1-coupled]",
+    "test_time_data_plane.py::test_a_pulse_in_the_diffusivity[0.8231-0.0003]",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark single cases as slow."""
+    for item in items:
+        if item.nodeid.endswith(SLOW_CASES):
+            item.add_marker("slow")
