@@ -11,7 +11,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.cli.sweep import Probe
-from sharpfront.errors import MissingExtraError, ProblemError
+from sharpfront.errors import ArgumentError, MissingExtraError, ProblemError
 
 LINE = sf.Interval(0, 1)
 
@@ -46,6 +46,12 @@ def test_kernels_that_will_not_do_for_a_neighbour_are_not_used():
     beside = near.member._on_kernels(near, {"nu": 0.12, "c": 1.0}, 1e-6)
     assert beside is not None and beside.kernels == near.kernels
     assert abs(beside(0.9) - exact(0.9, 0.12)) < 1e-6 and beside.member.values["nu"] == 0.12
+
+
+@pytest.mark.parametrize("option", ["tol", "max_kernels"])
+def test_an_option_of_a_solve_has_its_place(option):
+    with pytest.raises(ArgumentError, match=f"Write options=.'{option}': "):
+        sf.sweep(swept_out, eps=[0.1, 0.2], **{option: 100})
 
 
 def swept_out(eps):

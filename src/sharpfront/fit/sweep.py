@@ -8,6 +8,7 @@ first, as long as these will do.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import multiprocessing
 import re
@@ -151,6 +152,12 @@ def _axes(
     family: Family, points: Sequence[Mapping[str, float]] | None, parameters: Mapping[str, Any]
 ) -> tuple[dict[str, FloatArray], dict[str, Any]]:
     """Return the values that vary and those that stay."""
+    for name in parameters:
+        if name not in family.names and name in inspect.signature(solve).parameters:
+            raise ArgumentError(
+                f"{name!r} is an option of sf.solve, not a parameter of the family, which has "
+                f"{', '.join(family.names)}. Write options={{{name!r}: ...}}."
+            )
     varying = {n: v for n, v in parameters.items() if np.ndim(v) and not isinstance(v, str)}
     fixed = {n: v for n, v in parameters.items() if n not in varying}
     if points is not None:

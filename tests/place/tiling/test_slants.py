@@ -144,14 +144,14 @@ def crossing(rng, w, count=2):
     return sf.Problem(box, equation, boundary=lambda u, x, y: u - exact(x, y)), exact, angles, place
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_first_patches_hold_fronts_along_lines_that_cross(seed):
+@pytest.mark.parametrize(("seed", "most"), [(0, 7_000), (1, 9_000)])
+def test_first_patches_hold_fronts_along_lines_that_cross(seed, most):
     rng = np.random.default_rng(seed)
     problem, *_ = crossing(rng, 10 ** rng.uniform(-4, -2))
     tiling = cut_along_edges(problem, tiling_of(problem.domain), SETTINGS, 1e-2)
     waves = Waves.of(problem, tiling)
     cells = first_cells(problem, tiling, SETTINGS, 1e-2, 30_000, waves)
-    assert sum(cell.patch.size for cell in cells) < 15_000
+    assert sum(cell.patch.size for cell in cells) < most
     held = data_tails(Looks(problem, (), 1e-2), [cell.patch for cell in cells])
     assert held.tail.max() <= 1.0
 
@@ -172,7 +172,8 @@ def test_a_line_is_cut_where_it_crosses_others():
     one, two = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[0.0, 0.5], [0.5, 0.0]])
     kept, fresh = cut_at_crossings([one, two], np.array([[0.0, 0.8], [0.8, 0.0]]))
     assert len(kept) == 3 and len(fresh) == 2
-    np.testing.assert_allclose(fresh[0][1], [0.4, 0.4])
+    for place in (kept[0][1], kept[1][0], fresh[0][1], fresh[1][0]):
+        np.testing.assert_allclose(place, [0.4, 0.4])
     assert cut_at_crossings([one], np.array([[0.0, 0.01], [0.01, 0.0]])) is None
 
 

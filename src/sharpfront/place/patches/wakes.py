@@ -98,9 +98,11 @@ def wakes(problem: Problem, found: Sequence[Tangency], widths: float) -> list[Wa
         way = np.tile(one.place, (PLACES_ON_WAY, 1))
         far = domain.bounds[1 if sign > 0 else 0, axis]
         way[:, axis] = np.linspace(one.place[axis], far, PLACES_ON_WAY)
+        if not domain.contains(way[1:-1]).all():
+            continue
         winds = sign * _wind(problem, way)
         parallel = np.abs(winds[:, 1 - axis]) < one.width / one.length * winds[:, axis]
-        if parallel.all() and domain.contains(way[1:-1]).all():
+        if parallel.all():
             out.append(Wake(axis, sign, one.place, one.length, one.depth(widths)))
     return out
 
