@@ -83,13 +83,23 @@ class Panels:
 
     def at(self, panel: Ints, t: Points) -> Points:
         """Return the points of panels at parameters, both (m,), as (m, 2)."""
-        table = chebyshev.chebvander(t, NODES - 1)
-        return np.asarray(np.einsum("mk,mkd->md", table, self.weights[panel]))
+        return self._sums(self.weights, panel, t)
 
     def slopes(self, panel: Ints, t: Points) -> Points:
         """Return dx/dt of panels at parameters, (m, 2)."""
-        table = chebyshev.chebvander(t, NODES - 2)
-        return np.asarray(np.einsum("mk,mkd->md", table, self._slopes[panel]))
+        return self._sums(self._slopes, panel, t)
+
+    def _sums(self, weights: Points, panel: Ints, t: Points) -> Points:
+        """Return polynomials of panels at parameters, (m, 2)."""
+        count = min(weights.shape[1], self._count)
+        table = chebyshev.chebvander(t, count - 1)
+        return np.asarray(np.einsum("mk,mkd->md", table, weights[:, :count][panel]))
+
+    @cached_property
+    def _count(self) -> int:
+        """How many weights of any panel are not zero: two where all are straight."""
+        used = np.flatnonzero(self.weights.any(axis=(0, 2)))
+        return int(used[-1]) + 1 if len(used) else 1
 
     def boundary(self, panel: Ints, t: Points) -> tuple[BoundaryPoints, Points]:
         """Return points with outward normals, and the length of a unit of the parameter, (m,)."""
@@ -274,8 +284,9 @@ def _whole(curve: Curve) -> Curve:
 def _panels(curve: Curve) -> tuple[Points, Points]:
     """Return the weights of a curve's panels, and which side of each is outside."""
     whole = _whole(curve)
-    share = 0.0 if isinstance(whole, Segment) else curve.measure / whole.measure
-    count = max(1, math.ceil(FIRST * share))
+    if isinstance(whole, Segment):
+        return _straight(curve)
+    count = max(1, math.ceil(FIRST * curve.measure / whole.measure))
     ends = np.linspace(0.0, curve.measure, count + 1)
     low, high = ends[:-1], ends[1:]
     done: list[tuple[Points, Points, Points]] = []
@@ -293,8 +304,22 @@ def _panels(curve: Curve) -> tuple[Points, Points]:
     low, high, weights = low[order], high[order], weights[order]
     normals = curve.at(0.5 * (low + high)).normals
     along = np.einsum("k,nkd->nd", _MIDDLE, chebyshev.chebder(weights, axis=1))
-    outside = normals[:, 0] * along[:, 1] - normals[:, 1] * along[:, 0]
-    return weights, np.where(outside > 0, 1.0, -1.0)
+    return weights, _outside(normals, along)
+
+
+def _straight(curve: Curve) -> tuple[Points, Points]:
+    """Return the same for a piece of a line, which is one panel with two weights."""
+    ends = curve.at(np.array([0.0, curve.measure]))
+    start, stop = ends.points
+    weights = np.zeros((1, NODES, 2))
+    weights[0, :2] = 0.5 * (start + stop), 0.5 * (stop - start)
+    return weights, _outside(ends.normals[:1], weights[:, 1])
+
+
+def _outside(normals: Points, along: Points) -> Points:
+    """Return which side of ways along a boundary its normals are on, 1 for the right, (n,)."""
+    across = normals[:, 0] * along[:, 1] - normals[:, 1] * along[:, 0]
+    return np.where(across > 0, 1.0, -1.0)
 
 
 def _interpolated(curve: Curve, low: Points, high: Points) -> tuple[Points, NDArray[np.bool_]]:

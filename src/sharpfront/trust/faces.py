@@ -116,7 +116,7 @@ class _Meshed:
         which = which[:: max(1, len(which) // EDGES)]
         normals = normals[which]
         sides = closed_in(
-            lambda x: signs(self._moved(x, normals).points)[:, k],
+            lambda x: signs(self._moved(x, np.resize(normals, x.shape)).points)[:, k],
             *(start[which], end[which]),
             HALVINGS,
         )

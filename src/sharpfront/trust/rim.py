@@ -64,20 +64,20 @@ class Rim:
         return Watched(BoundaryPoints(points, found.normals[away]), even)
 
     def _zeros(self, own: Ints, function: Expression) -> tuple[Ints, FloatArray]:
-        """Return panels and parameters at which a function changes its sign along them."""
+        """Return panels and parameters at which a function is zero or changes its sign."""
 
-        def signs(panel: Ints, t: FloatArray) -> FloatArray:
-            at, _ = self.panels.boundary(panel, t)
+        def signs(panels: Ints, t: FloatArray) -> FloatArray:
+            at, _ = self.panels.boundary(np.resize(panels, len(t)), t)
             found = evaluate(function, environment(self.coordinates, at.points, at.normals))
             return np.asarray(np.sign(np.broadcast_to(found, len(t))), dtype=float)
 
         t = np.linspace(-1.0, 1.0, ALONG)
         with np.errstate(all="ignore"):
             seen = signs(np.repeat(own, ALONG), np.tile(t, len(own))).reshape(-1, ALONG)
-            i, j = np.nonzero(seen[:, :-1] * seen[:, 1:] <= 0.0)
-            panel = own[i]
-            low, high = closed_in(partial(signs, panel), t[j], t[j + 1], PANEL_HALVINGS)
-        return panel, 0.5 * (low + high)
+            known, at = np.nonzero(seen == 0.0)
+            i, j = np.nonzero(seen[:, :-1] * seen[:, 1:] < 0.0)
+            low, high = closed_in(partial(signs, own[i]), t[j], t[j + 1], PANEL_HALVINGS)
+        return own[np.concatenate([known, i])], np.concatenate([t[at], 0.5 * (low + high)])
 
 
 def _curves(tiling: Tiling) -> list[tuple[str, Curve]]:
