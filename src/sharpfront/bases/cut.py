@@ -178,6 +178,8 @@ class Region:
     strips
         Strips that boxes leave out, by the panels of their sides: the inner one (1) of those along
         the boundary, either one of those along curves inside.
+    shut
+        Points between strips that leave nothing to boxes, (m, 2).
     """
 
     def __init__(
@@ -185,8 +187,10 @@ class Region:
         domain: Domain,
         panels: Panels,
         strips: Mapping[int, tuple[Strip, int]] | None = None,
+        shut: FloatArray | None = None,
     ) -> None:
         self.domain, self.panels, self.strips = domain, panels, strips or {}
+        self.shut = np.empty((0, 2)) if shut is None else shut
         self._known: dict[bytes, Cut | bool] = {}
 
     @property
@@ -212,7 +216,10 @@ class Region:
         t = np.linspace(-1.0, 1.0, DENSE)
         panel = np.repeat(list(self.strips), DENSE)
         found, _ = self.panels.boundary(panel, np.tile(t, len(self.strips)))
-        return cKDTree(found.points), found.normals
+        # Whatever is nearest to them lies on no side of them.
+        nowhere = np.full(self.shut.shape, np.nan)
+        normals = np.concatenate([found.normals, nowhere])
+        return cKDTree(np.concatenate([found.points, self.shut])), normals
 
     def look(self, low: FloatArray, high: FloatArray) -> Cut | bool:
         """Return what lies inside of a box that is cut; whether all of it lies inside, if not."""

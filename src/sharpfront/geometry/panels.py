@@ -145,6 +145,15 @@ class Panels:
         out.closed = [(new[first], new[last - 1] + 1) for first, last in whole]
         return out
 
+    def reshaped(self, which: Ints, weights: Points, turn: float = 1.0) -> Panels:
+        """Return panels of other weights, (m, NODES, 2), each of the curve and part of another.
+
+        Run through the other way where the turn is -1.
+        """
+        out = self._with(weights, turn * self._turns[which], [self.parts[i] for i in which])
+        out._rough = [self._rough[i] for i in which]
+        return out
+
     def beside(self, others: Panels) -> Panels:
         """Return these panels, and others after them of which no curve is closed."""
         weights = np.concatenate([self.weights, others.weights])

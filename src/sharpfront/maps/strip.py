@@ -38,7 +38,7 @@ class Strip:
     # The sides of the rectangle; d is the distance from the curve, where normals are ones.
     length: float
     depth: float
-    # Of the sides across the strip, the same numbers as its neighbours have.
+    # The ends of the sides across the strip, the same numbers as its neighbours have.
     ends: tuple[tuple[Corner, Corner], tuple[Corner, Corner]] | None = None
     front: float | None = None  # where given, the d of a curve inside on which data jump
 
@@ -65,8 +65,9 @@ class Strip:
 
     def edge(self, axis: int, end: int) -> tuple[Corner, Corner]:
         """Return the ends of a side, in the direction of the other coordinate."""
-        if axis == 0 and self.ends is not None:
-            return self.ends[end]
+        if self.ends is not None:
+            first, last = self.ends
+            return self.ends[end] if axis == 0 else (first[end], last[end])
         at = np.full((2, 2), self.size[axis] if end else 0.0)
         at[:, 1 - axis] = 0.0, self.size[1 - axis]
         first, last = self.points(at).tolist()

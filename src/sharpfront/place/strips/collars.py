@@ -7,6 +7,7 @@ Boxes go on where strips end, and are cut there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
 from sharpfront.geometry.panels import Panels
-from sharpfront.maps import Strip
 from sharpfront.place.patches.settings import PatchSettings
+from sharpfront.place.strips.medial import Meeting, joined, left_of, meetings, pieces
 from sharpfront.place.strips.mitred import with_outlines
 from sharpfront.place.strips.outlines import SMOOTH
 from sharpfront.place.strips.ribbons import (
@@ -31,6 +32,13 @@ from sharpfront.place.strips.ribbons import (
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
 
+# A strip is no deeper than this share of how far normals meet nothing else, and where layers are
+# deeper than that strips meet half way.
+APART = 0.9
+
+# A curve with directions, and how deep strips along it are.
+_Collar = tuple[Ribbon, float]
+
 
 def collared(problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float) -> Tiling:
     """Return a tiling with strips along the curves beside which layers are thin."""
@@ -45,26 +53,96 @@ def _collared(problem: Problem, block: Block, widths: float) -> list[Block]:
     if not isinstance(block.region, Region) or not block.region.panels.closed:
         return [block]
     panels = block.region.panels
-    depths, outwards = np.zeros(len(panels.parts)), panels.normals.copy()
-    strips: dict[int, Strip] = {}
-    for ends in panels.closed:
-        if not _is_smooth(panels, ends):
+    smooth = [ends for ends in panels.closed if _is_smooth(panels, ends)]
+    deep = _short_of_room(problem, block, smooth, widths)
+    met = meetings(panels, deep / APART) if deep.any() else []
+    collars: list[_Collar] = []
+    held: list[int] = []
+    for ends in smooth:
+        if any(ends[0] <= s.start < ends[1] for m in met for s in m.stretches):
+            collars += _between(block, ends, met, float(deep[ends[0]]))
+        elif (found := _deep(problem, block, _ribbon(panels, ends), widths)) is not None:
+            collars.append(found)
+        else:
             continue
-        at = np.arange(*ends)
-        found = _deep(problem, block, Ribbon(panels.chosen(at), panels.normals[at]), widths)
-        if found is not None:
-            ribbon, depth = found
-            depths[at], outwards[at] = depth, ribbon.outwards
-            strips |= dict(zip(at.tolist(), ribbon.strips(depth), strict=True))
-    if not strips:
-        return [block]
-    inner = {k: (strip, 1) for k, strip in strips.items()}
-    moved = panels.moved(depths, outwards)
-    region = Region(block.domain, moved, {**block.region.strips, **inner})
-    return [
-        replace(block, region=region),
-        *(strip_block(block.domain, strip, panels.parts[k]) for k, strip in strips.items()),
+        held += range(*ends)
+    return _with_collars(block, held, collars, met) if held else [block]
+
+
+def _with_collars(
+    block: Block, held: Sequence[int], collars: Sequence[_Collar], met: Sequence[Meeting]
+) -> list[Block]:
+    """Return a block with strips along some of its panels, and the strips."""
+    region = block.region
+    assert isinstance(region, Region)
+    rest = np.setdiff1d(np.arange(len(region.panels.parts)), held)
+    panels = region.panels.chosen(rest)
+    kept = {int(np.searchsorted(rest, k)): own for k, own in region.strips.items()}
+    every = [strip for m in met for strip in m.strips()]
+    between = len(every)
+    for ribbon, depth in collars:
+        every += zip(ribbon.strips(depth), ribbon.panels.parts, strict=True)
+    strips = joined([strip for strip, _ in every]) if met else [strip for strip, _ in every]
+    kept |= {len(rest) + k: (strip, 1) for k, strip in enumerate(strips[between:])}
+    for ribbon, depth in collars:
+        panels = panels.beside(ribbon.edge(depth))
+    out = [
+        strip_block(block.domain, strip, part)
+        for strip, (_, part) in zip(strips, every, strict=True)
     ]
+    if not panels.parts and not block.walls:
+        return out
+    shut = np.concatenate([region.shut, *(m.middle for m in met)])
+    return [replace(block, region=Region(block.domain, panels, kept, shut)), *out]
+
+
+def _short_of_room(
+    problem: Problem, block: Block, smooth: Sequence[tuple[int, int]], widths: float
+) -> FloatArray:
+    """Return how deep layers beside panels are, (n,), zero where all of them have room."""
+    assert isinstance(block.region, Region)
+    panels = block.region.panels
+    ribbons = [_ribbon(panels, ends) for ends in smooth]
+    rooms = [_rooms(block, ribbon) for ribbon in ribbons]
+    most, short = max((float(r.max()) for r in rooms), default=0.0), False
+    deep = np.zeros(len(panels.parts))
+    for ends, ribbon, room in zip(smooth, ribbons, rooms, strict=True):
+        found = _thin(problem, ribbon, np.full(len(room), most), widths)
+        deep[slice(*ends)] = found
+        short |= found > APART * float(room.min())
+    return deep if short else np.zeros_like(deep)
+
+
+def _ribbon(panels: Panels, ends: tuple[int, int]) -> Ribbon:
+    """Return a closed curve among panels."""
+    at = np.arange(*ends)
+    return Ribbon(panels.chosen(at), panels.normals[at])
+
+
+def _between(
+    block: Block, ends: tuple[int, int], met: Sequence[Meeting], deep: float
+) -> Iterator[_Collar]:
+    """Yield the collars of a closed curve between the stretches that meet others half way."""
+    assert isinstance(block.region, Region)
+    for stretch in left_of(met, ends):
+        own = pieces(block.region.panels, stretch, ends)
+        part = Ribbon(own, own.normals)
+        most = _most(part, _rooms(block, part))
+        depth = min(deep, float(most.max()))
+        depths = evened(np.minimum(depth, most), part.lengths, closed=False)
+        # Half way there are the strips of what is opposite.
+        depths[[0, -1]] = stretch.radii
+        yield part.scaled(depths / depth), depth
+
+
+def _most(ribbon: Ribbon, rooms: FloatArray) -> FloatArray:
+    """Return how deep strips may be at the ends of panels, where there is so much room."""
+    count = len(ribbon.panels.parts)
+    _, bends = ribbon.panels.curvatures
+    convex = np.maximum(-bends.reshape(count, -1).min(axis=1), 1e-300)
+    before = np.append(convex[-1:] if ribbon.is_closed else 0.0, convex)
+    after = np.append(convex, convex[:1] if ribbon.is_closed else 0.0)
+    return np.asarray(np.minimum(APART * rooms, DEEPEST / np.maximum(before, after)))
 
 
 def _is_smooth(panels: Panels, ends: tuple[int, int]) -> bool:
@@ -86,20 +164,25 @@ def _deep(
     beside the room.
     """
     rooms = _rooms(block, ribbon)
-    strips = ribbon.strips(DEEPEST * float(rooms.max()))
-    deep = layers_beside(problem, strips, widths)
-    every, least = np.concatenate(deep), float(rooms.min())
+    deep = layers_beside(problem, ribbon.strips(DEEPEST * float(rooms.max())), widths)
+    every, least, most = np.concatenate(deep), float(rooms.min()), _most(ribbon, rooms)
     if np.any(every < WIDE * least):
-        return ribbon, min(float(every[every < WIDE * least].max()), DEEPEST * least)
-    room = np.minimum(rooms[:-1], rooms[1:])
-    deep = layers_beside(problem, strips, widths, bends=False)
-    thin = [own[own < WIDE * r] for own, r in zip(deep, room.tolist(), strict=True)]
-    every = np.concatenate(thin)
-    if not len(every) or least <= 0.0:
+        return ribbon, min(float(every[every < WIDE * least].max()), float(most.min()))
+    depth = _thin(problem, ribbon, rooms, widths)
+    if not depth or least <= 0.0:
         return None
-    depth = min(float(every.max()), DEEPEST * float(rooms.max()))
-    depths = evened(np.minimum(depth, DEEPEST * rooms), ribbon.lengths, closed=True)
+    depth = min(depth, float(most.max()))
+    depths = evened(np.minimum(depth, most), ribbon.lengths, closed=True)
     return ribbon.scaled(depths / depth), depth
+
+
+def _thin(problem: Problem, ribbon: Ribbon, rooms: FloatArray, widths: float) -> float:
+    """Return how deep the layers of the equation are that are thin beside the room; 0 for none."""
+    strips = ribbon.strips(DEEPEST * float(rooms.max()))
+    deep = layers_beside(problem, strips, widths, bends=False)
+    room = np.minimum(rooms[:-1], rooms[1:])
+    thin = [own[own < WIDE * r] for own, r in zip(deep, room.tolist(), strict=True)]
+    return float(np.concatenate(thin).max(initial=0.0))
 
 
 def _rooms(block: Block, ribbon: Ribbon) -> FloatArray:
