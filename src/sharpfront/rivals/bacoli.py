@@ -122,7 +122,7 @@ def _number(value: float) -> str:
     return f"({value:.17e})".replace("e", "d")
 
 
-def _assigned(to: str, expression: Expression, leaves: dict[Any, str]) -> str:
+def assigned(to: str, expression: Expression, leaves: dict[Any, str]) -> str:
     """Return Fortran that puts an expression's value there, a statement for each node."""
     lines: list[str] = []
 
@@ -182,17 +182,17 @@ def fortran(problem: Problem) -> str:
     sides = {"left": (low, "(-1d0)"), "right": (high, "1d0")}
     parts: dict[str, list[str]] = {"f": [], "left": [], "right": [], "start": []}
     for i, (name, equation) in enumerate(zip(problem.unknowns, problem.equations, strict=True), 1):
-        parts["f"].append(_assigned(f"fval({i})", -equation, _leaves(problem, "x")))
+        parts["f"].append(assigned(f"fval({i})", -equation, _leaves(problem, "x")))
         try:
             state = problem.initial.states[name](**{place.name: place})
         except (SharpfrontError, ArithmeticError, AttributeError, TypeError, ValueError) as error:
             raise _NoFortranError("the state at the start is no formula") from error
         state = state if isinstance(state, Expression) else Constant(float(state))
-        parts["start"].append(_assigned(f"u({i})", state, {place.key: "x"}))
+        parts["start"].append(assigned(f"u({i})", state, {place.key: "x"}))
     for condition in problem.conditions:
         at = _leaves(problem, *sides[condition.part])
         for i, residual in enumerate(condition.residuals, 1):
-            parts[condition.part].append(_assigned(f"bval({i})", residual, at))
+            parts[condition.part].append(assigned(f"bval({i})", residual, at))
     text = {name: "\n".join(blocks) for name, blocks in parts.items()}
     return _DRIVER.format(npde=len(problem.unknowns), low=low, high=high, **text)
 
