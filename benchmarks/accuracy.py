@@ -11,10 +11,10 @@ from pathlib import Path
 
 import sharpfront as sf
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "accuracy"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from accuracy_cases import CASES
-from test_accuracy_table import relative_error
+from tests.accuracy.accuracy_cases import CASES
+from tests.accuracy.test_accuracy_table import relative_error
 
 
 def main() -> None:

@@ -18,10 +18,10 @@ import numpy as np
 
 import sharpfront as sf
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "accuracy"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from accuracy_cases import Case, made
-from test_accuracy_table import relative_error
+from tests.accuracy.accuracy_cases import Case, made
+from tests.accuracy.test_accuracy_table import relative_error
 
 COUNT, TOL = 60, 1e-8
 KINDS = ("left", "right", "tanh", "gauss")
