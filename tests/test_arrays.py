@@ -15,6 +15,18 @@ from threadpoolctl import threadpool_info
 import sharpfront
 from sharpfront import arrays
 
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_seen_wherever_it_stands(odd):
+    values = np.full((3, 4), 1e308)
+    assert arrays.all_finite(values)
+    assert arrays.all_finite(values[:0])
+    values[1, 2] = odd
+    assert not arrays.all_finite(values)
+    values[2, 3] = -odd
+    assert not arrays.all_finite(values)
+
+
 SOURCES = Path(sharpfront.__file__).parent
 # Methods that say they run on the host; every other one is written against the standard.
 HOST_ONLY = {

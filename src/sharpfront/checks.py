@@ -23,6 +23,8 @@ from sharpfront.errors import ArgumentError, ProblemError, SharpfrontError
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Types of numbers that are known at a glance.
+_QUICK = (float, int)
 # Of a value in an error message.
 _MOST_SHOWN = 100
 
@@ -131,7 +133,7 @@ def _misfit(
 
 def is_number(value: object) -> bool:
     """Tell whether a value is one real number, which neither a bool nor a text is."""
-    if type(value) is float or type(value) is int:
+    if type(value) in _QUICK:
         # Asking the classes of numbers takes longer than a small solve can spare.
         return True
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -200,7 +202,7 @@ def whole(
 
 def flag(value: Any, name: str, error: type[SharpfrontError] = ProblemError) -> bool:
     """Return True or False."""
-    if isinstance(value, bool | np.bool_):
+    if value is True or value is False or isinstance(value, np.bool_):
         return bool(value)
     raise refusal(name, "True or False", value, error=error)
 
@@ -231,18 +233,21 @@ def numbers_in(
     error: type[SharpfrontError] = ProblemError,
 ) -> tuple[float, ...]:
     """Return a tuple, list or array of finite numbers, one or more."""
-    is_row = isinstance(value, Iterable) and not isinstance(
-        value, str | bytes | Mapping | np.ndarray
+    # Asking whether something can be iterated takes longer than a small solve can spare.
+    is_row = type(value) is tuple or (
+        isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | np.ndarray)
     )
     if is_row or (isinstance(value, np.ndarray) and value.ndim == 1):
         items = tuple(value)
         if items and all(is_number(i) and math.isfinite(i) for i in items):
-            return tuple(float(i) for i in items)
+            return tuple(map(float, items))
     raise refusal(name, expected, value, attempt, error)
 
 
 def listed(value: Any) -> tuple[Any, ...]:
     """Return the items of a row, or a single value, as a text is, as the only item."""
+    if type(value) is tuple:
+        return value
     single = isinstance(value, str | bytes) or not isinstance(value, Iterable)
     return (value,) if single else tuple(value)
 

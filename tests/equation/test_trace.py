@@ -8,6 +8,7 @@ import scipy.special as sp
 
 from sharpfront.equation import Symbols, function, grad, laplacian, trace
 from sharpfront.equation.expression import Coordinate, Derivative, evaluate
+from sharpfront.equation.linearise import linear_form
 from sharpfront.equation.trace import is_coordinate_name, require_unknowns, unknowns_of
 from sharpfront.errors import EquationError
 
@@ -231,3 +232,14 @@ class TestRequireUnknowns:
     def test_which_of_several(self):
         with pytest.raises(EquationError, match="The condition 2 does not contain"):
             require_unknowns(trace(lambda u, x: (u, x), LINE), "condition")
+
+
+def test_leaves_are_the_same_each_time_so_that_what_is_read_of_them_is_known():
+    symbols = Symbols(("u",), ("x",))
+    first, second = (trace(lambda u, x: u.dxx - 2 * x, symbols)[0] for _ in range(2))
+    assert first is second
+    assert linear_form(first) is linear_form(second)
+    (other,) = trace(lambda u, y: u.dyy - 2 * y, Symbols(("u",), ("y",)))
+    assert other is not first
+    with pytest.raises(AttributeError, match="coordinates here are x"):
+        trace(lambda u, x: u.dz, symbols)

@@ -18,6 +18,7 @@ from sharpfront.newton.guess import Start
 from sharpfront.newton.iterate import Constants, Differenced, LineTable, Remembered
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.progress import MOST_STEPS, Move, Progress, next_move
+from sharpfront.pieces.tables import EvenKernels
 from sharpfront.solution.approximation import Approximation, split_weights
 
 UNIT = sf.Interval(0, 1)
@@ -382,6 +383,18 @@ def test_remembered_values_are_those_of_the_approximation():
         size = np.abs(exact).max()
         assert fast.values("u", points, (j,)) == pytest.approx(exact, abs=1e-9 * size)
     assert fast.values("u", points, (0,)) is fast.values("u", points.copy(), (0,))
+
+
+def test_an_iterate_at_its_own_points_comes_from_their_tables(monkeypatch):
+    solution = sf.solve(friction(1e-2))
+    (piece,) = solution.approximation.bases["u"].pieces
+    own = [p.x[:, None] for p in (piece.places.middles, piece.places.rows)]
+    exact = [[solution.approximation.values("u", x, (j,)) for j in range(3)] for x in own]
+    monkeypatch.setattr(EvenKernels, "_plain", lambda *_: pytest.fail("kernels were evaluated"))
+    fast = Remembered(solution.approximation, 2)
+    for x, rows in zip(own, exact, strict=True):
+        for j, row in enumerate(rows):
+            assert fast.values("u", x, (j,)) == pytest.approx(row, abs=1e-9 * np.abs(row).max())
 
 
 def test_tables_have_the_means_of_their_cells_as_slopes():

@@ -208,12 +208,6 @@ def test_nearest_measures_from_the_nearer_end_without_rounding():
     assert points.offset[4] == -(2.0**-53)
 
 
-def test_points_are_cut_where_asked():
-    points = Points(np.zeros(6), np.arange(6.0))
-    first, second, third = points.split(np.array([2, 5]))
-    assert [p.offset.tolist() for p in (first, second, third)] == [[0, 1], [2, 3, 4], [5]]
-
-
 @PROPERTY
 @given(
     st.lists(

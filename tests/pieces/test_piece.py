@@ -261,6 +261,7 @@ def test_places_are_the_tables_points_in_x():
         (p.places.middles, tables.checking_middles(20)),
     ]:
         np.testing.assert_allclose(c.xi(points), s, atol=1e-14)
+        np.testing.assert_array_equal(p.rates(points), c.derivatives(points, 2))
     assert p.places is p.places
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from sharpfront.estimate import Assessment
 from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.kernels.assemble import Block
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import PiecewiseBasis, condition_blocks
+from sharpfront.pieces import PiecewiseBasis
 from sharpfront.place.line.breakpoints import Cut, Survey
 from sharpfront.place.line.discover import Discovery
 from sharpfront.place.line.plan import (
@@ -59,17 +58,17 @@ class ResolveState:
         """Whether the interval falls into more pieces than the limit allows."""
         return self.refusal is not None and self.refusal.kind is OutcomeKind.KERNEL_LIMIT
 
-    @cached_property
+    @property
     def mixture(self) -> Mixture | None:
         """The mixture that places the kernels of the next solve."""
         return self.plan.mixture
 
-    @cached_property
+    @property
     def basis(self) -> PiecewiseBasis:
         """The basis of the next solve."""
-        return PiecewiseBasis(self.plan.pieces, self.mixture)
+        return self.plan.basis
 
-    @cached_property
+    @property
     def conditions(self) -> list[Block]:
         """The unscaled rows of the conditions on that basis."""
-        return condition_blocks(self.problem, self.basis)
+        return self.plan.conditions(self.problem)

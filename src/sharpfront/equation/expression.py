@@ -47,9 +47,10 @@ class Expression(Operators):
     """
 
     def _apply(self, ufunc: np.ufunc, *arguments: Any) -> Any:
-        if any(_refuses_ufuncs(a) for a in arguments):
-            # Python then asks the other operand: k(x) * grad(u) is the vector's to compute.
-            return NotImplemented
+        for a in arguments:
+            if not isinstance(a, _PLAIN_OPERANDS) and _refuses_ufuncs(a):
+                # Python then asks the other operand: k(x) * grad(u) is the vector's to compute.
+                return NotImplemented
         return apply(ufunc, *arguments)
 
     def _where(self, *arguments: Any) -> Any:
@@ -66,13 +67,9 @@ class Expression(Operators):
             raise AttributeError(f"An expression has no attribute {name!r}.")
         if name == "dn":
             return self._normal_derivative()
-        along = split_names(name[1:], coordinates_of(self))
-        if along is None:
-            # AttributeError keeps hasattr() and copy protocols working.
-            raise UnknownCoordinateError(f"`.{name}` is not a derivative: {_what_to_write(self)}")
         if isinstance(self, Derivative):
-            return functools.reduce(Derivative.raised, along, self)
-        return functools.reduce(lambda e, coordinate: e.d(coordinate), along, self)
+            return _raised(self, name)
+        return functools.reduce(lambda e, coordinate: e.d(coordinate), _along(self, name), self)
 
     def d(self, coordinate: str, times: int = 1) -> Expression:
         """Return the total derivative along a coordinate, `times` times."""
@@ -178,6 +175,21 @@ class Derivative(Leaf):
         return Derivative(self.unknown, self.coordinates, orders)
 
 
+@functools.lru_cache(maxsize=256)
+def _raised(leaf: Derivative, name: str) -> Derivative:
+    """Return ``leaf.name``, the same node each time: what is read of it is then known already."""
+    return functools.reduce(Derivative.raised, _along(leaf, name), leaf)
+
+
+def _along(expression: Expression, name: str) -> tuple[str, ...]:
+    """Return the coordinates along which ``expression.name`` is a derivative, ``dxy`` for one."""
+    along = split_names(name[1:], coordinates_of(expression))
+    if along is None:
+        # AttributeError keeps hasattr() and copy protocols working.
+        raise UnknownCoordinateError(f"`.{name}` is not a derivative: {_what_to_write(expression)}")
+    return along
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Apply(Expression):
     """A function applied to expressions."""
@@ -202,6 +214,10 @@ def _ufunc(ufunc: np.ufunc) -> Function:
             "stand in an equation. For a vector, write v @ grad(u)."
         )
     return Function(ufunc.__name__, ufunc)
+
+
+# What plainly takes part in ufuncs.
+_PLAIN_OPERANDS = (Expression, float, int)
 
 
 def _refuses_ufuncs(value: Any) -> bool:
@@ -247,11 +263,11 @@ def _as_float(value: Any) -> float:
 def apply(ufunc: np.ufunc, *arguments: Any) -> Expression:
     """Return the node for a ufunc call, with the obvious simplifications."""
     function = _ufunc(ufunc)
-    nodes = tuple(as_expression(a) for a in arguments)
+    nodes = tuple([as_expression(a) for a in arguments])
     values = [n.value for n in nodes if isinstance(n, Constant)]
     if len(values) == len(nodes):
         return _fold(ufunc, values)
-    simpler = _neutral(ufunc, nodes)
+    simpler = _neutral(ufunc, nodes) if values else None
     return _shared(function, nodes) if simpler is None else simpler
 
 
@@ -261,8 +277,7 @@ _NODES: weakref.WeakValueDictionary[tuple[Any, ...], Apply] = weakref.WeakValueD
 
 def _shared(function: Function, nodes: tuple[Expression, ...]) -> Apply:
     """Return the node of a function call: what is written twice is one node, evaluated once."""
-    same = (repr(n.value) if isinstance(n, Constant) else id(n) for n in nodes)
-    key = (function, *same)
+    key = (function, *[repr(n.value) if isinstance(n, Constant) else id(n) for n in nodes])
     node = _NODES.get(key)
     if node is None:
         node = _NODES[key] = Apply(function, nodes)
@@ -293,28 +308,26 @@ def _fold(ufunc: np.ufunc, values: Sequence[float]) -> Constant:
 
 def is_zero(node: Expression) -> bool:
     """Tell whether the node is the constant zero."""
-    return _is(node, 0)
-
-
-def _is(node: Expression, value: float) -> bool:
-    return isinstance(node, Constant) and node.value == value
+    return isinstance(node, Constant) and node.value == 0
 
 
 def _neutral(ufunc: np.ufunc, nodes: tuple[Expression, ...]) -> Expression | None:
     """Simplify by the neutral and absorbing elements, which keeps derivatives small."""
     a, b = nodes[0], nodes[-1]
+    # The number of each, if it is one.
+    first, last = (n.value if isinstance(n, Constant) else None for n in (a, b))
     if ufunc is np.add:
-        return b if _is(a, 0) else a if _is(b, 0) else None
+        return b if first == 0 else a if last == 0 else None
     if ufunc is np.subtract:
-        return a if _is(b, 0) else apply(np.negative, b) if _is(a, 0) else None
+        return a if last == 0 else apply(np.negative, b) if first == 0 else None
     if ufunc is np.multiply:
-        if _is(a, 0) or _is(b, 0):
+        if first == 0 or last == 0:
             return Constant(0.0)
-        return b if _is(a, 1) else a if _is(b, 1) else None
+        return b if first == 1 else a if last == 1 else None
     if ufunc is np.true_divide:
-        return Constant(0.0) if _is(a, 0) else a if _is(b, 1) else None
+        return Constant(0.0) if first == 0 else a if last == 1 else None
     if ufunc is np.power:
-        return Constant(1.0) if _is(b, 0) else a if _is(b, 1) else None
+        return Constant(1.0) if last == 0 else a if last == 1 else None
     return None
 
 
@@ -352,7 +365,7 @@ def _walked(
             yield node
         else:
             stack.append((node, True))
-            stack.extend((argument, False) for argument in reversed(arguments(node)))
+            stack.extend([(argument, False) for argument in reversed(arguments(node))])
 
 
 @functools.lru_cache(maxsize=512)
@@ -422,9 +435,10 @@ def _value(
         raise EquationError(_missing(node)) from None
 
 
+@functools.lru_cache(maxsize=512)
 def parameters_in(expression: Expression) -> frozenset[str]:
     """Return the names of the parameters in the graph: what an eigenvalue problem has."""
-    return frozenset(node.name for node in ordered(expression) if isinstance(node, Parameter))
+    return frozenset([node.name for node in ordered(expression) if isinstance(node, Parameter)])
 
 
 def _missing(leaf: Leaf) -> str:

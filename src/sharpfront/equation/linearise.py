@@ -112,7 +112,8 @@ def _form_or_why_not(expression: Expression) -> LinearForm | str:
     return LinearForm(terms, _without_unknowns(expression))
 
 
-_Affine = tuple[dict[Key, Term], Expression]
+# Coefficients of derivatives by their keys, and what is free of unknowns.
+_Affine = tuple[dict[Key, tuple[Derivative, Expression]], Expression]
 
 
 def _affine(expression: Expression) -> LinearForm | None:
@@ -122,18 +123,22 @@ def _affine(expression: Expression) -> LinearForm | None:
     """
     found: dict[int, _Affine] = {}
     for node in ordered(expression):
+        here: _Affine | None = ({}, node)
         if isinstance(node, Derivative):
-            term = Term(node.unknown, node.orders, Constant(1.0))
-            found[id(node)] = ({node.key: term}, Constant(0.0))
-        elif isinstance(node, Apply) and any(found[id(a)][0] for a in node.arguments):
-            combined = _combined(node.function.evaluate, [found[id(a)] for a in node.arguments])
-            if combined is None:
-                return None
-            found[id(node)] = combined
-        else:
-            found[id(node)] = ({}, node)
+            here = ({node.key: (node, _ONE)}, _ZERO)
+        elif isinstance(node, Apply):
+            parts = [found[id(a)] for a in node.arguments]
+            if any(part[0] for part in parts):
+                here = _combined(node.function.evaluate, parts)
+        if here is None:
+            return None
+        found[id(node)] = here
     terms, source = found[id(expression)]
-    return LinearForm(tuple(t for t in terms.values() if not is_zero(t.coefficient)), source)
+    kept = [Term(d.unknown, d.orders, c) for d, c in terms.values() if not is_zero(c)]
+    return LinearForm(tuple(kept), source)
+
+
+_ZERO, _ONE = Constant(0.0), Constant(1.0)
 
 
 def _combined(function: object, parts: list[_Affine]) -> _Affine | None:
@@ -156,15 +161,14 @@ def _combined(function: object, parts: list[_Affine]) -> _Affine | None:
 
 
 def _scaled(part: _Affine, change: Callable[[Expression], Expression]) -> _Affine:
-    terms = {k: Term(t.unknown, t.orders, change(t.coefficient)) for k, t in part[0].items()}
-    return terms, change(part[1])
+    return {k: (d, change(c)) for k, (d, c) in part[0].items()}, change(part[1])
 
 
 def _added(a: _Affine, b: _Affine, ufunc: np.ufunc) -> _Affine:
     terms = dict(a[0])
-    for key, term in b[0].items():
-        before = terms[key].coefficient if key in terms else Constant(0.0)
-        terms[key] = Term(term.unknown, term.orders, apply(ufunc, before, term.coefficient))
+    for key, (leaf, coefficient) in b[0].items():
+        before = terms[key][1] if key in terms else _ZERO
+        terms[key] = leaf, apply(ufunc, before, coefficient)
     return terms, apply(ufunc, a[1], b[1])
 
 

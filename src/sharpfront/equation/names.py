@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from sharpfront.equation.expression import split_names
 from sharpfront.equation.printer import NORMAL
@@ -16,9 +17,10 @@ _RESERVED: set[str] = set()
 def reserve(names: Iterable[str]) -> None:
     """Keep names for the attributes and methods of a solution, ``solution.plot``."""
     _RESERVED.update(n for n in names if not n.startswith("_"))
+    unreachable.cache_clear()
 
 
-def refuse_names(unknowns: Sequence[str], coordinates: tuple[str, ...]) -> None:
+def refuse_names(unknowns: tuple[str, ...], coordinates: tuple[str, ...]) -> None:
     """Refuse unknowns that could not be reached, or that would read as something else."""
     for name in unknowns:
         why = unreachable(name, unknowns, coordinates)
@@ -26,7 +28,8 @@ def refuse_names(unknowns: Sequence[str], coordinates: tuple[str, ...]) -> None:
             raise EquationError(why)
 
 
-def unreachable(name: str, unknowns: Sequence[str], coordinates: tuple[str, ...]) -> str | None:
+@functools.lru_cache(maxsize=256)
+def unreachable(name: str, unknowns: tuple[str, ...], coordinates: tuple[str, ...]) -> str | None:
     """Return why an unknown cannot have this name and what to try; None if it can."""
     head, _, tail = name.rpartition("_")
     if name in _RESERVED:

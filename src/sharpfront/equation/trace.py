@@ -44,9 +44,15 @@ class Symbols:
 
     def stand_in(self, name: str) -> Expression:
         """Return the leaf that stands for an unknown or a coordinate."""
-        if name in self.coordinates:
-            return Coordinate(name, self.coordinates)
-        return Derivative(name, self.coordinates, (0,) * len(self.coordinates))
+        return _leaf(name, self.coordinates)
+
+
+@functools.lru_cache(maxsize=256)
+def _leaf(name: str, coordinates: tuple[str, ...]) -> Expression:
+    """Return the leaf of a name, one for all problems: what is read of `u - 1` is known later."""
+    if name in coordinates:
+        return Coordinate(name, coordinates)
+    return Derivative(name, coordinates, (0,) * len(coordinates))
 
 
 @functools.lru_cache(maxsize=256)
@@ -57,9 +63,9 @@ def is_coordinate_name(name: str) -> bool:
 
 def unknowns_of(function: Callable[..., Any], coordinates: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the unknowns of a residual: its parameters that are no coordinates."""
-    names = tuple(name for name, kind in _parameters(function) if kind is not _REST)
+    names = [name for name, kind in _parameters(function) if kind is not _REST]
     _refuse_foreign_coordinates(names, coordinates)
-    unknowns = tuple(n for n in names if n not in coordinates)
+    unknowns = tuple([n for n in names if n not in coordinates])
     if not unknowns:
         raise EquationError(
             f"The residual {_signature(function)} has no unknown among its parameters. "
@@ -92,6 +98,8 @@ def trace(
 
 
 def _argument(function: Callable[..., Any], name: str, symbols: Symbols, what: str) -> Expression:
+    if name in symbols.coordinates or (name in symbols.unknowns and not is_coordinate_name(name)):
+        return _leaf(name, symbols.coordinates)
     _refuse_foreign_coordinates((name,), symbols.coordinates)
     if name == SPECTRAL and name not in symbols.unknowns:
         return Parameter(SPECTRAL)
@@ -164,6 +172,10 @@ def _refuse_foreign_coordinates(names: Sequence[str], coordinates: tuple[str, ..
         )
 
 
+# What holds one residual or more.
+_SEVERAL = (tuple, list, Vector)
+
+
 def _as_residuals(result: Any, what: str) -> tuple[Expression, ...]:
     if result is None:
         raise EquationError(f"The {what} returned None: is a `return` missing?")
@@ -172,10 +184,10 @@ def _as_residuals(result: Any, what: str) -> tuple[Expression, ...]:
             f"The {what} returned {result}. Return an expression that is zero where the equation "
             "holds: `u - 1`, not `u == 1`."
         )
-    many = result if isinstance(result, tuple | list | Vector) else (result,)
+    many = result if isinstance(result, _SEVERAL) else (result,)
     if not many:
         raise EquationError(f"The {what} returned nothing, got {result!r}.")
-    residuals = tuple(as_expression(r) for r in many)
+    residuals = tuple([as_expression(r) for r in many])
     for residual in residuals:
         refuse_condition(residual, what)
     return residuals

@@ -8,6 +8,7 @@ inside is the smooth one and the conditions where something jumps can be read of
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +79,10 @@ def is_weak(node: Expression) -> bool:
     return isinstance(node, Apply) and isinstance(node.function, WeakDerivative)
 
 
+@functools.lru_cache(maxsize=512)
 def is_singular(expression: Expression) -> bool:
     """Tell whether a graph has loads or derivatives of unknowns across jumps."""
-    calls = (n for n in ordered(expression) if isinstance(n, Apply))
-    return any(is_delta(n) or (is_weak(n) and bool(derivatives_in(n))) for n in calls)
+    for node in ordered(expression):
+        if is_delta(node) or (is_weak(node) and derivatives_in(node)):
+            return True
+    return False

@@ -21,11 +21,13 @@ from scipy.linalg.lapack import dgbsv, dgtsv
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, all_finite
 from sharpfront.errors import ProblemError
 from sharpfront.estimate.fitted import Slopes, first_order_rows, slopes
 from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, Term, value
 
+# The values of conditions.
+Values = Sequence[float] | FloatArray
 GridSolver = Callable[[FloatArray, FloatArray], FloatArray]
 
 
@@ -72,16 +74,19 @@ class CellSystem:
         # Unknowns at each node.
         self.levels = max(1, self.order - 1)
         self.slopes = self._fitted()
-        self._first = self._decaying()
-        self._rows = [self._condition_row(c) for c in self.conditions]
         self._ends = self._one_condition_at_each_end()
         if self._ends is not None:
             self._diagonals = self._tridiagonal(*self._ends)
         else:
+            self._first = self._decaying()
+            self._rows = [self._condition_row(c) for c in self.conditions]
             self._solver = self._marched() if self._from_the_left() else self._sparse()
 
     def solve(
-        self, source: FloatArray, values: FloatArray, definition: FloatArray | None = None
+        self,
+        source: FloatArray,
+        values: Values,
+        definition: FloatArray | None = None,
     ) -> FloatArray:
         """Return u, ..., u^(m-1) at the nodes, (max(m, 2), n + 1).
 
@@ -91,71 +96,66 @@ class CellSystem:
         return self._unpacked(self._nodal(source, values, definition), source)
 
     def solve_u(
-        self, source: FloatArray, values: FloatArray, definition: FloatArray | None = None
+        self,
+        source: FloatArray,
+        values: Values,
+        definition: FloatArray | None = None,
     ) -> FloatArray:
         """Return the first row of `solve` alone, u at the nodes, (n + 1,)."""
         return np.asarray(self._nodal(source, values, definition)[0])
 
     def solve_each(
-        self, sources: Sequence[FloatArray], values: Sequence[FloatArray]
+        self, sources: Sequence[FloatArray], values: Sequence[Values]
     ) -> list[FloatArray]:
         """Return u at the nodes for each of some right-hand sides, (n + 1,) each."""
         if self._ends is None:
             return [self.solve_u(s, v) for s, v in zip(sources, values, strict=True)]
-        rhs = np.empty((len(sources), len(self.grid.nodes)))
-        for row, source, own in zip(rhs, sources, values, strict=True):
-            self._fill(row, source, own)
-        return list(self._swept(rhs.T).T)
+        return list(self._swept(sources, values))
 
     def _nodal(
-        self, source: FloatArray, values: FloatArray, definition: FloatArray | None
+        self, source: FloatArray, values: Values, definition: FloatArray | None
     ) -> FloatArray:
         """Return the unknowns of the scheme, (levels, n + 1)."""
         if self._ends is not None:
-            rhs = np.empty((1, len(self.grid.nodes)))
-            self._fill(rhs[0], source, values)
-            return self._swept(rhs.T).T
+            return self._swept([source], [values])
         interior = self._interior_source(source)
         if self.order > 2:
             others = np.zeros((self.order - 3) * len(source))
             last = np.zeros(len(source)) if definition is None else definition
             interior = np.concatenate([interior, others, last])
-        ends = np.array(self._condition_values(source, values))
+        ends = np.array(values, dtype=float)
+        for r, row in enumerate(self._rows):
+            # Less what the cells' sources add.
+            for cell, factor in row.sources:
+                ends[r] -= factor * source[cell]
         return np.asarray(self._solver(interior, ends).reshape(-1, self.levels).T)
 
-    def _condition_values(self, source: FloatArray, values: FloatArray) -> list[float]:
-        """Return the values of the conditions less what the cells' sources add to them."""
-        found: list[float] = np.asarray(values).tolist()
-        for r, row in enumerate(self._rows):
-            for cell, factor in row.sources:
-                found[r] -= factor * float(source[cell])
-        return found
-
-    def _fill(self, rhs: FloatArray, source: FloatArray, values: FloatArray) -> None:
-        """Write the right-hand side of the tridiagonal system, (n + 1,)."""
+    def _swept(self, sources: Sequence[FloatArray], values: Sequence[Values]) -> FloatArray:
+        """Return the solutions of the tridiagonal system, (k, n + 1)."""
         assert self._ends is not None
         first, last = self._ends
-        known, s = self._condition_values(source, values), self.slopes
-        inner = rhs[1:-1]
-        np.multiply(s.lf[1:], source[1:], out=inner)
-        inner -= s.rf[:-1] * source[:-1]
-        rhs[0], rhs[-1] = known[first], known[last]
-
-    def _swept(self, rhs: FloatArray) -> FloatArray:
-        """Return the solutions of the tridiagonal system, (n + 1, k)."""
-        *_, x, info = dgtsv(*self._diagonals, rhs, overwrite_b=True)
-        return _finite(x, info)
+        lf, rf = self.slopes.lf[1:], self.slopes.rf[:-1]
+        rhs = np.zeros((len(sources), len(self.grid.nodes)))
+        for row, source, known in zip(rhs, sources, values, strict=True):
+            row[0], row[-1] = known[first], known[last]
+            if np.count_nonzero(source):
+                np.subtract(lf * source[1:], rf * source[:-1], out=row[1:-1])
+                row[0] -= self._added[0] * source[0]
+                row[-1] -= self._added[1] * source[-1]
+        *_, x, info = dgtsv(*self._diagonals, rhs.T, overwrite_b=True)
+        return _finite(x, info).T
 
     def _fitted(self) -> Slopes:
         # At order one no cell has slopes; zeros keep the type simple and are never read.
         if self.order == 1:
             return Slopes(*[np.zeros(0)] * 6)
-        rows = [*(self.coefficients[self.order - j] for j in range(3)), self.grid.steps]
+        rows = [*self.coefficients[:-4:-1], self.grid.steps]
         # The steps are asked first: they differ on all grids but the first.
-        if all(_constant(row) for row in reversed(rows)):
+        if all(map(_constant, reversed(rows))):
             # All cells are alike, as on the first grid of an equation with constant coefficients.
-            one, count = slopes(*(row[:1] for row in rows)), len(self.grid.steps)
-            return Slopes(*(np.full(count, value[0]) for value in one))
+            every = np.empty((6, len(self.grid.steps)))
+            every[:] = slopes(*[row[:1] for row in rows])
+            return Slopes(*every)
         return slopes(*rows)
 
     def _decaying(self) -> tuple[FloatArray, ...]:
@@ -226,9 +226,9 @@ class CellSystem:
         """Return the conditions of the left and right end, if that is all there is at order 2."""
         if self.order != 2 or len(self.conditions) != 2:
             return None
-        one, other = (
+        one, other = [
             {t.x if isinstance(t, Term) else None for t in c.terms} for c in self.conditions
-        )
+        ]
         low, high = {float(self.grid.nodes[0])}, {float(self.grid.nodes[-1])}
         if one == low and other == high:
             return 0, 1
@@ -238,12 +238,14 @@ class CellSystem:
         """Return the diagonals of the system, the lower one first."""
         s, n = self.slopes, len(self.grid.steps)
         lower, upper, diagonal = np.empty(n), np.empty(n), np.empty(n + 1)
-        lower[:-1], diagonal[1:-1], upper[1:] = s.rl[:-1], s.rr[:-1] - s.ll[1:], -s.lr[1:]
-        for index, node, off, where in ((first, 0, upper, 0), (last, n, lower, -1)):
-            row = self._rows[index]
-            near = sum(w for c, w in zip(row.columns, row.weights, strict=True) if c == node)
-            diagonal[node] = near
-            off[where] = sum(row.weights) - near
+        lower[:-1] = s.rl[:-1]
+        np.subtract(s.rr[:-1], s.ll[1:], out=diagonal[1:-1])
+        np.negative(s.lr[1:], out=upper[1:])
+        left, right = self.conditions[first], self.conditions[last]
+        diagonal[0], upper[0], begun = _end_row(left, float(s.ll[0]), float(s.lr[0]))
+        diagonal[n], lower[-1], ended = _end_row(right, float(s.rr[-1]), float(s.rl[-1]))
+        # What the sources of the end cells add to the conditions.
+        self._added = begun * float(s.lf[0]), ended * float(s.rf[-1])
         return lower, diagonal, upper
 
     def _from_the_left(self) -> bool:
@@ -348,6 +350,22 @@ def _constant(row: FloatArray) -> bool:
     return float(np.maximum.reduce(row)) - float(np.minimum.reduce(row)) <= rounding
 
 
+def _end_row(condition: LinearCondition, near: float, far: float) -> tuple[float, float, float]:
+    """Return the factors of u at an end, of its neighbour and of u' in a condition of order two.
+
+    The slope there is near u + far u_neighbour + ...
+    """
+    value = slope = 0.0
+    for term in condition.terms:
+        if term.order > 1:
+            raise _too_high(2, term.order)
+        if term.order and isinstance(term, Term):
+            slope += term.weight
+        elif isinstance(term, Term):
+            value += term.weight
+    return value + slope * near, slope * far, slope
+
+
 def _too_high(order: int, derivative: int) -> ProblemError:
     return ProblemError(
         f"An equation of order {order} takes conditions on derivatives up to {order - 1}, got one "
@@ -356,6 +374,6 @@ def _too_high(order: int, derivative: int) -> ProblemError:
 
 
 def _finite(x: FloatArray, info: int) -> FloatArray:
-    if info != 0 or not np.isfinite(x).all():
+    if info != 0 or not all_finite(x):
         raise SingularCellsError("the difference equations are singular")
     return x

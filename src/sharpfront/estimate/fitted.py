@@ -45,19 +45,34 @@ def slopes(a: FloatArray, b: FloatArray, c: FloatArray, h: FloatArray) -> Slopes
     """
     with np.errstate(all="ignore"):
         scale = h / a
-        return _reacting(b, c, h, scale) if c.any() else _convective(b * scale, h, scale)
+        if not np.count_nonzero(c):
+            return _convective(b * scale, h, scale)
+        g = c * h * scale
+        return _reacting(0.5 * b * scale, g, h, scale) if b.any() else _still(g, h, scale)
 
 
-def _reacting(b: FloatArray, c: FloatArray, h: FloatArray, scale: FloatArray) -> Slopes:
+def _still(g: FloatArray, h: FloatArray, scale: FloatArray) -> Slopes:
+    """Return the slopes without a term in w', where both ends of a cell are alike."""
+    q, coth, cosech = _hyperbolic(-g)
+    across = cosech * np.exp(-np.minimum(q, _EXPONENT))
+    source = (coth - across) / g
+    flat = np.abs(g) < 1e-6
+    if np.count_nonzero(flat):
+        source[flat] = -0.5
+    source *= scale
+    across /= h
+    near = coth / h
+    return Slopes(-near, across, source, -across, near, -source)
+
+
+def _reacting(d: FloatArray, g: FloatArray, h: FloatArray, scale: FloatArray) -> Slopes:
     """Return the slopes with a term in w; `scale` is h / a."""
-    d = 0.5 * b * scale
-    g = c * h * scale
     q, coth, cosech = _hyperbolic(d * d - g)
     up = cosech * np.exp(_bounded(d - q))
     down = cosech * np.exp(_bounded(-d - q))
     ll, rr = -(d + coth), coth - d
     flat = np.abs(g) < 1e-6 * (1.0 + np.abs(d))
-    some = flat.any()
+    some = np.count_nonzero(flat)
     safe = np.where(flat, 1.0, g) if some else g
     lf, rf = -(ll + up) / safe, (down - rr) / safe
     if some:
@@ -74,11 +89,15 @@ def _convective(y: FloatArray, h: FloatArray, scale: FloatArray) -> Slopes:
     size = np.abs(y)
     e = np.exp(-size)
     larger = size / (1.0 - e)
-    smaller, forward = larger * e, y > 0.0
-    up, down = np.where(forward, larger, smaller), np.where(forward, smaller, larger)
+    up, down, least, most = larger, larger * e, np.minimum.reduce(y), np.maximum.reduce(y)
+    if most < 0.0:
+        up, down = down, up
+    elif not least > 0.0:
+        forward = y > 0.0
+        up, down = np.where(forward, larger, down), np.where(forward, down, larger)
     lf, rf = (1.0 - up) / y, (1.0 - down) / y
-    small = size < 1e-3
-    if small.any():
+    if not (least >= 1e-3 or most <= -1e-3):
+        small = size < 1e-3
         z = y[small]
         up[small], down[small] = 1.0 + z / 2.0 + z * z / 12.0, 1.0 - z / 2.0 + z * z / 12.0
         lf[small], rf[small] = -0.5 - z / 12.0, 0.5 - z / 12.0
@@ -109,8 +128,8 @@ def _hyperbolic(square: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
     if not least > _SERIES:
         small = np.abs(square) <= _SERIES
         z = square[small]
-        coth[small] = 1.0 + z / 3.0 - z**2 / 45.0 + 2.0 * z**3 / 945.0
-        cosech[small] = 1.0 - z / 6.0 + 7.0 * z**2 / 360.0 - 31.0 * z**3 / 15120.0
+        coth[small] = 1.0 + z * (1.0 / 3.0 - z * (1.0 / 45.0 - z * (2.0 / 945.0)))
+        cosech[small] = 1.0 - z * (1.0 / 6.0 - z * (7.0 / 360.0 - z * (31.0 / 15120.0)))
         q[small] = 0.0
     return q, coth, cosech
 

@@ -92,7 +92,7 @@ def _solved(
     unsure = _rounding(system.grid, source)
     # The scheme is linear: of nothing it makes nothing.
     sides = [(residual[0], misses), (source, values), (unsure, np.zeros(len(misses)))]
-    sides = sides if unsure.any() else sides[:2]
+    sides = sides if np.count_nonzero(unsure) else sides[:2]
     found = system.solve_each([s for s, _ in sides], [v for _, v in sides])
     if len(residual) > 1:
         found[0] = system.solve_u(residual[0], misses, residual[1])
@@ -170,15 +170,15 @@ def _rounding(points: Grid, source: FloatArray) -> FloatArray:
     f is called with rounded x, so a source that changes over 1e-6 at x = 1 is known to ten digits
     only.
     """
-    if not source.any():
+    if not np.count_nonzero(source):
         return np.zeros(len(source))
     x = points.middles
     slope = np.zeros(len(x) + 1)
     slope[1:-1] = np.abs(source[1:] - source[:-1]) / np.maximum(x[1:] - x[:-1], 1e-300)
     slope = np.maximum(slope[1:], slope[:-1])
-    signs = irregular_signs(len(x))
-    unsure = 0.5 * EPS * (np.abs(source) + np.abs(x) * slope)
-    return np.asarray(signs * np.minimum(unsure, np.abs(source)))
+    size = np.abs(source)
+    unsure = 0.5 * EPS * (size + np.abs(x) * slope)
+    return np.asarray(irregular_signs(len(x)) * np.minimum(unsure, size))
 
 
 def _misplaced(basis: PiecewiseBasis, points: Grid, values: FloatArray) -> float:

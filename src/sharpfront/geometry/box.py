@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +99,12 @@ class Box(Shape):
         """Along which coordinates the two ends are joined, one flag for each."""
         return self._joined
 
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the boundary's parts, known without the parts themselves."""
+        free = [not joined for joined in self._joined for _ in range(2)]
+        return tuple(itertools.compress(self._names(), free))
+
     @property
     def corners(self) -> Points:
         """All corners, (2^d, d); none where ends are joined, for an edge is no corner."""
@@ -129,13 +136,9 @@ class Box(Shape):
 
     def pieces(self, window: Points | None = None) -> Pieces:
         """Return each face as one piece; `window` is not needed."""
-        return {
-            name: (_face(self.bounds, axis, upper),)
-            for name, (axis, upper) in zip(
-                self._names(), itertools.product(range(self.dimension), range(2)), strict=True
-            )
-            if not self.periodic_axes[axis]
-        }
+        bounds, free = self.bounds, [i for i, joined in enumerate(self._joined) if not joined]
+        faces = itertools.product(free, range(2))
+        return {name: (_face(bounds, *face),) for name, face in zip(self.parts, faces, strict=True)}
 
     def state(self) -> State:
         """Return words and numbers from which `restore_domain` makes the box again."""
@@ -145,7 +148,7 @@ class Box(Shape):
 
     def _names(self) -> tuple[str, ...]:
         if self.dimension <= 3:
-            return tuple(name for pair in _FACES[: self.dimension] for name in pair)
+            return sum(_FACES[: self.dimension], ())
         return tuple(f"{c}_{end}" for c in self.coordinates for end in ("low", "high"))
 
 
@@ -196,8 +199,12 @@ class Interval(Box):
 
     def boundary(self, part: str, count: int = 1, seed: int = 0) -> BoundaryPoints:
         """Return the end, however many points are asked for."""
-        (spot,) = self.smooth_pieces(part)
-        return spot.spread(checked_count(count), seed)
+        if part not in self.parts:
+            # That says what is wrong.
+            self.smooth_pieces(part)
+        checked_count(count)
+        end = self.parts.index(part)
+        return BoundaryPoints(np.array([[self.sides[0][end]]]), np.array([[2.0 * end - 1.0]]))
 
     def state(self) -> State:
         """Return words and numbers from which `restore_domain` makes the interval again."""

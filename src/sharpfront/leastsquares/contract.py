@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -32,18 +33,14 @@ class LeastSquares(Protocol):
         """Return weights (columns,), an outcome and facts for ``rhs`` as `LinearSystem.rhs`."""
 
 
-@runtime_checkable
-class SolvedOnce(Protocol):
-    """A method that keeps less where a system is solved for its own right-hand side alone."""
-
-    def once(self, system: Any) -> tuple[Array, Outcome, Facts]:
-        """Return weights (columns,), an outcome and facts."""
-
-
 def solution_of(method: LeastSquares, system: Any) -> tuple[Array, Outcome, Facts]:
-    """Return weights, outcome and facts of a system with its own right-hand side."""
-    if isinstance(method, SolvedOnce):
-        return method.once(system)
+    """Return weights, outcome and facts of a system with its own right-hand side.
+
+    A method that keeps less where there is no other has a function `once`.
+    """
+    once: Callable[[Any], tuple[Array, Outcome, Facts]] | None = getattr(method, "once", None)
+    if once is not None:
+        return once(system)
     return method.solve(method.factor(system), system.rhs)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import FloatArray, to_host
+from sharpfront.arrays import FloatArray, all_finite, to_host
 from sharpfront.errors import LinearSystemError
 from sharpfront.kernels.assemble import Block, LinearSystem
 
@@ -106,7 +106,7 @@ class SortedRows:
         """Return blocks over some groups, each with its running sums after it."""
         edges = self._edges[group : group + count + 1]
         sizes, sums = [b - a for a, b in itertools.pairwise(edges)], len(self.long)
-        total = sum(block.rows for block, _ in blocks)
+        total = sum([block.rows for block, _ in blocks])
         matrix = np.zeros((total, sum(sizes) + sums * len(sizes) + 1), order="F")
         first = 0
         for block, _ in blocks:
@@ -120,7 +120,7 @@ class SortedRows:
                 start += size
             np.multiply(right, block.weight, out=own[:, -1])
             first += block.rows
-        if not np.isfinite(matrix).all() and not np.isfinite(matrix[:, :-1]).all():
+        if not all_finite(matrix) and not all_finite(matrix[:, :-1]):
             raise _infinite()
         return matrix
 

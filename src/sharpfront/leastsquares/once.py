@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg.blas import dtpsv
 from scipy.linalg.lapack import dtrttp
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, all_finite
 from sharpfront.errors import LinearSystemError
 from sharpfront.kernels.assemble import LinearSystem
 from sharpfront.leastsquares.contract import Facts
@@ -73,7 +73,7 @@ def _reduced(full: FloatArray, count: int) -> tuple[FloatArray, float]:
     if not len(full):
         return full, 0.0
     raw, _ = reflected(full, overwrite=True)
-    if not np.isfinite(raw[:, -1]).all():
+    if not all_finite(raw[:, -1]):
         raise LinearSystemError("The right-hand side holds NaN or infinity. Check the sources.")
     return raw[:count], float(raw[count, count]) ** 2 if len(raw) > count else 0.0
 
@@ -99,7 +99,7 @@ def _stage(upper: FloatArray, count: int, following: FloatArray | None = None) -
     diagonal = np.abs(upper.diagonal())
     nothing = diagonal <= 1e-300 + 1e-17 * np.maximum.reduce(diagonal, initial=0.0)
     missed = 0.0
-    if nothing.any():
+    if np.count_nonzero(nothing):
         upper = upper.copy()
         missed = float(np.sum(upper[nothing, -1] ** 2))
         upper[nothing] = np.eye(*upper.shape)[nothing]

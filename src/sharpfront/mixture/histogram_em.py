@@ -105,24 +105,23 @@ def _maximised(
     w = masses / np.add.reduce(masses)
     floor = widths * widths / 12.0
     least, background = _LEAST * span, 0.01
-    # Columns of one number for each component.
-    p, means, deviations = p[:, None], means[:, None], deviations[:, None]
     for _ in range(ITERATIONS):
-        z = (x - means) / deviations
-        square = z * z
-        share = np.exp(-0.5 * np.minimum(square, 1400.0)) * (p / deviations)
+        z = (x - means[:, None]) / deviations[:, None]
+        share = np.minimum(z * z, 1400.0)
+        share *= -0.5
+        np.exp(share, out=share)
+        share *= (p / deviations)[:, None]
         share *= w / (np.add.reduce(share, axis=0) + background * _SQRT_2PI / span)
-        p = np.add.reduce(share, axis=1, keepdims=True) + 1e-300
-        # How far the mean moves, in deviations; the second moment is about where it goes.
-        move = np.add.reduce(share * z, axis=1, keepdims=True) / p
+        p = np.add.reduce(share, axis=1) + 1e-300
         # A wide bin in a thin tail says nothing of a component's width.
-        cells = np.minimum(floor, deviations * deviations)
-        means = means + move * deviations
-        offset = x - means
-        spread = np.add.reduce(share * (offset * offset + cells), axis=1, keepdims=True) / p
-        deviations = np.sqrt(spread) + least
-        background = max(1.0 - float(np.add.reduce(p)[0]), 1e-3)
-    p, means, deviations = p[:, 0], means[:, 0], deviations[:, 0]
+        cells = np.minimum(floor, (deviations * deviations)[:, None])
+        # How far the mean moves, in deviations; the second moment is about where it goes.
+        means = means + np.vecdot(share, z) / p * deviations
+        square = x - means[:, None]
+        square *= square
+        square += cells
+        deviations = np.sqrt(np.vecdot(share, square) / p) + least
+        background = max(1.0 - float(np.add.reduce(p)), 1e-3)
     alive = p > min(1e-6, 0.5 * float(np.maximum.reduce(p)))
     p = p[alive]
     return p / np.add.reduce(p), means[alive], deviations[alive]

@@ -194,8 +194,10 @@ def _tabulated(guess: Iterate, tangent: LineTangent, nodes: FloatArray) -> LineT
 def _rules(tangent: LineTangent, stiffness: float, points: Grid) -> Rules[LineTable]:
     def correct(table: LineTable) -> LineTable | None:
         try:
-            linear = tangent.at(table, stiffness)
-            return LineTable(points.nodes, _linear_solution(linear, points)[1])
+            data = tangent.filled(table.means(points, tangent.needed), stiffness, points.middles)
+            conditions = tangent.conditions(table, stiffness)
+            system = CellSystem(points, data[:-1], conditions)
+            return LineTable(points.nodes, system.solve(data[-1], [c.value for c in conditions]))
         except (SingularCellsError, EquationError):
             return None
 
@@ -203,6 +205,8 @@ def _rules(tangent: LineTangent, stiffness: float, points: Grid) -> Rules[LineTa
 
 
 def _blend(old: LineTable, new: LineTable, share: float) -> LineTable:
+    if share == 1.0:
+        return new
     return LineTable(new.nodes, old.levels + share * (new.levels - old.levels))
 
 
@@ -210,19 +214,13 @@ def _distance(old: LineTable, new: LineTable, scale: LineTable) -> float:
     return largest(new.levels[0] - old.levels[0]) / max(largest(scale.levels[0]), 1e-300)
 
 
-def _linear_solution(
-    linear: LineProblem, points: Grid
-) -> tuple[CellSystem, FloatArray, FloatArray]:
-    data = linear.sample(points.middles)
-    system = CellSystem(points, data[:-1], linear.conditions)
-    return system, system.solve(data[-1], linear.values), data
-
-
 def _discovery(linear: LineProblem, table: LineTable, adapted: bool) -> Discovery | None:
     points = grid(table.nodes)
     try:
         with np.errstate(all="ignore"):
-            system, u, data = _linear_solution(linear, points)
+            data = linear.sample(points.middles)
+            system = CellSystem(points, data[:-1], linear.conditions)
+            u = system.solve(data[-1], linear.values)
     except SingularCellsError:
         return None
     change = _variations(points, table)

@@ -66,14 +66,15 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
         if following is not None:
             # In the units of the last one or its own: from far above, each step to u^4 = 1 takes a
             # quarter off u, and what grows is compared with what it has grown to.
-            change = min(rules.distance(middle, following, s) for s in (new, following))
+            own = rules.distance(middle, following, following)
+            change = min(rules.distance(middle, following, new), own)
         shrunk = change <= max(ROUNDING, (1.0 - SHARE * length) * changes[-1])
         if following is None or not shrunk:
             length *= 0.25 if following is None else 0.5 * max(0.2, min(1.0, changes[-1] / change))
             continue
         longer = 4.0 if change < 0.5 * changes[-1] else 2.0
         old, new = middle, following
-        changes.append(rules.distance(old, new, new))
+        changes.append(own)
         lengths.append(length)
         length = min(1.0, longer * length)
     settled = _settled(changes, lengths, small)

@@ -7,7 +7,7 @@ derivatives, so a guess may be differenced and a grid function interpolated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,10 +18,11 @@ from sharpfront.equation.expression import Coordinate, Expression, as_expression
 from sharpfront.equation.expression import evaluate as evaluate_expression
 from sharpfront.equation.values import environment
 from sharpfront.errors import EquationError, ProblemError
+from sharpfront.estimate.cells import Grid, grid
 from sharpfront.maps import chain
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.piece import Piece
-from sharpfront.pieces.tables import even_kernels
+from sharpfront.pieces.tables import checking_table, even_kernels, fitting_table
 from sharpfront.solution.approximation import Approximation
 
 if TYPE_CHECKING:
@@ -132,17 +133,24 @@ class LineTable:
         At the middles, where the scheme wants them, they then are the derivatives of what the
         scheme means, and Newton's method converges on cells that do not resolve the solution.
         """
-        (order,), x = orders, points[:, 0]
-        if order > len(self.levels):
-            return np.zeros(len(x))
-        level, nodes = self.levels[max(order - 1, 0)], self.nodes
-        middles = 0.5 * (nodes[1:] + nodes[:-1])
-        wanted = len(x) == len(middles) and bool((x == middles).all())
-        if order == 0:
-            means = 0.5 * (level[1:] + level[:-1])
-            return np.asarray(means if wanted else np.interp(x, nodes, level))
-        slopes = (level[1:] - level[:-1]) / (nodes[1:] - nodes[:-1])
-        return np.asarray(slopes if wanted else np.interp(x, middles, slopes))
+        (order,), x, own = orders, points[:, 0], grid(self.nodes)
+        wanted = len(x) == len(own.middles) and bool((x == own.middles).all())
+        if order == 0 and not wanted:
+            return np.asarray(np.interp(x, own.nodes, self.levels[0]))
+        means = self.means(own, orders)[order]
+        return means if wanted else np.asarray(np.interp(x, own.middles, means))
+
+    def means(self, points: Grid, orders: Iterable[int]) -> dict[int, FloatArray]:
+        """Return derivatives at the middles of the table's own grid, (n,) each."""
+        out: dict[int, FloatArray] = {}
+        for j in orders:
+            if j > len(self.levels):
+                out[j] = np.zeros(len(points.steps))
+                continue
+            level = self.levels[max(j - 1, 0)]
+            ahead, behind = level[1:], level[:-1]
+            out[j] = (ahead - behind) / points.steps if j else 0.5 * (ahead + behind)
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,15 +222,28 @@ def _all_orders(
 
 
 def _in_piece(piece: Piece, weights: FloatArray, x: FloatArray, highest: int) -> FloatArray:
-    points = piece.coordinate.nearest(x)
-    d = piece.coordinate.derivatives(points, max(highest, 1))
-    sums = even_kernels(piece.kernels).sums(piece.coordinate.xi(points), weights, highest)
+    known = _tabulated(piece, x) if highest <= piece.tabulated else None
+    if known is not None:
+        d, sums = known[0], known[1] @ weights
+    else:
+        points = piece.coordinate.nearest(x)
+        d = piece.coordinate.derivatives(points, max(highest, 1))
+        sums = even_kernels(piece.kernels).sums(piece.coordinate.xi(points), weights, highest)
     rows = [sums[0]]
     for j in range(1, highest + 1):
         unit = np.zeros((j + 1, len(x)))
         unit[j] = 1.0
-        rows.append(np.sum(chain(d, unit)[1:] * sums[1 : j + 1], axis=0))
+        rows.append(np.add.reduce(chain(d, unit)[1:] * sums[1 : j + 1], axis=0))
     return np.array(rows)
+
+
+def _tabulated(piece: Piece, x: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return rates and functions at positions that are those of the piece's own tables."""
+    places = piece.places
+    for points, table in ((places.middles, checking_table), (places.rows, fitting_table)):
+        if len(points.x) == len(x) and (points.x == x).all():
+            return piece.rates(points), table(piece.kernels, piece.tabulated).values
+    return None
 
 
 def traced_or_differenced(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
+from sharpfront.arrays import FloatArray, all_finite
 from sharpfront.equation.expression import Constant, Key, derivatives_in
 from sharpfront.equation.linearise import is_linear, tangent_terms
 from sharpfront.equation.program import Program
@@ -74,7 +74,7 @@ class LineTangent:
         self._program = Program([equation, *(t.coefficient for t in terms)])
         inside = {leaf.orders[0] for t in terms for leaf in derivatives_in(t.coefficient)}
         # What the equation is linear in cancels from the source.
-        self._needed = sorted(inside)
+        self.needed = sorted(inside)
         first = ordinary(self._general.at(about))
         self.interval = first.interval
         stated = (*problem.conditions, *problem.further)
@@ -93,9 +93,7 @@ class LineTangent:
         linear, and tells how far conditions that are not are led back to the guess: above one an
         easier problem.
         """
-        conditions = self._conditions
-        if not self._steady:
-            conditions = self._conditions_about(iterate, stiffness)
+        conditions = self.conditions(iterate, stiffness)
         stiffness = 1.0 if self._linear else stiffness
         sampled = _Sampled(self, iterate, stiffness)
         coefficients: list[Function] = [0.0] * (self.order + 1)
@@ -119,20 +117,28 @@ class LineTangent:
     def sample(self, iterate: Iterate, stiffness: float, x: FloatArray) -> FloatArray:
         """Return c_0, ..., c_m and the source f at positions, (m + 2, n)."""
         points = x[:, None]
-        put = {j: iterate.values(self.name, points, (j,)) for j in self._needed}
+        put = {j: iterate.values(self.name, points, (j,)) for j in self.needed}
+        return self.filled(put, stiffness, x)
+
+    def filled(self, put: dict[int, FloatArray], stiffness: float, x: FloatArray) -> FloatArray:
+        """Return what `sample` does, given those derivatives of the iterate that are needed."""
+        stiffness = 1.0 if self._linear else stiffness
         leaves: dict[Key, FloatArray | float] = {("coordinate", self.problem.coordinates[0]): x}
         for j in range(self.order + 1):
             factor = stiffness if j == self.order else 1.0
-            leaves["derivative", self.name, (j,)] = factor * put[j] if j in put else 0.0
+            own = put.get(j, 0.0)
+            leaves["derivative", self.name, (j,)] = own if factor == 1.0 else factor * own
         with np.errstate(all="ignore"):
             values = self._program.run(leaves, len(x))
-        if not np.isfinite(values).all():
+        if not all_finite(values):
             raise EquationError(_not_finite(values, x))
         out = np.zeros((self.order + 2, len(x)))
         source = out[-1]
         np.negative(values[0], out=source)
         for j, row in zip(self._orders, values[1:], strict=True):
-            np.multiply(row, stiffness if j == self.order else 1.0, out=out[j])
+            out[j] = row
+            if j == self.order and stiffness != 1.0:
+                out[j] *= stiffness
             if j in put:
                 source += out[j] * put[j]
         return out
@@ -142,7 +148,10 @@ class LineTangent:
         """Whether all conditions are linear."""
         return self._steady
 
-    def _conditions_about(self, iterate: Iterate, factor: float) -> tuple[LinearCondition, ...]:
+    def conditions(self, iterate: Iterate, factor: float) -> tuple[LinearCondition, ...]:
+        """Return the conditions about an iterate, led back to the guess by a factor above one."""
+        if self._steady:
+            return self._conditions
         if factor not in self._eased:
             self._eased[factor] = Tangent(self.problem, factor, self._about)
         return ordinary(self._eased[factor].at(iterate)).conditions

@@ -13,7 +13,6 @@ anchor first, so that positions beside an end keep all their digits.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,21 +36,16 @@ _EVEN = np.linspace(0.0, 1.0, 33)
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """x = anchor + offset, (n,) each."""
+    """x = anchor + offset, (n,) each, and where they are known xi', xi'', ... there, (order, n)."""
 
     anchor: FloatArray
     offset: FloatArray
+    rates: FloatArray | None = None
 
-    @property
+    @cached_property
     def x(self) -> FloatArray:
         """The positions."""
         return self.anchor + self.offset
-
-    def split(self, ends: FloatArray) -> list[Points]:
-        """Return consecutive parts, cut before the indices `ends`."""
-        cuts = [0, *ends, len(self.anchor)]
-        parts = [slice(a, b) for a, b in itertools.pairwise(cuts)]
-        return [Points(self.anchor[part], self.offset[part]) for part in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,16 +109,13 @@ class Coordinate:
         start, stop = self._span
         target = start + (stop - start) * xi
         guess = self.nearest(np.interp(target, *self._table()[::-1]))
-        left = guess.anchor == self.low
-        bounds = np.where(left, 0.0, -length), np.where(left, length, 0.0)
-        offset = self._newton(guess, target, bounds)
+        offset = self._newton(guess, target)
         offset[(xi <= 0.0) | (xi >= 1.0)] = 0.0
         return Points(guess.anchor, offset)
 
-    def _newton(
-        self, guess: Points, target: FloatArray, bounds: tuple[FloatArray, FloatArray]
-    ) -> FloatArray:
+    def _newton(self, guess: Points, target: FloatArray) -> FloatArray:
         offset, scale = guess.offset, self.scale[:, None]
+        least, most = self.low - guess.anchor, self.high - guess.anchor
         base = (guess.anchor - self.anchor[:, None]) - self.offset[:, None]
         even = self.uniform * (guess.anchor - self.low) - target
         log_slope, bell_slope = self.log_share / self.scale, self.bell_share / self.scale
@@ -134,7 +125,7 @@ class Coordinate:
             slope = self.uniform + log_slope @ np.sqrt(r) + bell_slope @ r
             shape = self.log_share @ np.arcsinh(z) + self.bell_share @ np.arctan(z)
             miss = even + self.uniform * offset + shape
-            offset = np.minimum(np.maximum(offset - miss / slope, bounds[0]), bounds[1])
+            offset = np.minimum(np.maximum(offset - miss / slope, least), most)
         return offset
 
     def _table(self) -> tuple[FloatArray, FloatArray]:
@@ -190,8 +181,9 @@ def coordinate(low: float, high: float, mixture: Mixture | None = None) -> Coord
     nearest = np.where(means - low < high - means, low, high)
     scale = np.minimum(RADIUS * deviations, high - low)
     offset = means - nearest
-    left, right = ((low - nearest) - offset) / scale, ((high - nearest) - offset) / scale
+    ends = ((np.array([[low], [high]]) - nearest) - offset) / scale
+    (log_low, log_high), (bell_low, bell_high) = np.arcsinh(ends), np.arctan(ends)
     share = (1.0 - UNIFORM) * mixture.weights
-    log = LOGARITHMIC * share / (np.arcsinh(right) - np.arcsinh(left))
-    bell = (1.0 - LOGARITHMIC) * share / (np.arctan(right) - np.arctan(left))
+    log = LOGARITHMIC * share / (log_high - log_low)
+    bell = (1.0 - LOGARITHMIC) * share / (bell_high - bell_low)
     return Coordinate(low, high, nearest, offset, scale, log, bell, UNIFORM / (high - low))

@@ -71,8 +71,17 @@ class Piece:
     @cached_property
     def places(self) -> Places:
         """Where the piece is fitted and checked."""
-        s, cuts = tables.every_point(self.kernels)
-        return Places(*self.coordinate.invert(s).split(cuts))
+        s, parts = tables.every_point(self.kernels)
+        at = self.coordinate.invert(s)
+        anchor, offset, rates = at.anchor, at.offset, self.rates(at)
+        return Places(*[Points(anchor[part], offset[part], rates[:, part]) for part in parts])
+
+    def rates(self, points: Points) -> FloatArray:
+        """Return as many derivatives of the coordinate as rows need."""
+        if points.rates is not None:
+            return points.rates
+        highest = self.tabulated if self.fields == 1 else max(3, self.tabulated)
+        return self.coordinate.derivatives(points, highest)
 
 
 def operator_rows(
@@ -83,7 +92,7 @@ def operator_rows(
     They are (r, size), (r,), and the sampled coefficients and source (m + 2, n). With two fields
     there are two rows a point: the equation written with w, and u^(m-2) - w = 0.
     """
-    data, d = piece.sample(problem, points), _rates(piece, points)
+    data, d = piece.sample(problem, points), piece.rates(points)
     if piece.fields == 1:
         return _combined(table, d, data[:-1]), data[-1], data
     low, n, k = problem.order - 2, len(table.points), piece.width
@@ -193,7 +202,7 @@ def _combined(table: Table, d: FloatArray, coefficients: FloatArray) -> FloatArr
     factors = chain(d, coefficients)
     pairs = zip(factors, table.values[: len(factors)], strict=True)
     # What an equation lacks, as those of layers do u itself, need not be added.
-    first, *others = [(f, block) for f, block in pairs if f.any()] or [
+    first, *others = [(f, block) for f, block in pairs if np.count_nonzero(f)] or [
         (factors[0], table.values[0])
     ]
     matrix = first[0][:, None] * first[1]
@@ -215,7 +224,7 @@ def remainder(
 
     Without the rows: sums of the functions' derivatives are all that is needed of them.
     """
-    data, d = piece.sample(problem, points), _rates(piece, points)
+    data, d = piece.sample(problem, points), piece.rates(points)
     sums = table.values @ weights[: piece.width]
     if piece.fields == 1:
         return sums[0], (data[-1] - _applied(sums, d, data[:-1]))[None], data
@@ -224,9 +233,3 @@ def remainder(
     minus = _unscaled(d, low, np.full((1, len(sums[0])), -1.0))
     gap = _applied(sums, d, _unit(low, len(sums[0]))) + _applied(second, d, minus)
     return sums[0], np.stack([data[-1] - known, -gap]), data
-
-
-def _rates(piece: Piece, points: Points) -> FloatArray:
-    """Return as many derivatives of the coordinate as the rows of a piece need."""
-    highest = piece.tabulated if piece.fields == 1 else max(3, piece.tabulated)
-    return piece.coordinate.derivatives(points, highest)

@@ -107,8 +107,9 @@ def piece_system(
 
 def _norms(matrix: FloatArray) -> FloatArray:
     """Return the norms of rows, one for a row of zeros."""
-    norms: FloatArray = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
-    norms[~(norms > 0)] = 1.0
+    norms: FloatArray = np.sqrt(np.vecdot(matrix, matrix))
+    if not np.minimum.reduce(norms, initial=np.inf) > 0:
+        norms[~(norms > 0)] = 1.0
     return norms
 
 

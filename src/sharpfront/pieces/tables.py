@@ -8,6 +8,7 @@ costs a few diagonal scalings and one QR.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -139,10 +140,11 @@ def checking_middles(kernels: int) -> FloatArray:
 
 
 @lru_cache(maxsize=128)
-def every_point(kernels: int) -> tuple[FloatArray, FloatArray]:
-    """Return fitting points, checking nodes and middles together, and where to cut them apart."""
+def every_point(kernels: int) -> tuple[FloatArray, list[slice]]:
+    """Return fitting points, checking nodes and middles together, and the parts of each."""
     parts = [fitting_points(kernels), checking_nodes(kernels), checking_middles(kernels)]
-    return np.concatenate(parts), np.cumsum([len(part) for part in parts])[:-1]
+    ends = np.cumsum([0, *map(len, parts)]).tolist()
+    return np.concatenate(parts), [slice(a, b) for a, b in itertools.pairwise(ends)]
 
 
 def plain_kernels(s: FloatArray, kernels: int) -> FloatArray:

@@ -12,6 +12,7 @@ from sharpfront.errors import EquationError, ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.problem.initial import Initial
 
+_OF_A_DOMAIN = ("coordinates", "parts", "boundary")
 _OPTIONS = ("boundary", "conditions", "parameters", "initial", "time")
 _SYNONYMS = {
     **dict.fromkeys(("bc", "bcs"), "boundary"),
@@ -22,7 +23,9 @@ _SYNONYMS = {
 
 def require_domain(domain: object) -> None:
     """Refuse a first argument that is no domain."""
-    if not all(hasattr(domain, name) for name in ("coordinates", "parts", "boundary")):
+    # Attributes of the class are not computed to see that they are there.
+    kind = type(domain)
+    if not all(hasattr(kind, n) or hasattr(domain, n) for n in _OF_A_DOMAIN):
         raise ProblemError(
             f"The first argument is the domain, for example sf.Interval(0, 1); got {domain!r}."
         )

@@ -25,7 +25,7 @@ class Stated:
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:
         """The linear forms of the residuals."""
-        return tuple(linear_form(r) for r in self.residuals)
+        return tuple(map(linear_form, self.residuals))
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,25 +64,25 @@ class LineProblem:
         """The order m of the equation."""
         return len(self.coefficients) - 1
 
-    @property
+    @cached_property
     def functions(self) -> tuple[Function, ...]:
         """c_0, ..., c_m, f."""
         return (*self.coefficients, self.source)
 
-    @property
+    @cached_property
     def weights(self) -> tuple[Callable[[FloatArray], FloatArray], ...]:
         """The weights of integral conditions that vary."""
-        terms = (t for c in self.conditions for t in c.terms if isinstance(t, IntegralTerm))
-        return tuple(t.weight for t in terms if callable(t.weight))
+        terms = [t for c in self.conditions for t in c.terms if isinstance(t, IntegralTerm)]
+        return tuple([t.weight for t in terms if callable(t.weight)])
 
-    @property
+    @cached_property
     def values(self) -> FloatArray:
         """The values of the conditions, (conditions,)."""
         return np.array([condition.value for condition in self.conditions], dtype=float)
 
     def sample(self, x: FloatArray) -> FloatArray:
         """Return c_0(x), ..., c_m(x), f(x) at points (n,), as (m + 2, n)."""
-        out = np.empty((self.order + 2, len(x)))
+        out = np.empty((len(self.functions), len(x)))
         out[:] = self._constants
         return self._joint(x, out) if self._varying else out
 
@@ -145,7 +145,7 @@ def ordinary(problem: Problem) -> LineProblem:
     if len(problem.unknowns) != 1 or problem.domain.dimension != 1:
         raise ProblemError("The plain form exists for one unknown in one dimension.")
     (form,), (name,) = problem.forms, problem.coordinates
-    low, high = (float(end) for end in problem.domain.bounds[:, 0])
+    low, high = problem.domain.bounds[:, 0].tolist()
     coefficients: list[Function] = [0.0] * (form.order + 1)
     for term in form.terms:
         coefficients[term.order] = _function(term.coefficient, name, "coefficient")
@@ -175,11 +175,10 @@ def _boundary(problem: Problem) -> list[LinearCondition]:
 def _at(
     form: LinearForm, point: FloatArray, normal: FloatArray | None, coordinates: tuple[str, ...]
 ) -> LinearCondition:
-    leaves = environment(coordinates, point, normal)
-
     def number(expression: Expression) -> float:
         if isinstance(expression, Constant) and math.isfinite(expression.value):
             return expression.value
+        leaves = environment(coordinates, point, normal)
         return float(at_points(expression, leaves, 1, "condition")[0])
 
     x = float(point[0, 0])

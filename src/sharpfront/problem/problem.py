@@ -200,9 +200,10 @@ class Problem:
     @cached_property
     def parameters_left(self) -> frozenset[str]:
         """The spectral parameter ``lam`` and the imaginary unit ``1j``, where they occur."""
-        parts = (*self.conditions, *self.further, *self.jumps)
-        residuals = (*self.equations, *(r for part in parts for r in part.residuals))
-        return frozenset(name for r in residuals for name in parameters_in(r))
+        found = frozenset[str]().union(*map(parameters_in, self.equations))
+        for part in (*self.conditions, *self.further, *self.jumps):
+            found = found.union(*map(parameters_in, part.residuals))
+        return found
 
     @cached_property
     def is_singular(self) -> bool:
@@ -212,7 +213,7 @@ class Problem:
     @cached_property
     def forms(self) -> tuple[LinearForm, ...]:
         """The linear forms of the equations."""
-        return tuple(linear_form(e) for e in self.equations)
+        return tuple(map(linear_form, self.equations))
 
     def __repr__(self) -> str:
         equations = "; ".join(f"{to_text(e)} = 0" for e in self.equations)

@@ -105,8 +105,9 @@ class Reader:
         # What is stated once for several parts is read, and later evaluated, once for all.
         known: dict[int, tuple[Expression, ...]] = {}
         for part in self.domain.parts:
-            residual = parts.get(part) if parts.get(part) is not None else boundary
-            if parts.get(part) is None and self._is_axis(part):
+            own = parts.get(part)
+            residual = boundary if own is None else own
+            if own is None and self._is_axis(part):
                 # No boundary of the region: there what is regular is what the equation implies.
                 regular = [e for e in (implied(e, "r") for e in equations) if e is not None]
                 if regular:

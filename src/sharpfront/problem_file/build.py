@@ -140,7 +140,7 @@ class Draft:
             given = enumerate(self.file.unknowns)
             good = [u for i, u in given if usable(u, ("unknowns", i), self.book)]
             for u in good:
-                why = unreachable(u, good, coordinates)
+                why = unreachable(u, tuple(good), coordinates)
                 if why is not None:
                     self.book.note(("unknowns",), why, u)
             return tuple(good) or ("u",)

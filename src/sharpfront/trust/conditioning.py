@@ -44,14 +44,14 @@ def amplification(problem: LineProblem, found: Discovery) -> float:
     """
     low, high = problem.interval
     system, count = found.system, len(problem.conditions)
-    per_order = (high - low) ** -np.arange(len(system.coefficients), dtype=float)
+    per_order = np.array([(high - low) ** -float(j) for j in range(len(system.coefficients))])
     terms = per_order @ np.abs(system.coefficients)
     answer = system.solve_u(terms * irregular_signs(len(terms)), np.ones(count))
     sizes = [(u, largest(u)) for u in (found.solution[0], answer)]
     tried = [(u, size) for u, size in sizes if size != 0.0]
     half, nothing = 0.5 * terms, np.zeros(count)
     changes = system.solve_each([half * (u[1:] + u[:-1]) for u, _ in tried], [nothing] * len(tried))
-    ratios = (largest(change) / size for change, (_, size) in zip(changes, tried, strict=True))
+    ratios = [largest(change) / size for change, (_, size) in zip(changes, tried, strict=True)]
     return max(ratios, default=0.0)
 
 
@@ -62,7 +62,7 @@ def growth(problem: LineProblem, found: Discovery) -> float:
     blurs them: for u' = 40 u, u(0) = 1 beyond recognition.
     """
     data = max((abs(c.value) for c in problem.conditions), default=0.0)
-    if not data > 0 or found.source.any():
+    if not data > 0 or np.count_nonzero(found.source):
         return 0.0
     return largest(found.solution[0]) / data
 
@@ -75,7 +75,7 @@ def within_cells(check: ErrorCheck) -> float:
     if check.system.order != 2:
         return 0.0
     (c0, c1, c2), h = check.system.coefficients, check.grid.steps
-    if not c0.any():
+    if not np.count_nonzero(c0):
         return 0.0
     dominates = (c0 * c2 < 0.0) & (np.abs(c0) * h * h > 20.0 * (np.abs(c2) + np.abs(c1) * h))
     there = np.abs(check.residual[0][dominates] / c0[dominates])

@@ -7,6 +7,7 @@ source.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -62,13 +63,14 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
 
     Fixed positions must be nodes; cuts are jumps, which are no features to be resolved.
     """
-    points = _with_fixed(_first_nodes(*problem.interval), fixed)
+    points = _first_grid(*problem.interval)
+    points = _with_fixed(points.nodes, fixed) if len(fixed) else points
     dense = len(seen.x) > len(seen.even)
     # Rows of the survey that belong to functions that vary.
     varying = [i for i, f in enumerate(problem.functions) if callable(f)]
     varying += range(len(problem.functions), len(seen.rows))
     rows, small = [seen.rows[i] for i in varying], list[FloatArray]()
-    cells, limit, followed = CELLS, FIRST_JUMP, np.zeros(0, dtype=bool)
+    cells, limit, followed = CELLS, FIRST_JUMP, list[bool]()
     for turn in range(ROUNDS):
         data = problem.sample(points.middles)
         system = CellSystem(points, data[:-1], problem.conditions)
@@ -84,15 +86,14 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
         # And what is small beside the rest of its function.
         if small:
             change = np.concatenate([change, _surveyed(points, seen.x, small, cuts)])
-        jumping = np.maximum.reduce(change, axis=1) > limit
-        followed = jumping if turn == 0 else followed | jumping
-        if not followed.any():
+        jumping = [most > limit for most in np.maximum.reduce(change, axis=1).tolist()]
+        followed = [a or b for a, b in zip(followed or jumping, jumping, strict=True)]
+        if not any(followed):
             return Discovery(system, u, data[-1], None)
-        monitor = _monitor(change, followed, len(u))
-        if turn > 0 and not jumping.any():
+        monitor, total = _monitor(change, followed, len(u))
+        if turn > 0 and not any(jumping):
             break
-        total = np.add.reduce(change[followed], axis=1)
-        cells = max(cells, int(ENOUGH * np.maximum.reduce(total) / JUMP))
+        cells = max(cells, int(ENOUGH * total / JUMP))
         cells = min(int(1.5 * cells) if turn >= 3 else cells, MOST_CELLS)
         points = _equidistributed(points, monitor, cells, fixed)
         limit = JUMP
@@ -100,26 +101,34 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
 
 
 @lru_cache(maxsize=4)
-def _first_nodes(low: float, high: float) -> FloatArray:
-    """Return the nodes of the first grid."""
-    nodes = np.linspace(low, high, FIRST + 1)
-    nodes.flags.writeable = False
-    return nodes
+def _first_grid(low: float, high: float) -> Grid:
+    """Return the first grid."""
+    points = grid(np.linspace(low, high, FIRST + 1))
+    for part in points:
+        part.flags.writeable = False
+    return points
 
 
 def _watched(problem: LineProblem, points: Grid, data: FloatArray) -> list[FloatArray]:
     """Return coefficients, source and weights that vary, at the middles."""
-    own = (q for q, f in zip(data, problem.functions, strict=True) if callable(f))
-    return [*own, *(weight(points.middles) for weight in problem.weights)]
+    own = [q for q, f in zip(data, problem.functions, strict=True) if callable(f)]
+    return [*own, *[weight(points.middles) for weight in problem.weights]]
 
 
-def _monitor(change: FloatArray, followed: FloatArray, derivatives: int) -> FloatArray:
-    """Return the mass per cell: shares of variation, each derivative weighing half the last."""
-    functions = len(change) - derivatives
-    weights = np.array([0.5**j for j in range(derivatives)] + [1.0] * functions)[followed]
-    masses = change[followed]
+def _monitor(
+    change: FloatArray, followed: list[bool], derivatives: int
+) -> tuple[FloatArray, float]:
+    """Return the mass per cell, and the most that a followed quantity varies in all.
+
+    The mass is made of shares of variation, each derivative weighing half the last.
+    """
+    totals = np.add.reduce(change, axis=1).tolist()
     # What was seen in the survey may lie between the middles of a grid.
-    return np.asarray((weights / np.maximum(np.add.reduce(masses, axis=1), 1e-300)) @ masses)
+    weights = [
+        (0.5**j if j < derivatives else 1.0) / max(total, 1e-300) if own else 0.0
+        for j, (own, total) in enumerate(zip(followed, totals, strict=True))
+    ]
+    return np.array(weights) @ change, max(itertools.compress(totals, followed))
 
 
 def _variations(
@@ -133,10 +142,10 @@ def _variations(
     highest, lowest = np.maximum.reduce(u, axis=1).tolist(), np.minimum.reduce(u, axis=1).tolist()
     length, size = float(points.nodes[-1] - points.nodes[0]), max(highest[0], -lowest[0])
     out = np.empty((len(u) + len(data), len(points.steps)))
-    np.abs(u[:, 1:] - u[:, :-1], out=out[: len(u)])
     for j, row in enumerate(out[: len(u)]):
         spread = highest[j] - lowest[j]
-        row *= 0.5**j / spread if spread > NEGLIGIBLE * size / length**j else 0.0
+        share = 0.5**j / spread if spread > NEGLIGIBLE * size / length**j else 0.0
+        np.abs((u[j, 1:] - u[j, :-1]) * share, out=row)
     breaks = np.searchsorted(points.nodes, cuts) if len(cuts) else None
     if breaks is not None:
         # The highest derivative jumps where the data do: that is no feature to resolve.
@@ -186,7 +195,8 @@ def _surveyed(
 
 def smeared(mass: FloatArray, cells: int) -> FloatArray:
     """Return the mass smoothed over cells."""
-    return np.convolve(mass, _hat(cells), mode="same")
+    # The hat is even, so that this is the convolution.
+    return np.correlate(mass, _hat(cells), "same")
 
 
 @lru_cache(maxsize=8)
@@ -210,10 +220,13 @@ def concentrated(points: Grid, monitor: FloatArray) -> tuple[FloatArray, FloatAr
     its last wide cell as evenly filled would invent a wide feature.
     """
     h = points.steps
+    if 0.8 * np.maximum.reduce(h) <= GRADING * np.minimum.reduce(h):
+        return points.nodes, monitor
     beyond = np.empty(len(h) + 2)
     beyond[0], beyond[1:-1], beyond[-1] = np.inf, h, np.inf
     left, right = beyond[:-2], beyond[2:]
-    width = GRADING * np.minimum(left, right)
+    width = np.minimum(left, right)
+    width *= GRADING
     wide = (width < 0.8 * h).nonzero()[0]
     if wide.size == 0:
         return points.nodes, monitor
@@ -252,7 +265,8 @@ def equal_shares(points: Grid, monitor: FloatArray, cells: int, smear: int) -> F
     d = smeared(monitor, smear)
     d /= np.add.reduce(d)
     mixed = np.sqrt(d * h)
-    share = summed(0.42 * d + (0.28 / np.add.reduce(mixed)) * mixed + 0.3 * h)
+    mixed *= 0.28 / np.add.reduce(mixed)
+    share = summed(0.42 * d + mixed + 0.3 * h)
     nodes = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
     nodes[0], nodes[-1] = points.nodes[0], points.nodes[-1]
     return nodes if (nodes[1:] > nodes[:-1]).all() else np.unique(nodes)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.estimate.line_error import ErrorCheck
+from sharpfront.kernels.assemble import Block
 from sharpfront.mixture import Mixture
-from sharpfront.pieces import Coordinate, Piece, coordinate
+from sharpfront.pieces import Coordinate, Piece, PiecewiseBasis, condition_blocks, coordinate
 from sharpfront.place.line.subintervals import (
     FEWEST_CELLS,
     Stretch,
@@ -24,6 +26,7 @@ from sharpfront.place.line.subintervals import (
     split_stretch,
     with_places,
 )
+from sharpfront.problem.line_problem import LinearCondition, LineProblem
 
 # Numbers of kernels are 40 * 1.2^k, so that their tables are found in the cache.
 LADDER = 1.2
@@ -57,12 +60,29 @@ class Plan:
         """The pieces."""
         return tuple(part.piece for part in self.parts)
 
-    @property
+    @cached_property
     def kernels(self) -> int:
         """The number of kernels of all pieces."""
         return sum(part.piece.kernels for part in self.parts)
 
-    @property
+    @cached_property
+    def basis(self) -> PiecewiseBasis:
+        """The pieces as a basis."""
+        return PiecewiseBasis(self.pieces, self.mixture)
+
+    def conditions(self, problem: LineProblem) -> list[Block]:
+        """Return the unscaled rows of a problem's conditions, made once for all iterates."""
+        stated, known = problem.conditions, self._rows
+        if not known or known[0][0] is not stated:
+            known[:] = [(stated, condition_blocks(problem, self.basis))]
+        return known[0][1]
+
+    @cached_property
+    def _rows(self) -> list[tuple[tuple[LinearCondition, ...], list[Block]]]:
+        """The conditions asked for last, with their rows."""
+        return []
+
+    @cached_property
     def mixture(self) -> Mixture | None:
         """The mixtures of all parts as one, weighted by the monitor's mass in each."""
         found = [(p.mixture, p.stretch.total) for p in self.parts if p.mixture is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class Stretch:
     # |Change of u| in each cell over the range of u: kernels are needed for each of them.
     swings: FloatArray
 
-    @property
+    @cached_property
     def total(self) -> float:
         """The monitor's mass in the stretch."""
         return float(np.add.reduce(self.mass))
