@@ -19,7 +19,7 @@ from sharpfront.newton.damped import Newton, Rules, continued, newton
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.place.line.breakpoints import Survey
-from sharpfront.place.line.discover import Discovery, concentrated, smeared
+from sharpfront.place.line.discover import Discovery, equal_shares, monitor, variations
 from sharpfront.problem.line_problem import LineProblem
 
 # Cells of the first grid, and the fewest of later ones.
@@ -84,7 +84,7 @@ class _CellSearch:
             if not attempt.converged:
                 return None
             table = attempt.iterate
-            change = _variations(points, table)
+            change = variations(points, table.levels)
             if change.max() <= limit:
                 break
             table, limit = self.regridded(table, change, 1.5 ** max(0, turn - 2)), JUMP
@@ -93,7 +93,7 @@ class _CellSearch:
     def regridded(self, table: LineTable, change: FloatArray, more: float) -> LineTable:
         """Return the table on nodes at equal shares of its variation."""
         cells = int(more * _enough(change))
-        nodes = _equidistributed(grid(table.nodes), _monitor(change), cells)
+        nodes = equal_shares(grid(table.nodes), monitor(change)[0], cells)
         nodes = _moved(nodes, self.fixed)
         levels = [np.interp(nodes, table.nodes, row) for row in table.levels]
         return LineTable(nodes, np.array(levels))
@@ -163,7 +163,7 @@ def _dense(
     change = np.array([_within(even, x, row, given.fixed) for row in rows if np.ptp(row) > 0])
     if not change.size or change.max() <= FIRST_JUMP:
         return None
-    return _equidistributed(grid(even), _monitor(change), _enough(change))
+    return equal_shares(grid(even), monitor(change)[0], _enough(change))
 
 
 def _within(nodes: FloatArray, x: FloatArray, row: FloatArray, fixed: FloatArray) -> FloatArray:
@@ -180,8 +180,8 @@ def _within(nodes: FloatArray, x: FloatArray, row: FloatArray, fixed: FloatArray
 def _own(tangent: LineTangent, guess: Iterate, nodes: FloatArray) -> FloatArray:
     """Return nodes at equal shares of the variation of a guess, which its own nodes resolve."""
     table = _tabulated(guess, tangent, np.unique(nodes))
-    change = _variations(grid(table.nodes), table)
-    return _equidistributed(grid(table.nodes), _monitor(change), _enough(change))
+    change = variations(grid(table.nodes), table.levels)
+    return equal_shares(grid(table.nodes), monitor(change)[0], _enough(change))
 
 
 def _tabulated(guess: Iterate, tangent: LineTangent, nodes: FloatArray) -> LineTable:
@@ -223,48 +223,14 @@ def _discovery(linear: LineProblem, table: LineTable, adapted: bool) -> Discover
             u = system.solve(data[-1], linear.values)
     except SingularCellsError:
         return None
-    change = _variations(points, table)
+    change = variations(points, table.levels)
     featured = adapted or change.max() > FIRST_JUMP
-    return Discovery(system, u, data[-1], _monitor(change) if featured else None)
-
-
-def _variations(points: Grid, table: LineTable) -> FloatArray:
-    """Return |change| of u, u', ... over each cell by their range, halved at each order."""
-    levels = table.levels
-    rows = np.abs(levels[:, 1:] - levels[:, :-1])
-    highest, lowest = np.maximum.reduce(levels, axis=1), np.minimum.reduce(levels, axis=1)
-    spread, size = (highest - lowest).tolist(), max(float(highest[0]), -float(lowest[0]))
-    length = float(points.nodes[-1] - points.nodes[0])
-    for j, row in enumerate(rows):
-        negligible = spread[j] <= 1e-9 * size / length**j
-        row *= 0.0 if negligible else 0.5**j / spread[j]
-    return rows
-
-
-def _monitor(change: FloatArray) -> FloatArray:
-    """Return the mass per cell: shares of variation, each row weighing half the last."""
-    total = change.sum(axis=1)
-    weights = np.where(total > 0, 0.5 ** np.arange(len(change)), 0.0)
-    return np.asarray((weights / np.maximum(total, 1e-300)) @ change)
+    return Discovery(system, u, data[-1], monitor(change)[0] if featured else None)
 
 
 def _enough(change: FloatArray) -> int:
     """Return the cells that the total variation takes."""
     return int(max(CELLS, ENOUGH * change.sum(axis=1).max() / JUMP))
-
-
-def _equidistributed(points: Grid, monitor: FloatArray, cells: int) -> FloatArray:
-    """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h."""
-    edges, monitor = concentrated(points, monitor)
-    h = np.diff(edges) / (edges[-1] - edges[0])
-    d = smeared(monitor, 4)
-    d = d / d.sum()
-    mixed = np.sqrt(d * h)
-    density = 0.42 * d + 0.28 * mixed / mixed.sum() + 0.3 * h
-    share = np.concatenate([[0.0], np.cumsum(density)])
-    nodes = np.interp(np.arange(cells + 1) / cells, share / share[-1], edges)
-    nodes[0], nodes[-1] = points.nodes[0], points.nodes[-1]
-    return np.unique(nodes)
 
 
 def _moved(nodes: FloatArray, fixed: FloatArray) -> FloatArray:

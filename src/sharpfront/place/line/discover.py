@@ -75,7 +75,7 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
         data = problem.sample(points.middles)
         system = CellSystem(points, data[:-1], problem.conditions)
         u = system.solve(data[-1], problem.values)
-        change = _variations(points, _watched(problem, points, data), u, cuts)
+        change = variations(points, u, _watched(problem, points, data), cuts)
         if rows and (turn == 0 or dense):
             # What is narrower than the cells is lost between their middles.
             told = _surveyed(points, seen.x, rows, cuts)
@@ -90,14 +90,14 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
         followed = [a or b for a, b in zip(followed or jumping, jumping, strict=True)]
         if not any(followed):
             return Discovery(system, u, data[-1], None)
-        monitor, total = _monitor(change, followed, len(u))
+        mass, total = monitor(change, followed, len(u))
         if turn > 0 and not any(jumping):
             break
         cells = max(cells, int(ENOUGH * total / JUMP))
         cells = min(int(1.5 * cells) if turn >= 3 else cells, MOST_CELLS)
-        points = _equidistributed(points, monitor, cells, fixed)
+        points = _with_fixed(equal_shares(points, mass, cells), fixed)
         limit = JUMP
-    return Discovery(system, u, data[-1], monitor)
+    return Discovery(system, u, data[-1], mass)
 
 
 @lru_cache(maxsize=4)
@@ -115,13 +115,16 @@ def _watched(problem: LineProblem, points: Grid, data: FloatArray) -> list[Float
     return [*own, *[weight(points.middles) for weight in problem.weights]]
 
 
-def _monitor(
-    change: FloatArray, followed: list[bool], derivatives: int
+def monitor(
+    change: FloatArray, followed: Sequence[bool] = (), derivatives: int | None = None
 ) -> tuple[FloatArray, float]:
     """Return the mass per cell, and the most that a followed quantity varies in all.
 
-    The mass is made of shares of variation, each derivative weighing half the last.
+    The mass is made of shares of variation, each derivative weighing half the last. All rows are
+    followed, and derivatives, unless said otherwise.
     """
+    followed = followed or [True] * len(change)
+    derivatives = len(change) if derivatives is None else derivatives
     totals = np.add.reduce(change, axis=1).tolist()
     # What was seen in the survey may lie between the middles of a grid.
     weights = [
@@ -131,11 +134,15 @@ def _monitor(
     return np.array(weights) @ change, max(itertools.compress(totals, followed))
 
 
-def _variations(
-    points: Grid, data: Sequence[FloatArray], u: FloatArray, cuts: FloatArray
+def variations(
+    points: Grid,
+    u: FloatArray,
+    data: Sequence[FloatArray] = (),
+    cuts: Sequence[float] | FloatArray = (),
 ) -> FloatArray:
     """Return |change| over each cell over the quantity's range, (quantities, n).
 
+    Given are u, u', ... at the nodes, and functions at the middles, which may jump at cuts.
     Derivative j of u must jump twice as far as derivative j - 1 to be followed: kernels serve u
     first.
     """
@@ -253,16 +260,11 @@ def _inserted(row: FloatArray, after: NDArray[np.int64], values: FloatArray) -> 
     return out
 
 
-def _equidistributed(points: Grid, monitor: FloatArray, cells: int, fixed: FloatArray) -> Grid:
-    """Return a grid that follows the monitor and has the fixed points."""
-    return _with_fixed(equal_shares(points, monitor, cells, SMEAR), fixed)
-
-
-def equal_shares(points: Grid, monitor: FloatArray, cells: int, smear: int) -> FloatArray:
+def equal_shares(points: Grid, mass: FloatArray, cells: int) -> FloatArray:
     """Return nodes at equal shares of 0.42 d + 0.28 sqrt(d h) + 0.3 h, d the smeared monitor."""
-    edges, monitor = concentrated(points, monitor)
+    edges, mass = concentrated(points, mass)
     h = (edges[1:] - edges[:-1]) / (edges[-1] - edges[0])
-    d = smeared(monitor, smear)
+    d = smeared(mass, SMEAR)
     d /= np.add.reduce(d)
     mixed = np.sqrt(d * h)
     mixed *= 0.28 / np.add.reduce(mixed)
