@@ -100,3 +100,17 @@ def test_charts_are_made_again_from_the_state():
             again.values(weights, basis.centres, orders),
             basis.values(weights, basis.centres, orders),
         )
+
+
+def test_several_sums_are_the_same_as_one_by_one():
+    charts = [quadrilateral(0), quadrilateral(1)]
+    boxes = [
+        one_patch(chart, counts).patches[0]
+        for chart, counts in zip(charts, [(3, 5), (4, 4)], strict=True)
+    ]
+    basis = PatchworkBasis(tuple(boxes))
+    random = np.random.default_rng(5)
+    points = np.concatenate([chart.points(random.random((9, 2)) * chart.size) for chart in charts])
+    weights = random.standard_normal((3, basis.size))
+    one_by_one = [basis.values(own, points, (0, 0)) for own in weights]
+    np.testing.assert_allclose(basis.sums(weights, points), one_by_one, atol=1e-12)

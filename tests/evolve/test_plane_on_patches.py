@@ -1,5 +1,6 @@
 """Problems in time in the plane on patches: systems, second order in time, periodic sides."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -7,6 +8,13 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.errors import OutcomeKind, ProblemError
+from sharpfront.evolve.patchwork.cells import Meshing
+from sharpfront.evolve.patchwork.march import begun_on_patches, carried_over, steps_on_patches
+from sharpfront.evolve.patchwork.run import PatchRun
+from sharpfront.evolve.patchwork.wellposed import plane_system
+from sharpfront.evolve.time_events import agenda_of, plane_formulas
+from sharpfront.place.patches.refine import Limits
+from sharpfront.place.tiling.tiling import tiling_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
 X, Y = (part.ravel() for part in np.meshgrid(np.linspace(0, 1, 15), np.linspace(0, 1, 15)))
@@ -151,6 +159,33 @@ def test_a_pressure_that_nothing_holds_is_refused():
         ),
         boundary=None,
     )
+
+
+def _run(problem, tol, functions):
+    none, tiling = np.zeros(0), tiling_of(problem.domain)
+    watched = problem.domain.sample(64)
+    meshing = Meshing(tiling, (none, none), Limits(functions, functions + 6, 4), 10_000, watched)
+    agenda = agenda_of(plane_formulas(problem), problem.time)
+    return PatchRun(plane_system(problem), meshing, tol, agenda)
+
+
+def test_a_short_step_is_taken_right_after_patches_were_made_anew():
+    """What other patches leave out of the beginning is no error in time."""
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1), periodic=("x", "y")),
+        lambda u, x, y, t: u.dt + u.dx - 0.1 * sf.laplacian(u),
+        initial=lambda x, y: np.exp(np.sin(2 * np.pi * x) + np.cos(2 * np.pi * y)),
+        time=(0, 1),
+    )
+    tol, dt = 1e-3, 1e-4
+    run = _run(problem, tol, 7)
+    state = begun_on_patches(run)
+    state = carried_over(state, state.cells)
+    # About as much as patches leave out, in the last function of one of them.
+    values = state.values.copy()
+    values[0, 0, 48] += tol
+    taken = next(steps_on_patches(run, dataclasses.replace(state, values=values, dt=dt)))
+    assert taken.stop == pytest.approx(dt)
 
 
 def test_too_few_functions_are_said():

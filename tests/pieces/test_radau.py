@@ -9,6 +9,8 @@ from sharpfront.pieces.radau import (
     differentiation,
     interpolation,
     interpolation_rate,
+    left_out,
+    left_out_of_stages,
     legendre,
     stage_nodes,
 )
@@ -55,6 +57,18 @@ def test_legendre_coefficients():
     found = legendre() @ np.polynomial.legendre.legval(s, [0.3, -1.0, 0.0, 2.0, 0.0, 0.25])
     assert len(found) == STAGES + 1
     assert np.allclose(found, [0.3, -1.0, 0.0, 2.0, 0.0, 0.25], atol=1e-13)
+
+
+@pytest.mark.parametrize("length", [0.3, 1.0])
+def test_stages_tell_what_is_left_out_whatever_the_beginning(length):
+    values = np.exp(-4.0 * length * all_nodes())
+    s = np.linspace(0, 1, 101)
+    true = np.abs(interpolation(s) @ values - np.exp(-4.0 * length * s)).max()
+    for found in (left_out(values), left_out_of_stages(values)):
+        assert 0.3 * true < found < 30 * true
+    values[0] += 1e-2
+    assert left_out(values) > 1e-3
+    assert left_out_of_stages(values) < 30 * true
 
 
 def march(stages, steps, rate=-2.0 + 3.0j):

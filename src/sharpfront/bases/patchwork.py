@@ -224,6 +224,22 @@ class PatchworkBasis:
             out = [v + self._beyond(weights, points, o) for v, o in zip(out, orders, strict=True)]
         return out
 
+    def sums(self, weights: FloatArray, points: FloatArray) -> FloatArray:
+        """Return several weighted sums (R, size) at points of the plane, (R, m)."""
+        out = np.empty((len(weights), len(points)))
+        groups = self._groups(points)
+        at, _ = self._along_axes(groups, points, [])
+        for members, here in self._alike(groups):
+            own = np.repeat(np.arange(len(members)), [len(h) for _, h in members])
+            first, second = self._tables([i for i, _ in members], own, at[here], 0)
+            done = 0
+            for i, mine in members:
+                some = slice(done, done := done + len(mine))
+                blocks = weights[:, self.starts[i] : self.starts[i + 1]]
+                part = first[0, some] @ blocks.reshape(len(weights), *self.patches[i].functions)
+                out[:, mine] = (part * second[0, some]).sum(axis=2)
+        return out
+
     def _gathered(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
         """Return a derivative of the weighted sum, product by product, (m,)."""
         parts = np.array_split(points, 1 + len(points) * self.size // AT_ONCE)

@@ -74,7 +74,9 @@ class Meshing:
                 cells += fitted(own, block, self.tiling.corners) if block.region else own
         return balanced(cells, self.tiling.periods)
 
-    def holding(self, wanted: Wanted, looks: Wanted | None = None) -> list[Cell]:
+    def holding(
+        self, wanted: Wanted, looks: Wanted | None = None, watched: FloatArray | None = None
+    ) -> list[Cell]:
         """Return patches, from the largest on, that hold functions.
 
         Parameters
@@ -83,45 +85,25 @@ class Meshing:
             The functions.
         looks
             Data of which patches must miss nothing that stands out, in any units.
+        watched
+            Points at which the functions must not be missed, where others than always are enough.
         """
         cells = self.first()
         if looks is not None:
             cells = self._seeing(cells, looks)
+        watched = self.watched if watched is None else watched
+        true = wanted(watched)
         known: dict[Patch, list[FloatArray]] = {}
         for _ in range(PATCH_HALVINGS):
             fresh = [c.patch for c in cells if c.patch not in known]
             known |= zip(fresh, _fitted_to(fresh, wanted), strict=True)
             blocks = [known[c.patch] for c in cells]
             tails = self.tails(cells, [[b[r] for b in blocks] for r in range(len(blocks[0]))])
-            tails = self._with_missed(cells, blocks, wanted, tails)
+            tails = _with_missed(cells, blocks, watched, true, tails)
             cells, changed = self.finer(cells, tails)
             if not changed:
                 break
         return cells
-
-    def _with_missed(
-        self,
-        cells: Sequence[Cell],
-        blocks: Sequence[Sequence[FloatArray]],
-        wanted: Wanted,
-        tails: Tails,
-    ) -> Tails:
-        """Return tails with patches that miss something at the watched points split."""
-        if not len(self.watched):
-            return tails
-        basis = PatchworkBasis(tuple(c.patch for c in cells))
-        owner = basis.owner(self.watched)
-        true = wanted(self.watched)
-        tail, w = tails.tail.copy(), tails.wanted.copy()
-        for r, own in enumerate(true):
-            weights = np.concatenate([b[r].ravel() for b in blocks])
-            gap = np.abs(basis.values(weights, self.watched, (0, 0)) - own)
-            missed = np.zeros(len(cells))
-            np.maximum.at(missed, owner, gap)
-            # Tails bound what is left out of what is seen.
-            lost = missed > np.maximum(BEYOND * tail.max(axis=1), OVER)
-            tail[lost], w[lost] = missed[lost, None], np.inf
-        return replace(tails, tail=tail, wanted=w)
 
     def _seeing(self, cells: list[Cell], looks: Wanted) -> list[Cell]:
         """Return cells, halved where points of theirs do not see what stands out in data."""
@@ -169,6 +151,27 @@ class Meshing:
         tail[basis.owner(places)] = 10.0
         wanted = np.where(tail > 0, np.inf, 0.0)
         return self.finer(cells, Tails(tail, wanted, np.ones_like(tail, dtype=bool), tail, tail))[0]
+
+
+def _with_missed(
+    cells: Sequence[Cell],
+    blocks: Sequence[Sequence[FloatArray]],
+    watched: FloatArray,
+    true: FloatArray,
+    tails: Tails,
+) -> Tails:
+    """Return tails with patches split that miss true values (R, m) at the watched points."""
+    basis = PatchworkBasis(tuple(c.patch for c in cells))
+    owner = basis.owner(watched)
+    weights = np.concatenate([np.stack([b.ravel() for b in own]) for own in blocks], axis=1)
+    gap = np.abs(basis.sums(weights, watched) - true).max(axis=0)
+    missed = np.zeros(len(cells))
+    np.maximum.at(missed, owner, gap)
+    # Tails bound what is left out of what is seen.
+    lost = missed > np.maximum(BEYOND * tails.tail.max(axis=1), OVER)
+    tail, w = tails.tail.copy(), tails.wanted.copy()
+    tail[lost], w[lost] = missed[lost, None], np.inf
+    return replace(tails, tail=tail, wanted=w)
 
 
 def _fitted_to(patches: Sequence[Patch], wanted: Wanted) -> list[list[FloatArray]]:

@@ -23,7 +23,13 @@ from sharpfront.evolve.patchwork.stages import (
 )
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About
-from sharpfront.pieces.radau import STAGES, interpolation, left_out, stage_nodes
+from sharpfront.pieces.radau import (
+    STAGES,
+    interpolation,
+    left_out,
+    left_out_of_stages,
+    stage_nodes,
+)
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
 
@@ -100,7 +106,7 @@ def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]
         if run.agenda.is_stop(state.t):
             # Rates jump there: what went before tells nothing of what follows.
             run.factors = None
-            state = replace(state, before=None)
+            state = replace(state, before=None, tried=None, carried=False)
             state = replace(state, dt=min(state.dt, _first_length(run, state)))
         taken = _step(run, state)
         state = taken.after
@@ -132,7 +138,7 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
         sizes = np.abs(seen).max(axis=(0, 2))
         scale = np.maximum(state.scale, sizes)
         unit = scale * run.shares(discrete.inner.points, seen[-1], sizes / scale, state.t)
-        late = left_out(seen / unit[:, None]) / (DURING * run.tol)
+        late = _left_in_time(state, seen / unit[:, None]) / (DURING * run.tol)
         factor = float(
             np.clip(SAFE * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), SHRINK, STEP_GROWS)
         )
@@ -148,12 +154,13 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
         cells, changed = run.meshing.finer(state.cells, tails)
         if changed and meshes < MESHES:
             meshes += 1
-            state = replace(carried_over(state, cells), dt=dt)
+            state = carried_over(replace(state, tried=(values, dt)), cells)
+            state = replace(state, dt=dt)
             continue
         if changed:
             raise StuckError("no patches resolve the step", OutcomeKind.KERNEL_LIMIT)
         run.factors = factors
-        between = left_out(seen / scale[:, None])
+        between = _left_in_time(state, seen / scale[:, None])
         return _taken(run, end, dt, values, factor, iterations, between)
 
 
@@ -171,11 +178,26 @@ def _taken(
     stop = run.agenda.settled(state.t + dt, run.span[1])
     grown = dt if KEEP[0] < factor < KEEP[1] else dt * factor * (run.stride if factor > 1 else 1.0)
     after = replace(
-        state, t=stop, values=np.stack([values[-1], rates]), dt=grown, before=(values, dt)
+        state,
+        t=stop,
+        values=np.stack([values[-1], rates]),
+        dt=grown,
+        before=(values, dt),
+        tried=None,
+        carried=False,
     )
     basis = PatchworkBasis(tuple(c.patch for c in state.cells))
     after = _tended(run, after)
     return PatchStep(state.t, stop, basis, values, after, iterations, between)
+
+
+def _left_in_time(state: PatchRunState, seen: FloatArray) -> float:
+    """Return what a step's polynomials in time leave out of values at its beginning and stages."""
+    if not state.carried:
+        return left_out(seen)
+    # A beginning that was put on other patches is off by what these leave out, in any step however
+    # short: the stages tell by themselves.
+    return min(left_out(seen), left_out_of_stages(seen))
 
 
 def _consistent(system: PlaneSystem, values: FloatArray) -> FloatArray:
@@ -253,7 +275,10 @@ def _iterated(
 
 
 def _guess(state: PatchRunState, dt: float) -> FloatArray:
-    """Return the stages as the last step's polynomials go on, or as the rates do."""
+    """Return the stages as found before, as the last step's polynomials go on, or as rates do."""
+    if state.tried is not None:
+        values, length = state.tried
+        return np.asarray(np.tensordot(interpolation(stage_nodes() * (dt / length)), values, 1))
     if state.before is None:
         return np.asarray(state.values[0] + dt * stage_nodes()[:, None, None] * state.values[1])
     values, length = state.before
@@ -270,14 +295,20 @@ def _blocks(run: PatchRun, state: PatchRunState, levels: FloatArray) -> list[lis
 
 def carried_over(state: PatchRunState, cells: Sequence[Cell]) -> PatchRunState:
     """Return a run on other patches."""
-    basis, shape = state.basis, state.values.shape
-    flat = state.values.reshape(-1, shape[-1])
-
-    def values(points: FloatArray) -> FloatArray:
-        return np.stack([basis.values(w, points, (0, 0)) for w in flat])
-
-    new = taken_to([c.patch for c in cells], values).reshape(*shape[:2], -1)
-    return replace(state, cells=tuple(cells), values=new, before=None)
+    kept = [state.values, *(own[0] for own in (state.before, state.tried) if own is not None)]
+    basis, (_, k, n) = state.basis, state.values.shape
+    flat = np.concatenate(kept).reshape(-1, n)
+    new = taken_to([c.patch for c in cells], lambda x: basis.sums(flat, x))
+    values, *others = np.split(
+        new.reshape(-1, k, new.shape[1]), np.cumsum([len(a) for a in kept])[:-1]
+    )
+    found = iter(others)
+    before, tried = (
+        None if own is None else (next(found), own[1]) for own in (state.before, state.tried)
+    )
+    return replace(
+        state, cells=tuple(cells), values=values, before=before, tried=tried, carried=True
+    )
 
 
 def _looks(run: PatchRun, state: PatchRunState) -> Wanted:
@@ -298,12 +329,13 @@ def _tended(run: PatchRun, state: PatchRunState) -> PatchRunState:
     size = np.concatenate([unit, unit])
 
     def wanted(points: FloatArray) -> FloatArray:
-        return np.stack(
-            [basis.values(w, points, (0, 0)) / u for w, u in zip(both, size, strict=True)]
-        )
+        return basis.sums(both / size[:, None], points)
 
+    # What these patches hold is no narrower than they are.
+    middles = np.concatenate([c.patch.spread(np.zeros(1)) for c in state.cells])
+    looks = _looks(run, state) if run.system.hides else None
     try:
-        cells = run.meshing.holding(wanted, _looks(run, state) if run.system.hides else None)
+        cells = run.meshing.holding(wanted, looks, middles)
     except StuckError:
         return state
     if late or functions_of(cells) < FEWER * functions_of(state.cells):

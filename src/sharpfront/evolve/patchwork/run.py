@@ -39,6 +39,10 @@ class PatchRunState:
     before
         Weights at the beginning and the stages of the last step on these patches, (S + 1, K, n),
         and its length; None at a start.
+    tried
+        The same of a step from here that was taken on other patches; None where there is none.
+    carried
+        Whether the unknowns were put on other patches since the last step.
     """
 
     t: float
@@ -48,6 +52,8 @@ class PatchRunState:
     scale: FloatArray
     unit: FloatArray
     before: tuple[FloatArray, float] | None = None
+    tried: tuple[FloatArray, float] | None = None
+    carried: bool = False
 
     @property
     def basis(self) -> PatchworkBasis:
