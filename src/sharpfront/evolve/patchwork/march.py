@@ -332,7 +332,7 @@ def _tended(run: PatchRun, state: PatchRunState) -> PatchRunState:
         return basis.sums(both / size[:, None], points)
 
     # What these patches hold is no narrower than they are.
-    middles = np.concatenate([c.patch.spread(np.zeros(1)) for c in state.cells])
+    middles = np.concatenate([c.patch.spread(np.array([-0.5, 0.5])) for c in state.cells])
     looks = _looks(run, state) if run.system.hides else None
     try:
         cells = run.meshing.holding(wanted, looks, middles)
