@@ -105,6 +105,12 @@ class Meshing:
                 break
         return cells
 
+    def misses(self, cells: Sequence[Cell], wanted: Wanted) -> bool:
+        """Tell whether some of the cells do not hold functions."""
+        blocks = _fitted_to([c.patch for c in cells], wanted)
+        found = [[b[r] for b in blocks] for r in range(len(blocks[0]))]
+        return bool(np.any(self.tails(cells, found).tail > 1.0))
+
     def _seeing(self, cells: list[Cell], looks: Wanted) -> list[Cell]:
         """Return cells, halved where points of theirs do not see what stands out in data."""
         true = looks(self.watched)
