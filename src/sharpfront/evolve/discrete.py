@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sharpfront.arrays import FloatArray
@@ -12,6 +14,7 @@ from sharpfront.evolve.band import Layout, layout_of
 from sharpfront.evolve.equations import MOST_MIXED, Residual, TimeSystem
 from sharpfront.pieces.elements import Reference
 from sharpfront.pieces.frame import Frame
+from sharpfront.problem.initial import velocity_name
 
 Leaves = dict[Key, FloatArray]
 
@@ -117,8 +120,13 @@ class Discrete:
         for i, name in enumerate(self.names):
             order = max(e.order(name) for e in system.equations)
             for _ in range(min(self.tables.order - order, missing)):
-                held = [sum(any(t.unknown == name for t in c.terms) for c in own) for own in sides]
-                sides[int(held[1] < held[0])].append(system.equations[i])
+                held = [sum(any(t.unknown == name for t in c.terms) for c in s) for s in sides]
+                side = sides[int(held[1] < held[0])]
+                own = system.equations[i]
+                if velocity_name(name) in self.names and any(_holds_value(c, name) for c in side):
+                    # It and its rate are held there already: what is left is how its slope goes.
+                    own = replace(own, expression=own.expression.d(system.space))
+                side.append(own)
                 missing -= 1
         return sides
 
@@ -153,6 +161,11 @@ class Discrete:
             for k, values in enumerate(moved):
                 found["derivative", name, (k, 1)] = values.reshape(-1)
         return found
+
+
+def _holds_value(condition: Residual, name: str) -> bool:
+    """Tell whether a condition is on an unknown itself and on no slope of it."""
+    return any(t.unknown == name for t in condition.terms) and not condition.order(name)
 
 
 def _vanishes(coefficient: Expression) -> bool:

@@ -137,12 +137,6 @@ def time_system(problem: Problem) -> TimeSystem:
     conditions = tuple(_conditions(problem, second, lower))
     layers = layers_of(given, problem)
     system = TimeSystem(problem, names, equations, conditions, problem.is_linear, stated, layers)
-    if second and any(t.orders[0] and t.orders[1] for e in equations for t in e.terms):
-        raise ProblemError(
-            f"The equations have {second[0]} of second order in time and a rate that is "
-            "differentiated along x, as u_xxtt; together they are not known. State v = u.dt as an "
-            "unknown of its own, if its conditions are known."
-        )
     require_well_posed(system)
     return system
 
