@@ -41,7 +41,7 @@ class Row:
 
 
 def korteweg_de_vries() -> Row:
-    """Two solitons, of which the fast one overtakes."""
+    """Return two solitons, of which the fast one overtakes."""
 
     def exact(x: Any, t: Any) -> Any:
         a = 3 + 4 * np.cosh(2 * x - 8 * t) + np.cosh(4 * x - 64 * t)
@@ -61,7 +61,7 @@ def korteweg_de_vries() -> Row:
 
 
 def sine_gordon(v: float = 0.6) -> Row:
-    """A kink and an antikink that pass through each other."""
+    """Return a kink and an antikink that pass through each other."""
     g = 1 / np.sqrt(1 - v**2)
 
     def exact(x: Any, t: Any) -> Any:
@@ -86,7 +86,7 @@ def sine_gordon(v: float = 0.6) -> Row:
 
 
 def black_scholes() -> Row:
-    """A call: the pay-off has a kink."""
+    """Return a call: the pay-off has a kink."""
     r, sigma, strike = 0.05, 0.2, 100.0
 
     def exact(s: Any, t: Any) -> Any:
@@ -111,7 +111,7 @@ def black_scholes() -> Row:
 
 
 def layered_heat() -> Row:
-    """Heat in two layers, k = 1 and 0.1: the first mode."""
+    """Return heat in two layers, k = 1 and 0.1: the first mode."""
     from scipy.optimize import brentq
 
     left, right = 1.0, 0.1
@@ -191,7 +191,7 @@ def series_reference(
 
 
 def kuramoto_sivashinsky(span: float = 20.0) -> Row:
-    """Waves that become disorder."""
+    """Return waves that become disorder."""
     length = 32 * np.pi
 
     def start(x: Any) -> Any:
@@ -224,7 +224,7 @@ def kuramoto_sivashinsky(span: float = 20.0) -> Row:
 
 
 def schrodinger(span: float = 4.0) -> Row:
-    """Two solitons of the cubic equation that meet."""
+    """Return two solitons of the cubic equation that meet."""
     low, length = -40.0, 80.0
 
     def start(x: Any) -> Any:
@@ -315,7 +315,7 @@ def by_lines(
 
 
 def flame(lewis: float) -> Row:
-    """A flame that travels, with a Lewis number."""
+    """Return a flame that travels, with a Lewis number."""
     beta, alpha, span = 10.0, 0.8, 4.0
 
     def burn(heat: Any, fuel: Any) -> Any:
@@ -348,7 +348,7 @@ def flame(lewis: float) -> Row:
 
 
 def fitzhugh_nagumo() -> Row:
-    """A pulse of a nerve that starts at one end."""
+    """Return a pulse of a nerve that starts at one end."""
     a, eps, gamma, span = 0.1, 0.01, 0.5, 60.0
 
     def start(x: Any) -> Any:
@@ -375,7 +375,7 @@ def fitzhugh_nagumo() -> Row:
 
 
 def shock_tube(mu: float = 2e-3) -> Row:
-    """Sod's tube with viscosity and conduction: density, velocity and temperature."""
+    """Return Sod's tube with viscosity and conduction: density, velocity and temperature."""
     gamma, span = 1.4, 0.15
 
     def start(x: Any) -> Any:
@@ -456,8 +456,9 @@ def measured(row: Row, tol: float) -> str:
         )
     kernels = max(s.kernels for s in solution.history)
     return (
-        f"| {row.name} | {tol:.0e} | {solution.outcome.kind} | {worst / size:.1e} | {off / size:.0e} "
-        f"| {solution.error_estimate:.1e} | {kernels} | {len(solution.history)} | {seconds:.2f} |"
+        f"| {row.name} | {tol:.0e} | {solution.outcome.kind} | {worst / size:.1e} "
+        f"| {off / size:.0e} | {solution.error_estimate:.1e} | {kernels} "
+        f"| {len(solution.history)} | {seconds:.2f} |"
     )
 
 
