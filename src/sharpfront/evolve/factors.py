@@ -23,7 +23,7 @@ class Factors(Protocol):
         """Return what the real system makes of right-hand sides, (n, size)."""
 
 
-def factored(fields: Fields, dt: float) -> Factors:
+def factors_of(fields: Fields, dt: float) -> Factors:
     """Return the factors of a step of length dt, about its middle stage."""
     stage = len(fields.coefficients) // 2
     return (loops() and condensed(fields, stage, dt)) or Band(fields, stage, dt)

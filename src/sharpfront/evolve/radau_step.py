@@ -8,7 +8,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.evolve.band import Layout
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.factors import Factors, factored
+from sharpfront.evolve.factors import Factors, factors_of
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.radau import all_nodes, diagonal
 
@@ -45,4 +45,4 @@ class Step:
 
     def factored(self) -> Factors:
         """Return the factors for the eigenvalues of Radau's matrix, about the middle stage."""
-        return factored(self.fields, self.dt)
+        return factors_of(self.fields, self.dt)
