@@ -28,12 +28,8 @@ class MergeTree:
     """A binary tree: leaves 0 ... n-1, then nodes in an order in which children come first."""
 
     leaves: int  # their number
-    # Pairs of leaves or earlier nodes; node n + i merges ``children[i]``.
-    children: tuple[tuple[int, int], ...]
-
-    @cached_property
-    def _pairs(self) -> Ints:
-        return np.array(self.children, dtype=np.int64).reshape(-1, 2)
+    # Pairs of leaves or earlier nodes, (nodes, 2); node n + i merges ``children[i]``.
+    children: Ints
 
     @cached_property
     def depths(self) -> Ints:
@@ -42,7 +38,7 @@ class MergeTree:
         nodes, below = np.array([len(depth) - 1]), 0
         while len(nodes := nodes[nodes >= self.leaves]):
             below += 1
-            nodes = self._pairs[nodes - self.leaves].ravel()
+            nodes = self.children[nodes - self.leaves].ravel()
             depth[nodes] = below
         return depth
 
@@ -50,20 +46,21 @@ class MergeTree:
     def order(self) -> Ints:
         """The leaves from one side of the tree to the other: each set of leaves in one run."""
         out: list[int] = []
-        stack = [self.leaves + len(self.children) - 1]
+        pairs = self.children.tolist()
+        stack = [self.leaves + len(pairs) - 1]
         while stack:
             node = stack.pop()
             if node < self.leaves:
                 out.append(node)
             else:
-                stack += self.children[node - self.leaves]
+                stack += pairs[node - self.leaves]
         return sequence(out)
 
     @property
     def parents(self) -> Ints:
         """The node that each leaf or node is merged by; -1 for the root."""
         parent = np.full(self.leaves + len(self.children), -1, dtype=np.int64)
-        parent[self._pairs] = self.leaves + np.arange(len(self.children))[:, None]
+        parent[self.children] = self.leaves + np.arange(len(self.children))[:, None]
         return parent
 
 
@@ -75,6 +72,8 @@ def nested_dissection(keys: FloatArray, pairs: Ints, weights: FloatArray) -> Mer
     weights the columns of each.
     """
     n = keys.shape[1]
+    # Places in each ordering, ties by the number of the leaf: whole numbers are sorted faster.
+    ranks = np.argsort(np.argsort(keys, axis=1, kind="stable"), axis=1)
     children = np.zeros((n - 1, 2), dtype=np.int64)
     # A set of m leaves is made by m - 1 nodes in a row, the last of which is the set.
     members, sizes, nodes = np.arange(n), np.array([n]), np.array([0])
@@ -86,12 +85,12 @@ def nested_dissection(keys: FloatArray, pairs: Ints, weights: FloatArray) -> Mer
         members = members[np.repeat(large, sizes)]
         sizes, nodes = sizes[large], nodes[large]
         if not len(sizes):
-            return MergeTree(n, tuple((a, b) for a, b in children.tolist()))
+            return MergeTree(n, children)
         sets = _Sets(members, sizes, pairs, weights, n)
-        first = sets.first_halves(keys)
+        first = sets.first_halves(ranks)
         counts = np.bincount(sets.of, first, len(sizes)).astype(np.int64)
         # Those in the first halves before those in the second, as they were among themselves.
-        members = members[np.lexsort((~first, sets.of))]
+        members = sets.parted(first, counts)
         halves = np.stack([counts, sizes - counts], axis=1)
         below = np.stack([nodes, nodes + counts - 1], axis=1)
         starts = (np.cumsum(halves) - halves.ravel()).reshape(-1, 2)
@@ -126,17 +125,30 @@ class _Sets:
         kept = sides[:, 0] == sides[:, 1]
         return self.pairs[kept], self.weights[kept]
 
-    def first_halves(self, keys: FloatArray) -> NDArray[np.bool_]:
-        """Return which members are in the first half of the cheapest cut of their set."""
-        orderings = keys[:, self.members]
+    def parted(self, first: NDArray[np.bool_], counts: Ints) -> Ints:
+        """Return the members, in each set those in its first half first, of which so many are."""
+        before: Ints = np.cumsum(first) - first
+        before = before - before[self.starts][self.of]
+        place = np.where(first, before, counts[self.of] + self._within - before)
+        out = np.empty_like(self.members)
+        out[self.starts[self.of] + place] = self.members
+        return out
+
+    def first_halves(self, ranks: Ints) -> NDArray[np.bool_]:
+        """Return which members are in the first half of the cheapest cut of their set.
+
+        Leaves have ranks in orderings, (orderings, total).
+        """
+        codes = self.of * ranks.shape[1] + ranks[:, self.members]
         if np.any(self.sizes > FAR):
-            orderings = np.concatenate([orderings, self._distances()[None]])
-        # Ties by the number of the leaf.
-        order = np.lexsort((orderings, np.broadcast_to(self.of, orderings.shape)))
+            far = self._distances()
+            own = (self.of * (far.max() + 1) + far) * len(far) + np.arange(len(far))
+            codes = np.concatenate([codes, own[None]])
+        order = np.argsort(codes, axis=1)
         place = np.empty_like(order)
         np.put_along_axis(place, order, np.broadcast_to(self._within, order.shape), axis=1)
         least, nearest, cut = self._cuts(place)
-        if len(least) > len(keys):
+        if len(least) > len(ranks):
             least[-1, self.sizes <= FAR] = np.inf
         # The first of the cheapest, of these the nearest to the middle.
         nearest[least > least.min(axis=0)] = np.inf
@@ -150,11 +162,13 @@ class _Sets:
         For each ordering, of which members have their places in their sets: (orderings, sets).
         """
         rows, count = place.shape
-        where = np.sort(place[:, self.ends], axis=2) + self.starts[self.of[self.ends[:, :1]]] + 1
-        where += (count + 1) * np.arange(rows)[:, None, None]
-        weights = np.broadcast_to(self.weights, where.shape[:2]).ravel()
+        one, other = (place[:, own] for own in self.ends.T)
+        base = self.starts[self.of[self.ends[:, 0]]] + 1
+        base = base + (count + 1) * np.arange(rows)[:, None]
+        weights = np.broadcast_to(self.weights, base.shape).ravel()
         open_, shut = (
-            np.bincount(where[..., i].ravel(), weights, rows * (count + 1)) for i in range(2)
+            np.bincount((base + where).ravel(), weights, rows * (count + 1))
+            for where in (np.minimum(one, other), np.maximum(one, other))
         )
         # Cut before member k, so many columns go across.
         cost = np.cumsum((open_ - shut).reshape(rows, -1), axis=1, dtype=float)[:, :-1]
@@ -169,7 +183,7 @@ class _Sets:
         cut = np.where(off == nearest[:, self.of], k, count)
         return least, nearest, np.minimum.reduceat(cut, self.starts, axis=1)
 
-    def _distances(self) -> FloatArray:
+    def _distances(self) -> Ints:
         """Return the distance of each member, in traces, from one at the rim of its set."""
         both = np.concatenate([self.ends, self.ends[:, ::-1]])
         both = both[np.argsort(both[:, 0], kind="stable")]
@@ -178,7 +192,7 @@ class _Sets:
         most = np.maximum.reduceat(far, self.starts)
         rim = np.where(far == most[self.of], np.arange(len(far)), len(far))
         far = _breadth_first(heads, both[:, 1], np.minimum.reduceat(rim, self.starts))
-        return np.where(far >= 0, far, self.sizes[self.of]).astype(float)
+        return np.where(far >= 0, far, self.sizes[self.of])
 
 
 def _breadth_first(heads: Ints, tails: Ints, front: Ints) -> Ints:

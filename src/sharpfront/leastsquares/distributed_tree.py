@@ -73,7 +73,7 @@ def solved_on_cluster(
     """Return the solution of a system, by the workers of a cluster."""
     workers = max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
     parts, above = _cut(elimination, PARTS * workers)
-    first = len(system.keys)
+    first = system.count
     nodes = elimination.nodes
 
     def submit(function: Any, *arguments: Any) -> Any:

@@ -144,7 +144,7 @@ class LeafFactor:
     extremes: tuple[float, float]
     back: Substitution | None = None
 
-    def renumbered(self, traces: Sequence[int], order: Mapping[int, int]) -> LeafFactor:
+    def renumbered(self, traces: Sequence[int], order: Sequence[int]) -> LeafFactor:
         """Return the leaf with other numbers for its traces, eliminated in another order."""
         ranks = [order[t] for t in traces]
         if ranks == sorted(ranks):
@@ -206,7 +206,7 @@ def _tied(ties: Sequence[Tie]) -> Tie:
 Group = list[tuple[int, LeafRows]]
 
 
-def grouped(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[Group]:
+def grouped(leaves: Sequence[LeafRows], order: Sequence[int]) -> list[Group]:
     """Return leaves with the same matrices together, numbered, ties in the order of elimination.
 
     The order has a rank for each trace; those to be eliminated first come first.
@@ -219,7 +219,7 @@ def grouped(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[Group]
     return list(groups.values())
 
 
-def factor_leaves(leaves: Sequence[LeafRows], order: Mapping[int, int]) -> list[LeafFactor]:
+def factor_leaves(leaves: Sequence[LeafRows], order: Sequence[int]) -> list[LeafFactor]:
     """Eliminate the own columns of every leaf.
 
     Leaves with the same matrices and the same order of traces share one factorisation, with a

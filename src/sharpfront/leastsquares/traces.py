@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,11 @@ AT_ONCE = 128
 class TraceSystem:
     """Leaves with columns of their own that share traces."""
 
-    # What tells the rows of one leaf from another's; leaves with a key that was factored before are
-    # not assembled again.
-    keys: Sequence[Hashable]
+    # Returns what tells the rows of each leaf from another's; leaves with a key that was factored
+    # before are not assembled again.
+    keyed: Callable[[], Sequence[Hashable]]
     # Returns the rows of the leaves with given numbers.
     rows: Callable[[Sequence[int]], list[LeafRows]]
-    traces: Sequence[Sequence[int]]  # the traces of each leaf
     pairs: Ints  # the two leaves of each trace, (traces, 2)
     sizes: Ints  # the columns of each trace
     # Numbers by which leaves may be ordered when the tree is cut, (orderings, leaves).
@@ -56,16 +55,37 @@ class TraceSystem:
     # are solved together, once one of them is asked for.
     siblings: Callable[[], Sequence[TraceSystem]] | None = None
 
+    @property
+    def count(self) -> int:
+        """The number of leaves."""
+        return int(self.orderings.shape[1])
+
+    @cached_property
+    def keys(self) -> Sequence[Hashable]:
+        """What tells the rows of each leaf from another's."""
+        return self.keyed()
+
+    @cached_property
+    def traces(self) -> list[list[int]]:
+        """The traces of each leaf."""
+        out: list[list[int]] = [[] for _ in range(self.count)]
+        for k, (one, other) in enumerate(self.pairs.tolist()):
+            out[one].append(k)
+            out[other].append(k)
+        return out
+
     def reweighed(self, weight: float) -> TraceSystem:
         """Return the system with another weight of the rows that come reduced."""
 
         def rows(which: Sequence[int]) -> list[LeafRows]:
             return [replace(leaf, weight=weight) for leaf in self.rows(which)]
 
-        keys = [(weight, key) for key in self.keys]
+        def keyed() -> Sequence[Hashable]:
+            return [(weight, key) for key in self.keys]
+
         stacks = self.stacks and partial(self.stacks, weight=weight)
         siblings = self.siblings and partial(_reweighed, self.siblings, weight)
-        return replace(self, keys=keys, rows=rows, stacks=stacks, siblings=siblings)
+        return replace(self, keyed=keyed, rows=rows, stacks=stacks, siblings=siblings)
 
     def weights(self, found: TreeSolution) -> FloatArray:
         """Return the weights for each right-hand side, those of shared functions last.
@@ -132,7 +152,7 @@ class Tree:
             return [together(own) for own in zip(*(s.rows(which) for s in systems), strict=True)]
 
         keys = [*zip(*(s.keys for s in systems), strict=True)]
-        joint = replace(systems[0], keys=keys, rows=rows, siblings=None)
+        joint = replace(systems[0], keyed=lambda: keys, rows=rows, siblings=None)
         found = elimination.solve_sides(self._leaves(joint, elimination.order))
         # Those of a solution, of a richer one and of that in another norm are asked for in turn.
         for mark in [*self._ready][: -2 * len(systems)]:
@@ -151,7 +171,7 @@ class Tree:
         if system.stacks is not None:
             yield from system.stacks(self.device, elimination)
             return
-        for some in _slices(range(len(system.keys)), False, AT_ONCE):
+        for some in _slices(range(system.count), False, AT_ONCE):
             yield from stacked(self.device, system.rows(some), some, elimination)
 
     def solve(
@@ -163,7 +183,7 @@ class Tree:
         facts = Facts(len(weights), found.condition, 0, found.residual_norm)
         return weights, Outcome(OutcomeKind.CONVERGED), facts
 
-    def _leaves(self, system: TraceSystem, order: dict[int, int]) -> list[LeafFactor]:
+    def _leaves(self, system: TraceSystem, order: Sequence[int]) -> list[LeafFactor]:
         new = [i for i, key in enumerate(system.keys) if key not in self._known]
         fresh: dict[int, LeafFactor] = {}
         for some in _slices(new, system.alike, AT_ONCE):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -83,15 +84,24 @@ class TreeElimination:
         order = np.lexsort((np.arange(len(pairs)), node, -depth))
         rank = np.empty(len(pairs), dtype=np.int64)
         rank[order] = np.arange(len(pairs))
-        self.order = dict(enumerate(rank.tolist()))
+        self.rank = rank  # of each trace in the order of elimination
         ends = np.cumsum(sizes[order])
         self._starts = np.empty(len(pairs), dtype=np.int64)
         self._starts[order] = ends - sizes[order]
         self.moments = int(ends[-1]) if len(ends) else 0
         counts = np.bincount(node, sizes, tree.leaves + len(tree.children)).astype(np.int64)
-        # Each merge eliminates so many moments.
-        shared = counts[tree.leaves :].tolist()
-        self.nodes = [Node(*pair, n) for pair, n in zip(tree.children, shared, strict=True)]
+        # The children of each merge, and how many moments it eliminates, (nodes, 3).
+        self.merges = np.column_stack([tree.children, counts[tree.leaves :]])
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The rank of each trace."""
+        return self.rank.tolist()
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The merges."""
+        return [Node(*each) for each in self.merges.tolist()]
 
     def solve(self, leaves: Sequence[LeafFactor], *, gram: bool | None = None) -> TreeSolution:
         """Return the solution for the only side, or the first, that is solved for."""

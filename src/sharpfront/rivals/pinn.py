@@ -121,7 +121,7 @@ class _Training:
 
     def loss(self) -> Any:
         """Return the mean squared residuals, weighed."""
-        total = 0.0
+        total: Any = 0.0
         for row in self.rows:
             size = self.torch.mean(row.residual(self.outputs) ** 2)
             total = total + (size if row.held.inside else self.weight * size)

@@ -18,7 +18,7 @@ from sharpfront.rows.batched_equations import EquationBatch
 from sharpfront.rows.batched_ties import TieBatch
 from sharpfront.rows.conditions import Rows
 from sharpfront.rows.equation_rows import EquationRows
-from sharpfront.rows.faces import Face
+from sharpfront.rows.faces import Faces
 from sharpfront.rows.ties import TraceTies
 
 
@@ -47,13 +47,13 @@ class BatchedRows:
         equations: EquationRows,
         ties: TraceTies,
         patches: Sequence[Patch],
-        faces: Sequence[Face],
+        faces: Faces,
         further: Mapping[int, Sequence[Rows]],
         elimination: TreeElimination,
     ) -> None:
         self.device, self.equations, self.measure = device, equations, ties.measure
         self.patches, self.further = patches, further
-        plain = np.array([ties.is_plain(face, patches) for face in faces], dtype=bool)
+        plain = ties.plain(faces)
         own = np.flatnonzero(plain)
         self._ties = TieBatch(device, ties, patches, [faces[k] for k in own.tolist()], own)
         self._order(faces, elimination)
@@ -64,13 +64,11 @@ class BatchedRows:
                 patch = faces[k].contacts[side].patch
                 self._special.setdefault(patch, []).append((int(self._starts[k, side]), tie))
 
-    def _order(self, faces: Sequence[Face], elimination: TreeElimination) -> None:
+    def _order(self, faces: Faces, elimination: TreeElimination) -> None:
         """Find the row at which each tie starts in its patch, and the moments of each patch."""
-        both = [(f.below.patch, f.above.patch) for f in faces]
-        leaf = np.array(both, dtype=np.int64).reshape(-1, 2).ravel()
+        leaf = faces.pairs.ravel()
         trace = np.repeat(np.arange(len(faces)), 2)
-        rank = np.fromiter(elimination.order.values(), dtype=np.int64)
-        order = np.lexsort((rank[trace], leaf))
+        order = np.lexsort((elimination.rank[trace], leaf))
         sizes = elimination.sizes[trace[order]]
         counts = np.bincount(leaf, elimination.sizes[trace], len(self.patches))
         self._counts = counts.astype(np.int64)

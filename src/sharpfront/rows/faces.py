@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import SHORTEST, Cut, Region
+from sharpfront.bases.boxes import Boxes
+from sharpfront.bases.cut import SHORTEST, Cut
+from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import PartialFace, SolidRegion
 from sharpfront.maps import Chart, Strip
 
 # Patches of two charts that touch along less than this share of the shorter side do so by rounding.
 TOUCH = 1e-3
-
-# Patches may touch that have their chart and their region in common.
-_Place = tuple[Chart | None, Region | SolidRegion | None]
-_Groups = dict[_Place, list[int]]
 
 
 @dataclass(frozen=True)
@@ -75,70 +75,210 @@ class Side:
     end: int
 
 
-def faces_of(
-    patches: Sequence[Patch], joined: Sequence[float | None]
-) -> tuple[list[Face], list[Side]]:
+class Faces(Sequence[Face]):
+    """Faces as arrays, f of them; each is made an object when it is asked for.
+
+    Parameters
+    ----------
+    boxes
+        Those of the patches.
+    pairs
+        The patches below and above, (f, 2).
+    axis
+        Across each face, of the patch below, (f,).
+    low, high
+        Its extent along the other axes of that patch, (f, d - 1).
+    special
+        By number those that are more than that: between charts, along strips, or in part inside.
+    """
+
+    def __init__(
+        self,
+        boxes: Boxes,
+        pairs: Ints,
+        axis: Ints,
+        low: FloatArray,
+        high: FloatArray,
+        special: Mapping[int, Face] | None = None,
+    ) -> None:
+        self.boxes, self.pairs, self.axis, self.low, self.high = boxes, pairs, axis, low, high
+        self.special = special or {}
+
+    @classmethod
+    def of(cls, boxes: Boxes, faces: Sequence[Face]) -> Faces:
+        """Return faces that are objects already."""
+        below = [face.below for face in faces]
+        pairs = [(f.below.patch, f.above.patch) for f in faces]
+        shape = len(faces), boxes.maps.shape[1] - 1
+        return cls(
+            boxes,
+            np.array(pairs, dtype=np.int64).reshape(-1, 2),
+            np.array([c.axis for c in below], dtype=np.int64),
+            np.array([c.low for c in below], dtype=float).reshape(shape),
+            np.array([c.high for c in below], dtype=float).reshape(shape),
+            dict(enumerate(faces)),
+        )
+
+    def __len__(self) -> int:
+        """Return their number."""
+        return len(self.pairs)
+
+    @overload
+    def __getitem__(self, number: int) -> Face: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Face]: ...
+    def __getitem__(self, number: int | slice) -> Face | list[Face]:
+        """Return a face."""
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        if number >= len(self):
+            raise IndexError(number)
+        if number in self.special:
+            return self.special[number]
+        axis, (one, other) = int(self.axis[number]), self.pairs[number].tolist()
+        place = tuple(self.low[number].tolist()), tuple(self.high[number].tolist())
+        return Face(Contact(one, axis, 1, *place), Contact(other, axis, 0, *place))
+
+    def __iter__(self) -> Iterator[Face]:
+        """Yield all of them."""
+        every = (self.pairs.tolist(), self.axis.tolist(), self.low.tolist(), self.high.tolist())
+        for k, ((one, other), axis, *ends) in enumerate(zip(*every, strict=True)):
+            place = tuple(ends[0]), tuple(ends[1])
+            yield self.special.get(k) or Face(
+                Contact(one, axis, 1, *place), Contact(other, axis, 0, *place)
+            )
+
+    def __add__(self, other: Faces) -> Faces:
+        """Return these and then others of the same patches."""
+        pairs, axis, low, high = (
+            np.concatenate([getattr(own, name) for own in (self, other)])
+            for name in ("pairs", "axis", "low", "high")
+        )
+        further = {len(self) + k: face for k, face in other.special.items()}
+        return Faces(self.boxes, pairs, axis, low, high, {**self.special, **further})
+
+    @cached_property
+    def plain(self) -> NDArray[np.bool_]:
+        """Which of them are no more than their arrays say."""
+        out = np.ones(len(self), dtype=bool)
+        out[[*self.special]] = False
+        return out
+
+    @cached_property
+    def covered(self) -> NDArray[np.bool_]:
+        """Which sides of patches have a face, (n, d, 2)."""
+        out = np.zeros((*self.boxes.maps.shape, 2), dtype=bool)
+        (below, above), axis = self.pairs[self.plain].T, self.axis[self.plain]
+        out[below, axis, 1] = out[above, axis, 0] = True
+        for face in self.special.values():
+            for c in face.contacts:
+                out[c.patch, c.axis, c.end] = True
+        return out
+
+
+def faces_of(patches: Sequence[Patch], joined: Sequence[float | None]) -> tuple[Faces, list[Side]]:
     """Return the faces between patches and the sides on the boundary.
 
     Patches are boxes that tile the domain, or in the charts that tile it. Ends of an axis are
     joined where there is a period.
     """
-    low = np.stack([p.low for p in patches])
-    high = np.stack([p.high for p in patches])
-    cut = any(p.cut for p in patches)
-    groups: _Groups = defaultdict(list)
-    for i, patch in enumerate(patches):
-        groups[patch.chart, patch.region].append(i)
-    faces: list[Face] = []
-    for members in groups.values():
-        faces += _in_one_chart(members, low, high, joined)
-    if cut:
-        faces = [part for face in faces for part in _inside(face, patches)]
-    faces += _across_charts(groups, low, high)
-    covered = np.zeros((*low.shape, 2), dtype=bool)
-    for face in faces:
-        for c in face.contacts:
-            covered[c.patch, c.axis, c.end] = True
-    if cut:
-        faces += _along_strips(patches, groups)
-    bare = np.argwhere(~covered)
-    return faces, [Side(int(i), int(a), int(e)) for i, a, e in bare]
-
-
-def _in_one_chart(
-    members: Sequence[int], low: FloatArray, high: FloatArray, joined: Sequence[float | None]
-) -> list[Face]:
-    """Return the faces between patches of one chart."""
-    faces: list[Face] = []
-    for axis, period in enumerate(joined):
-        starts: dict[float, list[int]] = defaultdict(list)
-        ends: dict[float, list[int]] = defaultdict(list)
-        for i in members:
-            starts[float(low[i, axis])].append(i)
-            ends[float(high[i, axis])].append(i)
-        pairs = [(ends[c], starts[c]) for c in ends if c in starts]
-        if period is not None:
-            pairs.append((ends[max(ends)], starts[min(starts)]))
-        for upper, lower in pairs:
-            faces += _meeting(axis, upper, lower, low, high)
-    return faces
-
-
-def _meeting(
-    axis: int, upper: list[int], lower: list[int], low: FloatArray, high: FloatArray
-) -> list[Face]:
-    """Return the faces between patches that end and patches that start at one place."""
-    rest = [a for a in range(low.shape[1]) if a != axis]
-    a, b = np.array(upper), np.array(lower)
-    start = np.maximum(low[a][:, None, rest], low[b][None, :, rest])
-    stop = np.minimum(high[a][:, None, rest], high[b][None, :, rest])
-    i, j = np.nonzero(np.all(stop > start, axis=2))
-    lows, highs = (map(tuple, x[i, j].tolist()) for x in (start, stop))
-    ends = zip(a[i].tolist(), b[j].tolist(), lows, highs, strict=True)
-    return [
-        Face(Contact(one, axis, 1, *place), Contact(other, axis, 0, *place))
-        for one, other, *place in ends
+    boxes = Boxes.of(patches)
+    found = [
+        _across(boxes, members, axis, joined=period is not None)
+        for members in boxes.places.values()
+        for axis, period in enumerate(joined)
     ]
+    pairs, axes = (np.concatenate(each) for each in zip(*found, strict=True))
+    rest = others(boxes.maps.shape[1])[axes]
+    (below, above), low, high = pairs.T[:, :, None], boxes.low, boxes.high
+    faces = Faces(
+        boxes,
+        pairs,
+        axes,
+        np.maximum(low[below, rest], low[above, rest]),
+        np.minimum(high[below, rest], high[above, rest]),
+    )
+    if boxes.cut.any():
+        faces = _inside_of(faces)
+    faces += Faces.of(boxes, _across_charts(boxes))
+    bare = [Side(*side) for side in np.argwhere(~faces.covered).tolist()]
+    if boxes.cut.any():
+        faces += Faces.of(boxes, _along_strips(boxes))
+    return faces, bare
+
+
+def others(d: int) -> Ints:
+    """Return the other axes of each axis, (d, d - 1)."""
+    return np.array([[a for a in range(d) if a != axis] for axis in range(d)], dtype=np.int64)
+
+
+def _across(boxes: Boxes, members: Ints, axis: int, *, joined: bool) -> tuple[Ints, Ints]:
+    """Return which patches of one chart meet across an axis, (f, 2), and the axis of each.
+
+    Patches that end where others begin are looked for among those that overlap along one further
+    axis, by places in order: all at once.
+    """
+    low, high = boxes.low[members], boxes.high[members]
+    begin, end = _ranked(low[:, axis], high[:, axis])
+    lower, place = np.arange(len(members)), begin
+    if joined:
+        # The first ones begin once more, where the last ones end.
+        first = np.flatnonzero(begin == begin.min())
+        lower = np.concatenate([lower, first])
+        place = np.concatenate([begin, np.full(len(first), end.max())])
+    rest = others(low.shape[1])[axis]
+    along = (low[:, rest[0]], high[:, rest[0]]) if len(rest) else (begin * 0.0, begin * 0.0 + 1.0)
+    start, stop = _ranked(*along)
+    most = stop.max() + 1
+    order = np.argsort(place * most + start[lower], kind="stable")
+    lower, place = lower[order], place[order]
+    reach = np.maximum.accumulate(place * most + stop[lower])
+    first = np.searchsorted(reach, end * most + start, side="right")
+    after = np.searchsorted(place * most + start[lower], end * most + stop, side="left")
+    one, at = _expanded(first, np.maximum(after - first, 0))
+    other = lower[at]
+    meet = np.all(
+        np.minimum(high[one], high[other])[:, rest] > np.maximum(low[one], low[other])[:, rest],
+        axis=1,
+    )
+    one, other = one[meet], other[meet]
+    # By places in the order in which patches end there, what is joined last.
+    earliest = np.empty(int(end.max()) + 1, dtype=np.int64)
+    earliest[end[::-1]] = np.arange(len(end))[::-1]
+    if joined:
+        earliest[-1] = len(members)
+    order = np.lexsort((other, one, earliest[end[one]]))
+    pairs = members[np.stack([one[order], other[order]], axis=1)]
+    return pairs, np.full(len(pairs), axis, dtype=np.int64)
+
+
+def _ranked(low: FloatArray, high: FloatArray) -> Ints:
+    """Return the places of lower and upper ends among all of them in order, (2, n)."""
+    return np.unique(np.stack([low, high]), return_inverse=True)[1].reshape(2, -1)
+
+
+def _expanded(first: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Return for runs of so many numbers the run of each number, and the number."""
+    ends = np.cumsum(counts)
+    run = np.repeat(np.arange(len(counts)), counts)
+    return run, np.arange(len(run)) + (first - (ends - counts))[run]
+
+
+def _inside_of(faces: Faces) -> Faces:
+    """Return what of faces lies in the domain, where its boundary cuts boxes."""
+    cut = np.any(faces.boxes.cut[faces.pairs], axis=1)
+    counts, pieces = np.ones(len(faces), dtype=np.int64), []
+    for k in np.flatnonzero(cut).tolist():
+        own = _inside(faces[k], faces.boxes.patches)
+        counts[k] = len(own)
+        pieces += own
+    which = np.repeat(np.arange(len(faces)), counts)
+    at = np.flatnonzero(cut[which])
+    low, high = faces.low[which], faces.high[which]
+    for k, face in zip(at.tolist(), pieces, strict=True):
+        low[k], high[k] = face.below.low, face.below.high
+    special = {k: face for k, face in zip(at.tolist(), pieces, strict=True) if face.part}
+    return Faces(faces.boxes, faces.pairs[which], faces.axis[which], low, high, special)
 
 
 def _inside(face: Face, patches: Sequence[Patch]) -> list[Face]:
@@ -175,9 +315,10 @@ def _in_solid(face: Face, patches: Sequence[Patch], region: SolidRegion) -> list
     return [replace(face, part=found)]
 
 
-def _along_strips(patches: Sequence[Patch], groups: Mapping[_Place, Sequence[int]]) -> list[Face]:
+def _along_strips(boxes: Boxes) -> list[Face]:
     """Return the faces between long sides of strips and the boxes that these cut."""
     faces: list[Face] = []
+    patches = boxes.patches
     for i, patch in enumerate(patches):
         cut = patch.cut
         for stretch in cut.stretches if isinstance(cut, Cut) else ():
@@ -186,7 +327,7 @@ def _along_strips(patches: Sequence[Patch], groups: Mapping[_Place, Sequence[int
                 continue
             strip, end = cut.region.strips[stretch.panel]
             start, stop = (0.5 * (t + 1.0) * strip.length for t in (stretch.start, stretch.stop))
-            for j in groups.get((strip, None), ()):
+            for j in boxes.places.get((strip, None), np.zeros(0, dtype=np.int64)).tolist():
                 low, high = max(start, patches[j].low[0]), min(stop, patches[j].high[0])
                 place = (patches[j].high if end else patches[j].low)[1]
                 if place == strip.place(end) and high - low > SHORTEST * strip.length:
@@ -229,18 +370,16 @@ class _Edge:
         return (1.0 - self.high, 1.0 - self.low) if self.reverse else (self.low, self.high)
 
 
-def _across_charts(
-    groups: Mapping[_Place, Sequence[int]], low: FloatArray, high: FloatArray
-) -> list[Face]:
+def _across_charts(boxes: Boxes) -> list[Face]:
     """Return the faces between patches of charts that share a side."""
     edges: dict[frozenset[tuple[float, float]], list[_Edge]] = defaultdict(list)
-    for (chart, _), members in groups.items():
+    for (chart, _), members in boxes.places.items():
         if chart is None:
             continue
         for axis in range(2):
             for end in range(2):
                 ends = chart.edge(axis, end)
-                found = _edge(chart, axis, end, members, low, high, reverse=ends[0] > ends[1])
+                found = _edge(boxes, chart, axis, end, members, reverse=ends[0] > ends[1])
                 edges[frozenset(ends)].append(found)
     faces: list[Face] = []
     for corners, both in edges.items():
@@ -252,20 +391,13 @@ def _across_charts(
 
 
 def _edge(
-    chart: Chart,
-    axis: int,
-    end: int,
-    members: Sequence[int],
-    low: FloatArray,
-    high: FloatArray,
-    *,
-    reverse: bool,
+    boxes: Boxes, chart: Chart, axis: int, end: int, members: Ints, *, reverse: bool
 ) -> _Edge:
     place = chart.size[axis] if end else 0.0
-    here = [i for i in members if (high if end else low)[i, axis] == place]
+    here = members[(boxes.high if end else boxes.low)[members, axis] == place]
     length = float(chart.size[1 - axis])
-    extent = low[here, 1 - axis] / length, high[here, 1 - axis] / length
-    return _Edge(axis, end, length, here, *extent, reverse)
+    extent = boxes.low[here, 1 - axis] / length, boxes.high[here, 1 - axis] / length
+    return _Edge(axis, end, length, here.tolist(), *extent, reverse)
 
 
 def _along_edge(one: _Edge, other: _Edge, normal: tuple[float, float]) -> list[Face]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from sharpfront.bases.corner_functions import CornerFunctions
+from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.batched_leaves import Stack
 from sharpfront.leastsquares.device import Device
@@ -20,7 +21,7 @@ from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.batched_rows import BatchedRows
 from sharpfront.rows.conditions import ConditionRows, Rows
 from sharpfront.rows.equation_rows import EquationRows
-from sharpfront.rows.faces import Face, Side
+from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.integrals import Integrals, Link
 from sharpfront.rows.interfaces import Interfaces
 from sharpfront.rows.measure import Measure
@@ -42,7 +43,7 @@ class PatchRows:
         self._ties = TraceTies(self.measure, self.interfaces)
         self._conditions = ConditionRows(self.measure)
         self._equations = EquationRows(self.measure)
-        self._systems: dict[tuple[Patch, ...], TraceSystem] = {}
+        self._systems: list[tuple[tuple[Patch, ...], TraceSystem]] = []
         # Those of problems with the same operator that are solved together, these among them.
         self.siblings: tuple[PatchRows, ...] = ()
 
@@ -59,19 +60,20 @@ class PatchRows:
         self, patches: tuple[Patch, ...], made: Callable[[], TraceSystem]
     ) -> TraceSystem:
         """Return the system on patches, made anew unless it is one of the last two."""
-        if patches not in self._systems:
-            self._systems = dict([*self._systems.items()][-1:])
-            self._systems[patches] = made()
-        return self._systems[patches]
+        for known, system in self._systems:
+            if known == patches:
+                return system
+        self._systems = [*self._systems[-1:], (patches, made())]
+        return self._systems[-1][1]
 
     @property
     def is_simple(self) -> bool:
         """Whether there is one unknown, of order two at most."""
         return len(self.unknowns) == 1 and self.order <= 2
 
-    def trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
-        """Return the number of moments of a face's traces."""
-        return self._ties.trace_size(face, patches)
+    def trace_sizes(self, faces: Faces) -> Ints:
+        """Return the numbers of moments of faces' traces."""
+        return self._ties.trace_sizes(faces)
 
     def point_owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:
         """Return the conditions at points, each with one patch that has the point."""
@@ -80,7 +82,7 @@ class PatchRows:
     def leaves(
         self,
         patches: Sequence[Patch],
-        faces: Sequence[Face],
+        faces: Faces,
         sides: Mapping[Side, str],
         which: Sequence[int],
         links: Sequence[Link] = (),
@@ -115,7 +117,7 @@ class PatchRows:
     def stacks(
         self,
         patches: Sequence[Patch],
-        faces: Sequence[Face],
+        faces: Faces,
         sides: Mapping[Side, str],
         device: Device,
         elimination: TreeElimination,

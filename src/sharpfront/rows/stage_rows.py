@@ -22,7 +22,7 @@ from sharpfront.leastsquares.kept import KeptLeaf
 from sharpfront.problem import Problem
 from sharpfront.rows.conditions import ConditionRows, Rows
 from sharpfront.rows.equation_rows import EquationRows
-from sharpfront.rows.faces import Face, Side
+from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.integrals import Link
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.norm import felt_size
@@ -229,7 +229,7 @@ class StageRows(PatchRows):
         self.asked: list[list[Asked]] = []
 
     def kept_leaves(
-        self, patches: Sequence[Patch], faces: Sequence[Face], sides: Mapping[Side, str]
+        self, patches: Sequence[Patch], faces: Faces, sides: Mapping[Side, str]
     ) -> list[KeptLeaf]:
         """Return the rows of all patches, and note where conditions are asked."""
         every = range(len(patches))
@@ -250,7 +250,7 @@ class StageRows(PatchRows):
     def leaves(
         self,
         patches: Sequence[Patch],
-        faces: Sequence[Face],
+        faces: Faces,
         sides: Mapping[Side, str],
         which: Sequence[int],
         links: Sequence[Link] = (),

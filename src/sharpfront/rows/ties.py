@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.joint import Ints
 from sharpfront.bases.legendre import gauss, legendre_table
 from sharpfront.bases.patch import Patch, product_matrix, to_rounding
 from sharpfront.bases.solid_cut import PartialFace
 from sharpfront.leastsquares.leaves import Tie
-from sharpfront.rows.faces import Contact, Face
+from sharpfront.rows.faces import Contact, Face, Faces, others
 from sharpfront.rows.fronts import Fronts
 from sharpfront.rows.interfaces import Datum, FaceSizes, Interfaces
 from sharpfront.rows.measure import Measure
@@ -83,7 +85,37 @@ class TraceTies:
         """Return how many Cauchy data each unknown has on a face: its order across it."""
         return self._across[axis] if patch.chart is None else self.total
 
-    def trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
+    def trace_sizes(self, faces: Faces) -> Ints:
+        """Return the numbers of moments of faces' traces."""
+        boxes, d = faces.boxes, faces.boxes.maps.shape[1]
+        kinds, kind = np.unique(self.counts_along(faces), axis=0, return_inverse=True)
+        moments = [moments_count(tuple(counts), d) for counts in kinds.tolist()]
+        data = [sum(self._across[axis].values()) for axis in range(d)]
+        charted = boxes.charted[faces.pairs[:, 0]]
+        each = np.where(charted, sum(self.total.values()), np.array(data)[faces.axis])
+        out = each * np.array(moments, dtype=np.int64)[kind.ravel()]
+        for k in np.flatnonzero(~self.plain(faces)).tolist():
+            out[k] = self._trace_size(faces[k], boxes.patches)
+        return np.asarray(out)
+
+    @staticmethod
+    def counts_along(faces: Faces) -> Ints:
+        """Return how many moments traces have along each axis of faces inside one chart."""
+        functions = faces.boxes.functions
+        along = others(functions.shape[1])[faces.axis]
+        each = functions[faces.pairs[:, :, None], along[:, None, :]]
+        return np.asarray(np.maximum(1, each.max(axis=1) - FEWER_MOMENTS))
+
+    def plain(self, faces: Faces) -> NDArray[np.bool_]:
+        """Tell which faces lie inside one chart with nothing that jumps across them."""
+        out = faces.plain.copy()
+        if self.measure.problem.is_singular:
+            for k in np.flatnonzero(out).tolist():
+                face, below = faces[k], faces.boxes.patches[int(faces.pairs[k, 0])]
+                out[k] = not (self.fronts.data(face, below) or self._special(face, below))
+        return out
+
+    def _trace_size(self, face: Face, patches: Sequence[Patch]) -> int:
         """Return the number of moments of a face's traces."""
         patch, axis = patches[face.below.patch], face.below.axis
         special = self.fronts.data(face, patch) or len(self._special(face, patch))
@@ -92,12 +124,6 @@ class TraceTies:
         if face.part is not None:
             return data * len(face.part.rule(counts)[1])
         return data * moments_count(counts, patch.dimension)
-
-    def is_plain(self, face: Face, patches: Sequence[Patch]) -> bool:
-        """Tell whether a face lies inside one chart and nothing jumps across it."""
-        below = patches[face.below.patch]
-        across = face.normal is not None or face.strip is not None or face.part is not None
-        return not (across or self.fronts.data(face, below) or self._special(face, below))
 
     def _special(self, face: Face, below: Patch) -> tuple[Datum, ...]:
         """Return what two boxes of space share where something jumps."""

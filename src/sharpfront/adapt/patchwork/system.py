@@ -13,7 +13,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.place.tiling.blocks import Tiling
-from sharpfront.rows.faces import Contact, Side, faces_of
+from sharpfront.rows.faces import Contact, Faces, Side, faces_of
 from sharpfront.rows.integrals import Link
 from sharpfront.rows.patch_rows import PatchRows
 
@@ -41,35 +41,23 @@ def patch_system(
 def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceSystem:
     faces, bare = faces_of(patches, tiling.periods)
     sides = tiling.parts(patches, bare)
-    around: list[list[tuple[int, Contact, Contact]]] = [[] for _ in patches]
-    for k, face in enumerate(faces):
-        around[face.below.patch].append((k, face.below, face.above))
-        around[face.above.patch].append((k, face.above, face.below))
-    ends = [(f.below.patch, f.above.patch) for f in faces]
-    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    sizes = np.array([rows.trace_size(f, patches) for f in faces], dtype=np.int64)
-    middles = [_middle(p) for p in patches]
-    volumes = np.log([float(np.prod(p.sides)) for p in patches])
-    orderings = np.vstack([np.array(middles).T, volumes])
-    traces = [[k for k, _, _ in own] for own in around]
+    pairs, sizes, boxes = faces.pairs, rows.trace_sizes(faces), faces.boxes
+    orderings = np.vstack([boxes.middles.T, np.log(np.prod(boxes.sides, axis=1))])
     links: list[Link] = []
     if rows.integrals.forms:
         order = nested_dissection(orderings, pairs, sizes.astype(float)).order
         links = _chain(order, len(faces))
-        for own, link in zip(traces, links, strict=True):
-            own += [k for k in (link.before, link.after) if k is not None]
         pairs = np.concatenate([pairs, np.stack([order[:-1], order[1:]], axis=1)])
         sums = np.full(len(order) - 1, len(rows.integrals.forms), dtype=np.int64)
         sizes = np.concatenate([sizes, sums])
     return TraceSystem(
-        _keys(rows, patches, around, sides, links),
+        lambda: _keys(rows, faces, sides, links),
         lambda which: rows.leaves(patches, faces, sides, which, links),
-        traces,
         pairs,
         sizes,
         orderings,
         lambda columns: _arranged(columns, patches, len(rows.unknowns)),
-        rows.measure.constant and 2 * len({p.shape for p in patches}) < len(patches),
+        rows.measure.constant and 2 * boxes.shapes < len(patches),
         rows.measure.shared,
         None if links else partial(rows.stacks, patches, faces, sides),
         partial(_siblings, rows, tiling, patches) if rows.siblings else None,
@@ -81,21 +69,15 @@ def _siblings(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> list
     return [patch_system(own, tiling, patches) for own in rows.siblings]
 
 
-def _middle(patch: Patch) -> Sequence[float]:
-    """Return the point of space in the middle of a patch's reference cell."""
-    if patch.is_even:
-        return [0.5 * (m.low + m.high) for m in patch.maps]
-    return list(patch.points([np.zeros(1)] * patch.dimension)[0].tolist())
-
-
 def _keys(
-    rows: PatchRows,
-    patches: Sequence[Patch],
-    around: Sequence[Sequence[tuple[int, Contact, Contact]]],
-    sides: Mapping[Side, str],
-    links: Sequence[Link],
+    rows: PatchRows, faces: Faces, sides: Mapping[Side, str], links: Sequence[Link]
 ) -> list[Hashable]:
     """Return what tells the rows of each patch from those of others and of other systems."""
+    patches = faces.boxes.patches
+    around: list[list[tuple[Contact, Contact]]] = [[] for _ in patches]
+    for face in faces:
+        around[face.below.patch].append((face.below, face.above))
+        around[face.above.patch].append((face.above, face.below))
     walls: dict[int, list[Hashable]] = defaultdict(list)
     for side, part in sides.items():
         walls[side.patch].append((side.axis, side.end, part))
@@ -104,7 +86,7 @@ def _keys(
     for i, patch in enumerate(patches):
         ties = tuple(
             (here.axis, here.end, here.low, here.high, there.axis, there.end, patches[there.patch])
-            for _, here, there in around[i]
+            for here, there in around[i]
         )
         place = (links[i].before is None, links[i].after is None) if links else ()
         points = tuple(id(c) for c in owned.get(i, ()))
