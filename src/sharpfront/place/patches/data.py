@@ -13,6 +13,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.looks import Look, Looks, gaps_along
+from sharpfront.place.patches.looks_together import look_together
 from sharpfront.place.patches.refine import Limits, functions_of, refined
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
 from sharpfront.place.patches.tails import Tails
@@ -54,6 +55,7 @@ def with_resolved_data(
 def _cut_where_missed(looks: Looks, cells: list[Cell]) -> list[Cell]:
     """Return the cells cut at places at which data are not what the cells' points say."""
     nowhere = np.empty((0, cells[0].patch.dimension))
+    look_together(looks, [c.patch for c in cells])
     missed = [_misfit(looks(c.patch)) if c.patch.cut is None else nowhere for c in cells]
     out = []
     for cell, places in zip(cells, missed, strict=True):
@@ -96,6 +98,7 @@ def data_tails(looks: Looks, patches: Sequence[Patch]) -> Tails:
     """Return what of the data each patch's functions cannot hold, in units of what is allowed."""
     tail = np.zeros((len(patches), patches[0].dimension))
     wanted = np.zeros_like(tail)
+    look_together(looks, patches)
     for i, patch in enumerate(patches):
         look = looks(patch)
         for (t, w), gap in zip(look.seen, look.gaps, strict=True):

@@ -55,17 +55,19 @@ class Looks:
         self.poles = np.array(poles).reshape(-1, problem.domain.dimension)
         told = _told(problem)
         self.told = told[~(told[:, None] == self.poles).all(axis=2).any(axis=1)]
-        self._taken: dict[Patch, Look] = {}
+        self.taken: dict[Patch, Look] = {}
 
     def __call__(self, patch: Patch) -> Look:
         """Return the look at a patch."""
-        if patch not in self._taken:
-            self._taken[patch] = self._look(patch)
-        return self._taken[patch]
+        if patch not in self.taken:
+            self.taken[patch] = self._look(patch)
+        return self.taken[patch]
 
     def _look(self, patch: Patch) -> Look:
         told, spread_out = (inside(patch, x) for x in (self.told[:-SPREAD], self.told[-SPREAD:]))
-        places = _watched(patch, np.concatenate([told, spread_out]))
+        further = watched(patch.low[None], patch.high[None])[0]
+        # Places told of lie in space, the others in the chart.
+        places = np.concatenate([told, spread_out, patch.in_space(further)])
         if patch.cut is not None:
             return self._look_inside(patch, places[patch.has(places)])
         seen, gaps = [], []
@@ -218,24 +220,35 @@ def inside(patch: Patch, places: FloatArray) -> FloatArray:
     return patch.in_space(np.clip(at[within], patch.low + room, patch.high - room))
 
 
-def _watched(patch: Patch, told: FloatArray) -> FloatArray:
-    """Return points at which a patch's data are looked at, (m, d).
+def watched(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return places at which the data of boxes, (b, d), are looked at, (b, m, d).
 
-    Some that are told of, into each corner, and on the way to each side at a few places.
+    Into each corner, and on the way to each side at a few places.
     """
-    d = patch.dimension
+    d, sides = low.shape[1], high - low
     out = []
     for corner in itertools.product((0, 1), repeat=d):
-        ends = np.where(corner, patch.high, patch.low)
-        inwards = np.where(corner, -patch.sides, patch.sides)
-        out.append(ends + 0.5 * CLOSER[:, None] * inwards)
+        ends = np.where(corner, high, low)
+        inwards = np.where(corner, -sides, sides)
+        out.append(ends[:, None] + 0.5 * CLOSER[:, None] * inwards[:, None])
     for axis, end, share in itertools.product(range(d), (0, 1), ACROSS):
-        line = np.tile(patch.low + share * patch.sides, (len(CLOSER), 1))
-        depth = 0.5 * CLOSER * patch.sides[axis]
-        line[:, axis] = patch.high[axis] - depth if end else patch.low[axis] + depth
+        line = np.repeat((low + share * sides)[:, None], len(CLOSER), axis=1)
+        depth = 0.5 * CLOSER * sides[:, axis, None]
+        line[:, :, axis] = high[:, axis, None] - depth if end else low[:, axis, None] + depth
         out.append(line)
-    # Places told of lie in space, the others in the chart.
-    return np.concatenate([told, patch.in_space(np.concatenate(out))])
+    return np.concatenate(out, axis=1)
+
+
+def places_told(places: FloatArray, low: FloatArray, high: FloatArray) -> list[FloatArray]:
+    """Return for each of some boxes, (b, d), the places that `inside` returns."""
+    room = BESIDE * (high - low)
+    within = np.ones((len(low), len(places)), dtype=bool)
+    for a, x in enumerate(places.T):
+        within &= (x >= low[:, a, None]) & (x <= high[:, a, None])
+    return [
+        np.clip(places[own], first, last)
+        for own, first, last in zip(within, low + room, high - room, strict=True)
+    ]
 
 
 def _interpolated(block: FloatArray, patch: Patch, points: FloatArray) -> FloatArray:

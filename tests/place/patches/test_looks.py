@@ -1,0 +1,59 @@
+"""Looks at the data of many boxes at once are those at one after the other."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.bases.patch import Patch
+from sharpfront.maps import AxisMap
+from sharpfront.place.patches.looks import Looks
+from sharpfront.place.patches.looks_together import look_together
+
+SQUARE = sf.Box((0, 1), (0, 1))
+
+
+def stated(equation):
+    return sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u)
+
+
+PROBLEMS = {
+    "spike": stated(lambda u, x, y: -sf.laplacian(u) - np.exp(-1e4 * ((x - 0.31) ** 2 + y**2))),
+    "coefficients": stated(
+        lambda u, x, y: -1e-3 * sf.laplacian(u) + np.tanh(50 * (x - 0.4)) * u.dx + y * u - 1
+    ),
+    "cube": sf.Problem(
+        sf.Box((0, 1), (0, 1), (0, 1)),
+        lambda u, x, y, z: -sf.laplacian(u) + (1 + x * z) * u - np.cos(9 * x * y),
+        boundary=lambda u, x, y, z: u,
+    ),
+}
+
+
+def boxes_of(dimension):
+    """Boxes with thin ones among them, and two kinds of functions."""
+    sides = [AxisMap(a, b) for a, b in itertools.pairwise([0.0, 0.02, 0.5, 1.0])]
+    every = itertools.product(sides, repeat=dimension)
+    return [Patch(maps, (5 + i % 2,) * dimension) for i, maps in enumerate(every)]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_looks_at_many_boxes_are_those_at_each(name):
+    problem = PROBLEMS[name]
+    patches = boxes_of(problem.domain.dimension)
+    pole = (0.0,) * problem.domain.dimension
+    together, alone = Looks(problem, [pole], 1e-6), Looks(problem, [pole], 1e-6)
+    look_together(together, patches)
+    # At the pole one looks alone.
+    assert len(together.taken) == len(patches) - 1
+    assert any(look.seen for look in together.taken.values())
+    for patch in patches:
+        found, wanted = together(patch), alone(patch)
+        np.testing.assert_array_equal(found.places, wanted.places)
+        assert found.told == wanted.told
+        assert len(found.seen) == len(wanted.seen)
+        for one, other in zip(found.seen, wanted.seen, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+        for one, other in zip(found.gaps, wanted.gaps, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-5 + 1e-9 * other.max())
