@@ -17,7 +17,13 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import to_host
 from sharpfront.bases.patch import Patch
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
-from sharpfront.leastsquares import batched_factors, batched_leaves, batched_merges
+from sharpfront.leastsquares import (
+    batched_factors,
+    batched_leaves,
+    batched_merges,
+    batched_tree,
+    pooled,
+)
 from sharpfront.leastsquares.batched_factors import inverse_factors
 from sharpfront.leastsquares.batched_leaves import orthonormal
 from sharpfront.leastsquares.device import VARIABLE, Card, Host, device_named
@@ -142,6 +148,52 @@ def test_rows_made_on_a_device_are_those_made_one_by_one(device, at):
     assert_same_on(inflow, (*patches[:2], replace(patches[2], functions=(7, 9))), place, heavier=30)
 
 
+def of_many_shapes(seed, splits=12):
+    """Patches of the square split at random, each with functions of its own."""
+    rng = np.random.default_rng(seed)
+    boxes = [((0.0, 1.0), (0.0, 1.0))]
+    for _ in range(splits):
+        box = boxes.pop(int(rng.integers(len(boxes))))
+        cut = rng.random(2) < 0.7
+        halves = [
+            [(a, (a + b) / 2), ((a + b) / 2, b)] if own else [(a, b)]
+            for (a, b), own in zip(box, cut, strict=True)
+        ]
+        boxes += itertools.product(*halves)
+    return tuple(
+        Patch((AxisMap(*x), AxisMap(*y)), tuple(rng.integers(5, 9, 2).tolist())) for x, y in boxes
+    )
+
+
+@DEVICES
+@pytest.mark.parametrize("seed", range(3))
+def test_patches_of_many_shapes_are_filled_up_to_few(monkeypatch, device, seed):
+    patches, place = of_many_shapes(seed), device()
+    problem = on_square(
+        lambda u, x, y: -sf.div((1.5 + np.sin(x * y)) * sf.grad(u)) + x * u.dy - np.exp(x),
+        lambda u, x, y: u.dn + u - y,
+    )
+    taken = []
+    eliminated = batched_tree.eliminated
+    monkeypatch.setattr(
+        batched_tree,
+        "eliminated",
+        lambda device, stack: taken.append(stack) or eliminated(device, stack),
+    )
+    assert_same_on(problem, patches, place)
+    assert len(taken) == 1
+    assert taken[0].inside is not None
+    # What is filled up changes nothing but rounding.
+    monkeypatch.setattr(pooled, "IN_VAIN", -1.0)
+    few, many = solved_on(problem, patches, Tree(device=place, large=1)), len({*patches})
+    assert len(taken) > many / 2
+    monkeypatch.setattr(pooled, "IN_VAIN", 1e30)
+    all_, columns = solved_on(problem, patches, Tree(device=place, large=1))
+    np.testing.assert_allclose(columns, few[1], atol=1e-11 * np.abs(columns).max())
+    assert all_.condition == pytest.approx(few[0].condition)
+    assert_same_on(PAIR, patches, place, 1e-8)
+
+
 @DEVICES
 def test_rows_in_charts(device):
     slanted = sf.Polygon([(0, 0), (2, 0), (1.5, 1.2), (0.1, 1)])
@@ -233,7 +285,7 @@ def test_a_device_with_too_little_memory_works_in_slices():
     _, found = solved(problem, lines, (6, 6), Tree(device=Small(1), large=1))
     np.testing.assert_array_equal(found, wanted)
     with pytest.raises(
-        DeviceMemoryError, match=r"0\.000977 GB of memory free, and more than 0\.0002"
+        DeviceMemoryError, match=r"0\.000977 GB of memory free, and more than 0\.0003"
     ):
         solved(problem, lines, (6, 6), Tree(device=Small(2), large=1))
 

@@ -108,7 +108,9 @@ class Patch:
     @property
     def cut(self) -> Cut | SolidCut | None:
         """What lies in the domain of a box that its boundary cuts; None where all of it does."""
-        return None if isinstance(self._look, bool) else self._look
+        if self.region is None or isinstance(self._look, bool):
+            return None
+        return self._look
 
     @cached_property
     def frame(self) -> Frame | None:
@@ -179,10 +181,12 @@ class Patch:
 
     def gauss_tables(self, counts: tuple[int, ...], order: int) -> list[FloatArray]:
         """Return for each axis d^k of its functions at Gauss points, (order + 1, n, functions)."""
-        return [
-            _in_space(m, gauss(n)[0], gauss_table(n, p, order))
-            for m, n, p in zip(self.maps, counts, self.functions, strict=True)
-        ]
+        return [self.gauss_along(axis, n, order) for axis, n in enumerate(counts)]
+
+    def gauss_along(self, axis: int, count: int, order: int) -> FloatArray:
+        """Return d^k of an axis' functions at so many Gauss points, (order + 1, n, functions)."""
+        table = gauss_table(count, self.functions[axis], order)
+        return _in_space(self.maps[axis], gauss(count)[0], table)
 
     def end_tables(self, axis: int, order: int) -> FloatArray:
         """Return d^k of the functions of an axis at its two ends, (order + 1, 2, functions)."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, count, tabulated
+from sharpfront.bases.joint import is_joint
 from sharpfront.bases.lattice import NEAR, Lattice
 from sharpfront.bases.legendre import block_at, legendre_table, table_at
 from sharpfront.bases.patch import Patch
@@ -97,6 +98,9 @@ class PatchworkBasis:
         """Return the weights of each patch as an array over its axes."""
         out = []
         for start, patch in zip(self.starts.tolist(), self.patches, strict=False):
+            if not is_joint(patch.dimension):
+                out.append(weights[start : start + patch.size].reshape(patch.functions).copy())
+                continue
             block = np.zeros(patch.functions)
             block[tuple(patch.products)] = weights[start : start + patch.size]
             out.append(block)

@@ -37,6 +37,14 @@ def inverse_factors(device: Device, grams: Array) -> Factors:
     return Factors(inverse, diagonal, _filled(device, grams, inverse, diagonal))
 
 
+def worst_of(diagonals: Array) -> Array:
+    """Return the smallest and largest entry of the diagonal that has them farthest apart, (2,)."""
+    xp = namespace(diagonals)
+    low, high = xp.min(diagonals, axis=1), xp.max(diagonals, axis=1)
+    worst = xp.reshape(xp.argmin(low / high), (1,))
+    return xp.stack([xp.take(low, worst, axis=0)[0], xp.take(high, worst, axis=0)[0]])
+
+
 def _filled(device: Device, grams: Array, inverse: Array, diagonal: Array) -> Array:
     """Write inverses and diagonals; return which matrices have factors."""
     count, n = grams.shape[:2]

@@ -2,9 +2,11 @@
 
 The rows A of a leaf are made orthonormal by the Cholesky factor of their Gram matrix, twice: what
 the first time is lost to the squared condition the second brings back, and where it does not, a
-third time. With A P = Q the traces g see the rows N g - e, what A leaves of the ties and of the
-right-hand sides; these and the leaf's answers are corrected once with A itself, so that refinement
-finds with them what it finds with the triangles of `leaves`.
+third time. Leaves of different shapes may be filled up to one with columns and traces that are
+none; these are zero, and stand alone in Gram matrices. With A P = Q the traces g see the rows
+N g - e, what A leaves of the ties and of the right-hand sides; these and the leaf's answers are
+corrected once with A itself, so that refinement finds with them what it finds with the triangles of
+`leaves`.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import Array, FloatArray, namespace
-from sharpfront.leastsquares.batched_factors import inverse_factors
+from sharpfront.leastsquares.batched_factors import inverse_factors, worst_of
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import LeafRows
@@ -36,13 +39,14 @@ class LeafBatch:
 
     numbers: Ints  # of the leaves, (b,)
     moments: Ints  # of each leaf's traces, (b, g)
+    inside: NDArray[np.bool_] | None  # which columns are a leaf's own, (b, n); None for all
     rows: Array  # N, (b, m, g)
     rhs: Array  # e, (b, m, k)
     start: Array  # (b, n, k)
     response: Array  # (b, n, g)
     gram: Array  # N^T N, until it is merged
     rest: float  # the sum of squares that no columns can make smaller
-    extremes: Array  # the smallest and largest diagonal entry of the triangles, (2,)
+    extremes: Array  # the smallest and largest diagonal entry of the worst triangle, (2,)
 
     @property
     def size(self) -> int:
@@ -58,13 +62,16 @@ class LeafBatch:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """The rows of leaves of equal shape; those of the ties come last."""
+    """The rows of leaves of equal shape, or filled up to one; those of the ties come last."""
 
     numbers: Ints  # of the leaves, (b,)
-    moments: Ints  # of each leaf's traces, (b, g)
+    # Of each leaf's traces, those that are none last, (b, g): their number is that of all moments.
+    moments: Ints
     rest: float  # the sum of squares that no columns can make smaller
     rows: Array  # (b, m, n), overwritten by who takes them
     rhs: Array  # (b, m, k)
+    real: Ints  # how many moments are a leaf's own, (b,)
+    inside: NDArray[np.bool_] | None = None  # which columns are, (b, n); None for all
 
 
 def at_once(device: Device, rows: int, columns: int) -> int:
@@ -92,7 +99,7 @@ def stacked(
             moments = np.array([_moments(elimination, leaf) for leaf in some]).reshape(-1, g)
             rest = sum(float(np.sum((leaf.weight * leaf.own.left[0][:, 0]) ** 2)) for leaf in some)
             rows, rhs = (device.put(a) for a in _rows_of(some, m, n))
-            yield Stack(own, moments, rest, rows, rhs)
+            yield Stack(own, moments, rest, rows, rhs, np.full(len(own), g))
 
 
 def _moments(elimination: TreeElimination, leaf: LeafRows) -> Ints:
@@ -116,7 +123,8 @@ def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
     norms = xp.linalg.vector_norm(rows, axis=1)
     norms = xp.where(norms > 0, norms, xp.ones_like(norms))
     rows /= norms[:, None, :]
-    found = orthonormal(device, rows)
+    vain = None if stack.inside is None else device.put((~stack.inside).astype(float))
+    found = orthonormal(device, rows, vain)
     if found is None:
         return None
     q, factors, diagonal = found
@@ -125,6 +133,9 @@ def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
     left = device.zeros((b, m, k + g))
     left[:, :, :k] = stack.rhs
     left[:, m - g :, k:] = device.put(np.eye(g))
+    if np.any(stack.real < g):
+        tied = np.arange(g) < stack.real[:, None]
+        left[:, m - g :, k:] *= device.put(tied.astype(float))[:, None, :]
     answers = None
     for _ in range(2):
         step = q.mT @ left
@@ -134,9 +145,12 @@ def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
         answers = step if answers is None else answers + step
     answers = answers / norms[:, :, None]
     tied, diagonal = left[:, :, k:], xp.abs(diagonal) * norms
+    if vain is not None:
+        diagonal = xp.where(vain > 0, diagonal[:, :1], diagonal)
     return LeafBatch(
         stack.numbers,
         stack.moments,
+        stack.inside,
         # Traces stand on the other side of the rows.
         -tied,
         xp.asarray(left[:, :, :k], copy=True),
@@ -144,21 +158,25 @@ def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
         -answers[:, :, k:],
         tied.mT @ tied,
         stack.rest,
-        xp.stack([xp.min(diagonal), xp.max(diagonal)]),
+        worst_of(diagonal),
     )
 
 
-def orthonormal(device: Device, rows: Array) -> tuple[Array, list[Array], Array] | None:
+def orthonormal(
+    device: Device, rows: Array, vain: Array | None = None
+) -> tuple[Array, list[Array], Array] | None:
     """Return Q, factors X and the diagonal of R with rows = Q R; None where that fails.
 
     Q = rows X_1^T X_2^T ..., R is the inverse of that product. Rows are (b, m, n) with columns of
-    norm one.
+    norm one, but for zeros where columns are in vain, (b, n), ones there.
     """
     xp, n = namespace(rows), rows.shape[2]
     q, factors, whole = rows, [], None
     identity = device.put(np.eye(n))
     for count in range(FACTORS):
         gram = q.mT @ q
+        if vain is not None:
+            gram += vain[:, :, None] * identity
         gap = float(xp.max(xp.abs(gram - identity))) if count else 1.0
         # What rounding may have made of the squares, so that a first factor exists.
         gram = gram if count else gram + n * n * ROUNDING * identity

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.arrays import Array, namespace, to_host
-from sharpfront.leastsquares.batched_factors import inverse_factors
+from sharpfront.arrays import Array, FloatArray, namespace, to_host
+from sharpfront.leastsquares.batched_factors import inverse_factors, worst_of
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
-from sharpfront.leastsquares.merges import Node
+from sharpfront.leastsquares.pooled import pooled
+from sharpfront.leastsquares.tree import TreeElimination
 
 
 @dataclass(eq=False)
@@ -67,10 +68,17 @@ class _Numbers:
 
 @dataclass(eq=False)
 class _EqualMerges:
-    """Merges of equal shape, b nodes; vectors have places, moments have numbers."""
+    """Merges of equal shape, or filled up to one, b nodes; vectors have places, moments numbers.
+
+    Where a matrix is filled up, moments that are none take part: their place is one after all
+    others, where vectors are zero, and so is their number.
+    """
 
     parts: tuple[list[_Children], list[_Children]]  # where the first and the second children are
     sizes: tuple[int, int, int]  # moments shared, and left of the first and of the second
+    # Which moments of the first and of the second children come in turn, (b, shared + left) each,
+    # -1 for none; None where all do, in order.
+    chosen: tuple[Array, Array] | None
     shared: tuple[Array, Array]  # places of those shared in the first and second, (b, shared) each
     opened: Array  # places of the others in both, (b, open)
     out: Array  # where those go in the node's own
@@ -82,37 +90,82 @@ class _EqualMerges:
     coupling: Array = None  # L^-1 times what couples shared moments to the others
 
 
+class _Draft(NamedTuple):
+    """A batch of merges that is yet to travel."""
+
+    nodes: Ints  # their numbers among the merges
+    sizes: tuple[int, int, int]
+    parts: tuple[list[_Children], list[_Children]]
+    places: list[slice]  # the first places of the first and second children, and of the nodes
+    real: slice | None  # how many moments are shared and left, (3, b); None where all are alike
+
+
+def _operations(sizes: FloatArray) -> FloatArray:
+    """Return about how many operations merges of some shapes take, (s, 3)."""
+    shared, left = sizes[:, 1], sizes[:, 2] + sizes[:, 3]
+    return np.asarray(shared**3 / 3 + left * shared**2 + 2 * shared * left**2 + left**2)
+
+
 @dataclass(eq=False)
 class BatchedMerges:
     """All merges of a tree."""
 
     device: Device  # where
-    nodes: Sequence[Node]  # what is merged, children first
+    elimination: TreeElimination  # what is merged
     # The numbers of leaves in batches, and the moments of each, (b,) and (b, g).
     leaves: Sequence[tuple[Ints, Ints]]
-    moments: int  # the number of all moments
     # Bytes taken so far, to which this adds its own.
     needed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        first = sum(len(numbers) for numbers, _ in self.leaves)
-        opened, levels = [0] * first, [0] * first
+        tree, self._nodes = self.elimination.tree, self.elimination.merges
+        self.moments, self._first = self.elimination.moments, tree.leaves
+        # How many moments each leaf and node has, and what room is made for them.
+        self._opened = np.zeros(tree.leaves + len(self._nodes), dtype=np.int64)
+        self._room = np.zeros_like(self._opened)
         for numbers, moments in self.leaves:
-            for number in numbers.tolist():
-                opened[number] = moments.shape[1]
-        for a, b, shared in self.nodes:
-            opened.append(opened[a] + opened[b] - 2 * shared)
-            levels.append(1 + max(levels[a], levels[b]))
-        lengths = np.array(opened, dtype=np.int64)
-        self.offsets = np.cumsum(lengths) - lengths
-        self.slots = int(lengths.sum())
-        self._count = self.device.put(np.arange(max(len(opened), *opened)))
+            self._room[numbers] = moments.shape[1]
+            self._opened[numbers] = np.sum(moments < self.moments, axis=1)
+        heights = self._counted(tree.depths)
+        pools = self._pools(heights)
+        for sizes, nodes in pools:
+            self._room[nodes + self._first] = sizes[1] + sizes[2]
+        self.offsets = np.cumsum(self._room) - self._room
+        # One more is the place of what is none.
+        self.slots = int(self._room.sum()) + 1
+        most = max(len(self._room), *self._room.tolist(), *(sum(sizes) for sizes, _ in pools))
+        self._count = self.device.put(np.arange(most))
         # The moments of all leaves and nodes, each at its places.
-        self._open = self.device.put(np.zeros(self.slots, dtype=np.int64))
+        self._open = self.device.put(np.full(self.slots, self.moments))
         for numbers, moments in self.leaves:
             self._open[self.places(numbers, moments.shape[1])] = self.device.put(moments)
         self._fronts: list[_GramStack] = []
-        self.steps = self._planned(np.array(levels[first:], dtype=np.int64), lengths)
+        self.steps = self._planned(pools)
+
+    def _counted(self, depths: Ints) -> Ints:
+        """Find how many moments nodes leave open; return how high each is above its leaves."""
+        heights = np.zeros_like(self._opened)
+        deepest = np.argsort(-depths[self._first :], kind="stable")
+        ends = np.flatnonzero(np.diff(depths[self._first :][deepest])) + 1
+        for own in np.split(deepest, ends):
+            children, shared = self._nodes[own, :2], self._nodes[own, 2]
+            self._opened[own + self._first] = self._opened[children].sum(axis=1) - 2 * shared
+            heights[own + self._first] = 1 + heights[children].max(axis=1)
+        return heights[self._first :]
+
+    def _pools(self, heights: Ints) -> list[tuple[tuple[int, int, int], Ints]]:
+        """Return merges that do not need each other together, with their shape, children first."""
+        shared = self._nodes[:, 2:]
+        left = self._opened[self._nodes[:, :2]] - shared
+        shapes = np.concatenate([shared > 0, shared, left], axis=1)
+        out = []
+        order = np.argsort(heights, kind="stable")
+        for level in np.split(order, np.flatnonzero(np.diff(heights[order])) + 1):
+            kinds, kind = np.unique(shapes[level], axis=0, return_inverse=True)
+            for sizes, own in pooled(kinds, np.bincount(kind.ravel()), 1, _operations):
+                nodes = level[np.isin(kind.ravel(), own)]
+                out.append(((sizes[1], sizes[2], sizes[3]), nodes))
+        return out if len(order) else []
 
     def places(self, numbers: Ints, count: int) -> Array:
         """Return the places of the first moments of leaves or nodes, (b, count)."""
@@ -121,40 +174,40 @@ class BatchedMerges:
     @property
     def largest_front(self) -> int:
         """Columns of the largest merge that eliminates anything."""
-        return max((sum(step.sizes) for step in self.steps if step.sizes[0]), default=0)
+        shared = self._nodes[:, 2]
+        front = self._opened[self._nodes[:, :2]].sum(axis=1) - shared
+        return int(front[shared > 0].max(initial=0))
 
     @property
     def extremes(self) -> list[tuple[float, float]]:
-        """The smallest and largest diagonal entry of all factors."""
+        """The smallest and largest diagonal entry of the worst factor of each batch."""
         diagonals = [step.diagonal for step in self.steps if step.sizes[0]]
         if not diagonals:
             return []
         xp = namespace(*diagonals)
-        each = [xp.stack([xp.min(d), xp.max(d)]) for d in diagonals]
+        each = [worst_of(d) for d in diagonals]
         return [(low, high) for low, high in to_host(xp.stack(each)).tolist()]
 
-    def _planned(self, levels: Ints, lengths: Ints) -> list[_EqualMerges]:
-        """Return merges that do not need each other together, by shapes, children first."""
-        every = np.array(self.nodes, dtype=np.int64).reshape(-1, 3)
-        left = lengths[every[:, :2]] - every[:, 2:]
-        keys = np.concatenate([levels[:, None], every[:, 2:], left], axis=1)
-        kinds, kind = np.unique(keys, axis=0, return_inverse=True)
-        order = np.argsort(kind.ravel(), kind="stable")
-        groups = np.split(order, np.cumsum(np.bincount(kind.ravel()))[:-1])
-        first = len(lengths) - len(every)
-        members = [*(own for own, _ in self.leaves), *(own + first for own in groups)]
+    def _planned(self, pools: Sequence[tuple[tuple[int, int, int], Ints]]) -> list[_EqualMerges]:
+        """Return what is done in turn."""
+        members = [*(own for own, _ in self.leaves), *(own + self._first for _, own in pools)]
         # The array that each leaf and node is in, and its place there.
-        where = np.zeros((2, len(lengths)), dtype=np.int64)
+        where = np.zeros((2, len(self._room)), dtype=np.int64)
         for i, own in enumerate(members):
             where[0, own], where[1, own] = i, np.arange(len(own))
         numbers, drafts = _Numbers(), []
-        for own, (_, ns, na, nb) in zip(groups, kinds.tolist(), strict=True):
-            children = every[own, :2].T
-            parts = tuple(self._parts(numbers, members, where[:, c]) for c in children)
-            places = [numbers.add(self.offsets[c]) for c in (*children, own + first)]
-            drafts.append((parts, places, (ns, na, nb)))
+        for sizes, own in pools:
+            children = self._nodes[own, :2].T
+            one, other = (self._parts(numbers, members, where[:, c]) for c in children)
+            places = [numbers.add(self.offsets[c]) for c in (*children, own + self._first)]
+            shared = self._nodes[own, 2]
+            real = np.stack([shared, *(self._opened[c] - shared for c in children)])
+            full = np.array_equal(real, np.repeat([[n] for n in sizes], len(own), axis=1))
+            room = np.all(self._room[children] == [[sum(sizes[:2])], [sizes[0] + sizes[2]]])
+            counted = None if full and room else numbers.add(real.ravel())
+            drafts.append(_Draft(own, sizes, (one, other), places, counted))
         there = numbers.put(self.device) if drafts else None
-        return [self._step(there, *draft) for draft in drafts]
+        return [self._step(there, draft) for draft in drafts]
 
     def _parts(self, numbers: _Numbers, members: Sequence[Ints], where: Ints) -> list[_Children]:
         """Return the arrays that children are in, with slices of numbers that are yet to travel."""
@@ -168,28 +221,44 @@ class BatchedMerges:
             out.append(_Children(i, len(at), own, None if alone else numbers.add(at)))
         return out
 
-    def _step(
-        self,
-        there: Array,
-        parts: Sequence[list[_Children]],
-        places: Sequence[slice],
-        sizes: tuple[int, int, int],
-    ) -> _EqualMerges:
-        ns, na, nb = sizes
-        xp = namespace(there)
+    def _step(self, there: Array, draft: _Draft) -> _EqualMerges:
+        xp, (ns, na, nb) = namespace(there), draft.sizes
+        counts = ns + na, ns + nb, na + nb
         firsts, seconds, own = (
             there[place][:, None] + self._count[:n]
-            for place, n in zip(places, (ns + na, ns + nb, na + nb), strict=True)
+            for place, n in zip(draft.places, counts, strict=True)
         )
+        chosen = None
+        if draft.real is not None:
+            real = there[draft.real].reshape(3, -1)[:, :, None]
+            chosen = tuple(
+                self._chosen(ns, n, real[0], left)
+                for n, left in zip(counts, real[1:], strict=False)
+            )
+            firsts, seconds = (
+                xp.where(which < 0, self.slots - 1, places[:, :1] + which)
+                for which, places in zip(chosen, (firsts, seconds), strict=True)
+            )
         opened = xp.concat([firsts[:, ns:], seconds[:, ns:]], axis=1)
         coupled = self._open[opened]
-        order = xp.argsort(coupled, axis=1)
+        order = xp.argsort(coupled, axis=1, stable=True)
         self._open[own] = xp.take_along_axis(coupled, order, axis=1)
         out = xp.take_along_axis(own, xp.argsort(order, axis=1), axis=1)
         shared = firsts[:, :ns], seconds[:, :ns]
-        one, other = ([part.arrived(there) for part in own_parts] for own_parts in parts)
+        one, other = ([part.arrived(there) for part in parts] for parts in draft.parts)
         gone = self._open[shared[0]]
-        return _EqualMerges((one, other), sizes, shared, opened, out, gone, coupled, order)
+        return _EqualMerges(
+            (one, other), draft.sizes, chosen, shared, opened, out, gone, coupled, order
+        )
+
+    def _chosen(self, room: int, count: int, shared: Array, left: Array) -> Array:
+        """Return which moments of children come in turn, (b, count): `room` for those shared."""
+        turn = self._count[:count]
+        behind = turn - room
+        xp = namespace(turn)
+        first = xp.where(turn < shared, turn, -1)
+        last = xp.where(behind < left, behind + shared, -1)
+        return xp.where(turn < room, first, last)
 
     def factor(self, grams: Sequence[Array]) -> bool:
         """Merge the leaves' Gram matrices; tell whether all were positive definite."""
@@ -198,9 +267,9 @@ class BatchedMerges:
         found = [each for each in good if each is not None]
         return not found or bool(namespace(*found).all(namespace(*found).stack(found)))
 
-    def _taken(self, parts: Sequence[_Children]) -> Array:
+    def _taken(self, parts: Sequence[_Children], chosen: Array | None) -> Array:
         """Return Gram matrices in order as one array, (b, n, n)."""
-        found = [self._ordered(part) for part in parts]
+        found = [self._ordered(part, chosen) for part in parts]
         if len(found) == 1:
             return found[0]
         count = sum(part.many for part in parts)
@@ -209,29 +278,41 @@ class BatchedMerges:
             out[part.where] = own
         return out
 
-    def _ordered(self, part: _Children) -> Array:
+    def _ordered(self, part: _Children, chosen: Array | None) -> Array:
         """Return matrices of one array, rows and columns in the order of their moments."""
         front = self._fronts[part.front]
         grams, order, at = front.grams, front.order, part.places
         front.merged += part.many
         if front.merged == len(grams):
             front.grams = front.order = None
-        if order is None:
+        if order is None and chosen is None:
             return grams if at is None else grams[at]
         xp, (every, n, _) = namespace(grams), grams.shape
-        order, at = (order, self._count[:every]) if at is None else (order[at], at)
+        order = order if at is None or order is None else order[at]
+        at, real = self._count[:every] if at is None else at, None
+        if chosen is not None:
+            own = chosen if part.where is None else chosen[part.where]
+            real, own = own >= 0, xp.where(own < 0, 0, own)
+            order = own if order is None else xp.take_along_axis(order, own, axis=1)
         # Whole rows first: a card copies these twice as fast as single numbers.
         rows = xp.reshape(grams, (every * n, n))[at[:, None] * n + order]
-        return xp.take_along_axis(rows, order[:, None, :], axis=2)
+        out = xp.take_along_axis(rows, order[:, None, :], axis=2)
+        return out if real is None else xp.where(real[:, :, None] & real[:, None, :], out, 0.0)
 
     def _merged(self, step: _EqualMerges) -> Array | None:
         """Merge; return whether all have factors, as an array, nothing where nothing is shared."""
-        a, b = (self._taken(parts) for parts in step.parts)
+        chosen = step.chosen or (None, None)
+        a, b = (self._taken(*each) for each in zip(step.parts, chosen, strict=True))
         xp, (ns, na, nb) = namespace(a), step.sizes
         good = None
         if ns:
-            factors = inverse_factors(self.device, a[:, :ns, :ns] + b[:, :ns, :ns])
-            step.inverse, step.diagonal, good = factors
+            both = a[:, :ns, :ns] + b[:, :ns, :ns]
+            none = None if chosen[0] is None else chosen[0][:, :ns] < 0
+            if none is not None:
+                both = both + xp.where(none[:, :, None], self.device.put(np.eye(ns)), 0.0)
+            step.inverse, step.diagonal, good = inverse_factors(self.device, both)
+            if none is not None:
+                step.diagonal = xp.where(none, step.diagonal[:, :1], step.diagonal)
             across = xp.concat([a[:, :ns, ns:], b[:, :ns, ns:]], axis=2)
             step.coupling = step.inverse @ across
             self.needed.append(8 * len(a) * ns * (ns + na + nb))
@@ -245,7 +326,8 @@ class BatchedMerges:
 
     def solved(self, work: Array) -> Array:
         """Return all moments for right-hand sides at leaves' places, (slots, k); overwritten."""
-        found = self.device.zeros((self.moments, work.shape[1]))
+        # The last is that of moments that are none.
+        found = self.device.zeros((self.moments + 1, work.shape[1]))
         for step in self.steps:
             left = work[step.opened]
             if step.sizes[0]:

@@ -59,7 +59,7 @@ class _Solve:
     ) -> None:
         self.device, self.elimination, self.batches = device, elimination, batches
         leaves = [(batch.numbers, batch.moments) for batch in batches]
-        self.merges = BatchedMerges(device, elimination.nodes, leaves, elimination.moments, needed)
+        self.merges = BatchedMerges(device, elimination, leaves, needed)
         self.moments = [device.put(moments) for _, moments in leaves]
         self.slots = [self.merges.places(own, moments.shape[1]) for own, moments in leaves]
         self.columns = batches[0].rhs.shape[2]
@@ -96,8 +96,8 @@ class _Solve:
         for batch, moments in zip(self.batches, self.moments, strict=True):
             response, start = self.device.put(batch.response), self.device.put(batch.start)
             own = to_host(start - response @ found[moments])
-            for number, values in zip(batch.numbers.tolist(), own, strict=True):
-                columns[number] = values
+            for i, number in enumerate(batch.numbers.tolist()):
+                columns[number] = own[i] if batch.inside is None else own[i, batch.inside[i]]
         each = [to_host(batch.extremes).tolist() for batch in self.batches]
         extremes = [*self.merges.extremes, *((low, high) for low, high in each)]
         rest += sum(batch.rest for batch in self.batches)

@@ -73,7 +73,10 @@ def nested_dissection(keys: FloatArray, pairs: Ints, weights: FloatArray) -> Mer
     """
     n = keys.shape[1]
     # Places in each ordering, ties by the number of the leaf: whole numbers are sorted faster.
+    # Orderings that are the same, as sizes of equal leaves and a position may be, count once.
     ranks = np.argsort(np.argsort(keys, axis=1, kind="stable"), axis=1)
+    same = [any(np.array_equal(own, other) for other in ranks[:i]) for i, own in enumerate(ranks)]
+    ranks = ranks[~np.array(same)]
     children = np.zeros((n - 1, 2), dtype=np.int64)
     # A set of m leaves is made by m - 1 nodes in a row, the last of which is the set.
     members, sizes, nodes = np.arange(n), np.array([n]), np.array([0])

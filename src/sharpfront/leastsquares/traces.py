@@ -20,10 +20,12 @@ from sharpfront.leastsquares.distributed_tree import solved_on_cluster
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves, together
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
-# Traces with fewer moments than this are left to the processor. An H200 is ahead from 1500 on where
-# all patches have one shape; but adaptation makes many shapes, a batch of its own each on a card,
-# and whole solves with 4000 to 15 000 moments took up to 2.8 times as long with it.
-LARGE = 20_000
+# Traces with fewer moments than this are left to the processor. With a limit of 4000 whole solves
+# with an H200 took 0.26 to 0.55 of the time they take without it; half of it made that 0.93 to 1.05
+# times as long, twice as much 1.0 to 1.36 times.
+LARGE = 4000
+# On a cluster, where more travels.
+FOR_A_CLUSTER = 20_000
 # Leaves that have no matrices in common are factored so many at a time: with 256 columns each their
 # rows take a tenth of a GB.
 AT_ONCE = 128
@@ -109,7 +111,7 @@ class Tree:
 
     # Where large systems are eliminated, by Gram matrices; None for the processor alone.
     device: Device | None = None
-    large: int = LARGE  # systems with so many moments are large
+    large: int | None = None  # systems with so many moments are large
     # A client of dask, whose workers eliminate large systems; None for this machine alone.
     cluster: Any = None
     _known: dict[Hashable, LeafFactor] = field(default_factory=dict, repr=False)
@@ -132,7 +134,8 @@ class Tree:
         if mark in self._ready:
             return self._ready[mark]
         elimination = self.elimination(system)
-        large = elimination.moments >= max(1, self.large)
+        least = LARGE if self.cluster is None else FOR_A_CLUSTER
+        large = elimination.moments >= max(1, least if self.large is None else self.large)
         if self.cluster is not None and large:
             return solved_on_cluster(self.cluster, system, elimination)
         if self.device is not None and large and not system.shared:

@@ -1,7 +1,7 @@
 """The equation's rows of many patches of one shape on a device.
 
-Coefficients and sources are evaluated by the processor, all points at once, and travel; the rows,
-which are products of tables of each axis with them, are made where they are used.
+Coefficients and sources are evaluated there where their formulas are made of common functions, else
+by the processor, all points at once, and travel. Rows are products of tables of axes with them.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, cached_property, reduce
 
 import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, namespace, to_host
+from sharpfront.bases.boxes import Boxes, distinct
 from sharpfront.bases.joint import Ints, is_joint, products
-from sharpfront.bases.legendre import gauss, product_weights
+from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch
+from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.on_device import evaluated, is_known
 from sharpfront.leastsquares.device import Device
-from sharpfront.maps import AxisMap
 from sharpfront.rows.equation_rows import with_means
-from sharpfront.rows.measure import TINY, Measure, lightest
+from sharpfront.rows.measure import TINY, Measure, lighter
 from sharpfront.rows.moments import means
 from sharpfront.rows.norm import stretched, units
 from sharpfront.rows.sources import ROUGH
@@ -29,38 +31,95 @@ from sharpfront.rows.values import FormValues, form_at, taylor_of_all
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """The maps along one axis of patches."""
+    """The maps along one axis of patches, and how many functions there are with each."""
 
-    owners: Sequence[Patch]  # one with each of the maps
-    which: Ints  # the map of each patch, (b,)
+    owners: Sequence[Patch]  # one with each of the maps and numbers of functions
+    which: Ints  # which of these each patch has, (b,)
+    axis: int
+    count: int  # points with most functions
 
     @classmethod
-    def of(cls, patches: Sequence[Patch], axis: int) -> Axis:
-        """Return the maps of patches along an axis."""
-        known: dict[AxisMap, int] = {}
-        which = [known.setdefault(patch.maps[axis], len(known)) for patch in patches]
-        firsts = np.unique(which, return_index=True)[1]
-        return cls([patches[i] for i in firsts.tolist()], np.array(which, dtype=np.int64))
+    def of(cls, boxes: Boxes, numbers: Ints, axis: int, functions: int) -> Axis:
+        """Return the maps of some patches along an axis, with no more functions than that."""
+        own = np.stack([boxes.maps[numbers, axis], boxes.functions[numbers, axis]], axis=1)
+        first, which = distinct(own)
+        owners = [boxes.patches[i] for i in numbers[first].tolist()]
+        return cls(owners, which, axis, functions + 1)
+
+    @property
+    def counts(self) -> list[int]:
+        """How many points there are with each map."""
+        return [p.functions[self.axis] + 1 for p in self.owners]
+
+    def filled(self, each: Sequence[FloatArray], *, last: bool = False) -> FloatArray:
+        """Return numbers along points as one array, filled up with zeros or with the last ones."""
+        out = np.zeros((len(each), self.count))
+        for row, own in zip(out, each, strict=True):
+            row[: len(own)], row[len(own) :] = own, own[-1] if last else 0.0
+        return out
+
+    @property
+    def nodes(self) -> list[FloatArray]:
+        """The Gauss points of the reference cell with each map."""
+        return [gauss(n)[0] for n in self.counts]
+
+    @property
+    def places(self) -> FloatArray:
+        """The same in the chart, (maps, n)."""
+        every = zip(self.owners, self.nodes, strict=True)
+        return self.filled([p.maps[self.axis].points(z) for p, z in every], last=True)
+
+    @property
+    def units(self) -> FloatArray:
+        """How long the reference cell seems there, (maps, n)."""
+        every = zip(self.owners, self.nodes, strict=True)
+        return self.filled([2.0 / p.maps[self.axis].slopes(z, 1)[0] for p, z in every], last=True)
+
+    def tables(self, order: int) -> FloatArray:
+        """Return d^k of the functions at the points, (maps, order + 1, n, functions)."""
+        out = np.zeros((len(self.owners), order + 1, self.count, self.count - 1))
+        for table, patch, n in zip(out, self.owners, self.counts, strict=True):
+            table[:, :n, : n - 1] = patch.gauss_along(self.axis, n, order)
+        return out
+
+    @property
+    def means(self) -> FloatArray:
+        """What takes values at points to means with polynomials, (maps, n, n)."""
+        out = np.zeros((len(self.owners), self.count, self.count))
+        for matrix, n in zip(out, self.counts, strict=True):
+            matrix[:n, :n] = means(n)
+        return out
+
+    @property
+    def highest(self) -> FloatArray:
+        """Ones for the two highest polynomials with each map, (maps, n)."""
+        return self.filled([np.where(np.arange(n) < n - 2, 0.0, 1.0) for n in self.counts])
 
 
 class EquationBatch:
-    """Rows of the equation on patches with the same numbers of functions, even or not, none cut.
+    """Rows of the equation on patches with up to some numbers of functions, even or not, none cut.
 
-    They are all boxes of space or all in charts.
+    They are all boxes of space or all in charts. Where one has fewer functions than that, its rows
+    and columns are filled up with zeros.
     """
 
-    def __init__(self, device: Device, measure: Measure, patches: Sequence[Patch]) -> None:
-        self.device, self.measure, self.patches = device, measure, patches
-        self.counts = tuple(p + 1 for p in patches[0].functions)
-        d = len(self.counts)
-        self.joint, self.count = is_joint(d), len(patches)
-        self.axes = [Axis.of(patches, a) for a in range(d)]
-        tables = [
-            np.stack([p.gauss_tables(self.counts, measure.order)[a] for p in axis.owners])
-            for a, axis in enumerate(self.axes)
-        ]
+    def __init__(
+        self,
+        device: Device,
+        measure: Measure,
+        boxes: Boxes,
+        numbers: Ints,
+        functions: tuple[int, ...],
+    ) -> None:
+        self.device, self.measure, self.boxes, self.numbers = device, measure, boxes, numbers
+        self.functions, self.counts = functions, tuple(p + 1 for p in functions)
+        d = len(functions)
+        self.joint, self.count = is_joint(d), len(numbers)
+        self.axes = [Axis.of(boxes, numbers, a, p) for a, p in enumerate(functions)]
+        self._which = [device.put(axis.which) for axis in self.axes]
+        tables = [axis.tables(measure.order) for axis in self.axes]
         if self.joint:
-            chosen = patches[0].products
+            chosen = self.axes[0].owners[0].products
             tables = [table[..., own] for table, own in zip(tables, chosen, strict=True)]
             every = [
                 means(n)[own]
@@ -70,10 +129,39 @@ class EquationBatch:
                 reduce(lambda a, b: (a[:, :, None] * b[:, None, :]).reshape(len(a), -1), every)
             )
         # (b, order + 1, n, functions) of each axis.
-        self._tables = [
-            device.put(table)[device.put(axis.which)]
-            for table, axis in zip(tables, self.axes, strict=True)
-        ]
+        self._tables = [self._each(a, table) for a, table in enumerate(tables)]
+        # Roots of the points' weights, (b, m) or the same for all.
+        self._roots = reduce(
+            lambda a, b: (a[:, :, None] * b[:, None, :]).reshape(len(b), -1),
+            [
+                self._each(a, axis.filled([np.sqrt(gauss(n)[1]) for n in axis.counts]))
+                for a, axis in enumerate(self.axes)
+            ],
+        )
+
+    def _each(self, axis: int, values: FloatArray) -> Array:
+        """Return what the maps of an axis have for each patch, on the device."""
+        return self.device.put(values)[self._which[axis]]
+
+    @cached_property
+    def patches(self) -> list[Patch]:
+        """The patches."""
+        return [self.boxes.patches[i] for i in self.numbers.tolist()]
+
+    @property
+    def _charted(self) -> bool:
+        return bool(self.boxes.charted[self.numbers[0]])
+
+    @property
+    def _uneven(self) -> bool:
+        return bool(np.any(self.boxes.uneven[self.numbers[0]]))
+
+    @cached_property
+    def _kinds(self) -> tuple[list[tuple[int, ...]], Ints]:
+        """The different numbers of functions, and which of them each patch has."""
+        functions = self.boxes.functions[self.numbers]
+        first, which = distinct(functions)
+        return [tuple(own) for own in functions[first].tolist()], which
 
     def rows(self, weight: float) -> tuple[Array, Array]:
         """Return rows (b, m, n) and right-hand sides (b, m, k), both times a weight."""
@@ -83,20 +171,52 @@ class EquationBatch:
         blocks = [self._matrix(form, scale) for form, scale in zip(forms, scales, strict=True)]
         values = [form.rhs * scale for form, scale in zip(forms, scales, strict=True)]
         rhs = [xp.concat([self._weighed(v) for v in values], axis=1)]
-        m = rhs[0].shape[1]
-        places = self._points.reshape(self.count, -1, len(self.counts)).mean(axis=1)
-        rhs.append(self.device.put(self.measure.noise(places, m)) * weight)
+        rhs.append(self._noise(rhs[0].shape[1]) * weight)
         if self.measure.loaded:
-            load = self.device.put(self.measure.load(self._points)).reshape(
-                len(forms), self.count, -1
-            )
+            points = self._points.reshape(-1, len(self.counts))
+            load = self.device.put(self.measure.load(points)).reshape(len(forms), self.count, -1)
             own = [self._weighed(a * s) for a, s in zip(load, scales, strict=True)]
             rhs.append(xp.concat(own, axis=1))
         return xp.concat(blocks, axis=1), xp.stack(rhs, axis=2)
 
-    @property
-    def _nodes(self) -> list[FloatArray]:
-        return [gauss(n)[0] for n in self.counts]
+    def _noise(self, rows: int) -> Array:
+        """Return the probe in all rows, (b, m)."""
+        kinds, which = self._kinds
+        every, per_form = np.zeros((len(kinds), rows), dtype=np.int64), rows
+        sizes = np.full(len(kinds), rows)
+        if len(kinds) > 1:
+            forms = len(self.measure.problem.forms)
+            per_form = rows // forms
+            for k, functions in enumerate(kinds):
+                inside = within(tuple(p + 1 for p in functions), self.counts)
+                sizes[k] = forms * len(inside)
+                for form in range(forms):
+                    own = np.arange(len(inside)) + form * len(inside)
+                    every[k, form * per_form + inside] = own
+        else:
+            every[0] = np.arange(rows)
+        middles = np.stack(
+            [
+                np.array([x[:n].mean() for x, n in zip(axis.places, axis.counts, strict=True)])[
+                    axis.which
+                ]
+                for axis in self.axes
+            ],
+            axis=1,
+        )
+        if self._charted:
+            middles = np.stack(
+                [
+                    p.gauss_points(tuple(k + 1 for k in p.functions))[0].mean(axis=0)
+                    for p in self.patches
+                ]
+            )
+        first, noise = (
+            self.measure.noise_from(middles),
+            self.device.put(self.measure.noise_for(rows)),
+        )
+        index = self.device.put(first)[:, None] + self.device.put(every)[self.device.put(which)]
+        return noise[index] / self.device.put(np.sqrt(sizes)[which])[:, None]
 
     def _spread(self, each: Sequence[FloatArray]) -> FloatArray:
         """Return all combinations of what axes have for each of their maps, (b, m, d)."""
@@ -107,88 +227,117 @@ class EquationBatch:
             out[..., a] = values[axis.which].reshape(self.count, *shape)
         return out.reshape(self.count, -1, d)
 
+    @cached_property
+    def _positions(self) -> FloatArray:
+        """All points in the charts, (b, m, d)."""
+        return self._spread([axis.places for axis in self.axes])
+
+    @cached_property
+    def _points(self) -> FloatArray:
+        """All points in space, (b, m, d)."""
+        if not self._charted:
+            return self._positions
+        return np.stack([p.in_space(x) for p, x in zip(self.patches, self._positions, strict=True)])
+
     def _forms(self) -> list[FormValues]:
         """Return the equations at all points on the device, (b, m) each."""
-        places = [
-            np.stack([p.maps[a].points(z) for p in axis.owners])
-            for a, (axis, z) in enumerate(zip(self.axes, self._nodes, strict=True))
-        ]
-        at, patches = self._spread(places), self.patches
-        taylor = None
-        if patches[0].chart is not None:
-            taylor = taylor_of_all(patches, list(at))
-            at = np.stack([p.in_space(x) for p, x in zip(patches, at, strict=True)])
-        self._points = at.reshape(-1, at.shape[2])
-        problem, shape = self.measure.problem, at.shape[:2]
+        coordinates = self.measure.problem.coordinates
         out = []
-        for form in problem.forms:
-            found = form_at(form, problem.coordinates, self._points).in_chart(taylor)
-            values = [self.device.put(c.reshape(shape)) for c in found.coefficients]
-            rhs = found.rhs.reshape(shape)
+        for form in self.measure.problem.forms:
+            found = self._there(form) or self._here(form)
+            rhs = found.rhs
             stated = form.stated is not None
             # Which of them are rough is told on the device, of what is not about an iterate.
-            rough = list(range(len(rhs))) if stated else self._rough(self.device.put(rhs))
+            rough = list(range(self.count)) if stated else self._rough(rhs)
             if rough:
-                own = [patches[i] for i in rough]
-                rhs[rough] = np.stack(with_means(form, problem.coordinates, own, list(rhs[rough])))
-            out.append(FormValues(found.terms, values, self.device.put(rhs)))
+                own = [self.patches[i] for i in rough]
+                values = to_host(rhs[self.device.put(np.array(rough))])
+                inside = [within(tuple(k + 1 for k in p.functions), self.counts) for p in own]
+                told = [v[at] for v, at in zip(values, inside, strict=True)]
+                for v, at, better in zip(
+                    values, inside, with_means(form, coordinates, own, told), strict=True
+                ):
+                    v[at] = better
+                rhs[self.device.put(np.array(rough))] = self.device.put(values)
+            out.append(FormValues(found.terms, found.coefficients, rhs))
         return out
+
+    def _there(self, form: LinearForm) -> FormValues | None:
+        """Return a form evaluated on the device; None where that cannot be, or is not finite."""
+        expressions = [*(term.coefficient for term in form.terms), form.source]
+        if self._charted or not all(map(is_known, expressions)):
+            return None
+        d = len(self.counts)
+        leaves = {}
+        for a, (axis, name) in enumerate(
+            zip(self.axes, self.measure.problem.coordinates, strict=True)
+        ):
+            shape = [-1 if b == a else 1 for b in range(d)]
+            leaves["coordinate", name] = self._each(a, axis.places).reshape(self.count, *shape)
+        xp = namespace(*leaves.values())
+        zero = self.device.zeros((self.count, *self.counts))
+        values = [(zero + evaluated(e, leaves)).reshape(self.count, -1) for e in expressions]
+        if not bool(xp.all(xp.stack([xp.all(xp.isfinite(v)) for v in values]))):
+            return None
+        return FormValues(form.terms, values[:-1], -values[-1])
+
+    def _here(self, form: LinearForm) -> FormValues:
+        """Return a form evaluated by the processor."""
+        taylor = taylor_of_all(self.patches, list(self._positions)) if self._charted else None
+        points, shape = self._points, self._points.shape[:2]
+        found = form_at(form, self.measure.problem.coordinates, points.reshape(-1, points.shape[2]))
+        found = found.in_chart(taylor)
+        values = [self.device.put(c.reshape(shape)) for c in found.coefficients]
+        return FormValues(found.terms, values, self.device.put(found.rhs.reshape(shape).copy()))
 
     def _rough(self, values: Array) -> list[int]:
         """Return the patches on which a source is not told by its points."""
-        if any(m.strength for m in self.patches[0].maps):
+        if self._uneven:
             return []
         block, xp = values.reshape(self.count, *self.counts), namespace(values)
-        block = xp.abs(self._along_axes(block))
-        ends = [
-            xp.max(xp.reshape(xp.moveaxis(block, a + 1, 1)[:, -2:], (self.count, -1)), axis=1)
-            for a in range(len(self.counts))
-        ]
+        for a, axis in enumerate(self.axes):
+            moved = xp.moveaxis(block, a + 1, -1)
+            own = xp.reshape(moved, (self.count, -1, axis.count)) @ self._each(a, axis.means).mT
+            block = xp.moveaxis(xp.reshape(own, moved.shape), -1, a + 1)
+        block = xp.abs(block)
+        ends = []
+        for a, axis in enumerate(self.axes):
+            moved = xp.reshape(xp.moveaxis(block, a + 1, -1), (self.count, -1, axis.count))
+            high = moved * self._each(a, axis.highest)[:, None, :]
+            ends.append(xp.max(xp.reshape(high, (self.count, -1)), axis=1))
         largest = xp.max(xp.reshape(block, (self.count, -1)), axis=1)
         rough = xp.max(xp.stack(ends), axis=0) > ROUGH * largest
         return [int(i) for i in np.flatnonzero(to_host(rough))]
 
-    def _along_axes(self, block: Array) -> Array:
-        """Return means with all products of polynomials of values, (b, n_0, n_1, ...)."""
-        xp = namespace(block)
-        for axis, n in enumerate(self.counts):
-            moved = xp.moveaxis(block, axis + 1, -1)
-            block = xp.moveaxis(moved @ self.device.put(means(n).T), -1, axis + 1)
-        return block
-
     def _scale(self, form: FormValues) -> Array:
         """Return what the rows of an equation are multiplied by, (b, m)."""
-        measure, patches = self.measure, self.patches
-        xp = namespace(form.rhs)
-        factor = lightest(patches[:1], measure.order)
-        votes = self.device.put(np.array([factor * measure.vote(p.longest) for p in patches]))
+        measure, xp = self.measure, namespace(form.rhs)
+        sides, functions = self.boxes.sides[self.numbers], self.boxes.functions[self.numbers]
+        votes = self.device.put(
+            lighter(functions, measure.order) * measure.votes(sides.max(axis=1))
+        )
         sizes = xp.abs(xp.stack(list(form.coefficients), axis=2)) if form.terms else None
         if sizes is None:
             return votes[:, None] / TINY * xp.ones_like(form.rhs)
-        if any(m.strength for m in patches[0].maps):
-            local = self._spread(
-                [
-                    np.stack([2.0 / p.maps[a].slopes(z, 1)[0] for p in axis.owners])
-                    for a, (axis, z) in enumerate(zip(self.axes, self._nodes, strict=True))
-                ]
-            )
+        if self._uneven:
+            local = self._spread([axis.units for axis in self.axes])
             own = units(form, local.reshape(-1, local.shape[2]), measure.rough)
             size = xp.sum(sizes * self.device.put(own.T.reshape(sizes.shape)), axis=2)
         else:
-            size = xp.min(sizes @ self.device.put(felt_units(form, patches, measure)), axis=2)
+            size = xp.min(sizes @ self.device.put(felt_units(form, sides, measure)), axis=2)
         return votes[:, None] / xp.clip(size, min=TINY)
 
     def _weighed(self, values: Array) -> Array:
         """Return values at points in the rows they belong to, (b, m)."""
         if self.joint:
             return values @ self._moments.mT
-        return values * self.device.put(np.sqrt(product_weights(self.counts)))
+        return values * self._roots
 
     def _matrix(self, form: FormValues, scale: Array) -> Array:
         """Return a form applied to the functions of all unknowns, (b, m, n)."""
         xp = namespace(scale)
         if not self.joint:
-            scale = scale * self.device.put(np.sqrt(product_weights(self.counts)))
+            scale = scale * self._roots
         parts = []
         for unknown in self.measure.unknowns:
             own: dict[tuple[int, ...], Array] = {}
@@ -216,14 +365,14 @@ class EquationBatch:
                 else:
                     found[rest] = part
             level = found
-        columns = math.prod(self.patches[0].functions)
+        columns = math.prod(self.functions)
         if not level:
             return self.device.zeros((b, math.prod(counts), columns))
         return level[()].reshape(b, -1, columns)
 
     def _of_some(self, level: dict[tuple[int, ...], Array]) -> Array:
         """Return the moments of terms applied to products up to a joint degree."""
-        b, columns, d = self.count, self.patches[0].size, len(self.counts)
+        b, columns, d = self.count, self.axes[0].owners[0].size, len(self.counts)
         out = self.device.zeros((b, *self.counts, columns))
         for orders, values in level.items():
             part = values.reshape(b, *self.counts, 1)
@@ -234,9 +383,15 @@ class EquationBatch:
         return self._moments @ out.reshape(b, -1, columns)
 
 
-def felt_units(form: FormValues, patches: Sequence[Patch], measure: Measure) -> FloatArray:
-    """Return what makes terms sizes at each length that patches' effects are felt at, (b, t, k)."""
-    sides = np.stack([patch.sides for patch in patches])
+@cache
+def within(own: tuple[int, ...], room: tuple[int, ...]) -> Ints:
+    """Return the places of an array's entries where it is filled up to a larger one."""
+    every = np.arange(math.prod(room)).reshape(room)
+    return np.asarray(every[tuple(slice(n) for n in own)].ravel())
+
+
+def felt_units(form: FormValues, sides: FloatArray, measure: Measure) -> FloatArray:
+    """Return what makes terms sizes at each length that sides' effects are felt at, (b, t, k)."""
     wider, factors = stretched(sides, measure.extent)
     own = units(form, wider.reshape(-1, sides.shape[1]), measure.rough)
     return np.asarray((own.reshape(-1, *factors.shape) * factors).transpose(1, 0, 2))

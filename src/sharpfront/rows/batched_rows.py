@@ -1,18 +1,22 @@
-"""The rows of patches made on a device, those of equal shape together."""
+"""The rows of patches made on a device, those of about equal shape together."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sharpfront.arrays import Array
-from sharpfront.bases.patch import Patch
+from sharpfront.arrays import Array, FloatArray
+from sharpfront.bases.boxes import distinct
+from sharpfront.bases.joint import is_joint, products
 from sharpfront.leastsquares.batched_leaves import Stack, at_once
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import Tie
+from sharpfront.leastsquares.pooled import pooled
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.rows.batched_equations import EquationBatch
 from sharpfront.rows.batched_ties import TieBatch
@@ -21,14 +25,17 @@ from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces
 from sharpfront.rows.ties import TraceTies
 
+Flags = NDArray[np.bool_]
+
 
 class _Shape(NamedTuple):
-    """What leaves of one batch have in common, and how many rows of conditions and ties."""
+    """What leaves of one batch have in common, and room for how many functions and rows."""
 
     functions: tuple[int, ...]
-    charted: bool
-    uneven: bool
-    cut: bool
+    charted: int
+    uneven: int
+    cut: int
+    alone: int  # the same for leaves that have the same numbers of functions; zero where these vary
     further: int
     ties: int
 
@@ -46,21 +53,19 @@ class BatchedRows:
         device: Device,
         equations: EquationRows,
         ties: TraceTies,
-        patches: Sequence[Patch],
         faces: Faces,
         further: Mapping[int, Sequence[Rows]],
         elimination: TreeElimination,
     ) -> None:
         self.device, self.equations, self.measure = device, equations, ties.measure
-        self.patches, self.further = patches, further
+        self.boxes, self.patches, self.further = faces.boxes, faces.boxes.patches, further
         plain = ties.plain(faces)
-        own = np.flatnonzero(plain)
-        self._ties = TieBatch(device, ties, patches, [faces[k] for k in own.tolist()], own)
+        self._ties = TieBatch(device, ties, faces, np.flatnonzero(plain))
         self._order(faces, elimination)
         # Ties that are made one by one.
         self._special: dict[int, list[tuple[int, Tie]]] = {}
         for k in np.flatnonzero(~plain).tolist():
-            for side, tie in enumerate(ties.of_face(k, faces[k], patches)):
+            for side, tie in enumerate(ties.of_face(k, faces[k], self.patches)):
                 patch = faces[k].contacts[side].patch
                 self._special.setdefault(patch, []).append((int(self._starts[k, side]), tie))
 
@@ -76,61 +81,125 @@ class BatchedRows:
         starts = np.empty(len(leaf), dtype=np.int64)
         starts[order] = np.cumsum(sizes) - sizes - self._bases[leaf[order]]
         self._starts = starts.reshape(-1, 2)
-        self._moments = elimination.moments_of(trace[order].tolist(), sizes.tolist())
+        # The last is none.
+        self._moments = np.append(
+            elimination.moments_of(trace[order].tolist(), sizes.tolist()), elimination.moments
+        )
 
     def stacks(self, weight: float) -> Iterator[Stack]:
         """Yield the rows of all patches, those of the equation times a weight."""
-        shapes: dict[_Shape, list[int]] = {}
-        counts = self._counts.tolist()
-        for i, patch in enumerate(self.patches):
-            further = sum(len(matrix) for matrix, _ in self.further[i])
-            uneven, cut = any(m.strength for m in patch.maps), patch.cut is not None
-            shape = _Shape(
-                patch.functions, patch.chart is not None, uneven, cut, further, counts[i]
-            )
-            shapes.setdefault(shape, []).append(i)
-        for shape, every in shapes.items():
-            points = int(np.prod([p + 1 for p in shape.functions])) * len(
-                self.measure.problem.forms
-            )
-            columns = len(self.measure.unknowns) * self.patches[every[0]].size
+        for shape, every in self._shapes():
+            points = math.prod(p + 1 for p in shape.functions) * len(self.measure.problem.forms)
             rows = points + shape.further + shape.ties
+            columns = self._columns(shape.functions)
             most = at_once(self.device, rows, columns + shape.ties)
             for start in range(0, len(every), most):
-                numbers = np.array(every[start : start + most], dtype=np.int64)
-                yield self._stack(shape, numbers, weight)
+                yield self._stack(shape, every[start : start + most], weight)
+
+    def _columns(self, functions: tuple[int, ...]) -> int:
+        """Return how many columns go with so many functions along axes."""
+        every = products(functions, is_joint(len(functions)))
+        return len(self.measure.unknowns) * int(every.shape[1])
+
+    def _shapes(self) -> list[tuple[_Shape, Ints]]:
+        """Return patches that are worked on together, filled up to a shape."""
+        boxes, count = self.boxes, len(self.patches)
+        further = np.zeros(count, dtype=np.int64)
+        for i, own in self.further.items():
+            further[i] = sum(len(matrix) for matrix, _ in own)
+        # Functions up to a joint degree, and those of boxes that are cut, are not filled up.
+        exact = boxes.cut | is_joint(boxes.maps.shape[1])
+        alone = np.where(exact, 1 + distinct(boxes.functions)[1], 0)
+        keys = [boxes.charted, boxes.uneven.any(axis=1), boxes.cut, alone, further, self._counts]
+        every = np.concatenate([np.stack(keys, axis=1), boxes.functions], axis=1)
+        first, kind = distinct(every)
+        out = []
+        for sizes, kinds in pooled(every[first], np.bincount(kind), 4, self._operations):
+            members = np.flatnonzero(np.isin(kind, kinds))
+            out.append((_Shape(sizes[6:], *sizes[:6]), members))
+        return out
+
+    def _operations(self, shapes: FloatArray) -> FloatArray:
+        """Return about how many operations leaves of some shapes take, as `eliminated` has them."""
+        n = np.prod(shapes[:, 6:], axis=1) * len(self.measure.unknowns)
+        points = np.prod(shapes[:, 6:] + 1, axis=1) * len(self.measure.problem.forms)
+        g = shapes[:, 5]
+        m = points + shapes[:, 4] + g
+        return np.asarray(n * n * (6 * m + n) + 4 * m * n * g + 2 * m * g * g)
 
     def _stack(self, shape: _Shape, numbers: Ints, weight: float) -> Stack:
-        patches, put = [self.patches[i] for i in numbers.tolist()], self.device.put
         rest = 0.0
         if shape.cut:
+            patches, put = [self.patches[i] for i in numbers.tolist()], self.device.put
             found = self.equations.reduced(patches, len(self.patches))
             own = put(weight * np.stack([r.triangle for r in found]))
             own_rhs = put(weight * np.stack([r.rhs for r in found]))
             rest = weight**2 * sum(float(np.sum(r.left[0][:, 0] ** 2)) for r in found)
         else:
-            own, own_rhs = EquationBatch(self.device, self.measure, patches).rows(weight)
+            batch = EquationBatch(self.device, self.measure, self.boxes, numbers, shape.functions)
+            own, own_rhs = batch.rows(weight)
         (b, m, n), k = own.shape, own_rhs.shape[2]
         end = m + shape.further
         rows = self.device.zeros((b, end + shape.ties, n))
         rhs = self.device.zeros((b, end + shape.ties, k))
         rows[:, :m], rhs[:, :m] = own, own_rhs
-        if shape.further:
-            each = [self.further[i] for i in numbers.tolist()]
-            rows[:, m:end] = put(np.stack([np.concatenate([a for a, _ in x]) for x in each]))
-            rhs[:, m:end] = put(np.stack([np.concatenate([r for _, r in x]) for x in each]))
-        self._tie(rows, rhs, numbers, end)
-        moments = self._moments[self._bases[numbers][:, None] + np.arange(shape.ties)]
-        return Stack(numbers, moments, rest, rows, rhs)
+        del own, own_rhs
+        inside = self._inside(shape, numbers, n)
+        self._condition(rows, rhs, numbers, slice(m, end), inside)
+        self._tie(rows, rhs, numbers, end, shape.functions, inside)
+        real = self._counts[numbers]
+        turn = np.arange(shape.ties)
+        places = np.where(turn < real[:, None], self._bases[numbers][:, None] + turn, -1)
+        return Stack(numbers, self._moments[places], rest, rows, rhs, real, inside)
 
-    def _tie(self, rows: Array, rhs: Array, numbers: Ints, end: int) -> None:
+    def _inside(self, shape: _Shape, numbers: Ints, columns: int) -> Flags | None:
+        """Return which columns are functions of each patch; None where all are."""
+        functions = self.boxes.functions[numbers]
+        if shape.alone or np.all(functions == shape.functions):
+            return None
+        out = np.ones((len(numbers), *shape.functions), dtype=bool)
+        for a, n in enumerate(shape.functions):
+            own = np.arange(n) < functions[:, a, None]
+            out &= own.reshape(-1, *(n if b == a else 1 for b in range(len(shape.functions))))
+        return np.tile(out.reshape(len(numbers), -1), len(self.measure.unknowns))
+
+    def _condition(
+        self, rows: Array, rhs: Array, numbers: Ints, where: slice, inside: Flags | None
+    ) -> None:
+        """Write the rows of conditions."""
+        count = where.stop - where.start
+        if not count:
+            return
+        matrices = np.zeros((len(numbers), count, rows.shape[2]))
+        right = np.zeros((len(numbers), count, rhs.shape[2]))
+        for j, i in enumerate(numbers.tolist()):
+            start = 0
+            for matrix, values in self.further[i]:
+                own = slice(start, start + len(matrix))
+                matrices[j][own, slice(None) if inside is None else inside[j]] = matrix
+                right[j, own] = values
+                start = own.stop
+        rows[:, where], rhs[:, where] = self.device.put(matrices), self.device.put(right)
+
+    def _tie(
+        self,
+        rows: Array,
+        rhs: Array,
+        numbers: Ints,
+        end: int,
+        functions: tuple[int, ...],
+        inside: Flags | None,
+    ) -> None:
         """Write the ties of patches, which start at a row."""
         place = np.full(len(self.patches), -1)
         place[numbers] = np.arange(len(numbers))
-        self._ties.write(rows, place, self._starts + end)
-        for j, i in enumerate(numbers.tolist()):
-            for start, tie in self._special.get(i, ()):
+        self._ties.write(rows, place, self._starts + end, functions)
+        for i in sorted(self._special.keys() & set(numbers.tolist())):
+            j = int(place[i])
+            for start, tie in self._special[i]:
                 own = slice(end + start, end + start + len(tie.matrix))
-                rows[j, own] = self.device.put(tie.matrix)
+                matrix = np.zeros((len(tie.matrix), rows.shape[2]))
+                matrix[:, slice(None) if inside is None else inside[j]] = tie.matrix
+                rows[j, own] = self.device.put(matrix)
                 if tie.offset is not None:
                     rhs[j, own, 0] = self.device.put(tie.offset)

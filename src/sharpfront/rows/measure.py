@@ -15,6 +15,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, count, tabulated
+from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.problem import Problem
@@ -87,6 +88,10 @@ class Measure:
         """Return the vote of patches as long as that."""
         return float(length**self._vote)
 
+    def votes(self, lengths: FloatArray) -> FloatArray:
+        """Return the votes of patches as long as that, (n,)."""
+        return np.asarray(lengths**self._vote)
+
     def probed(
         self,
         rhs: FloatArray,
@@ -115,11 +120,19 @@ class Measure:
         Were they the same for all patches, equal ones side by side would not see modes that are
         odd about where they meet.
         """
+        which = self.noise_from(places)[:, None] + np.arange(count)
+        return np.asarray(self.noise_for(count)[which] / math.sqrt(count))
+
+    @staticmethod
+    def noise_from(places: FloatArray) -> Ints:
+        """Return with which number of the noise each place starts, (n,)."""
         # Digits of a sine are as good as drawn, and the same whatever came before.
         mixed = 4e4 * np.sin(places @ MIXED[: places.shape[1]])
-        first = (NOISE * (mixed - np.floor(mixed))).astype(np.int64)
-        which = (first[:, None] + np.arange(count)) % NOISE
-        return np.asarray(self._noise[which] / math.sqrt(count))
+        return np.asarray((NOISE * (mixed - np.floor(mixed))).astype(np.int64))
+
+    def noise_for(self, count: int) -> FloatArray:
+        """Return the noise, of which any place takes so many in a row."""
+        return np.resize(self._noise, NOISE + count)
 
     def of_functions(
         self, form: FormValues, points: FloatArray, scale: FloatArray
@@ -186,3 +199,9 @@ def lightest(patches: Sequence[Patch], order: int) -> float:
     """Return the smallest weight of equation rows on patches."""
     most = max(math.prod(p.functions) ** (1.0 / p.dimension) for p in patches)
     return float(most ** (-LIGHTER * order / 2))
+
+
+def lighter(functions: Ints, order: int) -> FloatArray:
+    """Return the weight of equation rows on patches with so many functions along axes, (n, d)."""
+    most = np.prod(functions, axis=1) ** (1.0 / functions.shape[1])
+    return np.asarray(most ** (-LIGHTER * order / 2))

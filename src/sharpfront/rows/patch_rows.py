@@ -125,7 +125,5 @@ class PatchRows:
     ) -> Iterator[Stack]:
         """Yield the rows of all patches, made on a device; the weight is on the equation's."""
         further = self._further(patches, sides, range(len(patches)))
-        rows = BatchedRows(
-            device, self._equations, self._ties, patches, faces, further, elimination
-        )
+        rows = BatchedRows(device, self._equations, self._ties, faces, further, elimination)
         return rows.stacks(weight)
