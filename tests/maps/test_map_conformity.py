@@ -1,0 +1,103 @@
+"""One table of maps against what every map of a cell into space has to be.
+
+A new map joins by one line in CHARTS: an example of it. A map has `size`, `points`, `inverse`,
+`edge` and `taylor` (see `sharpfront.maps`); the chain rule asks for nothing else.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from sharpfront.maps import Quadrilateral, Strip, pulled_back
+
+# A circle of radius 0.8 about (0.3, -0.2) over one radian, its points and normals as polynomials.
+NODES = np.cos(np.pi * (np.arange(24) + 0.5) / 24)
+ARC = np.stack([np.cos(0.5 * NODES), np.sin(0.5 * NODES)], axis=1)
+
+
+def _weights(values):
+    table = np.polynomial.chebyshev.chebvander(NODES, len(NODES) - 1)
+    return np.linalg.solve(table, values)
+
+
+CHARTS = {
+    "square": Quadrilateral(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))),
+    "quadrilateral": Quadrilateral(((0.1, 0.0), (1.2, 0.3), (0.9, 1.1), (0.0, 0.8))),
+    "strip": Strip(_weights(0.8 * ARC + [0.3, -0.2]), _weights(ARC), 0.8, 0.1),
+    "thin strip": Strip(_weights(0.8 * ARC + [0.3, -0.2]), _weights(ARC), 0.8, 1e-6),
+}
+EVERY = pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
+
+
+def places(chart, count=60):
+    return np.random.default_rng(3).random((count, len(chart.size))) * chart.size
+
+
+@EVERY
+def test_positions_come_back_from_their_points(chart):
+    at = places(chart)
+    back = chart.inverse(chart.points(at))
+    # A thin cell is known to the rounding of its place in space.
+    np.testing.assert_allclose(back, at, atol=1e-14 + 1e-10 * chart.size.min())
+
+
+@EVERY
+def test_points_far_outside_are_outside(chart):
+    away = chart.inverse(chart.points(places(chart)) + 10.0)
+    assert (np.any((away < 0) | (away > chart.size), axis=1)).all()
+
+
+@EVERY
+def test_edges_are_where_points_are(chart):
+    for axis, end in itertools.product((0, 1), (0, 1)):
+        ends = np.zeros((2, 2))
+        ends[1, 1 - axis] = chart.size[1 - axis]
+        ends[:, axis] = end * chart.size[axis]
+        np.testing.assert_allclose(chart.points(ends), chart.edge(axis, end), atol=1e-12)
+
+
+@EVERY
+def test_derivatives_of_points_are_those_claimed(chart):
+    """Points near a place are the Taylor polynomial that `taylor` gives, to order four."""
+    at = 0.25 * chart.size + 0.5 * places(chart, 20)
+    jets = chart.taylor(at)
+    step = 0.02 * chart.size * np.random.default_rng(5).uniform(-1, 1, at.shape)
+    expected = chart.points(at)
+    for orders, value in jets.items():
+        factor = math.prod(math.factorial(k) for k in orders)
+        expected = expected + value * np.prod(step**orders, axis=1)[:, None] / factor
+    found = chart.points(at + step)
+    # The fifth derivatives of these maps times (0.02)^5, and rounding.
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    moved = np.abs(found - chart.points(at)).max()
+    assert moved > 1e-3, "nothing moved, so nothing was seen"
+
+
+@EVERY
+def test_the_chain_rule_gives_derivatives_in_space(chart):
+    """u = (x + 2y)^2 along the chart's coordinates, against its Laplacian and u_xy in space."""
+    at = places(chart, 30)
+    jets = chart.taylor(at)
+    one = np.ones(len(at))
+    x = chart.points(at)
+    inner = x @ [1.0, 2.0]
+    weights = pulled_back(jets, {(2, 0): one, (0, 2): one, (1, 1): 3.0 * one, (1, 0): -one})
+    # Derivatives of u along s by the product rule: (w^2)' with w = x + 2y and its jets.
+    w = {orders: value @ [1.0, 2.0] for orders, value in jets.items()}
+    w[0, 0] = inner
+    zero = np.zeros(len(at))
+    along = {
+        (0, 0): inner**2,
+        (1, 0): 2 * inner * w[1, 0],
+        (0, 1): 2 * inner * w[0, 1],
+        (2, 0): 2 * w[1, 0] ** 2 + 2 * inner * w.get((2, 0), zero),
+        (0, 2): 2 * w[0, 1] ** 2 + 2 * inner * w.get((0, 2), zero),
+        (1, 1): 2 * w[1, 0] * w[0, 1] + 2 * inner * w.get((1, 1), zero),
+    }
+    found = sum(weights[orders] * along[orders] for orders in weights)
+    # lap u = 10, u_xy = 4, u_x = 2 (x + 2y); terms as large as 1 / depth^2 cancel in thin cells.
+    expected = 10.0 + 3 * 4.0 - 2 * inner
+    terms = max(np.abs(weights[orders] * along[orders]).max() for orders in weights)
+    np.testing.assert_allclose(found, expected, atol=1e-13 * terms + 1e-11)
