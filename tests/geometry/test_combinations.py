@@ -276,3 +276,45 @@ def test_parts_that_begin_beyond_an_end_leave_no_slivers(low, high):
     curves = [c for own in domain.pieces_in(None).values() for c in own]
     assert min(c.measure for c in curves) > 0.1
     assert sum(c.measure for c in curves) == pytest.approx(6.0)
+
+
+def aligned(seed):
+    """Return a combination of boxes and disks with round numbers: sides lie flush, curves touch."""
+    random = np.random.default_rng(seed)
+    whole = None
+    while whole is None or random.random() < 0.6:
+        x, y = (np.sort(random.choice(9, 2, replace=False)) / 4 - 1 for _ in range(2))
+        box = Box(tuple(x.tolist()), tuple(y.tolist()))
+        centre, radius = random.integers(-2, 3, 2) / 4, random.integers(1, 5) / 4
+        own = box if random.random() < 0.6 else Disk(tuple(centre.tolist()), float(radius))
+        whole = own if whole is None else random.choice([whole.__or__, whole.__sub__])(own)
+    return whole
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_boundaries_that_lie_flush_enclose_what_is_inside(seed):
+    """The area comes from the boundary, each stretch of which counts once."""
+    try:
+        domain = aligned(seed)
+    except DomainError:
+        pytest.skip("nothing is left of it")
+    places = (np.arange(240) + 0.5) / 240 * 3 - 1.5 + 1e-5
+    grid = np.stack(np.meshgrid(places, places), axis=-1).reshape(-1, 2)
+    inside = np.count_nonzero(domain.contains(grid)) * (3 / 240) ** 2
+    assert domain.measure == pytest.approx(inside, abs=0.03)
+
+
+def test_a_side_that_two_regions_share_in_part_counts_once():
+    bent = Box((-0.25, 1), (-0.5, 0.5)) - Box((0.5, 1), (-0.75, 0.25))
+    domain = bent | Box((0, 1), (-0.25, 0.5))
+    assert domain.measure == pytest.approx(1.125, rel=1e-12)
+    length = sum(sizes_of(domain).values())
+    assert length == pytest.approx(2 * (1.25 + 1.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("box", [Box((-1, 1), (0, 1)), Box((-1, 1), (0, 2)), Box((-2, 2), (0, 2))])
+def test_a_box_that_touches_a_disk_at_its_corner_cuts_it_there(box):
+    """Beside the corner the box's side is no farther from the circle than rounding."""
+    corners = (Disk((0, 0), 1) & box).corners
+    assert np.abs(np.sort(corners[:, 0]) - [-1, 1]).max() < 1e-12
+    assert np.abs(corners[:, 1]).max() < 1e-12

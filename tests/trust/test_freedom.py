@@ -160,3 +160,9 @@ def test_a_piece_that_nothing_holds_is_found(name):
 @pytest.mark.parametrize("name", APART)
 def test_pieces_that_are_held_are_left_alone(name):
     assert left_free(in_pieces(name, insulated=False)) is None
+
+
+def test_a_piece_that_was_taken_away_again_needs_nothing():
+    domain = (sf.Disk((-0.5, 0), 0.5) | sf.Box((0.25, 0.5), (0.75, 1))) - sf.Disk((0, 0.5), 1)
+    problem = sf.Problem(domain, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
+    assert sf.solve(problem, tol=1e-3).converged

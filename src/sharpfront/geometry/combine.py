@@ -22,6 +22,7 @@ Operation = Literal["union", "difference", "intersection"]
 _SYMBOLS = {"union": "|", "difference": "-", "intersection": "&"}
 _PROBE = 1e-7
 _SAMPLED = (2**10, 2**16)
+_SEEN = 16  # points on each smooth piece of boundary that tell where a domain is
 _ROOM = 0.03
 
 
@@ -240,7 +241,8 @@ def _free(name: str, taken: Pieces) -> str:
 def separate_frames(domain: Domain) -> list[Points]:
     """Return boxes that do not touch and hold what a domain is made of, each (2, d).
 
-    Pieces whose boxes touch are counted as one, whether they touch or not.
+    Pieces whose boxes touch are counted as one, whether they touch or not. A box without boundary
+    in it holds nothing: what was there has been taken away.
     """
     frames: list[Points] = []
     for own in _frames(domain):
@@ -252,7 +254,11 @@ def separate_frames(domain: Domain) -> list[Points]:
                 [np.min([f[0] for f in every], axis=0), np.max([f[1] for f in every], axis=0)]
             )
         frames.append(joined)
-    return frames
+    if len(frames) == 1:
+        return frames
+    rim = [domain.boundary(p, _SEEN * len(domain.smooth_pieces(p))).points for p in domain.parts]
+    seen = np.concatenate(rim)
+    return [f for f in frames if np.any(np.all((seen >= f[0]) & (seen <= f[1]), axis=1))]
 
 
 def _frames(domain: Domain) -> list[Points]:

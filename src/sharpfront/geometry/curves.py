@@ -18,6 +18,8 @@ _FIRST_STEPS = 256
 _HALVINGS = 8
 _BISECTIONS = 50
 _TOUCH = 1e-4
+# Steps that bring a point of a curve to where another point is nearest: each squares the angle.
+_PROJECTIONS = 5
 # Stretches below this share of their curve are rounding at an end.
 _SLIVER = 1e-13
 _ASKED = np.array([0.13, 0.31, 0.47, 0.64, 0.86])
@@ -205,7 +207,28 @@ def _cuts(curve: Curve, sieve: Sieve) -> Points:
     )
     inner = _at_corners(curve, inner, sieve)
     least = max(1e3 * sieve.slack, _SLIVER * curve.measure)
-    return _apart(np.concatenate([[0.0], inner, [curve.measure]]), least)
+    more = [at for at in _met(curve, sieve) if np.all(np.abs(inner - at) > least)]
+    return _apart(np.concatenate([[0.0], np.sort([*inner, *more]), [curve.measure]]), least)
+
+
+def _met(curve: Curve, sieve: Sieve) -> Points:
+    """Return the arc lengths at which corners of the other boundary lie on a curve.
+
+    Where that leaves the curve at a corner the level may be zero on both sides of it: it is a lower
+    bound of a distance, and zero on what a region has lost too.
+    """
+    if sieve.corners is None or not len(sieve.corners):
+        return np.empty(0)
+    arc = np.linspace(0.0, curve.measure, _FIRST_STEPS + 1)
+    gaps = np.linalg.norm(curve.at(arc).points[:, None] - sieve.corners, axis=2)
+    near = gaps.min(axis=0) <= curve.measure / _FIRST_STEPS
+    corners, at = sieve.corners[near], arc[np.argmin(gaps, axis=0)[near]]
+    for _ in range(_PROJECTIONS):
+        found = curve.at(at)
+        tangents = np.stack([-found.normals[:, 1], found.normals[:, 0]], axis=1)
+        at = np.clip(at + np.sum((corners - found.points) * tangents, axis=1), 0.0, curve.measure)
+    off = np.abs(corners - curve.at(at).points).max(axis=1, initial=0.0)
+    return np.asarray(at[off <= 10 * sieve.slack])
 
 
 def _states(level: Points, sieve: Sieve) -> NDArray[np.int64]:
@@ -257,7 +280,8 @@ def _bisected(
 def _at_corners(curve: Curve, cuts: Points, sieve: Sieve) -> Points:
     """Return cuts, those that a corner explains at it.
 
-    Where two boundaries part the level leaves zero only a slack beyond the corner.
+    Where two boundaries part the level leaves zero only a slack beyond the corner, and where the
+    other boundary only touches the curve there, much farther: it is zero all the way.
     """
     if sieve.corners is None or not len(sieve.corners) or not len(cuts):
         return cuts
@@ -265,9 +289,14 @@ def _at_corners(curve: Curve, cuts: Points, sieve: Sieve) -> Points:
     tangents = np.stack([-found.normals[:, 1], found.normals[:, 0]], axis=1)
     missing = sieve.corners[None] - found.points[:, None]
     near = np.argmin(np.abs(missing).max(axis=2), axis=1)
-    missing = missing[np.arange(len(cuts)), near]
-    explained = np.abs(missing).max(axis=1) <= 10 * sieve.slack
-    return np.asarray(cuts + np.where(explained, np.sum(missing * tangents, axis=1), 0.0))
+    corners, missing = sieve.corners[near], missing[np.arange(len(cuts)), near]
+    moved = cuts + np.sum(missing * tangents, axis=1)
+    explained = np.abs(corners - curve.at(moved).points).max(axis=1) <= 10 * sieve.slack
+    explained &= np.abs(moved - cuts) <= _TOUCH * curve.measure
+    for share in (0.0, 0.5, 1.0):
+        level = sieve.level(curve.at(cuts + share * (moved - cuts)).points)
+        explained &= np.abs(level) <= 10 * sieve.slack
+    return np.asarray(np.where(explained, moved, cuts))
 
 
 def ends(pieces: Pieces) -> Points:

@@ -60,6 +60,7 @@ from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, unlowered
 from sharpfront.trust.balance import unbalanced
+from sharpfront.trust.cover import refuse_gaps
 from sharpfront.trust.excess import crowded, given_at_outflow
 from sharpfront.trust.unseen import unseen_data
 
@@ -133,6 +134,7 @@ class Patches:
         Budget(self.max_kernels).kernels(
             self.max_kernels, functions_of(cells) * len(problem.unknowns)
         )
+        refuse_gaps(problem.domain, [cell.patch for cell in cells])
         corners = Wedges(problem, tiling, tol)
         rows = PatchRows(problem, seed, corners.at_first)
         jumps = Jumps.of(problem, tiling, tol)

@@ -124,14 +124,15 @@ def fitted(cells: Sequence[Cell], block: Block, corners: FloatArray) -> list[Cel
         cell = left.pop()
         cuts = next(_cuts(cell.patch, block, corners), None)
         if cuts is None:
-            out.append(cell)
+            # Not before: walls do not cut boxes, so that one across a wall may seem empty.
+            out += [] if cell.patch.is_empty else [cell]
             continue
         sides = [
             [AxisMap(a, b) for a, b in itertools.pairwise((m.low, *own, m.high))]
             for m, own in zip(cell.patch.maps, cuts, strict=True)
         ]
         parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
-        left += [replace(cell, patch=patch) for patch in parts if not patch.is_empty]
+        left += [replace(cell, patch=patch) for patch in parts]
     return out[::-1]
 
 

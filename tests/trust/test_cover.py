@@ -1,0 +1,48 @@
+"""Domains of which a part lies on no patch are refused, and those that had such parts have none."""
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.adapt.patchwork.adaptor import Patches
+from sharpfront.errors import DomainError
+from sharpfront.trust.cover import refuse_gaps
+
+# Boxes whose sides are walls, beside what a curve cuts: on first sight they seem to lie outside.
+WITH_ARMS = {
+    "keyhole": sf.Disk((0, 0), 0.5) | sf.Box((-0.1, 0.1), (-1, 0)),
+    "key": sf.Disk((0, 0), 0.5) | sf.Box((0, 2), (-0.05, 0.1)),
+    "two arms": sf.Box((-1, -0.3), (0, 0.2)) | sf.Disk((0, 0), 0.4) | sf.Box((0.1, 0.2), (0, 1)),
+}
+
+
+def poisson(domain):
+    return sf.Problem(domain, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
+
+
+@pytest.mark.parametrize("name", WITH_ARMS)
+def test_arms_of_a_disk_are_covered(name):
+    state = Patches().start(poisson(WITH_ARMS[name]), 1e-2, 0)
+    area = sum(
+        float(patch.cut.quadrature[1].sum()) if patch.cut else float(np.prod(patch.sides))
+        for patch in (cell.patch for cell in state.cells)
+    )
+    assert area == pytest.approx(WITH_ARMS[name].measure, rel=1e-6)
+
+
+def test_a_missing_patch_is_found():
+    state = Patches().start(poisson(WITH_ARMS["keyhole"]), 1e-2, 0)
+    patches = [cell.patch for cell in state.cells]
+    lost = min(patches, key=lambda patch: patch.low[1])
+    with pytest.raises(DomainError, match=r"nothing covers \(.*, -0\."):
+        refuse_gaps(WITH_ARMS["keyhole"], [patch for patch in patches if patch is not lost])
+
+
+def test_a_thin_arm_is_solved():
+    """In the middle of a long arm of width w, u is that of a strip: f w^2 / 8."""
+    problem = sf.Problem(
+        WITH_ARMS["keyhole"], lambda u, x, y: -sf.laplacian(u) - 20, boundary=lambda u, x, y: u
+    )
+    solution = sf.solve(problem, tol=1e-2)
+    assert solution.converged
+    assert solution(0.0, -0.75) == pytest.approx(0.1, abs=0.01)
