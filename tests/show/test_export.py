@@ -52,7 +52,7 @@ def test_what_is_written_comes_back(layer, tmp_path, suffix):
 def test_nodes_follow_the_kernels(layer, tmp_path):
     mesh = meshio.read(sf.export(layer, tmp_path / "a.vtu", resolution=40))
     x = np.unique(mesh.points[:, 0])
-    assert 30 < len(x) <= 40
+    assert 30 < len(x) <= 50
     assert np.sum(x > 0.95) > 4
 
 
@@ -62,6 +62,48 @@ def test_shapes_are_filled(disk, tmp_path):
     assert 0.7 < len(mesh.points) / (40**2 * np.pi / 4) < 1.4
     x, y = mesh.points[:, 0], mesh.points[:, 1]
     assert np.allclose(mesh.point_data["u"], disk(x, y), atol=1e-12)
+
+
+SHAPES = {
+    "disk with a thin layer": (sf.Disk((0.2, 0.1), 1), 1e-6),
+    "half a disk": (sf.Disk((0, 0), 1) & sf.Box((-1, 1), (0, 1)), 0.01),
+    "plate with a hole": (SQUARE - sf.Disk((0.4, 0.6), 0.1), 0.01),
+    "triangle": (sf.Polygon([(0, 0), (1, 0.2), (0.3, 0.9)]), 0.01),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_cells_follow_patches_and_end_at_the_boundary(name, tmp_path):
+    domain, eps = SHAPES[name]
+    solution = sf.solve(
+        sf.Problem(
+            domain, lambda u, x, y: -eps * sf.laplacian(u) + u - 1, boundary=lambda u, x, y: u
+        ),
+        tol=1e-2,
+    )
+    mesh = meshio.read(sf.export(solution, tmp_path / "a.vtu", resolution=60))
+    points = mesh.points[:, :2]
+    assert np.isclose(areas(mesh).sum(), domain.measure, rtol=5e-3)
+    assert domain.distance(points).min() > -1e-9
+    # Nodes that no cell has would be drawn as dots, and a layer of 1e-3 has nodes across it.
+    assert len(np.unique(mesh.cells[0].data)) == len(points)
+    u = mesh.point_data["u"]
+    assert np.count_nonzero((u > 0.1) & (u < 0.9)) > 100
+
+
+def test_solids_end_at_their_surface(tmp_path):
+    ball = sf.Ball((0, 0, 0), 1)
+    solution = sf.solve(
+        sf.Problem(ball, lambda u, x, y, z: -sf.laplacian(u) - 6, boundary=lambda u, x, y, z: u),
+        tol=1e-2,
+    )
+    mesh = meshio.read(sf.export(solution, tmp_path / "a.vtu", resolution=24))
+    corners = mesh.points[mesh.cells[0].data]
+    volumes = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])) / 6
+    assert np.isclose(volumes.sum(), ball.measure, rtol=2e-2)
+    radius = np.linalg.norm(mesh.points, axis=1)
+    assert radius.max() < 1 + 1e-9
+    np.testing.assert_allclose(mesh.point_data["u"], 1 - radius**2, atol=1e-2)
 
 
 @pytest.mark.parametrize("domain", [SQUARE, sf.Disk((0, 0), 1)])

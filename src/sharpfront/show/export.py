@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.checks import file_path, solution_like, whole
 from sharpfront.errors import DomainError, MissingExtraError, ProblemError
 from sharpfront.files import replacing
@@ -19,6 +20,7 @@ from sharpfront.geometry.meshes.mesh import box_mesh
 from sharpfront.geometry.meshes.shape_mesh import shape_mesh, spacing_for
 from sharpfront.show.data.grid import graded_axis
 from sharpfront.show.data.kernels import centres_of
+from sharpfront.show.data.patch_mesh import patch_mesh
 from sharpfront.show.dataset import columns_of, to_xarray
 
 _FORMATS: dict[str, dict[str, Any]] = {
@@ -45,8 +47,9 @@ def export(solution: Any, path: str | Path, *, resolution: int | None = None) ->
     file ``.csv`` has a row for each place of that grid, with the names of its columns in the first
     one, and needs nothing else.
 
-    The mesh is as fine as the kernels are, so that layers are resolved. Its points carry each
-    unknown by name, its gradient as ``grad_u``, and, if the problem is known, the size of each
+    The mesh is as fine as the kernels are, so that layers are resolved: each patch has nodes of its
+    own, along strips too, and ends where the boundary cuts it. Its points carry each unknown by
+    name, its gradient as ``grad_u``, and, if the problem is known, the size of each
     equation's residual as ``residual`` (``residual_1``, ``residual_2``, ... for several). The file
     is written under a temporary name and renamed. Needs meshio: ``pip install sharpfront[export]``.
 
@@ -58,7 +61,8 @@ def export(solution: Any, path: str | Path, *, resolution: int | None = None) ->
         Where; the suffix says in which format.
     resolution
         Nodes along each side of a box; a shape gets as many as a box around it would have inside
-        it. By default 1000, 120 or 24 in one, two or three dimensions.
+        it, patches as many in all. By default 1000, 120 or 24 in one, two or three dimensions, and
+        no fewer than functions.
     """
     solution_like(solution)
     target = file_path(path, "path")
@@ -119,6 +123,10 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np
         nodes = graded_axis(basis, 0, domain.bounds, count)
         numbers = np.arange(len(nodes))
         return nodes[:, None], np.stack([numbers[:-1], numbers[1:]], axis=1)
+    if isinstance(basis, PatchworkBasis):
+        nodes = _inside(domain, count) if resolution else max(_inside(domain, count), basis.size)
+        mesh = patch_mesh(basis, nodes)
+        return mesh.points, mesh.cells
     if isinstance(domain, Box):
         axes = [graded_axis(basis, i, domain.bounds, count) for i in range(d)]
         mesh = box_mesh(axes)
@@ -127,13 +135,18 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np
 
 
 def _shape(domain: Domain, basis: Any, count: int) -> tuple[FloatArray, NDArray[np.int64]]:
-    low, high = domain.bounds
-    nodes = math.ceil(count**domain.dimension * domain.measure / float(np.prod(high - low)))
+    nodes = _inside(domain, count)
     even = domain.sample(nodes)
     centres = centres_of(basis)
     inside = np.concatenate([even, centres[domain.contains(centres)]])
     mesh = shape_mesh(domain, spacing_for(domain, nodes), interior=inside)
     return mesh.points, mesh.cells
+
+
+def _inside(domain: Domain, count: int) -> int:
+    """Return how many of a box's nodes, `count` along each side, lie in a domain."""
+    low, high = domain.bounds
+    return math.ceil(count**domain.dimension * domain.measure / float(np.prod(high - low)))
 
 
 def _data(solution: Any, points: FloatArray) -> dict[str, FloatArray]:
