@@ -22,7 +22,7 @@ Operation = Literal["union", "difference", "intersection"]
 _SYMBOLS = {"union": "|", "difference": "-", "intersection": "&"}
 _PROBE = 1e-7
 _SAMPLED = (2**10, 2**16)
-_SEEN = 16  # points on each smooth piece of boundary that tell where a domain is
+_ON_PIECE = 16  # points on each smooth piece of boundary that tell where a domain is
 _ROOM = 0.03
 
 
@@ -256,7 +256,7 @@ def separate_frames(domain: Domain) -> list[Points]:
         frames.append(joined)
     if len(frames) == 1:
         return frames
-    rim = [domain.boundary(p, _SEEN * len(domain.smooth_pieces(p))).points for p in domain.parts]
+    rim = [domain.boundary(p, _ON_PIECE * len(domain.smooth_pieces(p))).points for p in domain.parts]
     seen = np.concatenate(rim)
     return [f for f in frames if np.any(np.all((seen >= f[0]) & (seen <= f[1]), axis=1))]
 

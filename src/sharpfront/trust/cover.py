@@ -15,9 +15,9 @@ from sharpfront.maps import Chart
 
 # Points that are looked for: inside, and on each smooth piece of the boundary, where every part of
 # a domain ends somewhere.
-INSIDE, ALONG = 256, 16
+SAMPLED, ON_PIECE = 256, 16
 # Places are known to this share of the domain.
-NEAR = 1e-6
+TO_ROUNDING = 1e-6
 
 
 def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
@@ -25,11 +25,11 @@ def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
     if isinstance(domain, Box):
         return
     around = [
-        domain.boundary(part, ALONG * len(domain.smooth_pieces(part))).points
+        domain.boundary(part, ON_PIECE * len(domain.smooth_pieces(part))).points
         for part in domain.parts
     ]
-    points = np.concatenate([domain.sample(INSIDE), *around])
-    left = points[~_held(points, patches, NEAR * float(np.max(np.ptp(domain.bounds, axis=0))))]
+    points = np.concatenate([domain.sample(SAMPLED), *around])
+    left = points[~_held(points, patches, TO_ROUNDING * float(np.max(np.ptp(domain.bounds, axis=0))))]
     if len(left):
         place = ", ".join(f"{x:.4g}" for x in left[0])
         raise DomainError(
