@@ -28,7 +28,7 @@ MISSES = 10.0
 FLUXES, USUAL = 30.0, 0.98
 # Parts that a bracket is divided into at a time, by halvings, where there are no more brackets than
 # this: a formula takes as long at one point as at a hundred.
-HALVED_AT_ONCE, FEW = 4, 64
+HALVED_AT_ONCE, FEW_AT_ONCE = 4, 64
 
 
 class Watched(NamedTuple):
@@ -90,7 +90,7 @@ def closed_in(
     if not len(start):
         return start, end
     before, every = signs(start), np.arange(len(start))
-    at_once = HALVED_AT_ONCE if len(start) <= FEW else 1
+    at_once = HALVED_AT_ONCE if len(start) <= FEW_AT_ONCE else 1
     shares = np.arange(1, 2**at_once).reshape(-1, *[1] * start.ndim) / 2**at_once
     for _ in range(-(-halvings // at_once)):
         inner = start + shares * (end - start)
