@@ -1,6 +1,6 @@
 """A patch: products of Legendre polynomials on a box, each axis with a map of its own.
 
-The box lies in space, or in a chart: a map of a rectangle into the plane.
+The box lies in space, or in a chart: a map of a box into space.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sharpfront.bases.legendre import (
     product_weights,
 )
 from sharpfront.bases.solid_cut import SolidCut, SolidRegion
-from sharpfront.maps import AxisMap, Chart, chain
+from sharpfront.maps import AxisMap, Chart, chain, jacobian
 
 # Rows of the equation for every function of a box that is cut: with fewer than one and a half a
 # box with two slivers was fitted to 9e-14 and wrong by 5e-10.
@@ -168,12 +168,10 @@ class Patch:
         return self.in_space(self.positions(z))
 
     def densities(self, positions: FloatArray) -> FloatArray:
-        """Return the area in space of a unit of area of the chart at positions, (m,)."""
+        """Return the measure in space of a unit of the chart's at positions, (m,)."""
         if self.chart is None:
             return np.ones(len(positions))
-        taylor = self.chart.taylor(positions)
-        a, b = taylor[(1, 0)], taylor[(0, 1)]
-        return np.asarray(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]))
+        return np.asarray(np.abs(np.linalg.det(jacobian(self.chart.taylor(positions)))))
 
     def gauss_points(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
         """Return product Gauss points in space, (m, d), and weights that sum to one, (m,)."""

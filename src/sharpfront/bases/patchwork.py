@@ -20,7 +20,7 @@ from sharpfront.bases.saved import restored_parts, saved
 from sharpfront.bases.sides import Sides
 from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
-from sharpfront.maps import Chart, pulled_back
+from sharpfront.maps import Chart, jacobian, pulled_back
 
 Ints = NDArray[np.int64]
 _Groups = list[tuple[int, NDArray[np.int64]]]
@@ -300,7 +300,8 @@ class PatchworkBasis:
             return points, ones
         at = points.copy()
         taylor: dict[Orders, FloatArray] = {}
-        for axis, first in enumerate(((1, 0), (0, 1))):
+        for axis in range(self.dimension):
+            first = tuple(int(a == axis) for a in range(self.dimension))
             taylor[first] = np.zeros_like(points)
             taylor[first][:, axis] = 1.0
         for i, here in groups:
@@ -322,7 +323,7 @@ def _share(patch: Patch) -> FloatArray:
     spacing = np.diag(0.5 * patch.sides / np.array(patch.functions))
     if patch.chart is not None:
         taylor = patch.chart.taylor(0.5 * (patch.low + patch.high)[None])
-        spacing = np.stack([taylor[(1, 0)][0], taylor[(0, 1)][0]], axis=1) @ spacing
+        spacing = jacobian(taylor)[0] @ spacing
     return np.asarray(spacing @ spacing.T)
 
 

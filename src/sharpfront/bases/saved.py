@@ -11,7 +11,7 @@ import numpy as np
 from sharpfront.bases.corner_functions import CornerFunctions, restored
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.sides import Sides
-from sharpfront.maps import AxisMap, Chart, Quadrilateral, Strip
+from sharpfront.maps import AxisMap, Chart, Quadrilateral, Shell, Strip
 
 Parts = tuple[tuple[Patch, ...], tuple[bool, ...] | None, Sides | None, tuple[CornerFunctions, ...]]
 
@@ -24,6 +24,8 @@ def saved(
     strips = [p.chart for p in patches if isinstance(p.chart, Strip)]
     along = [np.concatenate([s.curve.ravel(), s.normals.ravel(), s.size]).tolist() for s in strips]
     whose = [i for i, p in enumerate(patches) if isinstance(p.chart, Strip)]
+    shells = list(dict.fromkeys(p.chart for p in patches if isinstance(p.chart, Shell)))
+    inside = [shells.index(p.chart) if isinstance(p.chart, Shell) else -1 for p in patches]
     return {
         "type": "patchwork",
         "low": np.stack([p.low for p in patches]),
@@ -33,10 +35,23 @@ def saved(
         "outside": np.array([p.cut is not None for p in patches]),
         **({"charts": np.array(charts)} if charts else {}),
         **({"strips": np.array(along), "on_strips": np.array(whose)} if strips else {}),
+        **(_saved_shells(shells) | {"in_shells": np.array(inside)} if shells else {}),
         "regions": np.array(sides.regions),
         "edges": sides.edges,
         **{f"corner {k}": corner.state() for k, corner in enumerate(shared)},
     }
+
+
+def _saved_shells(shells: Sequence[Shell]) -> dict[str, Any]:
+    return {
+        "surfaces": np.stack([np.stack([s.surface, s.normals]) for s in shells]),
+        "shells": np.stack([s.size for s in shells]),
+    }
+
+
+def _restored_shells(state: dict[str, Any]) -> list[Shell]:
+    pairs = zip(np.asarray(state["surfaces"]), np.asarray(state["shells"]), strict=True)
+    return [Shell(*both, (float(a), float(b)), float(d)) for both, (a, b, d) in pairs]
 
 
 def restored_parts(state: dict[str, Any]) -> Parts:
@@ -52,6 +67,9 @@ def restored_parts(state: dict[str, Any]) -> Parts:
             curve, normals = numbers[:-2].reshape(2, -1, 2)
             strip = Strip(curve, normals, float(numbers[-2]), float(numbers[-1]))
             charts[int(i)] = known.setdefault(numbers.tobytes(), strip)
+    if "shells" in state:
+        shells = _restored_shells(state)
+        charts = [shells[k] if k >= 0 else None for k in np.asarray(state["in_shells"]).tolist()]
     for chart, low, high, strength, functions in zip(
         charts, state["low"], state["high"], state["strength"], state["functions"], strict=True
     ):

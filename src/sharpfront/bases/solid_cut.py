@@ -6,33 +6,34 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.inside import Inside
-from sharpfront.bases.joint import products
-from sharpfront.bases.legendre import gauss, legendre_table, product_points
+from sharpfront.bases.legendre import product_points
+from sharpfront.bases.partial_faces import CLOSER, ON_FACE, PartialFace, ShellFace
 from sharpfront.errors import DomainError
 from sharpfront.geometry import BoundaryPoints, Domain
 from sharpfront.geometry.surfaces import Surface, spread_over
+from sharpfront.maps import Shell
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 # A side is looked at so far to both its sides, in units of it.
 BESIDE = 1e-6
-# Points along an axis that tell what of a box and of a face lies inside, and what of the latter if
-# those see nothing of it.
-LOOKED, ON_FACE, CLOSER = 10, 16, 64
+# Points along an axis that tell what of a box lies inside.
+LOOKED = 10
 # Points of the surface for an area as large as a side of the box that tell whether it cuts the box.
 SCANNED = 150.0
 # Points on the boundary for every product of two functions, where the boundary is as large as a
 # side of the box, and the fewest.
 ON_SURFACE, FEWEST = 2.0, 12.0
-# Points on a part of a face for every moment.
-ON_PART = 3
-# Combinations of polynomials that are smaller than this on a part of a face are left out.
-DEPENDENT = 1e-5
+# Points along each axis of a shell's inner side that tell what lies beyond it.
+DENSE = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,61 +109,6 @@ class SolidCut(Inside):
 _BOTH = ("points", "normals")
 
 
-@dataclass(frozen=True, eq=False)
-class PartialFace:
-    """What of a face between two boxes lies inside.
-
-    Parameters
-    ----------
-    region
-        The solid.
-    axis, place
-        The plane it lies in.
-    low, high
-        The rectangle about it in that plane.
-    """
-
-    region: SolidRegion
-    axis: int
-    place: float
-    low: FloatArray
-    high: FloatArray
-    _rules: dict[tuple[int, ...], tuple[FloatArray, FloatArray]] = field(default_factory=dict)
-
-    def rule(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-        """Return points, (m, 3), and what takes values there to moments, (moments, m).
-
-        These are means with polynomials up to a joint degree that are orthonormal in the mean over
-        the points; those of which nothing is left there are left out.
-        """
-        if counts not in self._rules:
-            chosen = products(counts, True)
-            at, points = self._points(ON_PART * chosen.shape[1])
-            z = (2.0 * at - (self.low + self.high)) / (self.high - self.low)
-            values = np.ones((len(z), chosen.shape[1]))
-            for a, (count, own) in enumerate(zip(counts, chosen, strict=True)):
-                values *= legendre_table(z[:, a], count)[0][:, own]
-            basis, triangle, _ = qr(values, mode="economic", pivoting=True)
-            sizes = np.abs(np.diagonal(triangle))
-            kept = basis[:, sizes > DEPENDENT * sizes[0]]
-            self._rules[counts] = points, np.ascontiguousarray(kept.T) / np.sqrt(len(points))
-        return self._rules[counts]
-
-    def _points(self, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return points inside, at least so many, in the plane and in space."""
-        along = max(ON_FACE, int(np.sqrt(count)))
-        while True:
-            z = gauss(along)[0]
-            ends = _ends(self.low, self.high)
-            at = product_points([0.5 * (a * (1 - z) + b * (1 + z)) for a, b in ends])
-            points = np.insert(at, self.axis, self.place, axis=1)
-            size = float(np.max(self.high - self.low))
-            inside = self.region.on_both_sides(points, self.axis, size)
-            if inside.sum() >= count or along >= 4 * CLOSER:
-                return at[inside], points[inside]
-            along = int(1.5 * along)
-
-
 class SolidRegion:
     """A solid, as boxes see it.
 
@@ -172,17 +118,73 @@ class SolidRegion:
         The solid.
     surfaces
         The pieces of its boundary. Those across an axis lie on sides of boxes and cut none.
+    shells
+        Shells along the boundary that boxes leave out; their inner sides are among the surfaces.
     """
 
-    def __init__(self, domain: Domain, surfaces: Sequence[Surface]) -> None:
-        self.domain, self.surfaces = domain, tuple(surfaces)
+    def __init__(
+        self, domain: Domain, surfaces: Sequence[Surface], shells: Sequence[Shell] = ()
+    ) -> None:
+        self.domain, self.surfaces, self.shells = domain, tuple(surfaces), tuple(shells)
+        self._inner: dict[tuple[Shell, bytes], ShellFace | None] = {}
         self._cutting = [s for s in surfaces if s.wall is None]
         self._known: dict[bytes, SolidCut | bool] = {}
         self._faces: dict[tuple[int, float, bytes], PartialFace | bool] = {}
 
     def contains(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Tell which points lie in the solid."""
-        return self.domain.contains(points)
+        """Tell which points lie in the solid, but in none of the shells."""
+        inside = self.domain.contains(points)
+        if not self.shells:
+            return inside
+        tree, normals = self._edges
+        nearest = tree.query(points)[1]
+        beyond = np.sum((points - tree.data[nearest]) * normals[nearest], axis=1)
+        return np.asarray(inside & (beyond <= 0.0))
+
+    @cached_property
+    def _edges(self) -> tuple[cKDTree, FloatArray]:
+        """Points on the inner sides of the shells, and normals that lead into these."""
+        from scipy.spatial import cKDTree
+
+        shares = np.linspace(0.0, 1.0, DENSE)
+        found, outwards = [], []
+        for shell in self.shells:
+            at = product_points([shares * shell.lengths[0], shares * shell.lengths[1]])
+            inner = np.insert(at, 2, shell.depth, axis=1)
+            found.append(shell.points(inner))
+            outwards.append(-shell.taylor(inner, 1)[0, 0, 1])
+        return cKDTree(np.concatenate(found)), np.concatenate(outwards)
+
+    def inner_side(
+        self, shell: Shell, low: FloatArray, high: FloatArray, box: tuple[FloatArray, FloatArray]
+    ) -> ShellFace | None:
+        """Return what of a rectangle of a shell's inner side lies in a box, if anything does."""
+        key = shell, b"".join(x.tobytes() for x in (low, high, *box))
+        if key not in self._inner:
+            self._inner[key] = self._inner_side(shell, low, high, box)
+        return self._inner[key]
+
+    def _inner_side(
+        self, shell: Shell, low: FloatArray, high: FloatArray, box: tuple[FloatArray, FloatArray]
+    ) -> ShellFace | None:
+        for along in (ON_FACE, CLOSER):
+            shares = (np.arange(along) + 0.5) / along
+            at = product_points([a + (b - a) * shares for a, b in _ends(low, high)])
+            points = shell.points(np.insert(at, 2, shell.depth, axis=1))
+            inside = np.all((points >= box[0]) & (points <= box[1]), axis=1)
+            if inside.all():
+                return ShellFace(low, high, shell, 2, 1)
+            if inside.any():
+                room = (high - low) / along
+                start, stop = at[inside].min(axis=0) - room, at[inside].max(axis=0) + room
+                start, stop = np.maximum(start, low), np.minimum(stop, high)
+                return ShellFace(start, stop, shell, 2, 1, box)
+            size = np.ptp(points, axis=0).max() / along
+            if np.any(points.min(axis=0) > box[1] + size) or np.any(
+                points.max(axis=0) < box[0] - size
+            ):
+                break
+        return None
 
     @cached_property
     def bends(self) -> tuple[FloatArray, FloatArray]:
@@ -257,7 +259,7 @@ class SolidRegion:
             return bool(inside.all())
         room = (high - low) / along
         start, stop = at[inside].min(axis=0) - room, at[inside].max(axis=0) + room
-        return PartialFace(self, axis, place, np.maximum(start, low), np.minimum(stop, high))
+        return PartialFace(np.maximum(start, low), np.minimum(stop, high), self, axis, place)
 
 
 def _on_sides(low: FloatArray, high: FloatArray) -> FloatArray:

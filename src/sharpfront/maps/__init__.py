@@ -1,10 +1,21 @@
 """Maps of reference cells into space, and the chain rule."""
 
 from sharpfront.maps.axis import AxisMap
-from sharpfront.maps.chain import chain, pulled_back
+from sharpfront.maps.chain import chain, jacobian, normals_across, pulled_back
 from sharpfront.maps.quadrilateral import Quadrilateral
+from sharpfront.maps.shell import Shell
 from sharpfront.maps.strip import Strip
 
-Chart = Quadrilateral | Strip
+Chart = Quadrilateral | Strip | Shell
 
-__all__ = ["AxisMap", "Chart", "Quadrilateral", "Strip", "chain", "pulled_back"]
+__all__ = [
+    "AxisMap",
+    "Chart",
+    "Quadrilateral",
+    "Shell",
+    "Strip",
+    "chain",
+    "jacobian",
+    "normals_across",
+    "pulled_back",
+]

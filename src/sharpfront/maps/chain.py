@@ -1,4 +1,4 @@
-"""The chain rule: along one axis with a coordinate xi(x), and in a chart x(s) of the plane."""
+"""The chain rule: along one axis with a coordinate xi(x), and in a chart x(s)."""
 
 from __future__ import annotations
 
@@ -78,6 +78,23 @@ def pulled_back(
             np.abs(same) > ROUNDING * np.abs(same).max(axis=1, keepdims=True), same, 0.0
         )
     return {**out, **{b: found[:, j] for j, b in enumerate(every)}}
+
+
+def jacobian(taylor: Taylor) -> FloatArray:
+    """Return the first derivatives of x along each coordinate of a chart as columns, (n, d, d)."""
+    d = len(next(iter(taylor)))
+    units = [tuple(int(a == b) for b in range(d)) for a in range(d)]
+    return np.stack([taylor[unit] for unit in units], axis=2)
+
+
+def normals_across(taylor: Taylor, axis: int, end: int) -> FloatArray:
+    """Return unit normals where one coordinate of a chart stays the same, (m, d).
+
+    Outwards at the end of a patch. That is where the coordinate grows, or falls, fastest: a chart
+    may be a reflection, as strips along holes are.
+    """
+    out = np.linalg.inv(jacobian(taylor))[:, axis] * (1.0 if end else -1.0)
+    return np.asarray(out / np.linalg.norm(out, axis=1)[:, None])
 
 
 @lru_cache(maxsize=16)

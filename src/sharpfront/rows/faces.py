@@ -15,9 +15,10 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.boxes import Boxes
 from sharpfront.bases.cut import SHORTEST, Cut
 from sharpfront.bases.joint import Ints
+from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.bases.patch import Patch
-from sharpfront.bases.solid_cut import PartialFace, SolidRegion
-from sharpfront.maps import Chart, Strip
+from sharpfront.bases.solid_cut import SolidCut, SolidRegion
+from sharpfront.maps import Chart, Shell, Strip, normals_across
 
 # Patches of two charts that touch along less than this share of the shorter side do so by rounding.
 TOUCH = 1e-3
@@ -54,16 +55,22 @@ class Face:
     below: Contact
     above: Contact
     # In space, where two charts meet; None inside one, whose axes both patches have.
-    normal: tuple[float, float] | None = None
+    normal: tuple[float, ...] | None = None
     # Where given, a long side of a strip meets boxes that it cuts: `below` has the stretch along
     # the strip, `above` about where it lies in the box.
     strip: Strip | None = None
-    part: PartialFace | None = None  # where given, only a part of it lies inside, in space
+    # In space where only a part of it lies inside, and on sides of shells.
+    part: Part | None = None
 
     @property
     def contacts(self) -> tuple[Contact, Contact]:
         """Both sides."""
         return self.below, self.above
+
+    @property
+    def is_oblique(self) -> bool:
+        """Whether a strip or shell meets boxes that it cuts: sizes along it differ."""
+        return self.strip is not None or (self.normal is None and isinstance(self.part, ShellFace))
 
 
 @dataclass(frozen=True)
@@ -203,7 +210,7 @@ def faces_of(patches: Sequence[Patch], joined: Sequence[float | None]) -> tuple[
     faces += Faces.of(boxes, _across_charts(boxes))
     bare = [Side(*side) for side in np.argwhere(~faces.covered).tolist()]
     if boxes.cut.any():
-        faces += Faces.of(boxes, _along_strips(boxes))
+        faces += Faces.of(boxes, _along_strips(boxes) + _along_shells(boxes))
     return faces, bare
 
 
@@ -346,33 +353,73 @@ def _in_box(patch: int, strip: Strip, end: int, low: float, high: float) -> Cont
     return Contact(patch, axis, int(normal[axis] < 0), (float(along[0]),), (float(along[1]),))
 
 
+def _along_shells(boxes: Boxes) -> list[Face]:
+    """Return the faces between inner sides of shells and the boxes that these cut."""
+    faces: list[Face] = []
+    patches = boxes.patches
+    for i, patch in enumerate(patches):
+        cut = patch.cut
+        for shell in cut.region.shells if isinstance(cut, SolidCut) else ():
+            for j in boxes.places.get((shell, None), np.zeros(0, dtype=np.int64)).tolist():
+                low, high = patches[j].low, patches[j].high
+                if high[2] != shell.depth:
+                    continue
+                assert isinstance(cut, SolidCut)
+                part = cut.region.inner_side(shell, low[:2], high[:2], (cut.low, cut.high))
+                if part is not None:
+                    at = tuple(part.low.tolist()), tuple(part.high.tolist())
+                    below = Contact(j, 2, 1, *at)
+                    faces.append(Face(below, _on_shell(i, patch, part), part=part))
+    return faces
+
+
+def _on_shell(patch: int, box: Patch, part: ShellFace) -> Contact:
+    """Return about where a part of a shell's inner side lies in a box."""
+    positions, _ = part.rule((2, 2))
+    inwards = part.shell.taylor(positions.mean(axis=0)[None], 1)[0, 0, 1][0]
+    axis = int(np.argmax(np.abs(inwards)))
+    points = np.delete(part.shell.points(positions), axis, axis=1)
+    ends = (tuple(f(points, axis=0).tolist()) for f in (np.min, np.max))
+    return Contact(patch, axis, int(inwards[axis] < 0), *ends)
+
+
 @dataclass(frozen=True, eq=False)
 class _Edge:
-    """The patches at a side of a chart, and their extent along it as shares of its length."""
+    """The patches at a side of a chart, and their extent along it as shares of its lengths.
 
+    Two charts may run against each other along the first axis of the side only.
+    """
+
+    chart: Chart
     axis: int
     end: int
-    length: float
+    lengths: FloatArray
     members: Sequence[int]
     low: FloatArray
     high: FloatArray
     reverse: bool
 
-    def contact(self, i: int, start: float, stop: float) -> Contact:
+    def contact(self, i: int, start: FloatArray, stop: FloatArray) -> Contact:
         """Return the face between two shares of the edge as part of a patch's side."""
-        ends = [1.0 - x if self.reverse else x for x in (start, stop)]
-        inside = [min(max(x, self.low[i]), self.high[i]) * self.length for x in ends]
-        return Contact(self.members[i], self.axis, self.end, (inside[0],), (inside[1],))
+        ends = np.stack([start, stop])
+        if self.reverse:
+            ends[:, 0] = 1.0 - ends[:, 0]
+        low, high = (np.clip(ends, self.low[i], self.high[i]) * self.lengths).tolist()
+        return Contact(self.members[i], self.axis, self.end, tuple(low), tuple(high))
 
     @property
     def shares(self) -> tuple[FloatArray, FloatArray]:
-        """Where patches start and stop in the direction common to both charts."""
-        return (1.0 - self.high, 1.0 - self.low) if self.reverse else (self.low, self.high)
+        """Where patches start and stop in the direction common to both charts, (n, d - 1)."""
+        if not self.reverse:
+            return self.low, self.high
+        start, stop = self.low.copy(), self.high.copy()
+        start[:, 0], stop[:, 0] = 1.0 - self.high[:, 0], 1.0 - self.low[:, 0]
+        return start, stop
 
 
 def _across_charts(boxes: Boxes) -> list[Face]:
     """Return the faces between patches of charts that share a side."""
-    edges: dict[frozenset[tuple[float, float]], list[_Edge]] = defaultdict(list)
+    edges: dict[frozenset[tuple[float, ...]], list[_Edge]] = defaultdict(list)
     for (chart, _), members in boxes.places.items():
         if chart is None:
             continue
@@ -386,7 +433,7 @@ def _across_charts(boxes: Boxes) -> list[Face]:
         if len(both) == 2:
             start, stop = np.array(sorted(corners))
             along = (stop - start) / np.linalg.norm(stop - start)
-            faces += _along_edge(both[0], both[1], (float(along[1]), float(-along[0])))
+            faces += _along_edge(both[0], both[1], along)
     return faces
 
 
@@ -395,21 +442,31 @@ def _edge(
 ) -> _Edge:
     place = chart.size[axis] if end else 0.0
     here = members[(boxes.high if end else boxes.low)[members, axis] == place]
-    length = float(chart.size[1 - axis])
-    extent = boxes.low[here, 1 - axis] / length, boxes.high[here, 1 - axis] / length
-    return _Edge(axis, end, length, here.tolist(), *extent, reverse)
+    lengths = np.delete(chart.size, axis)
+    start, stop = (np.delete(x[here], axis, axis=1) / lengths for x in (boxes.low, boxes.high))
+    return _Edge(chart, axis, end, lengths, here.tolist(), start, stop, reverse)
 
 
-def _along_edge(one: _Edge, other: _Edge, normal: tuple[float, float]) -> list[Face]:
-    """Return the faces along a side that two charts share."""
+def _along_edge(one: _Edge, other: _Edge, along: FloatArray) -> list[Face]:
+    """Return the faces along a side that two charts share, with an edge in a direction."""
     (a, b), (c, d) = one.shares, other.shares
     start, stop = np.maximum(a[:, None], c), np.minimum(b[:, None], d)
     enough = TOUCH * np.minimum((b - a)[:, None], d - c)
-    return [
-        Face(
-            one.contact(int(i), float(start[i, j]), float(stop[i, j])),
-            other.contact(int(j), float(start[i, j]), float(stop[i, j])),
-            normal,
-        )
-        for i, j in np.argwhere(stop - start > enough)
-    ]
+    faces = []
+    for i, j in np.argwhere(np.all(stop - start > enough, axis=2)).tolist():
+        ends = start[i, j], stop[i, j]
+        below, above = one.contact(i, *ends), other.contact(j, *ends)
+        if isinstance(one.chart, Shell):
+            faces.append(_between_shells(one.chart, below, above))
+        else:
+            faces.append(Face(below, above, (float(along[1]), float(-along[0]))))
+    return faces
+
+
+def _between_shells(shell: Shell, below: Contact, above: Contact) -> Face:
+    """Return a face between two shells, with the normal in its middle."""
+    ends = np.sort([below.low, below.high], axis=0)
+    part = ShellFace(ends[0], ends[1], shell, below.axis, below.end)
+    middle = part.placed(ends.mean(axis=0)[None])
+    normal = normals_across(shell.taylor(middle, 1), below.axis, below.end)[0]
+    return Face(below, above, tuple(normal.tolist()), part=part)

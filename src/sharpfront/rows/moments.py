@@ -2,18 +2,20 @@
 
 In space there are six times as many products of Gauss points as polynomials up to a joint degree,
 of which residuals are made. There rows are the moments of the residual with these, which have the
-same sum of squares, and they are summed axis by axis.
+same sum of squares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import gauss, gauss_table
+from sharpfront.bases.patch import product_matrix
 from sharpfront.rows.sides import form_matrix
 from sharpfront.rows.values import FormValues
 
@@ -36,6 +38,11 @@ def weighed_rows(
     """
     if not is_joint(len(tables)):
         return form_matrix(form, scale * np.sqrt(weights), tables, unknowns)
+    if not all(_is_constant(scale * c) for c in form.coefficients):
+        # Summed axis by axis every term would be as much work as this one product is for all.
+        return _all_means(tuple(t.shape[1] for t in tables)) @ form_matrix(
+            form, scale, tables, unknowns
+        )
     rows, columns = products(tuple(t.shape[1] for t in tables), True), _columns(tables)
     parts = []
     for unknown in unknowns:
@@ -43,9 +50,19 @@ def weighed_rows(
         for term, c in zip(form.terms, form.coefficients, strict=True):
             if term.unknown == unknown:
                 own = [t[k] for t, k in zip(tables, term.orders, strict=True)]
-                part += _moments(scale * c, own, rows, columns)
+                part += _moments(float(np.ravel(scale * c)[0]), own, rows, columns)
         parts.append(part)
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+
+def _is_constant(values: FloatArray) -> bool:
+    return bool(np.ptp(values) <= CONSTANT_TO * np.abs(values).max(initial=0.0))
+
+
+@lru_cache(maxsize=64)
+def _all_means(counts: tuple[int, ...]) -> FloatArray:
+    """Return what takes values at product Gauss points to means up to a joint degree."""
+    return np.ascontiguousarray(product_matrix([means(n).T for n in counts]).T)
 
 
 def weighed_source(values: FloatArray, weights: FloatArray, counts: tuple[int, ...]) -> FloatArray:
@@ -72,47 +89,13 @@ def projected(values: FloatArray, counts: tuple[int, ...]) -> FloatArray:
     return block
 
 
-def _moments(
-    values: FloatArray, tables: Sequence[FloatArray], rows: Ints, columns: Ints
-) -> FloatArray:
-    """Return means with polynomials of values times functions, (rows, columns).
+def _moments(value: float, tables: Sequence[FloatArray], rows: Ints, columns: Ints) -> FloatArray:
+    """Return means with polynomials of a number times functions, (rows, columns).
 
-    Values are those of a coefficient at product Gauss points, tables the functions of each axis at
-    its points, (n_a, p_a); rows and columns say which polynomials and functions of each axis are
-    wanted, (d, ...) each.
+    Tables are the functions of each axis at its Gauss points, (n_a, p_a); rows and columns say
+    which polynomials and functions of each axis are wanted, (d, ...) each.
     """
-    every = [means(len(t)) for t in tables]
-    if np.ptp(values) <= CONSTANT_TO * np.abs(values).max(initial=0.0):
-        out = np.full((1, 1), values.flat[0])
-        for mean, table, r, c in zip(every, tables, rows, columns, strict=True):
-            out = out * (mean @ table)[np.ix_(r, c)]
-        return out
-    return _summed(values.reshape([len(t) for t in tables]), every, tables, rows, columns)
-
-
-def _summed(
-    values: FloatArray,
-    every: Sequence[FloatArray],
-    tables: Sequence[FloatArray],
-    rows: Ints,
-    columns: Ints,
-) -> FloatArray:
-    """Return the same for a coefficient that varies, the last axis summed first."""
-    part = values[..., None, None]
-    for mean, table in zip(every[:0:-1], tables[:0:-1], strict=True):
-        # (..., n, R, C) to (..., r R, c C)
-        both = np.einsum("rn,nc->nrc", mean, table)
-        part = np.einsum("nrc,...nRC->...rRcC", both, part, optimize=True)
-        *front, r, big_r, c, big_c = part.shape
-        part = part.reshape(*front, r * big_r, c * big_c)
-    at = [
-        np.ravel_multi_index(tuple(k[1:]), [x.shape[side] for x in group[1:]])
-        for k, group, side in ((rows, every, 0), (columns, tables, 1))
-    ]
-    out = np.empty((rows.shape[1], columns.shape[1]))
-    for first in range(len(every[0])):
-        here = np.flatnonzero(rows[0] == first)
-        own = (every[0][first][:, None] * tables[0]).T
-        block = np.tensordot(own, part[:, at[0][here]], axes=(1, 0))
-        out[here] = block[columns[0], :, at[1]].T
+    out = np.full((1, 1), value)
+    for table, r, c in zip(tables, rows, columns, strict=True):
+        out = out * (means(len(table)) @ table)[np.ix_(r, c)]
     return out

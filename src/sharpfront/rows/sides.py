@@ -12,7 +12,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch, product_matrix
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, jacobian, normals_across
 from sharpfront.rows.faces import Contact, Side
 from sharpfront.rows.values import FormValues, taylor_of
 
@@ -40,18 +40,12 @@ def side_rule(patch: Patch, side: Side) -> tuple[list[FloatArray], FloatArray]:
 
 def side_normals(patch: Patch, side: Side, positions: FloatArray) -> FloatArray:
     """Return the outward normals at positions on a side of a patch, (m, d)."""
-    out = np.zeros_like(positions)
     taylor = taylor_of(patch, positions)
     if taylor is None:
+        out = np.zeros_like(positions)
         out[:, side.axis] = 1.0 if side.end else -1.0
         return out
-    across, along = taylor[(1, 0)], taylor[(0, 1)]
-    if side.axis == 1:
-        across, along = along, across
-    out[:, 0], out[:, 1] = along[:, 1], -along[:, 0]
-    # A chart may be a reflection, as strips along holes are: outwards is where its axis leads.
-    turn = np.sign(np.sum(out * across, axis=1)) * (1.0 if side.end else -1.0)
-    return np.asarray(out * (turn / np.linalg.norm(out, axis=1))[:, None])
+    return normals_across(taylor, side.axis, side.end)
 
 
 def side_tables(patch: Patch, side: Side, order: int) -> list[FloatArray]:
@@ -72,20 +66,20 @@ def nearest_patch(patches: Sequence[Patch], point: FloatArray) -> int:
     return int(np.argmin(gaps))
 
 
-def face_depth(patch: Patch, at: Contact, normal: tuple[float, float] | None) -> float:
+def face_depth(patch: Patch, at: Contact, normal: tuple[float, ...] | None) -> float:
     """Return the size of a patch along the normal of a face, as seen from there."""
     if normal is None:
         if not patch.maps[at.axis].strength:
             return patch.maps[at.axis].length
         end = np.array([1.0 if at.end else -1.0])
         return 2.0 / float(patch.maps[at.axis].slopes(end, 1)[0, 0])
-    middle = np.empty((1, 2))
+    middle = np.empty((1, patch.dimension))
     middle[0, at.axis] = (patch.high if at.end else patch.low)[at.axis]
-    middle[0, at.rest[0]] = 0.5 * (at.low[0] + at.high[0])
+    middle[0, at.rest] = 0.5 * np.add(at.low, at.high)
     taylor = taylor_of(patch, middle)
     assert taylor is not None
-    jacobian = np.stack([taylor[(1, 0)][0], taylor[(0, 1)][0]], axis=1)
-    return 1.0 / float(np.sum(np.abs(np.linalg.solve(jacobian, normal)) / patch.sides))
+    across = np.linalg.solve(jacobian(taylor)[0], normal)
+    return 1.0 / float(np.sum(np.abs(across) / patch.sides))
 
 
 def face_rule(patch: Patch, at: Contact, count: int) -> tuple[FloatArray, FloatArray]:

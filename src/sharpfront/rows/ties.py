@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints
 from sharpfront.bases.legendre import gauss, legendre_table
+from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.bases.patch import Patch, product_matrix, to_rounding
-from sharpfront.bases.solid_cut import PartialFace
 from sharpfront.leastsquares.leaves import Tie
+from sharpfront.maps import normals_across
 from sharpfront.rows.faces import Contact, Face, Faces, others
 from sharpfront.rows.fronts import Fronts
 from sharpfront.rows.interfaces import Datum, FaceSizes, Interfaces
@@ -172,7 +173,8 @@ class TraceTies:
         if face.strip is not None:
             return Tie(number, sizes.vote * self._along_strip(patch, face, sizes))
         if face.part is not None:
-            return Tie(number, sizes.vote * self._on_part(patch, here.axis, face.part, sizes))
+            on_part = self._on_shell if isinstance(face.part, ShellFace) else self._on_part
+            return Tie(number, sizes.vote * on_part(patch, here.axis, face.part, sizes))
         lengths = np.minimum(a.sides, b.sides)
         lengths[here.axis] = sizes.depth
         if self.fronts.data(face, a):
@@ -219,7 +221,7 @@ class TraceTies:
                 rows.append(full)
         return np.concatenate(rows)
 
-    def _on_part(self, patch: Patch, axis: int, part: PartialFace, sizes: _Sizes) -> FloatArray:
+    def _on_part(self, patch: Patch, axis: int, part: Part, sizes: _Sizes) -> FloatArray:
         """Return the same where only a part of a face lies inside."""
         points, mean = part.rule(sizes.counts)
         unknowns, count = self.measure.unknowns, len(points)
@@ -232,6 +234,15 @@ class TraceTies:
                 rows.append(mean @ scattered_matrix(form, scale, patch, points, unknowns))
         return np.concatenate(rows)
 
+    def _on_shell(self, patch: Patch, _: int, part: Part, sizes: _Sizes) -> FloatArray:
+        """Return the same on a side of a shell."""
+        assert isinstance(part, ShellFace)
+        on_shell, mean = part.rule(sizes.counts)
+        shell = part.shell
+        at = on_shell if patch.chart is shell else patch.in_chart(shell.points(on_shell))
+        normals = normals_across(shell.taylor(on_shell, 1), part.axis, part.end)
+        return self._along_normals(patch, at, normals, mean, sizes)
+
     def _along_strip(self, patch: Patch, face: Face, sizes: _Sizes) -> FloatArray:
         """Return the same where boxes meet a long side of a strip."""
         strip, (low,), (high,) = face.strip, face.below.low, face.below.high
@@ -242,17 +253,23 @@ class TraceTies:
         on_strip = np.stack([s, np.full(len(s), d)], axis=1)
         at = on_strip if patch.chart is strip else strip.points(on_strip)
         mean = (legendre_table(z, sizes.counts[0])[0] * w[:, None]).T
-        taylor, normals = taylor_of(patch, at), strip.normals_at(s, d, end).T
+        return self._along_normals(patch, at, strip.normals_at(s, d, end), mean, sizes)
+
+    def _along_normals(
+        self, patch: Patch, at: FloatArray, normals: FloatArray, mean: FloatArray, sizes: _Sizes
+    ) -> FloatArray:
+        """Return moments of data along normals at positions in a patch's chart."""
+        taylor = taylor_of(patch, at)
         rows = [np.zeros((0, len(self.measure.unknowns) * patch.size))]
         for unknown in self.measure.unknowns:
             for k in range(self.total[unknown]):
-                form = normal_derivative(unknown, normals, k, len(s)).in_chart(taylor)
+                form = normal_derivative(unknown, normals.T, k, len(at)).in_chart(taylor)
                 scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
                 rows.append(mean @ scattered_matrix(form, scale, patch, at, self.measure.unknowns))
         return np.concatenate(rows)
 
     def _across_charts(
-        self, patch: Patch, here: Contact, normal: tuple[float, float] | None, sizes: _Sizes
+        self, patch: Patch, here: Contact, normal: tuple[float, ...] | None, sizes: _Sizes
     ) -> FloatArray:
         """Return the same where two charts meet, with derivatives along the normal in space."""
         assert normal is not None

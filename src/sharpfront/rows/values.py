@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -102,17 +104,18 @@ def constants_of(form: LinearForm) -> FormValues | None:
 def normal_derivative(
     unknown: str, normal: Sequence[float] | FloatArray, times: int, count: int
 ) -> FormValues:
-    """Return d^k u/dn^k of one unknown at points of a face in the plane.
+    """Return d^k u/dn^k of one unknown at points of a face.
 
-    The normal is one for all, (2,), or each has its own, (2, count).
+    The normal is one for all, (d,), or each has its own, (d, count).
     """
     terms, coefficients = [], []
-    factor = 1.0
-    for k in range(times + 1):
-        terms.append(InChart(unknown, (times - k, k)))
-        value = factor * normal[0] ** (times - k) * normal[1] ** k
-        coefficients.append(np.broadcast_to(value, count))
-        factor *= (times - k) / (k + 1)
+    for orders in itertools.product(range(times + 1), repeat=len(normal)):
+        if sum(orders) == times:
+            terms.append(InChart(unknown, orders))
+            value = math.factorial(times) / math.prod(map(math.factorial, orders))
+            for n, k in zip(normal, orders, strict=True):
+                value = value * n**k
+            coefficients.append(np.broadcast_to(value, count))
     return FormValues(terms, coefficients, np.zeros(count))
 
 

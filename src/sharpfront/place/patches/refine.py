@@ -189,7 +189,7 @@ def _neighbours(cells: Sequence[Cell], periods: Sequence[float | None]) -> Float
     faces, _ = faces_of([c.patch for c in cells], periods)
     out = np.full((len(cells), cells[0].patch.dimension, 2), np.inf)
     for face in faces:
-        if face.strip is not None:
+        if face.is_oblique:
             continue
         for here, there in (face.contacts, face.contacts[::-1]):
             beside = float(cells[there.patch].patch.sides[there.axis])
@@ -255,7 +255,7 @@ def _unbalanced(cells: Sequence[Cell], periods: Sequence[float | None]) -> dict[
     faces, _ = faces_of([c.patch for c in cells], periods)
     cuts: dict[int, set[int]] = {}
     for face in faces:
-        if face.strip is not None:
+        if face.is_oblique:
             continue
         # In units of the face: two charts may measure along it differently.
         below, above = (cells[c.patch].patch.sides[c.rest] / c.lengths for c in face.contacts)

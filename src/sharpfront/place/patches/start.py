@@ -14,7 +14,7 @@ from sharpfront.bases.joint import is_joint
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.slanted import Line, steep_lines, straight_lines
-from sharpfront.maps import AxisMap, Quadrilateral, Strip
+from sharpfront.maps import AxisMap, Quadrilateral, Shell, Strip
 from sharpfront.place.patches.cuts import Cell, Depths
 from sharpfront.place.patches.data import with_resolved_data
 from sharpfront.place.patches.looks import Holding
@@ -63,9 +63,11 @@ def first_cells(
     touched = tangencies(problem, tiling.strips)
     for block in _graded(touched, tiling.blocks):
         lines, strips = _lines(problem, block, settings, tol)
-        walls, strip = {axis for axis, *_ in block.walls}, block.chart
-        if isinstance(strip, Strip) and 1 in walls and not strips[1]:
-            strips[1] = _strips((0.0, strip.depth), 0, settings, tol, False)
+        walls, strip, last = {axis for axis, *_ in block.walls}, block.chart, len(lines) - 1
+        if isinstance(strip, Strip | Shell) and last in walls and not strips[last]:
+            in_space = is_joint(len(lines))
+            strips[last] = _strips((0.0, strip.depth), 0, settings, tol, in_space)
+            lines[last] = np.union1d(lines[last], [end for side in strips[last] for end in side])
         if isinstance(strip, Strip) and walls == {1} and _ends_at(strip, tiling.corners):
             # Across the other side's layer as well.
             strips[0] = {(0.0, strip.length): math.ceil(MITRED * settings.layer(tol))}
@@ -308,7 +310,7 @@ def layers_along_walls(
             low, high = wall.extent
             length = float(np.max(high - low, initial=0.0))
             # Strips are as deep as layers, or as there is room.
-            share = FILLED if isinstance(block.chart, Strip) else SETTINGS.room
+            share = FILLED if isinstance(block.chart, Strip | Shell) else SETTINGS.room
             if not length or wall.depth(depth, share=share) is not None:
                 continue
             looks = (wall.depth(deep, 1.0 / length) for deep in (depth, math.sqrt(2.0 * depth)))

@@ -29,6 +29,7 @@ from sharpfront.place.strips.ribbons import (
     rooms_along,
     strip_block,
 )
+from sharpfront.place.strips.shells import shelled
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
 
@@ -41,8 +42,11 @@ _Collar = tuple[Ribbon, float]
 
 
 def collared(problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float) -> Tiling:
-    """Return a tiling with strips along the curves beside which layers are thin."""
+    """Return a tiling with strips along curves and shells along surfaces with thin layers."""
     widths = settings.layer(tol)
+    if problem.domain.dimension == 3:
+        shells = [shelled(problem, block, widths) for block in tiling.blocks]
+        return replace(tiling, blocks=tuple(one for own in shells for one in own))
     tiling = with_outlines(problem, tiling, widths)
     blocks = [_collared(problem, block, widths) for block in tiling.blocks]
     return replace(tiling, blocks=tuple(one for own in blocks for one in own))

@@ -1,0 +1,139 @@
+"""Shells along the surface of a solid, in which layers decay.
+
+What strips along curves are in the plane: charts with the distance from the surface and two angles
+along it. Boxes go on where shells end, and are cut there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import gauss, product_points
+from sharpfront.bases.solid_cut import SolidRegion
+from sharpfront.geometry.domain import BoundaryPoints
+from sharpfront.geometry.patches import Triangles
+from sharpfront.geometry.star import Square, squares_of
+from sharpfront.geometry.surfaces import Surface
+from sharpfront.maps import Shell
+from sharpfront.maps.shell import ORDERS
+from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.ribbons import DEEPEST, DEPTHS, FACTOR, WIDE
+from sharpfront.place.tiling.blocks import Block
+from sharpfront.problem import Problem
+
+# Weights of its map that are smaller than this share are rounding.
+ROUNDING = 1e-14
+# Places along each axis of a shell at which its surroundings are looked at.
+LOOKED = 5
+# Points at a depth are as far from the surface as this share of it, where normals do not meet.
+CLEAR = 0.98
+
+
+def shelled(problem: Problem, block: Block, widths: float) -> list[Block]:
+    """Return a block with shells along closed surfaces beside which layers are thin.
+
+    These are so many widths of layers deep, but no deeper than strips may be in the plane.
+    """
+    region = block.region
+    if not isinstance(region, SolidRegion) or max(f.order for f in problem.forms) > ORDERS:
+        return [block]
+    blocks: list[Block] = []
+    surfaces: list[Surface] = []
+    shells: list[Shell] = []
+    for surface in region.surfaces:
+        squares = squares_of(surface) if surface.wall is None else None
+        depth = _depth(problem, block, squares, widths) if squares else None
+        if squares is None or depth is None:
+            surfaces.append(surface)
+            continue
+        own = [shell_of(square, depth) for square in squares]
+        surfaces.append(_moved(surface, depth))
+        shells += own
+        blocks += [_block(block, shell, surface.part) for shell in own]
+    if not shells:
+        return [block]
+    inner = SolidRegion(block.domain, surfaces, shells)
+    return [replace(block, region=inner), *blocks]
+
+
+def shell_of(square: Square, depth: float) -> Shell:
+    """Return the shell along a piece of surface; its sides are as long as its middle lines."""
+    points, normals = _trimmed(square.points, square.normals)
+    whole = Shell(points, normals, (2.0, 2.0), depth)
+    z, w = gauss(12)
+    lengths = []
+    for axis in range(2):
+        at = np.ones((len(z), 3))
+        at[:, axis], at[:, 2] = 1.0 + z, 0.0
+        along = whole.taylor(at, 1)[(1, 0, 0) if axis == 0 else (0, 1, 0)]
+        lengths.append(2.0 * float(w @ np.linalg.norm(along, axis=1)))
+    return Shell(points, normals, (lengths[0], lengths[1]), depth, square.corners)
+
+
+def _trimmed(points: FloatArray, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return weights without those that are rounding: a shell is evaluated more than all else."""
+    sizes = np.maximum(np.abs(points) / np.abs(points).max(), np.abs(normals)).max(axis=2)
+    large = np.flatnonzero(np.maximum(sizes.max(axis=0), sizes.max(axis=1)) > ROUNDING)
+    n = int(large[-1]) + 1
+    return points[:n, :n], normals[:n, :n]
+
+
+def _block(block: Block, shell: Shell, part: str) -> Block:
+    """Return the block of a shell whose outer side lies on a part of the boundary."""
+    lines = tuple(np.array([0.0, x]) for x in shell.size.tolist())
+    wall = (2, 0.0, np.zeros(2), np.array(shell.lengths), part)
+    return Block(block.domain, lines, (wall,), shell)
+
+
+def _moved(surface: Surface, depth: float) -> Surface:
+    """Return the inner sides of shells along a surface, which are of no part."""
+    whole = surface.triangles.onto
+    assert whole is not None
+
+    def onto(points: FloatArray) -> BoundaryPoints:
+        found = surface.kept(whole(points))[1]
+        return BoundaryPoints(found.points - depth * found.normals, found.normals)
+
+    corners = onto(surface.triangles.corners.reshape(-1, 3)).points.reshape(-1, 3, 3)
+    return Surface("", Triangles(corners, surface.triangles.normals, onto))
+
+
+def _depth(
+    problem: Problem, block: Block, squares: Sequence[Square], widths: float
+) -> float | None:
+    """Return how deep layers along a surface are, or as deep as there is room; None without."""
+    room = _room(block, squares)
+    deep = []
+    for square in squares:
+        shell = shell_of(square, DEEPEST * room)
+        at = _looked(shell, 1e-6 * shell.depth)
+        rates = np.concatenate(decay_rates(problem, at, 2, 0, chart=shell))
+        deep.append(widths / rates)
+    every = np.concatenate(deep)
+    thin = every[every < WIDE * room]
+    return min(float(thin.max()), DEEPEST * room) if len(thin) else None
+
+
+def _looked(shell: Shell, depth: float) -> FloatArray:
+    """Return positions all over a shell at a depth."""
+    shares = (np.arange(LOOKED) + 0.5) / LOOKED
+    at = product_points([shares * x for x in shell.lengths])
+    return np.insert(at, 2, depth, axis=1)
+
+
+def _room(block: Block, squares: Sequence[Square]) -> float:
+    """Return how far from a surface its normals meet neither each other nor anything else."""
+    most = float(np.ptp(block.domain.bounds, axis=0).max())
+    shells = [shell_of(square, most) for square in squares]
+    at = [(shell, _looked(shell, 0.0)) for shell in shells]
+    points = np.concatenate([shell.points(x) for shell, x in at])
+    inwards = np.concatenate([shell.taylor(x, 1)[0, 0, 1] for shell, x in at])
+    for depth in most * FACTOR ** np.arange(DEPTHS):
+        away = points + depth * inwards
+        if np.all(block.domain.distance(away) >= CLEAR * depth):
+            return float(depth)
+    return 0.0

@@ -1,0 +1,121 @@
+"""Shells along surfaces: maps, how they join, layers inside balls."""
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.adapt.patchwork.adaptor import Patches
+from sharpfront.adapt.patchwork.system import patch_system
+from sharpfront.bases.legendre import product_points
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
+from sharpfront.geometry.star import squares_of
+from sharpfront.geometry.surfaces import Surface
+from sharpfront.maps import AxisMap, Shell
+from sharpfront.place.strips.shells import shell_of
+from sharpfront.place.tiling.tiling import tiling_of
+
+BALL = sf.Ball((0.3, -0.2, 0.1), 2.0)
+
+
+def shells_of(domain, depth):
+    (surface,) = tiling_of(domain).blocks[0].region.surfaces
+    return [shell_of(square, depth) for square in squares_of(surface)]
+
+
+def test_shells_of_a_ball_lie_between_two_spheres():
+    shells = shells_of(BALL, 0.3)
+    rng = np.random.default_rng(0)
+    for shell in shells[::7]:
+        at = rng.random((50, 3)) * shell.size
+        away = np.linalg.norm(shell.points(at) - np.array(BALL.centre), axis=1)
+        np.testing.assert_allclose(away, 2.0 - at[:, 2], atol=1e-12)
+        np.testing.assert_allclose(shell.inverse(shell.points(at)), at, atol=1e-9)
+
+
+def test_shells_cover_the_surface_and_share_their_corners():
+    shells = shells_of(BALL, 0.3)
+    at = [s.edge(axis, end) for s in shells for axis in (0, 1) for end in (0, 1)]
+    # Each edge belongs to two of them.
+    assert all(at.count(edge) + at.count(edge[::-1]) == 2 for edge in at)
+    z, w = np.polynomial.legendre.leggauss(12)
+    area = 0.0
+    for shell in shells:
+        on = product_points([0.5 * (1 + z) * x for x in shell.lengths])
+        patch = Patch(tuple(AxisMap(0.0, float(x)) for x in shell.size), (2, 2, 2), shell)
+        dense = patch.densities(np.insert(on, 2, 0.0, axis=1))
+        area += np.outer(w, w).ravel() @ dense * np.prod(shell.lengths) / 4
+    assert area == pytest.approx(16 * np.pi, rel=1e-10)
+
+
+def test_derivatives_in_a_shell_are_those_in_space():
+    shell = shells_of(BALL, 0.3)[3]
+    sides = tuple(AxisMap(0.0, float(x)) for x in shell.size)
+    basis = PatchworkBasis((Patch(sides, (9, 9, 9), shell),))
+    rng = np.random.default_rng(1)
+    points = shell.points(rng.random((900, 3)) * shell.size)
+    weights = np.linalg.lstsq(
+        basis.matrix(points, (0, 0, 0)), np.sin(points @ [0.5, 0.3, -0.4]), rcond=None
+    )[0]
+    inner = shell.points((0.2 + 0.6 * rng.random((50, 3))) * shell.size)
+    at = inner @ [0.5, 0.3, -0.4]
+    np.testing.assert_allclose(basis.values(weights, inner, (1, 0, 1)), 0.2 * np.sin(at), atol=1e-3)
+    again = restore_patchwork(basis.state())
+    np.testing.assert_array_equal(
+        again.values(weights, inner, (0, 1, 0)), basis.values(weights, inner, (0, 1, 0))
+    )
+
+
+def test_what_is_not_seen_from_within_or_ends_in_edges_has_no_squares():
+    half = tiling_of(sf.Ball((0, 0, 0), 1) & sf.HalfSpace((0, 0, 0), (1, 1, 0)))
+    assert all(squares_of(s) is None for s in half.blocks[0].region.surfaces)
+    torus = sf.Implicit(
+        lambda x, y, z: (np.sqrt(x**2 + y**2) - 1) ** 2 + z**2 - 0.1, ((-2, 2), (-2, 2), (-1, 1))
+    )
+    assert all(squares_of(s) is None for s in tiling_of(torus).blocks[0].region.surfaces)
+
+
+def test_the_hole_in_a_box_is_seen_with_normals_out_of_the_solid():
+    solid = sf.Box((-1, 1), (-1, 1), (-1, 1)) - sf.Ball((0, 0, 0), 0.25)
+    surfaces: list[Surface] = [
+        s for s in tiling_of(solid).blocks[0].region.surfaces if s.wall is None
+    ]
+    (squares,) = [squares_of(s) for s in surfaces]
+    shell: Shell = shell_of(squares[0], 0.1)
+    at = np.random.default_rng(2).random((20, 3)) * shell.size
+    away = np.linalg.norm(shell.points(at), axis=1)
+    np.testing.assert_allclose(away, 0.25 + at[:, 2], atol=1e-12)
+
+
+def layer(width):
+    """Return a problem whose solution is smooth, where layers of a width may be."""
+
+    def smooth(x, y, z):
+        return np.exp(0.5 * x) * np.cos(0.4 * y + 0.3 * z)
+
+    def equation(u, x, y, z):
+        # The Laplacian of the solution is (0.25 - 0.16 - 0.09) of it: nothing.
+        return -(width**2) * sf.laplacian(u) + u - smooth(x, y, z)
+
+    ball = sf.Ball((0, 0, 0), 1)
+    return sf.Problem(ball, equation, boundary=lambda u, x, y, z: u - smooth(x, y, z)), smooth
+
+
+@pytest.mark.slow
+def test_a_smooth_solution_goes_on_from_shells_to_the_box_inside():
+    problem, smooth = layer(1e-2)
+    adaptor = Patches()
+    state = adaptor.start(problem, 1e-2, 0)
+    charted = [c.patch.chart for c in state.cells if c.patch.chart is not None]
+    assert len(charted) == 48
+    patches = tuple(c.patch for c in state.cells)
+    system = patch_system(state.rows, state.tiling, patches)
+    method = adaptor.leastsquares
+    weights = method.solve(method.factor(system), system.rhs)[0]
+    basis = PatchworkBasis(patches)
+    way = np.random.default_rng(3).standard_normal((60, 3))
+    way /= np.linalg.norm(way, axis=1)[:, None]
+    for away in (1.0, 0.97, 0.8, 0.3):
+        points = away * way
+        found = basis.values(np.asarray(weights)[: basis.size], points, (0, 0, 0))
+        assert np.abs(found - smooth(*points.T)).max() < 1e-2
