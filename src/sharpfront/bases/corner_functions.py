@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,28 @@ class Term(NamedTuple):
         rest = self.conjugate - mirrored
         size = np.exp(power * logarithm + rest * logarithm.conjugate())
         return np.asarray(factor * (first * logarithm + second) * size)
+
+
+class SharedFunctions(Protocol):
+    """Functions of all patches together: of a corner, or of an edge."""
+
+    @property
+    def size(self) -> int:
+        """How many."""
+
+    @property
+    def place(self) -> tuple[float, ...]:
+        """A point that they belong to."""
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """What they are made of."""
+
+    def values(self, points: FloatArray, orders: Orders) -> FloatArray:
+        """Return a derivative of each function at points, (m, functions)."""
+
+    def state(self) -> FloatArray:
+        """Return all as numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +143,11 @@ def restored(state: FloatArray) -> CornerFunctions:
     return CornerFunctions((x, y), (complex(a, b), complex(c, d)), cut, terms, factors)
 
 
-def count(corners: Sequence[CornerFunctions]) -> int:
-    """Return the number of functions of some corners."""
+def count(corners: Sequence[SharedFunctions]) -> int:
+    """Return the number of functions of some corners or edges."""
     return sum(corner.size for corner in corners)
 
 
-def tabulated(corners: Sequence[CornerFunctions], points: FloatArray, orders: Orders) -> FloatArray:
+def tabulated(corners: Sequence[SharedFunctions], points: FloatArray, orders: Orders) -> FloatArray:
     """Return a derivative of all functions at points, (m, functions)."""
     return np.concatenate([corner.values(points, orders) for corner in corners], axis=1)

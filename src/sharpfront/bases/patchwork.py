@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, count, tabulated
+from sharpfront.bases.corner_functions import SharedFunctions, count, tabulated
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.lattice import NEAR, Lattice
 from sharpfront.bases.legendre import block_at, legendre_table, table_at
@@ -47,7 +47,7 @@ class PatchworkBasis:
     patches: tuple[Patch, ...]
     outside: tuple[bool, ...] | None = None
     beside: Sides | None = None
-    shared: tuple[CornerFunctions, ...] = ()
+    shared: tuple[SharedFunctions, ...] = ()
 
     @cached_property
     def sides(self) -> Sides:
@@ -188,7 +188,7 @@ class PatchworkBasis:
             out[i] = block_at(blocks[i], tables)
         if self.shared:
             points = np.concatenate([patch.spread(np.array(z)) for patch in self.patches])
-            return np.asarray(out.ravel() + self._beyond(weights, points, (0, 0)))
+            return np.asarray(out.ravel() + self._beyond(weights, points, (0,) * self.dimension))
         return out.ravel()
 
     def _beyond(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.bases.corner_functions import CornerFunctions, restored
+from sharpfront.bases.corner_functions import SharedFunctions, restored
+from sharpfront.bases.edge_functions import restored_edge
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.sides import Sides
 from sharpfront.maps import AxisMap, Chart, Quadrilateral, Shell, Strip
 
-Parts = tuple[tuple[Patch, ...], tuple[bool, ...] | None, Sides | None, tuple[CornerFunctions, ...]]
+Parts = tuple[tuple[Patch, ...], tuple[bool, ...] | None, Sides | None, tuple[SharedFunctions, ...]]
 
 
 def saved(
-    patches: Sequence[Patch], sides: Sides, shared: Sequence[CornerFunctions]
+    patches: Sequence[Patch], sides: Sides, shared: Sequence[SharedFunctions]
 ) -> dict[str, Any]:
     """Return arrays and words from which `restored_parts` makes patches again."""
     charts = [p.chart.corners for p in patches if isinstance(p.chart, Quadrilateral)]
@@ -80,5 +81,6 @@ def restored_parts(state: dict[str, Any]) -> Parts:
     if "regions" in state:
         beside = Sides(tuple(int(k) for k in state["regions"]), np.asarray(state["edges"]))
     names = itertools.takewhile(state.__contains__, (f"corner {k}" for k in itertools.count()))
-    shared = tuple(restored(np.asarray(state[name])) for name in names)
+    again = restored if np.asarray(state["low"]).shape[1] == 2 else restored_edge
+    shared = tuple(again(np.asarray(state[name])) for name in names)
     return tuple(patches), outside, beside, shared

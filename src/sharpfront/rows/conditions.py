@@ -161,7 +161,8 @@ class ConditionRows:
         shared: FloatArray | float = 0.0
         if self.measure.shared:
             points = patch.in_space(patch.positions(z))
-            shared = self.measure.of_functions(space, points, scale * np.sqrt(weights))
+            found = self.measure.of_functions(space, points, scale)
+            shared = weighed_source(found, weights, tuple(map(len, z)))
         return matrix, self.measure.probed(rhs, shared=shared)
 
     def owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:

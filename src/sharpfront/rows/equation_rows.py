@@ -203,10 +203,13 @@ class EquationRows:
 
         measure = self.measure
         load = weighed(measure.load(rule[0])) if measure.loaded else 0.0
-        return measure.probed(weighed(values), load, rule[0], self._shared(rule, scales))
+        return measure.probed(weighed(values), load, rule[0], self._shared(patch, rule, scales))
 
     def _shared(
-        self, rule: tuple[FloatArray, FloatArray], scales: Sequence[FloatArray | float]
+        self,
+        patch: Patch,
+        rule: tuple[FloatArray, FloatArray],
+        scales: Sequence[FloatArray | float],
     ) -> FloatArray | float:
         """Return the right-hand sides of the functions of all patches, of one equation.
 
@@ -216,7 +219,11 @@ class EquationRows:
         if not measure.shared or measure.principal:
             return 0.0
         form = form_at(measure.problem.forms[0], measure.problem.coordinates, points)
-        return measure.of_functions(form, points, np.asarray(scales[0] * np.sqrt(weights)))
+        scale, counts = (
+            np.broadcast_to(scales[0], len(points)),
+            tuple(p + 1 for p in patch.functions),
+        )
+        return weighed_source(measure.of_functions(form, points, scale), weights, counts)
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""

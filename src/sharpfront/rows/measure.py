@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, count, tabulated
+from sharpfront.bases.corner_functions import SharedFunctions, count, tabulated
 from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
@@ -40,16 +40,19 @@ class Measure:
     """Sizes of unknowns, votes of patches and the probe's noise for a linear problem."""
 
     def __init__(
-        self, problem: Problem, seed: int, functions: tuple[CornerFunctions, ...] = ()
+        self, problem: Problem, seed: int, functions: tuple[SharedFunctions, ...] = ()
     ) -> None:
         self.problem, self.functions, self.shared = problem, functions, count(functions)
         self.unknowns = problem.unknowns
         self.rough = roughness(problem.forms, problem.unknowns)
         self.order = max(form.order for form in problem.forms)
         self.constant = all(is_constant(f) for f in problem.forms)
-        # Whether the equations are highest derivatives with constant coefficients, and no more.
-        self.principal = self.constant and all(
-            t.order == self.order for form in problem.forms for t in form.terms
+        # Whether the equations are highest derivatives with constant coefficients, and no more,
+        # which leave nothing of functions of corners; of those of edges they do.
+        self.principal = (
+            self.constant
+            and problem.domain.dimension < 3
+            and all(t.order == self.order for form in problem.forms for t in form.terms)
         )
         # Equal votes of the rings about a corner: h^(d/2 - m) for order 2m.
         self._vote = 0.5 * problem.domain.dimension - 0.5 * self.order

@@ -66,9 +66,12 @@ def _all_means(counts: tuple[int, ...]) -> FloatArray:
 
 
 def weighed_source(values: FloatArray, weights: FloatArray, counts: tuple[int, ...]) -> FloatArray:
-    """Return values at product Gauss points, so many along each axis, in the same rows."""
+    """Return values at product Gauss points, so many along each axis, in the same rows.
+
+    Values are (m,), or (m, k) of several.
+    """
     if not is_joint(len(counts)):
-        return np.asarray(values * np.sqrt(weights))
+        return np.asarray((values.T * np.sqrt(weights)).T)
     return np.asarray(projected(values, counts)[tuple(products(counts, True))])
 
 
@@ -83,7 +86,7 @@ def means(count: int) -> FloatArray:
 
 def projected(values: FloatArray, counts: tuple[int, ...]) -> FloatArray:
     """Return the means of values at product Gauss points with all products of polynomials."""
-    block = values.reshape(counts)
+    block = values.reshape(*counts, *values.shape[1:])
     for axis, n in enumerate(counts):
         block = np.moveaxis(np.tensordot(means(n), block, axes=(1, axis)), 0, axis)
     return block

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from sharpfront.bases.corner_functions import CornerFunctions
+from sharpfront.bases.corner_functions import SharedFunctions
 from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.batched_leaves import Stack
@@ -32,7 +32,7 @@ class PatchRows:
     """Assembles the rows of patches for a linear problem."""
 
     def __init__(
-        self, problem: Problem, seed: int = 0, functions: tuple[CornerFunctions, ...] = ()
+        self, problem: Problem, seed: int = 0, functions: tuple[SharedFunctions, ...] = ()
     ) -> None:
         self.problem, self.unknowns = problem, problem.unknowns
         self.functions = functions  # of all patches together

@@ -16,10 +16,11 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
+from sharpfront.adapt.patchwork.edges import edge_functions
 from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, Term
+from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
 from sharpfront.equation.expression import Constant, evaluate
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment
@@ -78,15 +79,17 @@ class Wedges:
     wanted: bool = True
 
     @cached_property
-    def functions(self) -> tuple[CornerFunctions, ...]:
-        """Functions of the corners at which they are known."""
+    def functions(self) -> tuple[SharedFunctions, ...]:
+        """Functions of the corners or edges at which they are known."""
         if not self._suited:
             return ()
+        if self.problem.domain.dimension == 3:
+            return edge_functions(self.problem, self.tiling, self.tol)
         found = (self._at(corner) for corner in self.tiling.corners)
         return tuple(own for own in found if own is not None)
 
     @property
-    def at_first(self) -> tuple[CornerFunctions, ...]:
+    def at_first(self) -> tuple[SharedFunctions, ...]:
         """The functions, if every solution is so singular at some corner that it solves no more.
 
         That is, if highest derivatives of some of them are infinite there.
@@ -96,7 +99,7 @@ class Wedges:
         return self.functions if singular else ()
 
     @property
-    def later(self) -> tuple[CornerFunctions, ...]:
+    def later(self) -> tuple[SharedFunctions, ...]:
         """The functions, where lower terms are so small that they are nearly the solution's."""
         if not self.functions:
             return ()
@@ -116,9 +119,11 @@ class Wedges:
     def _suited(self) -> bool:
         """Whether functions are known: highest derivatives with constant coefficients, no jumps."""
         problem = self.problem
-        if not self.wanted or len(problem.unknowns) > 1 or problem.domain.dimension != 2:
+        dimension = problem.domain.dimension
+        if not self.wanted or len(problem.unknowns) > 1 or dimension not in (2, 3):
             return False
-        if any(problem.domain.periodic_axes) or self._order not in (2, 4):
+        orders = (2, 4) if dimension == 2 else (2,)
+        if any(problem.domain.periodic_axes) or self._order not in orders:
             return False
         if problem.is_singular or any(isinstance(c, IntegralCondition) for c in problem.further):
             return False
