@@ -33,7 +33,7 @@ SCANNED = 150.0
 # side of the box, and the fewest.
 ON_SURFACE, FEWEST = 2.0, 12.0
 # Points along each axis of a shell's inner side that tell what lies beyond it.
-DENSE = 40
+ON_SHELL = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class SolidRegion:
         """Points on the inner sides of the shells, and normals that lead into these."""
         from scipy.spatial import cKDTree
 
-        shares = np.linspace(0.0, 1.0, DENSE)
+        shares = np.linspace(0.0, 1.0, ON_SHELL)
         found, outwards = [], []
         for shell in self.shells:
             at = product_points([shares * shell.lengths[0], shares * shell.lengths[1]])

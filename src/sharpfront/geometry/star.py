@@ -18,18 +18,18 @@ from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.surfaces import Surface
 
 # Polynomials have so many weights along each axis.
-NODES = 25
+SQUARE_NODES = 25
 # Weights that are smaller than this share of the surface are rounding.
-ROUNDING = 1e-12
+RESOLVED = 1e-12
 # A face of the cube is cut into so many squares along each axis, the first that is enough.
-CUTS = (2, 4)
+CUBE_CUTS = (2, 4)
 # Steps along rays, and the share of the surface they end at.
-STEPS, ARRIVED = 60, 1e-14
+RAY_STEPS, RAY_ENDS = 60, 1e-14
 # Rays meet the surface at a cosine with its normal of this at least.
-STEEPEST = 0.3
+FLATTEST = 0.3
 
-_AT = -np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-_TO_WEIGHTS = np.linalg.inv(chebyshev.chebvander(_AT, NODES - 1))
+_ANGLES = -np.cos(np.pi * (np.arange(SQUARE_NODES) + 0.5) / SQUARE_NODES)
+_TO_SQUARE = np.linalg.inv(chebyshev.chebvander(_ANGLES, SQUARE_NODES - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Square:
     Parameters
     ----------
     points, normals
-        Chebyshev weights in two angles from -1 to 1, (NODES, NODES, 3) each; normals lead out of
+        Chebyshev weights in two angles from -1 to 1, (SQUARE_NODES, SQUARE_NODES, 3) each; normals lead out of
         the solid.
     corners
         Of the surface, by end of both angles: the same numbers for all squares that have them.
@@ -55,7 +55,7 @@ def squares_of(surface: Surface) -> list[Square] | None:
     star = _Star.of(surface)
     if star is None:
         return None
-    for cuts in CUTS:
+    for cuts in CUBE_CUTS:
         found = list(star.squares(cuts))
         if any(one is None for one in found):
             return None
@@ -94,18 +94,18 @@ class _Star:
         onto = self.surface.triangles.onto
         assert onto is not None
         far = self.radii[np.argmax(directions @ self.directions.T, axis=1)]
-        for _ in range(STEPS):
+        for _ in range(RAY_STEPS):
             found = onto(self.centre + far[:, None] * directions)
             slant = np.sum(directions * found.normals, axis=1)
-            if np.any(slant < STEEPEST):
+            if np.any(slant < FLATTEST):
                 return None
             # On to the plane that touches the surface there.
             new = np.sum((found.points - self.centre) * found.normals, axis=1) / slant
             step, far = np.abs(new - far).max(), new
-            if step < ARRIVED * far.max():
+            if step < RAY_ENDS * far.max():
                 break
         points = self.centre + far[:, None] * directions
-        if step > ROUNDING * far.max():
+        if step > RESOLVED * far.max():
             return None
         return BoundaryPoints(points, self.surface.kept(onto(points))[1].normals)
 
@@ -133,13 +133,15 @@ class _Star:
         ends: list[list[int]],
         corners: dict[tuple[int, ...], tuple[float, ...]],
     ) -> Square | None:
-        angles = [np.repeat(_AT, NODES), np.tile(_AT, NODES)]
+        angles = [np.repeat(_ANGLES, SQUARE_NODES), np.tile(_ANGLES, SQUARE_NODES)]
         at = [(low + 1.0 + z) / cuts for (low, _), z in zip(ends, angles, strict=True)]
         met = self.along_rays(_directions(np.insert(np.stack(at, axis=1), axis, end, axis=1)))
         if met is None:
             return None
         weights = [
-            np.einsum("ia,jb,abk->ijk", _TO_WEIGHTS, _TO_WEIGHTS, x.reshape(NODES, NODES, 3))
+            np.einsum(
+                "ia,jb,abk->ijk", _TO_SQUARE, _TO_SQUARE, x.reshape(SQUARE_NODES, SQUARE_NODES, 3)
+            )
             for x in (met.points, met.normals)
         ]
 
@@ -163,6 +165,6 @@ def _is_resolved(square: Square) -> bool:
     for weights in (square.points, square.normals):
         size = np.abs(weights[1:]).max()
         last = max(np.abs(weights[-2:]).max(), np.abs(weights[:, -2:]).max())
-        if last > ROUNDING * max(size, np.abs(weights).max()):
+        if last > RESOLVED * max(size, np.abs(weights).max()):
             return False
     return True

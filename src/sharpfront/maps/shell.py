@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 Corners = tuple[tuple[tuple[float, ...], ...], ...]
 # Places along the shell and across it from which points are looked for, and steps of Newton's
 # method.
-PLACES, ACROSS, STEPS = 17, 5, 12
+SHELL_PLACES, ACROSS, STEPS = 17, 5, 12
 # Steps shorter than this share of the shell leave rounding: the next would be its square.
 ARRIVED = 1e-9
 # Derivatives along the surface that equations of order two need.
-ORDERS = 2
+SHELL_ORDERS = 2
 # Points farther from the shell than this share of its size are not looked for.
 ROOM = 0.05
 # Entries of tables that are held at a time.
@@ -59,7 +59,7 @@ class Shell:
         """Weights of surface and normals and their derivatives along s, (n, n, 6) each."""
         now = np.concatenate([self.surface, self.normals], axis=2)
         out = []
-        for _ in range(ORDERS + 1):
+        for _ in range(SHELL_ORDERS + 1):
             out.append(
                 np.concatenate([now, np.zeros((len(self.surface) - len(now), *now.shape[1:]))])
             )
@@ -70,7 +70,7 @@ class Shell:
     def _slopes(self) -> list[FloatArray]:
         """What takes weights along t to those of their derivatives, (n, n) each."""
         n, out = self.surface.shape[1], [np.eye(self.surface.shape[1])]
-        for _ in range(ORDERS):
+        for _ in range(SHELL_ORDERS):
             new = np.zeros((n, n))
             new[: n - 1] = chebyshev.chebder(out[-1]) * (2.0 / self.lengths[1])
             out.append(new)
@@ -102,7 +102,7 @@ class Shell:
         found = self._along(chart, 0)[0, 0]
         return np.asarray(found[:, :3] - chart[:, 2:] * found[:, 3:])
 
-    def taylor(self, chart: FloatArray, order: int = ORDERS) -> Taylor:
+    def taylor(self, chart: FloatArray, order: int = SHELL_ORDERS) -> Taylor:
         """Return the derivatives of x at positions (s, t, d), (m, 3) each."""
         return _moved(self._along(chart, order), chart[:, 2:], order)
 
@@ -112,11 +112,12 @@ class Shell:
         from scipy.spatial import cKDTree
 
         axes = [
-            np.linspace(0.0, x, k) for x, k in zip(self.size, (PLACES, PLACES, ACROSS), strict=True)
+            np.linspace(0.0, x, k)
+            for x, k in zip(self.size, (SHELL_PLACES, SHELL_PLACES, ACROSS), strict=True)
         ]
         at = np.array(list(itertools.product(*axes)))
         points = self.points(at)
-        steps = points.reshape(PLACES, PLACES, ACROSS, 3)
+        steps = points.reshape(SHELL_PLACES, SHELL_PLACES, ACROSS, 3)
         apart = [np.linalg.norm(np.diff(steps, axis=a), axis=3).max() for a in range(3)]
         return at, cKDTree(points), float(np.linalg.norm(apart))
 

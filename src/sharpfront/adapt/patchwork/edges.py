@@ -23,10 +23,10 @@ from sharpfront.rows.values import form_at
 
 # Shares of an edge at which its surroundings are looked at, and how far from it, in units of the
 # domain.
-ALONG = (0.01, 0.3, 0.5, 0.7, 0.99)
+EDGE_SHARES = (0.01, 0.3, 0.5, 0.7, 0.99)
 BESIDE = 1e-6
 # Places on a ray that functions jump on.
-LOOKED = 60
+ON_RAY = 60
 # Powers closer to a whole number than this are one.
 WHOLE = 1e-9
 
@@ -73,7 +73,7 @@ def _edge(problem: Problem, tiling: Tiling, axis: int, place: FloatArray) -> _Ed
     """Return an edge, if it is the same all along the domain."""
     low, high = problem.domain.bounds
     size = BESIDE * float((high - low).max())
-    shares = np.array(ALONG)[:, None]
+    shares = np.array(EDGE_SHARES)[:, None]
     turns = 0.25 * np.pi + 0.5 * np.pi * np.arange(4)
     at = place + size * np.stack([np.cos(turns), np.sin(turns)], axis=1)
     s = low[axis] + (high[axis] - low[axis]) * shares[:, 0]
@@ -159,8 +159,8 @@ def _free(problem: Problem, edge: _Edge, extent: float) -> float | None:
     for share in (0.5, 0.25, 0.75):
         cut = edge.angle + share * (2.0 * math.pi - edge.angle)
         way = np.array([math.cos(edge.first + cut), math.sin(edge.first + cut)])
-        ray = edge.place + 2.0 * extent * np.geomspace(BESIDE, 1.0, LOOKED)[:, None] * way
-        every = [np.insert(ray, edge.axis, low + (high - low) * x, axis=1) for x in ALONG]
+        ray = edge.place + 2.0 * extent * np.geomspace(BESIDE, 1.0, ON_RAY)[:, None] * way
+        every = [np.insert(ray, edge.axis, low + (high - low) * x, axis=1) for x in EDGE_SHARES]
         if not problem.domain.contains(np.concatenate(every)).any():
             return cut
     return None

@@ -19,14 +19,14 @@ from sharpfront.geometry.patches import Triangles
 from sharpfront.geometry.star import Square, squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import Shell
-from sharpfront.maps.shell import ORDERS
+from sharpfront.maps.shell import SHELL_ORDERS
 from sharpfront.place.strips.layers import decay_rates
 from sharpfront.place.strips.ribbons import DEEPEST, DEPTHS, FACTOR, WIDE
 from sharpfront.place.tiling.blocks import Block
 from sharpfront.problem import Problem
 
 # Weights of its map that are smaller than this share are rounding.
-ROUNDING = 1e-14
+TRIMMED = 1e-14
 # Places along each axis of a shell at which its surroundings are looked at.
 LOOKED = 5
 # Points at a depth are as far from the surface as this share of it, where normals do not meet.
@@ -39,7 +39,7 @@ def shelled(problem: Problem, block: Block, widths: float) -> list[Block]:
     These are so many widths of layers deep, but no deeper than strips may be in the plane.
     """
     region = block.region
-    if not isinstance(region, SolidRegion) or max(f.order for f in problem.forms) > ORDERS:
+    if not isinstance(region, SolidRegion) or max(f.order for f in problem.forms) > SHELL_ORDERS:
         return [block]
     blocks: list[Block] = []
     surfaces: list[Surface] = []
@@ -77,7 +77,7 @@ def shell_of(square: Square, depth: float) -> Shell:
 def _trimmed(points: FloatArray, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return weights without those that are rounding: a shell is evaluated more than all else."""
     sizes = np.maximum(np.abs(points) / np.abs(points).max(), np.abs(normals)).max(axis=2)
-    large = np.flatnonzero(np.maximum(sizes.max(axis=0), sizes.max(axis=1)) > ROUNDING)
+    large = np.flatnonzero(np.maximum(sizes.max(axis=0), sizes.max(axis=1)) > TRIMMED)
     n = int(large[-1]) + 1
     return points[:n, :n], normals[:n, :n]
 
