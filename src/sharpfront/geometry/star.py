@@ -39,8 +39,7 @@ class Square:
     Parameters
     ----------
     points, normals
-        Chebyshev weights in two angles from -1 to 1, (SQUARE_NODES, SQUARE_NODES, 3) each; normals lead out of
-        the solid.
+        Chebyshev weights in two angles from -1 to 1, (n, n, 3) each; normals lead out of the solid.
     corners
         Of the surface, by end of both angles: the same numbers for all squares that have them.
     """
