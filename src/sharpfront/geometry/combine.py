@@ -256,8 +256,12 @@ def separate_frames(domain: Domain) -> list[Points]:
         frames.append(joined)
     if len(frames) == 1:
         return frames
-    rim = [domain.boundary(p, _ON_PIECE * len(domain.smooth_pieces(p))).points for p in domain.parts]
-    seen = np.concatenate(rim)
+    seen = np.concatenate(
+        [
+            domain.boundary(part, _ON_PIECE * len(domain.smooth_pieces(part))).points
+            for part in domain.parts
+        ]
+    )
     return [f for f in frames if np.any(np.all((seen >= f[0]) & (seen <= f[1]), axis=1))]
 
 

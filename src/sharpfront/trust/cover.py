@@ -29,7 +29,8 @@ def refuse_gaps(domain: Domain, patches: Sequence[Patch]) -> None:
         for part in domain.parts
     ]
     points = np.concatenate([domain.sample(SAMPLED), *around])
-    left = points[~_held(points, patches, TO_ROUNDING * float(np.max(np.ptp(domain.bounds, axis=0))))]
+    size = float(np.max(np.ptp(domain.bounds, axis=0)))
+    left = points[~_held(points, patches, TO_ROUNDING * size)]
     if len(left):
         place = ", ".join(f"{x:.4g}" for x in left[0])
         raise DomainError(
