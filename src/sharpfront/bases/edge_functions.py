@@ -15,6 +15,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, Term, restored
+from sharpfront.bases.joint import Ints
 from sharpfront.bases.legendre import legendre_table
 from sharpfront.kernels import Orders
 
@@ -77,7 +78,7 @@ class EdgeFunctions:
         return tuple(middle)
 
     @cached_property
-    def _by_order(self) -> dict[int, FloatArray]:
+    def _by_order(self) -> dict[int, Ints]:
         """Which terms go with which derivative along the edge."""
         orders = np.array([2 * term.conjugate for term in self.terms])
         return {int(k): np.flatnonzero(orders == k) for k in np.unique(orders)}

@@ -42,11 +42,14 @@ class Square:
         Chebyshev weights in two angles from -1 to 1, (n, n, 3) each; normals lead out of the solid.
     corners
         Of the surface, by end of both angles: the same numbers for all squares that have them.
+    centre
+        From which it is seen.
     """
 
     points: Points
     normals: Points
     corners: tuple[tuple[tuple[float, ...], ...], ...]
+    centre: Points
 
 
 def squares_of(surface: Surface) -> list[Square] | None:
@@ -150,7 +153,7 @@ class _Star:
             return corners[tuple(key)]
 
         named = tuple(tuple(corner(a, b) for b in ends[1]) for a in ends[0])
-        return Square(weights[0], weights[1], named)
+        return Square(weights[0], weights[1], named, self.centre)
 
 
 def _directions(angles: Points) -> Points:

@@ -9,10 +9,10 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.bases.legendre import product_points
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
+from sharpfront.bases.stars import shell_of
 from sharpfront.geometry.star import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Shell
-from sharpfront.place.strips.shells import shell_of
 from sharpfront.place.tiling.tiling import tiling_of
 
 BALL = sf.Ball((0.3, -0.2, 0.1), 2.0)

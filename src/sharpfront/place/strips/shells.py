@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.legendre import gauss, product_points
+from sharpfront.bases.legendre import product_points
 from sharpfront.bases.solid_cut import SolidRegion
+from sharpfront.bases.stars import shell_of
 from sharpfront.geometry.domain import BoundaryPoints
 from sharpfront.geometry.patches import Triangles
 from sharpfront.geometry.star import Square, squares_of
@@ -25,8 +26,6 @@ from sharpfront.place.strips.ribbons import DEEPEST, DEPTHS, FACTOR, WIDE
 from sharpfront.place.tiling.blocks import Block
 from sharpfront.problem import Problem
 
-# Weights of its map that are smaller than this share are rounding.
-TRIMMED = 1e-14
 # Places along each axis of a shell at which its surroundings are looked at.
 LOOKED = 5
 # Points at a depth are as far from the surface as this share of it, where normals do not meet.
@@ -58,28 +57,6 @@ def shelled(problem: Problem, block: Block, widths: float) -> list[Block]:
         return [block]
     inner = SolidRegion(block.domain, surfaces, shells)
     return [replace(block, region=inner), *blocks]
-
-
-def shell_of(square: Square, depth: float) -> Shell:
-    """Return the shell along a piece of surface; its sides are as long as its middle lines."""
-    points, normals = _trimmed(square.points, square.normals)
-    whole = Shell(points, normals, (2.0, 2.0), depth)
-    z, w = gauss(12)
-    lengths = []
-    for axis in range(2):
-        at = np.ones((len(z), 3))
-        at[:, axis], at[:, 2] = 1.0 + z, 0.0
-        along = whole.taylor(at, 1)[(1, 0, 0) if axis == 0 else (0, 1, 0)]
-        lengths.append(2.0 * float(w @ np.linalg.norm(along, axis=1)))
-    return Shell(points, normals, (lengths[0], lengths[1]), depth, square.corners)
-
-
-def _trimmed(points: FloatArray, normals: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return weights without those that are rounding: a shell is evaluated more than all else."""
-    sizes = np.maximum(np.abs(points) / np.abs(points).max(), np.abs(normals)).max(axis=2)
-    large = np.flatnonzero(np.maximum(sizes.max(axis=0), sizes.max(axis=1)) > TRIMMED)
-    n = int(large[-1]) + 1
-    return points[:n, :n], normals[:n, :n]
 
 
 def _block(block: Block, shell: Shell, part: str) -> Block:

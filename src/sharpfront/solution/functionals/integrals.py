@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.stars import on_surface, shell_of
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Domain, SpaceTime
 from sharpfront.geometry.curves import Curve, Piece, Spot
 from sharpfront.geometry.patches import Face
+from sharpfront.geometry.star import squares_of
+from sharpfront.geometry.surfaces import Surface
+from sharpfront.maps import Shell
 from sharpfront.problem.line_problem import integrate
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.functionals.cells import BoxCell, total
@@ -100,8 +104,21 @@ def _over_piece(quantity: Quantity, piece: Piece, tol: float) -> float:
         face = piece
         unit = BoxCell(np.zeros(face.parameters), np.ones(face.parameters))
         return face.measure * total(lambda s: quantity.on(face.at(s)), [unit], tol)
+    surface = Surface.of("", piece)
+    if surface is not None and (squares := squares_of(surface)):
+        return sum(_over_square(quantity, shell_of(square, 1.0), tol) for square in squares)
     raise DomainError(
         "Fluxes through curved or cut faces in space are not there yet. A rough value: the mean of "
         "the normal derivative at solution.domain.boundary(part, 10000), times "
         "solution.domain.boundary_measure(part)."
     )
+
+
+def _over_square(quantity: Quantity, shell: Shell, tol: float) -> float:
+    """Return the integral over a shell's surface."""
+
+    def dense(at: FloatArray) -> FloatArray:
+        found, areas = on_surface(shell, at)
+        return quantity.on(found) * areas
+
+    return total(dense, [BoxCell(np.zeros(2), np.array(shell.lengths))], tol)

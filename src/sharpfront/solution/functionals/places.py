@@ -11,12 +11,16 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
 from sharpfront.bases.in_time import PatchworkInTime
+from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
+from sharpfront.bases.stars import cone_of
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.curves import Curve
 from sharpfront.geometry.panels import Panels
-from sharpfront.maps import Strip
+from sharpfront.geometry.star import squares_of
+from sharpfront.geometry.surfaces import Surface
+from sharpfront.maps import AxisMap, Strip
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.pieces.plane.basis import PlaneInTime
 from sharpfront.pieces.slabs import SlabBasis
@@ -27,6 +31,8 @@ from sharpfront.solution.functionals.cells import BoxCell, Cell, PatchCell
 
 # Boxes along a side to begin with, where nothing says where a solution is rough.
 BOXES = {2: 8, 3: 4}
+# Points along each axis of a cone to begin with.
+CONE = 8
 
 
 def line_edges(approximation: Approximation, domain: Domain, t: float | None) -> FloatArray:
@@ -69,10 +75,27 @@ def cells_of(approximation: Approximation, domain: Domain) -> list[Cell]:
         return _box_cells(basis, domain)
     if domain.dimension == 2:
         return _cut_cells(domain, region_of(domain))
+    if cones := _cones(domain):
+        return cones
     raise DomainError(
-        "Integrals over solids are not there yet, but for those made of boxes. A rough value: the "
-        "mean over solution.domain.sample(10000), times solution.domain.measure."
+        "Integrals over solids are not there yet, but for those made of boxes and those inside one "
+        "smooth surface that is seen from a centre. A rough value: the mean over "
+        "solution.domain.sample(10000), times solution.domain.measure."
     )
+
+
+def _cones(domain: Domain) -> list[Cell]:
+    """Return a solid inside a smooth surface cut from its centre; nothing if it is another one."""
+    pieces = [Surface.of(part, p) for part in domain.parts for p in domain.smooth_pieces(part)]
+    squares = squares_of(pieces[0]) if len(pieces) == 1 and pieces[0] is not None else None
+    if not squares or not domain.contains(squares[0].centre[None])[0]:
+        return []
+    charts = [cone_of(square) for square in squares]
+    ends = np.ones(3)
+    return [
+        PatchCell(Patch(tuple(AxisMap(0.0, float(x)) for x in c.size), (CONE,) * 3, c), -ends, ends)
+        for c in charts
+    ]
 
 
 def region_of(domain: Domain) -> Region:
