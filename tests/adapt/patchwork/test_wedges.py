@@ -209,3 +209,22 @@ def test_functions_that_do_not_lead_on_are_left(monkeypatch):
     assert left and solution.converged
     basis = solution.approximation.bases["u"]
     assert not basis.shared
+
+
+def test_conditions_elsewhere_add_nothing_to_the_functions_of_a_corner():
+    """Terms for a cooled hole made functions of the plate's corners worse than none."""
+    corner = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))
+    plate = corner - sf.Disk((-0.5, 0.3), 0.2).named("hole")
+
+    def terms(hole):
+        problem = sf.Problem(
+            plate,
+            lambda u, x, y: -sf.laplacian(u) - 1,
+            boundary=lambda u, x, y: u,
+            hole=hole,
+        )
+        return [own.terms for own in Wedges(problem, tiling_of(plate), 1e-5).functions]
+
+    held = terms(lambda u, x, y: u)
+    assert len(held) == 6
+    assert terms(lambda u, x, y: u.dn + 2 * u) == held

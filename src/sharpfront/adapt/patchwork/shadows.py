@@ -41,7 +41,7 @@ def completed(
     Given are the angle of z that the domain takes, from zero on, the parts of the boundary at its
     two ends, and the power up to which terms are wanted.
     """
-    step = _step(problem)
+    step = _step(problem, parts)
     if not step or not _told_by_formulas(problem):
         return corner
     powers = np.array([t.power + t.conjugate for t in corner.terms])
@@ -60,9 +60,13 @@ def completed(
     return replace(corner, terms=tuple(terms), factors=factors)
 
 
-def _step(problem: Problem) -> int:
-    """Return by how many orders what lower terms add is smoother; zero if there are none."""
-    forms = [problem.forms[0], *(form for c in problem.conditions for form in c.forms)]
+def _step(problem: Problem, parts: Sequence[str]) -> int:
+    """Return by how many orders what lower terms add is smoother; zero if there are none.
+
+    Conditions are those on some parts of the boundary.
+    """
+    stated = [form for c in problem.conditions if c.part in parts for form in c.forms]
+    forms = [problem.forms[0], *stated]
     lower = [f.order - t.order for f in forms for t in f.terms if t.order < f.order]
     return min(lower, default=0)
 
