@@ -207,8 +207,8 @@ def _cuts(curve: Curve, sieve: Sieve) -> Points:
     )
     inner = _at_corners(curve, inner, sieve)
     least = max(1e3 * sieve.slack, _SLIVER * curve.measure)
-    more = [at for at in _met(curve, sieve) if np.all(np.abs(inner - at) > least)]
-    return _apart(np.concatenate([[0.0], np.sort([*inner, *more]), [curve.measure]]), least)
+    met = [at for at in _met(curve, sieve) if np.all(np.abs(inner - at) > least)]
+    return _apart(np.concatenate([[0.0], np.sort([*inner, *met]), [curve.measure]]), least)
 
 
 def _met(curve: Curve, sieve: Sieve) -> Points:

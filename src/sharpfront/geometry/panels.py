@@ -79,7 +79,7 @@ class Panels:
             self.parts += [part] * len(own)
             self._rough += [rough] * len(own)
         self.weights, self._turns = np.concatenate(weights), np.concatenate(turns)
-        self._slopes = chebyshev.chebder(self.weights, axis=1)
+        self._slopes: Points = np.asarray(chebyshev.chebder(self.weights, axis=1), dtype=float)
 
     def at(self, panel: Ints, t: Points) -> Points:
         """Return the points of panels at parameters, both (m,), as (m, 2)."""
