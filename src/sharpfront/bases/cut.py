@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 Interval = tuple[float, float]
+# A side of a strip: axis of its normal in the strip, and end.
+StripSide = tuple[Strip, int, int]
 # A side is looked at so far to both its sides, in units of the box: one that lies on the boundary
 # has the domain on one side only.
 BESIDE = 1e-6
@@ -40,8 +42,9 @@ ALONG, FEWEST_ALONG = 2.0, 3
 SEEN = 17
 # Integrals are exact for polynomials up to this degree along each axis.
 DEGREE, OVERSAMPLED = 12, 2
-# Points of a strip's inner side that tell what lies beyond it.
-DENSE = 100
+# Points of a strip's side that tell what lies beyond it; as close as this share of the domain they
+# are one.
+DENSE, CORNER = 100, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +179,8 @@ class Region:
     panels
         The pieces of its boundary that cut boxes; others lie on sides of boxes.
     strips
-        Strips that boxes leave out, by the panels of their sides: the inner one (1) of those along
-        the boundary, either one of those along curves inside.
+        Strips that boxes leave out, by the panels of their sides, each an axis of the strip and an
+        end: the inner one (1, 1) of those along the boundary, any one of those along curves inside.
     shut
         Points between strips that leave nothing to boxes, (m, 2).
     """
@@ -186,7 +189,7 @@ class Region:
         self,
         domain: Domain,
         panels: Panels,
-        strips: Mapping[int, tuple[Strip, int]] | None = None,
+        strips: Mapping[int, StripSide] | None = None,
         shut: FloatArray | None = None,
     ) -> None:
         self.domain, self.panels, self.strips = domain, panels, strips or {}
@@ -204,9 +207,20 @@ class Region:
         if not self.strips:
             return inside
         tree, normals = self.edges
-        nearest = tree.query(points)[1]
-        beyond = np.sum((points - tree.data[nearest]) * normals[nearest], axis=1)
-        return np.asarray(inside & (beyond <= 0.0))
+        gaps, nearest = map(np.asarray, tree.query(points, 2))
+        away = points[:, None] - tree.data[nearest]
+        beyond = np.sum(away * normals[nearest], axis=2)
+        # Beyond a corner at the end of a strip either side of it may be the nearest.
+        near = CORNER * float(np.ptp(self.domain.bounds, axis=0).max())
+        corner = self._ends[nearest].any(axis=1) & (gaps[:, 1] - gaps[:, 0] < near)
+        into = np.where(corner, beyond.min(axis=1), beyond[:, 0])
+        return np.asarray(inside & (into <= 0.0))
+
+    @cached_property
+    def _ends(self) -> NDArray[np.bool_]:
+        """Which of the points of `edges` are on sides across strips."""
+        across = np.repeat([axis == 0 for _, axis, _ in self.strips.values()], DENSE)
+        return np.concatenate([across, np.zeros(len(self.shut), dtype=bool)])
 
     @cached_property
     def edges(self) -> tuple[cKDTree, FloatArray]:

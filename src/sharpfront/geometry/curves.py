@@ -330,3 +330,15 @@ def _joined(
         low = stretches.pop()[0]
         stretches.append((low, float(cuts[-1]) + high, side))
     return stretches
+
+
+def ends_of(curve: object) -> Points | None:
+    """Return the ends of a straight piece of boundary, (2, 2); None if it is not straight."""
+    whole = curve
+    while isinstance(whole, Cut):
+        whole = whole.curve
+    if not (isinstance(whole, Segment) and isinstance(curve, Curve)):
+        return None
+    if isinstance(curve, Segment):
+        return np.stack([curve.start, curve.end])
+    return curve.at(np.array([0.0, curve.measure])).points

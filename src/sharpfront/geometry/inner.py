@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from sharpfront.geometry.box import Box
+from sharpfront.geometry.curves import ends_of
 from sharpfront.geometry.domain import Domain, Points
 from sharpfront.geometry.levelset import Implicit, LevelCurve, OpenLevelCurve
 from sharpfront.geometry.marching import all_polylines, is_closed
@@ -16,8 +15,13 @@ from sharpfront.geometry.marching import all_polylines, is_closed
 # Steps of Newton's method along a wall, and how close to zero they have to lead, in units of the
 # domain.
 _WALL_STEPS, _ON_WALL = 12, 1e-12
+# Walls that a step leads along, as the sine of the angle, are not crossed by it; other walls are a
+# little longer than they are: lines lead past corners.
+_PARALLEL, _BEYOND = 1e-6, 1e-9
 # Points of a line closer than this to its end, in units of its spacing, are left out.
 _CLOSE = 0.5
+# What of a line is inside for no more points than this is left out.
+_FEWEST = 3
 # A curve lies inside if the domain is on both sides of it, this far away as a share of its size.
 _BESIDE = 1e-3
 # Signs are looked at as close as this to it: others may be near.
@@ -34,30 +38,28 @@ class _Level(Implicit):
         object.__setattr__(self, "frame", frame)
 
 
-def curves_inside(f: Callable[..., ArrayLike], domain: Domain) -> list[LevelCurve] | None:
-    """Return the zero of a function in a domain; None where it ends at a wall that is not straight.
+def curves_inside(f: Callable[..., ArrayLike], domain: Domain) -> tuple[list[LevelCurve], bool]:
+    """Return the zero of a function in a domain, and whether that is all of it.
 
-    Normals lead to where the function is positive.
+    Normals lead to where the function is positive. Curves end on straight walls where they cross
+    them, and short of walls that they touch and of others.
     """
-    level, out = _Level(f, domain.bounds), []
+    level, out, all_found = _Level(f, domain.bounds), [], True
     for line in all_polylines(level.value, domain.bounds):
         if is_closed(line) and domain.contains(line).all():
             out.append(LevelCurve(level, line))
             continue
         if not domain.contains(line).any():
             continue
-        if not isinstance(domain, Box) or any(domain.periodic_axes):
-            return None
-        pieces = _from_wall_to_wall(level, line, domain)
-        if pieces is None:
-            return None
-        out += pieces
-    return [c for c in out if _checked(c, domain, level)]
-
-
-def _checked(curve: LevelCurve, domain: Domain, level: _Level) -> bool:
-    """Tell whether a curve was followed well, with the domain and another sign on either side."""
-    return _runs_along(curve, level) and _lies_inside(curve, domain) and _changes_sign(curve, level)
+        if any(domain.periodic_axes):
+            return [], False
+        pieces, complete = _between_walls(level, line, domain)
+        out, all_found = out + pieces, all_found and complete
+    found = [c for c in out if _runs_along(c, level) and _changes_sign(c, level)]
+    inside = [_inside(c, domain) for c in found]
+    kept = [c for c, own in zip(found, inside, strict=True) if own.any()]
+    # What lies along the boundary is no curve inside.
+    return kept, all_found and all(own.all() for own in inside if own.any())
 
 
 def _runs_along(curve: LevelCurve, level: _Level) -> bool:
@@ -83,11 +85,12 @@ def _cross(first: Points, then: Points) -> Points:
     return np.asarray(first[:, 0] * then[:, 1] - first[:, 1] * then[:, 0])
 
 
-def _lies_inside(curve: LevelCurve, domain: Domain) -> bool:
-    """Tell whether a domain is on both sides of a curve, but for its ends."""
+def _inside(curve: LevelCurve, domain: Domain) -> NDArray[np.bool_]:
+    """Tell along a curve whether a domain is on both its sides, but for its ends."""
     found = curve.at(_LOOKED * curve.measure)
     away = _BESIDE * float(np.ptp(domain.bounds, axis=0).max()) * found.normals
-    return bool(domain.contains(np.concatenate([found.points + away, found.points - away])).all())
+    sides = domain.contains(np.concatenate([found.points + away, found.points - away]))
+    return np.asarray(sides.reshape(2, -1).all(axis=0))
 
 
 def _changes_sign(curve: LevelCurve, level: _Level) -> bool:
@@ -98,27 +101,39 @@ def _changes_sign(curve: LevelCurve, level: _Level) -> bool:
     return bool(np.all(before < 0.0) and np.all(after > 0.0))
 
 
-def _from_wall_to_wall(level: _Level, line: Points, box: Box) -> list[OpenLevelCurve] | None:
-    """Return what of a line lies in a box; None if it ends inside, or touches a wall."""
-    inside = box.contains(line)
+def _between_walls(level: _Level, line: Points, domain: Domain) -> tuple[list[LevelCurve], bool]:
+    """Return what of a line lies in a domain, and whether that is from wall to wall."""
+    inside = domain.contains(line)
     if is_closed(line):
         start = int(np.argmin(inside))
         line = np.concatenate([line[start:-1], line[: start + 1]])
-        inside = box.contains(line)
+        inside = domain.contains(line)
     if inside[0] or inside[-1]:
-        return None
-    out = []
+        return [], False
+    out: list[LevelCurve] = []
+    whole = True
+    walls = _straight_sides(domain)
     entering = np.flatnonzero(~inside[:-1] & inside[1:])
     leaving = np.flatnonzero(inside[:-1] & ~inside[1:])
     for first, last in zip(entering.tolist(), leaving.tolist(), strict=True):
-        ends = (
-            _on_wall(level, line[first + 1], line[first], box),
-            _on_wall(level, line[last], line[last + 1], box),
-        )
-        if ends[0] is None or ends[1] is None:
-            return None
-        out.append(OpenLevelCurve(level, _between(line[first + 1 : last + 1], ends[0], ends[1])))
-    return out
+        found = [
+            _on_wall(level, line[first + 1], line[first], walls, domain),
+            _on_wall(level, line[last], line[last + 1], walls, domain),
+        ]
+        loose = level.onto(line[[first + 1, last]]).points
+        ends = [own if end is None else end for end, own in zip(found, loose, strict=True)]
+        if last - first > _FEWEST:
+            between = _between(line[first + 1 : last + 1], ends[0], ends[1])
+            out.append(OpenLevelCurve(level, between))
+        whole = whole and last - first > _FEWEST and not any(end is None for end in found)
+    return out, whole
+
+
+def _straight_sides(domain: Domain) -> list[Points]:
+    """Return the ends of the straight pieces of a boundary, (2, 2) each."""
+    pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
+    every = (ends_of(curve) for own in pieces.values() for curve in own)
+    return [ends for ends in every if ends is not None]
 
 
 def _between(line: Points, start: Points, stop: Points) -> Points:
@@ -129,26 +144,32 @@ def _between(line: Points, start: Points, stop: Points) -> Points:
     return np.concatenate([start[None], kept, stop[None]])
 
 
-def _on_wall(level: _Level, inside: Points, outside: Points, box: Box) -> Points | None:
-    """Return where the zero leaves a box between two points; None if that is not found."""
-    low, high = box.bounds
-    size = float(np.max(high - low))
-    crossed = [
-        ((wall - inside[a]) / (outside[a] - inside[a]), a, float(wall))
-        for a, wall in itertools.chain.from_iterable(((a, low[a]), (a, high[a])) for a in range(2))
-        if (wall - inside[a]) * (wall - outside[a]) <= 0.0 and outside[a] != inside[a]
-    ]
+def _on_wall(
+    level: _Level, inside: Points, outside: Points, walls: Sequence[Points], domain: Domain
+) -> Points | None:
+    """Return where the zero leaves a domain between two points; None if that is not found."""
+    size = float(np.ptp(domain.bounds, axis=0).max())
+    way = outside - inside
+    crossed = []
+    for start, stop in walls:
+        matrix = np.stack([way, start - stop], axis=1)
+        if abs(np.linalg.det(matrix)) > _PARALLEL * np.linalg.norm(way) * size:
+            share, along = np.linalg.solve(matrix, start - inside)
+            if -_BEYOND <= share <= 1.0 + _BEYOND and -_BEYOND <= along <= 1.0 + _BEYOND:
+                crossed.append((float(share), float(along), start, stop))
     if not crossed:
         return None
-    share, axis, wall = min(crossed)
-    point = inside + share * (outside - inside)
-    point[axis] = wall
+    _, along, start, stop = min(crossed, key=lambda one: one[0])
     for _ in range(_WALL_STEPS):
+        point = start + along * (stop - start)
         value, slope = level.both(point[None])
-        step = float(value[0] / slope[0, 1 - axis]) if slope[0, 1 - axis] else np.inf
-        if not abs(step) < 0.1 * size:
+        rise = float(slope[0] @ (stop - start))
+        step = float(value[0]) / rise if rise else np.inf
+        length = abs(step) * float(np.linalg.norm(stop - start))
+        if not length < 0.1 * size:
             return None
-        point[1 - axis] -= step
-        if abs(step) < _ON_WALL * size:
-            return point if box.contains(point[None])[0] else None
+        along -= step
+        if length < _ON_WALL * size:
+            point = start + along * (stop - start)
+            return point if 0.0 < along < 1.0 and domain.contains(point[None])[0] else None
     return None

@@ -154,6 +154,20 @@ class Panels:
         out._rough = [self._rough[i] for i in which]
         return out
 
+    def halved(self, which: Sequence[bool]) -> Panels:
+        """Return panels, of one curve, with some of them cut in two."""
+        weights, own = [], []
+        for k, cut in enumerate(which):
+            halves = [(PARAMETERS + shift) / 2 for shift in (-1.0, 1.0)] if cut else []
+            points = np.array([self.at(np.full(NODES, k), t) for t in halves]).reshape(-1, NODES, 2)
+            weights.append(weights_of(points) if cut else self.weights[k : k + 1])
+            own += [k] * (1 + cut)
+        parts = [self.parts[k] for k in own]
+        out = self._with(np.concatenate(weights), self._turns[own], parts)
+        out._rough = [self._rough[k] for k in own]
+        out.closed = [(0, len(own))] if self.closed else []
+        return out
+
     def beside(self, others: Panels) -> Panels:
         """Return these panels, and others after them of which no curve is closed."""
         weights = np.concatenate([self.weights, others.weights])

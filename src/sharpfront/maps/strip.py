@@ -127,18 +127,19 @@ class Strip:
                 out[order, 1] = -normals
         return out
 
-    def place(self, end: int) -> float:
-        """Return d on a long side: 0 for the outer one, 1 for the inner one."""
-        return self.depth if end else 0.0
+    def place(self, axis: int, end: int) -> float:
+        """Return where a side lies along its axis: 0 for the lower one, 1 for the upper one."""
+        return float(self.size[axis]) if end else 0.0
 
-    def normals_at(self, s: FloatArray, d: float, end: int) -> FloatArray:
-        """Return unit normals of a line with one d, inwards (end 1) or outwards (0), (m, 2)."""
-        (_, normals), (slopes, turns) = self._along(s, 1)
-        along = slopes - d * turns
+    def normals_at(self, chart: FloatArray, axis: int, end: int) -> FloatArray:
+        """Return unit normals of lines along the other axis: upwards (end 1) or downwards (0)."""
+        (_, normals), (slopes, turns) = self._along(chart[:, 0], 1)
+        ways = slopes - chart[:, 1:] * turns, -normals
+        along, up = ways[1 - axis], ways[axis]
         across = np.stack([along[:, 1], -along[:, 0]], axis=1)
         across /= np.linalg.norm(across, axis=1)[:, None]
-        turn = -1.0 if end else 1.0
-        return np.asarray(turn * across * np.sign(np.sum(across * normals, axis=1))[:, None])
+        turn = 1.0 if end else -1.0
+        return np.asarray(turn * across * np.sign(np.sum(across * up, axis=1))[:, None])
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -56,8 +56,8 @@ class Face:
     above: Contact
     # In space, where two charts meet; None inside one, whose axes both patches have.
     normal: tuple[float, ...] | None = None
-    # Where given, a long side of a strip meets boxes that it cuts: `below` has the stretch along
-    # the strip, `above` about where it lies in the box.
+    # Where given, a side of a strip meets boxes that it cuts: `below` has the stretch along the
+    # side, `above` about where it lies in the box.
     strip: Strip | None = None
     # In space where only a part of it lies inside, and on sides of shells.
     part: Part | None = None
@@ -323,7 +323,7 @@ def _in_solid(face: Face, patches: Sequence[Patch], region: SolidRegion) -> list
 
 
 def _along_strips(boxes: Boxes) -> list[Face]:
-    """Return the faces between long sides of strips and the boxes that these cut."""
+    """Return the faces between sides of strips and the boxes that these cut."""
     faces: list[Face] = []
     patches = boxes.patches
     for i, patch in enumerate(patches):
@@ -332,22 +332,25 @@ def _along_strips(boxes: Boxes) -> list[Face]:
             assert isinstance(cut, Cut)
             if stretch.panel not in cut.region.strips:
                 continue
-            strip, end = cut.region.strips[stretch.panel]
-            start, stop = (0.5 * (t + 1.0) * strip.length for t in (stretch.start, stretch.stop))
+            strip, axis, end = cut.region.strips[stretch.panel]
+            length, rest = float(strip.size[1 - axis]), 1 - axis
+            start, stop = (0.5 * (t + 1.0) * length for t in (stretch.start, stretch.stop))
             for j in boxes.places.get((strip, None), np.zeros(0, dtype=np.int64)).tolist():
-                low, high = max(start, patches[j].low[0]), min(stop, patches[j].high[0])
-                place = (patches[j].high if end else patches[j].low)[1]
-                if place == strip.place(end) and high - low > SHORTEST * strip.length:
-                    below = Contact(j, 1, end, (float(low),), (float(high),))
-                    faces.append(Face(below, _in_box(i, strip, end, low, high), strip=strip))
+                low, high = max(start, patches[j].low[rest]), min(stop, patches[j].high[rest])
+                place = (patches[j].high if end else patches[j].low)[axis]
+                if place == strip.place(axis, end) and high - low > SHORTEST * length:
+                    below = Contact(j, axis, end, (float(low),), (float(high),))
+                    faces.append(Face(below, _in_box(i, strip, below), strip=strip))
     return faces
 
 
-def _in_box(patch: int, strip: Strip, end: int, low: float, high: float) -> Contact:
-    """Return about where a stretch of a strip's long side lies in a box."""
-    s, d = np.array([low, 0.5 * (low + high), high]), strip.place(end)
-    points = strip.points(np.stack([s, np.full(3, d)], axis=1))
-    normal = strip.normals_at(s[1:2], d, end)[0]
+def _in_box(patch: int, strip: Strip, below: Contact) -> Contact:
+    """Return about where a stretch of a strip's side lies in a box."""
+    ends = below.low[0], 0.5 * (below.low[0] + below.high[0]), below.high[0]
+    at = np.full((3, 2), strip.place(below.axis, below.end))
+    at[:, below.rest[0]] = ends
+    points = strip.points(at)
+    normal = strip.normals_at(at[1:2], below.axis, below.end)[0]
     axis = int(np.argmax(np.abs(normal)))
     along = np.sort(points[[0, -1], 1 - axis])
     return Contact(patch, axis, int(normal[axis] < 0), (float(along[0]),), (float(along[1]),))

@@ -84,7 +84,7 @@ class Fronts:
         beside[:, 1] = 0.5 * (patch.low + patch.high)[1]
         names = self.problem.coordinates
         at, inside = (environment(names, chart.points(x)) for x in (positions, beside))
-        normals = chart.normals_at(positions[:, 0], float(positions[0, 1]), 1)
+        normals = chart.normals_at(positions, 1, 1)
         taylor = taylor_of(patch, positions)
         out = []
         for unknown in self._conditions.continuous:

@@ -244,16 +244,16 @@ class TraceTies:
         return self._along_normals(patch, at, normals, mean, sizes)
 
     def _along_strip(self, patch: Patch, face: Face, sizes: _Sizes) -> FloatArray:
-        """Return the same where boxes meet a long side of a strip."""
-        strip, (low,), (high,) = face.strip, face.below.low, face.below.high
+        """Return the same where boxes meet a side of a strip."""
+        strip, here = face.strip, face.below
         assert strip is not None
-        d, end = strip.place(face.below.end), face.below.end
         z, w = gauss(2 * sizes.counts[0] + MAPPED)
-        s = 0.5 * (low * (1 - z) + high * (1 + z))
-        on_strip = np.stack([s, np.full(len(s), d)], axis=1)
+        on_strip = np.full((len(z), 2), strip.place(here.axis, here.end))
+        on_strip[:, here.rest[0]] = 0.5 * (here.low[0] * (1 - z) + here.high[0] * (1 + z))
         at = on_strip if patch.chart is strip else strip.points(on_strip)
         mean = (legendre_table(z, sizes.counts[0])[0] * w[:, None]).T
-        return self._along_normals(patch, at, strip.normals_at(s, d, end), mean, sizes)
+        normals = strip.normals_at(on_strip, here.axis, here.end)
+        return self._along_normals(patch, at, normals, mean, sizes)
 
     def _along_normals(
         self, patch: Patch, at: FloatArray, normals: FloatArray, mean: FloatArray, sizes: _Sizes

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.errors import ProblemError
 from sharpfront.maps import Strip
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -178,3 +179,78 @@ def test_small_disks_are_seen_wherever_they_are(radius, centre):
     largest = np.abs(exact(x, y)).max()
     assert solution.outcome.kind == "converged"
     assert np.abs(solution(x, y) - exact(x, y)).max() < 0.1 * largest
+
+
+BENT = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))
+
+
+def _narrow_coefficient(domain, centre, radius):
+    """Return a problem with a coefficient that is narrow about a circle, and its solution."""
+
+    def exact(x, y):
+        return x * x * y - y + 0.3 * x
+
+    def equation(u, x, y):
+        r = np.sqrt((x - centre[0]) ** 2 + (y - centre[1]) ** 2)
+        e = u - exact(x, y)
+        return -sf.laplacian(e) + (2 + np.tanh((r - radius) / 5e-3)) * e
+
+    conditions = dict.fromkeys(domain.parts, lambda u, x, y: u - exact(x, y))
+    return sf.Problem(domain, equation, **conditions), exact
+
+
+@pytest.mark.parametrize(
+    ("domain", "centre", "radius", "ends"),
+    [
+        # It touches the corner that points inwards.
+        pytest.param(BENT, (0.0, -0.75), 0.75, 1, marks=pytest.mark.slow),
+        # A circle that touches a wall.
+        (SQUARE, (0.5, 0.3), 0.3, 2),
+        # From one place of a round boundary to another.
+        pytest.param(sf.Disk((0, 0), 1), (1.0, 0.0), 0.9, 2, marks=pytest.mark.slow),
+    ],
+)
+def test_strips_end_inside_where_there_is_no_room(domain, centre, radius, ends):
+    problem, exact = _narrow_coefficient(domain, centre, radius)
+    solution = sf.solve(problem, tol=1e-2)
+    patches = solution.approximation.bases["u"].patches
+    regions = {p.region for p in patches if p.region is not None}
+    sides = [side for region in regions for side in region.strips.values()]
+    assert sum(axis == 0 for _, axis, _ in sides) == ends
+    points = domain.sample(500)
+    assert solution.converged
+    assert np.abs(solution(*points.T) - exact(*points.T)).max() < 1e-3
+
+
+@pytest.mark.slow
+def test_a_front_that_touches_a_corner():
+    """As the last of the problems for adaptive refinement (Mitchell 2013), without the others."""
+
+    def exact(x, y):
+        return np.arctan(200 * (np.sqrt(x**2 + (y + 0.75) ** 2) - 0.75))
+
+    problem = sf.Problem(
+        BENT,
+        lambda u, x, y: -sf.laplacian(u - exact(x, y)),
+        **dict.fromkeys(BENT.parts, lambda u, x, y: u - exact(x, y)),
+    )
+    solution = sf.solve(problem, tol=1e-4)
+    angle, away = np.meshgrid(np.linspace(0.5, 1.09, 60) * np.pi, [-0.05, -5e-3, 0.0, 1e-3, 0.02])
+    x = (0.75 + away) * np.cos(angle)
+    y = (0.75 + away) * np.sin(angle) - 0.75
+    inside = BENT.contains(np.stack([x.ravel(), y.ravel()], axis=1))
+    x, y = x.ravel()[inside], y.ravel()[inside]
+    assert solution.converged
+    assert np.abs(solution(x, y) - exact(x, y)).max() < 1e-4
+    # Boxes alone took more than 50 000 and did not end.
+    assert solution.kernels < 20_000
+
+
+def test_materials_whose_edge_ends_in_a_corner_are_refused():
+    def equation(u, x, y):
+        inside = x**2 + (y + 0.75) ** 2 < 0.75**2
+        return sf.div(np.where(inside, 5.0, 1.0) * sf.grad(u))
+
+    conditions = dict.fromkeys(BENT.parts, lambda u, x, y: u - x)
+    with pytest.raises(ProblemError, match="jumps where"):
+        sf.Patches().start(sf.Problem(BENT, equation, **conditions), 1e-2, 0)

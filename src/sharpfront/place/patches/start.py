@@ -15,6 +15,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.slanted import Line, steep_lines, straight_lines
 from sharpfront.maps import AxisMap, Quadrilateral, Shell, Strip
+from sharpfront.place.patches.bumps import bumps_of, cut_about
 from sharpfront.place.patches.cuts import Cell, Depths
 from sharpfront.place.patches.data import with_resolved_data
 from sharpfront.place.patches.looks import Holding
@@ -80,6 +81,7 @@ def first_cells(
     cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
     cells = short_enough(cells, waves, tol, settings.most(tol, problem.domain.dimension), most)
     cells = cut_at(cells, tiling.marked)
+    cells = cut_about(cells, bumps_of(problem, settings.layer(tol)))
     several = len(tiling.blocks) > 1 or tiling.blocks[0].region is not None
     if several or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)

@@ -22,6 +22,8 @@ SHALLOW = 0.4
 MORE = 4
 # Depths that are tried for them, each this factor of the one before, down to rounding.
 SHORTER, TRIED, STRIDES = 0.6, 60, (4, 1)
+# From this share of the one before on.
+SHORT = 0.1
 # No more patches than this across a front: data that take more are not smooth beside it.
 MOST_ACROSS = 20
 # Where a chart beside a straight front is looked at, and over how much, as shares of its side.
@@ -82,7 +84,7 @@ def _layers(problem: Problem, strips: Sequence[Strip], room: float, widths: floa
 
 def _graded(holding: Holding, strips: Sequence[Strip], depth: float, base: int) -> FloatArray:
     """Return where to cut strips so that data are held across: from 0 on, up to a depth."""
-    some = strips[:: max(1, len(strips) // 8)]
+    some = strips[:: -(-len(strips) // 8)]
 
     def held(low: float, high: float) -> bool:
         return all(holding(_across(strip, low, high, (base, base + MORE))) for strip in some)
@@ -116,14 +118,17 @@ def lines_in_chart(
 def _as_far_as(held: Callable[[float, float], bool], depth: float) -> FloatArray:
     """Return places from 0 on, each as far from the one before as is held in between.
 
-    From short ones on: points of a long one may miss what is narrow at its end.
+    From short ones on: points of a long one may miss what is narrow at its end. Beyond the first
+    they are not much shorter than the one before.
     """
     lines = [0.0]
     while lines[-1] < depth:
         low = lines[-1]
         shares = SHORTER ** np.arange(TRIED, 0.0, -1.0)
         places = [*(low + (depth - low) * shares).tolist(), depth]
-        found = -1
+        short = SHORT * (low - lines[-2]) if len(lines) > 1 else 0.0
+        first = min(int(np.searchsorted(places, low + short)), len(places) - 1)
+        found = first if first and held(low, places[first]) else -1
         for stride in STRIDES:
             tried = range(found + stride, len(places), stride)
             found = max(found, _last_held(held, low, tried, places))

@@ -7,7 +7,6 @@ Boxes go on where strips end, on either side with functions of their own.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut import Region, StripSide
 from sharpfront.equation.interfaces import curved_conditions
 from sharpfront.equation.levels import Level
 from sharpfront.errors import EquationError, ProblemError
+from sharpfront.geometry.curves import Segment
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.patches.looks import Holding
@@ -61,12 +61,30 @@ class _Band:
         distances from the curve, ascending from 0.
     strips
         One for each panel.
+    level
+        Positive on one side of the curve.
     """
 
     ribbon: Ribbon
     within: FloatArray
     beyond: FloatArray
     strips: tuple[Strip, ...]
+    level: LevelFunction
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it parts what is on its two sides: a strip ends inside nowhere."""
+        return not any(self.ribbon.loose)
+
+    @property
+    def rim(self) -> list[tuple[Panels, list[StripSide]]]:
+        """Its sides where boxes go on, with those of its strips that they belong to."""
+        out = [(self.edge(end), [(strip, 1, end) for strip in self.strips]) for end in (0, 1)]
+        for end in (0, 1):
+            if self.ribbon.loose[end]:
+                strip = self.strips[-end]
+                out.append((_cap(strip, end), [(strip, 0, end)]))
+        return out
 
     def edge(self, end: int) -> Panels:
         """Return the side of the strips, with normals that lead into them: 1 the inner one."""
@@ -106,16 +124,19 @@ def banded(
     if not curves:
         _require_bands(problem, told, ())
         return tiling
-    looks = Surroundings(block, [panels for panels, _, _ in curves], Holding(problem, STRICT * tol))
+    base = settings.functions(tol)
+    holding = Holding(problem, STRICT * tol)
+    looks = Surroundings(block, [panels for panels, _, _ in curves])
     bands = [
         band
-        for i, (panels, level, _) in enumerate(curves)
-        if (band := _band(problem, looks, i, panels, level, settings, tol)) is not None
+        for i, (panels, level, f) in enumerate(curves)
+        for ribbon, room in looks.ribbons(panels, i)
+        if (band := _band(problem, holding, ribbon, room, level, f, settings, tol)) is not None
     ]
     patches = sum(len(band.strips) * (len(band.lines) - 1) for band in bands)
-    if patches * settings.functions(tol) ** 2 > most / 2 and not problem.is_singular:
+    if patches * base**2 > most / 2 and not problem.is_singular:
         return tiling
-    out = _with_bands(tiling, bands, [f for _, _, f in curves]) if bands else tiling
+    out = _with_bands(tiling, bands) if bands else tiling
     _require_bands(problem, told, bands if out is not tiling else ())
     return out
 
@@ -145,18 +166,16 @@ def _require_bands(
 
 def _band(
     problem: Problem,
-    looks: Surroundings,
-    which: int,
-    panels: Panels,
+    holding: Holding,
+    ribbon: Ribbon,
+    room: float,
     level: Level,
+    function: LevelFunction,
     settings: PatchSettings,
     tol: float,
 ) -> _Band | None:
-    """Return a curve's band; None where it has no room for one, or needs none."""
-    found = looks.ribbon(panels, which)
-    if found is None:
-        return None
-    (ribbon, room), base, holding = found, settings.functions(tol), looks.holding
+    """Return the band of a curve with some room; None where it needs none."""
+    base = settings.functions(tol)
     thick = 0.0 if level.jumps else held_across(holding, ribbon, room, base)
     jumps = level.jumps or (level.bends and not thick)
     functions = base, settings.layer(tol)
@@ -165,10 +184,21 @@ def _band(
         for side in (ribbon, ribbon.turned())
     ]
     within, beyond = lines
+    ribbon = _shortened(ribbon, (len(within) + len(beyond) - 2) * thick)
     front = float(beyond[-1]) if jumps else None
     strips = tuple(ribbon.strips(float(within[-1]), float(beyond[-1]), front))
-    band = _Band(ribbon, within, beyond, strips)
+    band = _Band(ribbon, within, beyond, strips, function)
     return band if jumps or _pays(band, thick) else None
+
+
+def _shortened(ribbon: Ribbon, least: float) -> Ribbon:
+    """Return a ribbon without ends inside that are so short that boxes cost less."""
+    pays = np.flatnonzero(BOXES * ribbon.lengths > least)
+    if not any(ribbon.loose) or not len(pays):
+        return ribbon
+    last = len(ribbon.lengths)
+    first = int(pays[0]) if ribbon.loose[0] else 0
+    return ribbon.chosen(first, int(pays[-1]) + 1 if ribbon.loose[1] else last)
 
 
 def _pays(band: _Band, thick: float) -> bool:
@@ -177,20 +207,36 @@ def _pays(band: _Band, thick: float) -> bool:
     return strips * thick < BOXES * float(band.ribbon.lengths.sum())
 
 
-def _with_bands(tiling: Tiling, bands: Sequence[_Band], levels: Sequence[LevelFunction]) -> Tiling:
+def _cap(strip: Strip, end: int) -> Panels:
+    """Return the side at an end of a strip, with normals that lead into it."""
+    start, stop = (np.array(x) for x in strip.edge(0, end))
+    panels = Panels([("", Segment(start, stop))])
+    at = np.array([[strip.place(0, end), 0.5 * strip.depth]])
+    outwards = strip.normals_at(at, 0, end)[0]
+    return panels.turned() if samples(panels)[1][0] @ outwards > 0 else panels
+
+
+def _with_bands(tiling: Tiling, bands: Sequence[_Band]) -> Tiling:
     """Return a tiling with bands, and boxes for each of the regions that these leave."""
     block = tiling.blocks[0]
+    levels = [band.level for band in bands if band.is_whole]
 
     def signs(points: FloatArray) -> NDArray[np.bool_]:
-        return np.stack([np.asarray(f(*points.T)) > 0 for f in levels], axis=1)
+        found = [np.asarray(f(*points.T)) > 0 for f in levels]
+        return np.stack(found, axis=1) if found else np.zeros((len(points), 0), dtype=bool)
 
-    edges: dict[bytes, list[tuple[Panels, Sequence[Strip], int]]] = {}
-    for band, end in itertools.product(bands, (0, 1)):
-        edge = band.edge(end)
-        own = signs(samples(edge)[0])
-        if np.any(own != own[0]):
+    edges: dict[bytes, list[tuple[Panels, list[StripSide]]]] = {}
+    kept = []
+    for band in bands:
+        rim = band.rim
+        own = [signs(samples(edge)[0]) for edge, _ in rim]
+        if any(np.any(one != one[0]) for one in own):
             return tiling
-        edges.setdefault(own[0].tobytes(), []).append((edge, band.strips, end))
+        keys = [one[0].tobytes() for one in own]
+        if band.is_whole or len(set(keys)) == 1:
+            kept.append(band)
+            for key, side in zip(keys, rim, strict=True):
+                edges.setdefault(key, []).append(side)
     outer = block.region.panels if isinstance(block.region, Region) else Panels([])
     whose = _whose(outer, signs)
     if whose is None or not set(whose) <= set(edges):
@@ -198,13 +244,12 @@ def _with_bands(tiling: Tiling, bands: Sequence[_Band], levels: Sequence[LevelFu
     blocks: list[Block] = []
     for key, own_edges in edges.items():
         panels = outer.chosen(np.flatnonzero([k == key for k in whose]).astype(np.int64))
-        strips: dict[int, tuple[Strip, int]] = {}
-        for edge, own_strips, end in own_edges:
-            first = len(panels.parts)
-            strips |= {first + k: (strip, end) for k, strip in enumerate(own_strips)}
+        strips: dict[int, StripSide] = {}
+        for edge, sides in own_edges:
+            strips |= dict(enumerate(sides, len(panels.parts)))
             panels = panels.beside(edge)
         blocks.append(replace(block, region=Region(block.domain, panels, strips)))
-    for band in bands:
+    for band in kept:
         blocks += _strip_blocks(band, block)
     return replace(tiling, blocks=tuple(blocks))
 
@@ -224,11 +269,13 @@ def _strip_blocks(band: _Band, block: Block) -> Iterator[Block]:
     last = len(band.strips) - 1
     for k, strip in enumerate(band.strips):
         walls: list[Wall] = []
-        for at, t, place in ((0, -1.0, 0.0), (last, 1.0, strip.length)):
-            if k == at and not band.ribbon.is_closed:
+        for end, at, t in ((0, 0, -1.0), (1, last, 1.0)):
+            if k == at and not (band.ribbon.is_closed or band.ribbon.loose[end]):
                 point = band.ribbon.panels.at(np.array([k]), np.array([t]))[0]
                 wall = wall_at(block, point)
                 assert wall is not None
-                walls.append((0, place, np.zeros(1), np.array([strip.depth]), wall[4]))
+                walls.append(
+                    (0, strip.place(0, end), np.zeros(1), np.array([strip.depth]), wall[4])
+                )
         lines = np.array([0.0, strip.length]), band.lines
         yield Block(block.domain, lines, tuple(walls), strip)

@@ -25,6 +25,7 @@ from sharpfront.place.strips.ribbons import (
     Ribbon,
     distances,
     evened,
+    joint_rooms,
     layers_beside,
     rooms_along,
     strip_block,
@@ -87,7 +88,7 @@ def _with_collars(
     for ribbon, depth in collars:
         every += zip(ribbon.strips(depth), ribbon.panels.parts, strict=True)
     strips = joined([strip for strip, _ in every]) if met else [strip for strip, _ in every]
-    kept |= {len(rest) + k: (strip, 1) for k, strip in enumerate(strips[between:])}
+    kept |= {len(rest) + k: (strip, 1, 1) for k, strip in enumerate(strips[between:])}
     for ribbon, depth in collars:
         panels = panels.beside(ribbon.edge(depth))
     out = [
@@ -200,4 +201,5 @@ def _rooms(block: Block, ribbon: Ribbon) -> FloatArray:
             own = np.minimum(own, distances(region.edges[0], points))
         return np.asarray(own)
 
-    return rooms_along(ribbon, float(np.ptp(domain.bounds, axis=0).max()), clearance)
+    rooms = rooms_along(ribbon, float(np.ptp(domain.bounds, axis=0).max()), clearance)
+    return joint_rooms(rooms, closed=ribbon.is_closed)

@@ -48,10 +48,13 @@ def inner_curves(
     for level in levels_of(problem.equations):
         f = _as_function(level.argument, problem.coordinates)
         try:
-            found = curves_inside(f, problem.domain)
+            found, complete = curves_inside(f, problem.domain)
         except DomainError:
             continue
-        for curve in found or ():
+        if not complete:
+            # Nobody has all of it.
+            told.setdefault(level.told, []).append(Panels([]))
+        for curve in found:
             panels = Panels([("", curve)])
             straight = np.abs(panels.curvatures[1]).max() < STRAIGHT / size
             if straight and (level.jumps or level.bends) and level.told not in materials:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.cut import Region
 from sharpfront.geometry.panels import Panels
-from sharpfront.place.patches.looks import Holding
 from sharpfront.place.strips.ribbons import (
     DEEPEST,
     Ribbon,
     distances,
     evened,
+    joint_rooms,
     rooms_along,
     samples,
     spacing,
@@ -22,60 +25,149 @@ from sharpfront.place.strips.ribbons import (
 from sharpfront.place.tiling.blocks import Block
 from sharpfront.place.tiling.solids import Wall
 
-# A curve that meets a wall at a smaller angle than this, as its sine, gets no band.
+# Where a curve meets a wall at a smaller angle than this, as its sine, strips end before it does.
 STEEP_ENOUGH = 0.4
-# Nor does one with less room than this share of the domain somewhere: boxes would be as small.
+# Nor are there any where there is less room than this share of the domain: boxes would be as small.
 NARROWEST = 1e-3
+# Where strips end inside panels are no longer than so many times the room beside them.
+LONGEST = 6.0
 # At a wall a band takes no more than this share of the way to its end.
 ASIDE = 0.4
+
+# How far points, (m, 2), are from something, (m,).
+Distance = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """An end of a curve on a wall."""
+
+    wall: Wall
+    along: FloatArray  # along the wall, so long that its part along the curve's normal is that
+    room: float  # how far strips may go there
 
 
 class Surroundings:
     """What curves inside a domain have around them."""
 
-    def __init__(self, block: Block, curves: Sequence[Panels], holding: Holding) -> None:
-        self.block, self.holding = block, holding
+    def __init__(self, block: Block, curves: Sequence[Panels]) -> None:
+        self.block = block
         self.trees = [tree_of(samples(p, np.linspace(-1.0, 1.0, 41))[0]) for p in curves]
         self.size = float(np.ptp(block.domain.bounds, axis=0).max())
 
-    def _rooms(self, ribbon: Ribbon, which: int) -> FloatArray:
-        """Return how far below a curve strips may go, at the ends of its panels.
+    def ribbons(self, panels: Panels, which: int) -> list[tuple[Ribbon, float]]:
+        """Return a curve with directions as long as there is room, and the most room.
+
+        Where there is too little somewhere, those of its parts that have more, if any.
+        """
+        ends = _ends_on_walls(panels, self.block)
+        if None not in ends:
+            rooms = self._rooms(_between_walls(Ribbon(panels, panels.normals), ends), which)
+            whole = self._scaled(panels, rooms, ends)
+            if whole is not None:
+                return [whole]
+        return self._parts(panels, which, ends)
+
+    def _scaled(
+        self,
+        panels: Panels,
+        rooms: FloatArray,
+        ends: Sequence[_End | None],
+    ) -> tuple[Ribbon, float] | None:
+        """Return a curve with directions as long as the room of its panels; None if that is small.
+
+        It is loose where it does not end on a wall.
+        """
+        ribbon = _between_walls(Ribbon(panels, panels.normals), ends)
+        joints = joint_rooms(rooms, closed=ribbon.is_closed)
+        for end, k in zip(ends, (0, -1), strict=False):
+            joints[k] = min(joints[k], np.inf if end is None else end.room)
+        joints = evened(joints, ribbon.lengths, closed=ribbon.is_closed)
+        if joints.min() <= NARROWEST * self.size:
+            return None
+        most = float(joints.max())
+        return ribbon.scaled(joints / most), most
+
+    def _parts(
+        self, panels: Panels, which: int, ends: Sequence[_End | None]
+    ) -> list[tuple[Ribbon, float]]:
+        """Return the parts of a curve that have room for strips, cut to where there is little."""
+        others = _away_from(self.block, [end.wall for end in ends if end is not None])
+        least = NARROWEST * self.size
+        while True:
+            ribbon = Ribbon(panels, panels.normals)
+            rooms = self._rooms(_between_walls(ribbon, ends), which, others)
+            near = others(samples(panels)[0]).reshape(len(rooms), -1).min(axis=1)
+            rooms = np.minimum(rooms, 2.0 * near)
+            for end, k in zip(ends, (0, -1), strict=False):
+                rooms[k] = min(rooms[k], np.inf if end is None else end.room)
+            long = ribbon.lengths > np.maximum(LONGEST * rooms, least)
+            if not long.any():
+                break
+            panels = panels.halved(long.tolist())
+        ends = [None, None] if ribbon.is_closed else ends
+        out = []
+        for run in _runs(rooms > least, closed=ribbon.is_closed):
+            first, last = run[0] == 0, run[-1] == len(rooms) - 1
+            own = ends[0] if first else None, ends[1] if last else None
+            found = self._scaled(panels.chosen(run), rooms[run], own)
+            out += [] if found is None else [found]
+        return out
+
+    def _rooms(self, ribbon: Ribbon, which: int, others: Distance | None = None) -> FloatArray:
+        """Return how far strips may go to both sides of a curve, for each of its panels.
 
         Half the way to other curves, which may have strips as well, and two thirds of that to
         walls that it does not end on.
         """
-        others = [tree for i, tree in enumerate(self.trees) if i != which]
+        curves = [tree for i, tree in enumerate(self.trees) if i != which]
         own_spacing = spacing(self.trees[which])
+        domain = self.block.domain
 
         def clearance(points: FloatArray, depth: float) -> FloatArray:
             # To the nearest of points it is a little farther than to the curve.
             own = np.where(depth < own_spacing, depth, distances(self.trees[which], points))
-            gaps = [own, *(distances(tree, points) for tree in others)]
+            gaps = [own, *(distances(tree, points) for tree in curves)]
             if ribbon.is_closed:
-                gaps.append(2.0 * self.block.domain.distance(points))
+                gaps.append(2.0 * domain.distance(points))
             else:
-                gaps.append(np.where(self.block.domain.contains(points), depth, 0.0))
+                gaps.append(np.where(domain.contains(points), depth, 0.0))
+            if others is not None:
+                gaps.append(2.0 * others(points))
             return np.asarray(np.min(gaps, axis=0))
 
-        return rooms_along(ribbon, 0.5 * self.size, clearance)
+        sides = ribbon, ribbon.turned()
+        return np.asarray(
+            np.min([rooms_along(s, 0.5 * self.size, clearance) for s in sides], axis=0)
+        )
 
-    def ribbon(self, panels: Panels, which: int) -> tuple[Ribbon, float] | None:
-        """Return a curve with directions as long as there is room, and the most room.
 
-        None where there is too little.
-        """
-        ends = _ends_on_walls(panels, self.block)
-        if ends is None:
-            return None
-        ribbon = _between_walls(Ribbon(panels, panels.normals), ends)
-        rooms = np.min([self._rooms(side, which) for side in (ribbon, ribbon.turned())], axis=0)
-        for k, _, room in ends:
-            rooms[k] = min(rooms[k], room)
-        rooms = evened(rooms, ribbon.lengths, closed=ribbon.is_closed)
-        if rooms.min() <= NARROWEST * self.size:
-            return None
-        most = float(rooms.max())
-        return ribbon.scaled(rooms / most), most
+def _runs(flags: NDArray[np.bool_], *, closed: bool) -> list[NDArray[np.int64]]:
+    """Return the places of flags that are set, those side by side together."""
+    order = np.arange(len(flags))
+    if closed and not flags.all():
+        order = np.roll(order, -int(np.argmin(flags)))
+    cuts = np.flatnonzero(np.diff(flags[order].astype(int))) + 1
+    return [run for run in np.split(order, cuts) if flags[run[0]]]
+
+
+def _away_from(block: Block, held: Sequence[Wall]) -> Distance:
+    """Return how far points are from the boundary but for some walls."""
+    walls = [wall for wall in block.walls if not any(wall is own for own in held)]
+    curved = block.region.panels if isinstance(block.region, Region) else Panels([])
+    tree = tree_of(samples(curved, np.linspace(-1.0, 1.0, 41))[0]) if curved.parts else None
+
+    def away(points: FloatArray) -> FloatArray:
+        gaps = [np.full(len(points), np.inf)]
+        for axis, place, low, high, _ in walls:
+            along = points[:, 1 - axis]
+            beyond = np.maximum(np.maximum(low[0] - along, along - high[0]), 0.0)
+            gaps.append(np.hypot(points[:, axis] - place, beyond))
+        if tree is not None:
+            gaps.append(distances(tree, points))
+        return np.asarray(np.min(gaps, axis=0))
+
+    return away
 
 
 def is_wide(panels: Panels, block: Block) -> bool:
@@ -84,39 +176,37 @@ def is_wide(panels: Panels, block: Block) -> bool:
     return bool(np.ptp(samples(panels)[0], axis=0).max() > least)
 
 
-def _ends_on_walls(panels: Panels, block: Block) -> list[tuple[int, FloatArray, float]] | None:
-    """Return which joints of a curve lie on walls, directions along these, and the room there.
+def _ends_on_walls(panels: Panels, block: Block) -> list[_End | None]:
+    """Return the walls that a curve ends on, first and last; none for a closed one.
 
-    Directions are scaled so that their part along the normal is the normal. None where the curve
-    runs along the wall.
+    None in their place where it ends elsewhere, or runs along the wall.
     """
-    out = []
+    out: list[_End | None] = []
     for panel, t in () if panels.closed else ((0, -1.0), (len(panels.parts) - 1, 1.0)):
         found, _ = panels.boundary(np.array([panel]), np.array([t]))
         point, normal = found.points[0], found.normals[0]
         wall = wall_at(block, point)
-        if wall is None:
-            return None
+        if wall is None or abs(normal[1 - wall[0]]) < STEEP_ENOUGH:
+            out.append(None)
+            continue
         rest = 1 - wall[0]
-        if abs(normal[rest]) < STEEP_ENOUGH:
-            return None
         along = np.zeros(2)
         along[rest] = 1.0 / normal[rest]
         gap = min(point[rest] - float(wall[2][0]), float(wall[3][0]) - point[rest])
-        out.append((panel + (t > 0), along, ASIDE * gap * abs(normal[rest]) / DEEPEST))
+        out.append(_End(wall, along, ASIDE * gap * abs(normal[rest]) / DEEPEST))
     return out
 
 
-def _between_walls(ribbon: Ribbon, ends: Sequence[tuple[int, FloatArray, float]]) -> Ribbon:
+def _between_walls(ribbon: Ribbon, ends: Sequence[_End | None]) -> Ribbon:
     """Return a ribbon whose directions lead along walls at its ends, which fades over a panel."""
-    out = ribbon.outwards.copy()
-    for joint, along, _ in ends:
-        t = 1.0 if joint else -1.0
-        panel = joint - 1 if joint else 0
-        found, _ = ribbon.panels.boundary(np.array([panel]), np.array([t]))
-        # The weights of ((1 + t z) / 2)^2.
-        out[panel, :3] += np.outer([0.375, 0.5 * t, 0.125], along - found.normals[0])
-    return Ribbon(ribbon.panels, out)
+    out, last = ribbon.outwards.copy(), len(ribbon.outwards) - 1
+    for end, panel, t in zip(ends, (0, last), (-1.0, 1.0), strict=False):
+        if end is not None:
+            found, _ = ribbon.panels.boundary(np.array([panel]), np.array([t]))
+            # The weights of ((1 + t z) / 2)^2.
+            out[panel, :3] += np.outer([0.375, 0.5 * t, 0.125], end.along - found.normals[0])
+    loose = tuple(end is None for end in ends) or (False, False)
+    return Ribbon(ribbon.panels, out, (loose[0], loose[1]))
 
 
 def wall_at(block: Block, point: FloatArray) -> Wall | None:

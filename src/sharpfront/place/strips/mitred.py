@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.cut import Region
+from sharpfront.bases.cut import Region, StripSide
 from sharpfront.geometry import Domain
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
@@ -108,11 +108,11 @@ def _around(tiling: Tiling, collars: Sequence[_Collar]) -> Tiling:
     held = {id(side.curve) for collar in collars for side in collar.outline.sides}
     left = [(part, curve, wall) for part, curve, wall in tiling.outline if id(curve) not in held]
     panels = Panels((part, curve) for part, curve, wall in left if wall is None)
-    strips: dict[int, tuple[Strip, int]] = {}
+    strips: dict[int, StripSide] = {}
     blocks: list[Block] = []
     for collar in collars:
         own = collar.ribbon.strips(collar.depth)
-        strips |= {k: (strip, 1) for k, strip in enumerate(own, len(panels.parts))}
+        strips |= {k: (strip, 1, 1) for k, strip in enumerate(own, len(panels.parts))}
         panels = panels.beside(collar.ribbon.edge(collar.depth))
         blocks += collar.blocks(block.domain, own)
     region = Region(block.domain, panels, strips)

@@ -49,10 +49,13 @@ class Ribbon:
     outwards
         Directions as weights, (n, NODES, 2): normals, but along walls that the curve ends on, and
         shorter where there is less room.
+    loose
+        Whether it begins and ends inside the domain, neither on a wall nor where it began.
     """
 
     panels: Panels
     outwards: FloatArray
+    loose: tuple[bool, bool] = (False, False)
 
     @property
     def is_closed(self) -> bool:
@@ -73,7 +76,14 @@ class Ribbon:
 
     def turned(self) -> Ribbon:
         """Return the ribbon with what was inside of it outside."""
-        return Ribbon(replaced_closed(self.panels.turned(), self.panels), -self.outwards)
+        panels = replaced_closed(self.panels.turned(), self.panels)
+        return Ribbon(panels, -self.outwards, self.loose)
+
+    def chosen(self, first: int, last: int) -> Ribbon:
+        """Return the panels from a first to before a last one; ends that are new are loose."""
+        at = np.arange(first, last)
+        loose = self.loose[0] or first > 0, self.loose[1] or last < len(self.outwards)
+        return Ribbon(self.panels.chosen(at), self.outwards[at], loose)
 
     def scaled(self, rooms: FloatArray) -> Ribbon:
         """Return it with directions of lengths that are given at the panels' ends, (n + 1,)."""
@@ -171,7 +181,7 @@ def layers_beside(
 
 
 def rooms_along(ribbon: Ribbon, most: float, clearance: Clearance) -> FloatArray:
-    """Return how far below the ends of panels normals meet neither each other nor anything else.
+    """Return how far below panels normals meet neither each other nor anything else, (n,).
 
     Parameters
     ----------
@@ -199,10 +209,14 @@ def rooms_along(ribbon: Ribbon, most: float, clearance: Clearance) -> FloatArray
             found[open_ones[clear]] = depth
         if found.all():
             break
-    own = found.reshape(count, -1).min(axis=1)
-    before = np.roll(own, 1) if ribbon.is_closed else np.insert(own, 0, own[0])[:-1]
+    return np.asarray(found.reshape(count, -1).min(axis=1))
+
+
+def joint_rooms(own: FloatArray, *, closed: bool) -> FloatArray:
+    """Return the room at the ends of panels, (n + 1,), from that of each."""
+    before = np.roll(own, 1) if closed else np.insert(own, 0, own[0])[:-1]
     joints = np.append(np.minimum(before, own), 0.0)
-    joints[-1] = joints[0] if ribbon.is_closed else own[-1]
+    joints[-1] = joints[0] if closed else own[-1]
     return joints
 
 

@@ -16,7 +16,7 @@ from sharpfront.bases.cut import Region
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.geometry import Domain
-from sharpfront.geometry.curves import Curve, Cut, Segment
+from sharpfront.geometry.curves import Curve
 from sharpfront.maps import Chart, Strip
 from sharpfront.place.tiling.solids import Wall, edges_of
 from sharpfront.rows.faces import Side
@@ -178,18 +178,6 @@ class Tiling:
             side: self._of_chart[patch.chart].wall(patch, side)
             for side, patch in zip(sides, own, strict=True)
         }
-
-
-def ends_of(curve: object) -> FloatArray | None:
-    """Return the ends of a straight piece of boundary, (2, 2); None if it is not straight."""
-    whole = curve
-    while isinstance(whole, Cut):
-        whole = whole.curve
-    if not (isinstance(whole, Segment) and isinstance(curve, Curve)):
-        return None
-    if isinstance(curve, Segment):
-        return np.stack([curve.start, curve.end])
-    return curve.at(np.array([0.0, curve.measure])).points
 
 
 def wall_of(ends: FloatArray, part: str) -> Wall | None:

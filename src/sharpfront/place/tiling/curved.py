@@ -12,7 +12,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
 from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Domain
-from sharpfront.geometry.curves import Curve
+from sharpfront.geometry.curves import Curve, ends_of
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
@@ -20,7 +20,6 @@ from sharpfront.place.tiling.blocks import (
     ROUNDING,
     Block,
     Tiling,
-    ends_of,
     has_slit,
     merged,
     snap,

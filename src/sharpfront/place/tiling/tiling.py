@@ -12,13 +12,12 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.slanted import Line
 from sharpfront.geometry import Box, Domain
-from sharpfront.geometry.curves import Segment
+from sharpfront.geometry.curves import Segment, ends_of
 from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.blocks import (
     ROUNDING,
     Block,
     Tiling,
-    ends_of,
     has_slit,
     merged,
     snap,

@@ -1,0 +1,144 @@
+"""Bumps that formulas tell of, exp(q) about a largest q: patches begin with their place and width.
+
+Halving towards a bump takes a ring of patches for every halving, however smooth the bump is on its
+own scale. Where q turns, its second derivatives are that scale.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import product_points
+from sharpfront.equation.expression import Apply, Expression, derivatives_in, ordered
+from sharpfront.equation.slanted import values_at
+from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.problem import Problem
+
+# Turning points are looked for from so many places along each axis, in so many steps of Newton's
+# method, with differences over this share of the domain.
+PLACES, STEPS, STEP = 4, 6, 1e-4
+# A step shorter than this share of the bump's width has arrived.
+ARRIVED = 1e-3
+# A bump is cut off where that takes no more than this share of its patch.
+NARROW = 0.2
+
+Function = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Bump:
+    """A place about which data are narrow along every axis, and how far they reach along each."""
+
+    centre: FloatArray
+    reach: FloatArray
+
+
+def bumps_of(problem: Problem, widths: float) -> list[Bump]:
+    """Return the bumps in the data of a problem in the plane.
+
+    As far as e^q falls by so many powers of e in the solution, and by what data of an equation of
+    second order are larger.
+    """
+    bounds, names = problem.domain.bounds, problem.coordinates
+    out: list[Bump] = []
+    if len(names) != 2:
+        return out
+    for argument in _exponents(problem.equations):
+        for bump in _bumps(partial(values_at, argument, names), bounds, widths):
+            inside = problem.domain.contains(bump.centre[None])[0]
+            if inside and not any(_are_same(bump, other) for other in out):
+                out.append(bump)
+    return out
+
+
+def _are_same(one: Bump, other: Bump) -> bool:
+    return bool(np.all(np.abs(one.centre - other.centre) < ARRIVED * one.reach))
+
+
+def _exponents(equations: Sequence[Expression]) -> Iterator[Expression]:
+    """Yield what stands in exponentials of the coordinates."""
+    seen = set()
+    for node in itertools.chain.from_iterable(map(ordered, equations)):
+        if isinstance(node, Apply) and node.function.evaluate is np.exp:
+            argument = node.arguments[0]
+            if id(argument) not in seen and not derivatives_in(argument):
+                seen.add(id(argument))
+                yield argument
+
+
+def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
+    """Return where a function is largest, and how far it is above that less some."""
+    low, high = bounds
+    shares = (np.arange(PLACES) + 0.37) / PLACES
+    places = product_points([a + (b - a) * shares for a, b in zip(low, high, strict=True)])
+    for _ in range(STEPS):
+        slopes, bends = _derivatives(q, places, STEP * (high - low))
+        curved = np.isfinite(slopes).all(axis=1) & np.isfinite(bends).all(axis=(1, 2))
+        places, slopes, bends = places[curved], slopes[curved], bends[curved]
+        curved = np.linalg.eigvalsh(bends)[:, -1] < 0.0
+        places, slopes, bends = places[curved], slopes[curved], bends[curved]
+        if not len(places):
+            return []
+        steps = np.linalg.solve(bends, slopes[:, :, None])[:, :, 0]
+        places = np.clip(places - steps, low, high)
+    out: list[Bump] = []
+    for place, step, bend in zip(places, steps, bends, strict=True):
+        square = np.diag(np.linalg.inv(-bend))
+        reach = np.sqrt(2.0 * square * (widths + np.log(np.max((high - low) ** 2 / square))))
+        bump = Bump(place, reach)
+        arrived = np.all(np.abs(step) < ARRIVED * reach) and np.all(reach < NARROW * (high - low))
+        if arrived and not any(_are_same(bump, other) for other in out):
+            out.append(bump)
+    return out
+
+
+def _derivatives(q: Function, places: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return slopes, (m, d), and second derivatives, (m, d, d), from differences."""
+    count, d = places.shape
+    corners = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=d)))
+    points = (places[:, None] + corners * h).reshape(-1, d)
+    values = q(points).reshape(count, *[3] * d)
+    slopes, bends = np.empty((count, d)), np.empty((count, d, d))
+    first, second = np.array([-0.5, 0.0, 0.5]), np.array([1.0, -2.0, 1.0])
+    middle = np.array([0.0, 1.0, 0.0])
+    for a, b in itertools.product(range(d), repeat=2):
+        weights = [middle] * d
+        weights[a] = first
+        weights[b] = second if a == b else first
+        table = values
+        for w in reversed(weights):
+            table = table @ w
+        bends[:, a, b] = table / (h[a] * h[b])
+    for a in range(d):
+        table = values
+        for axis in reversed(range(d)):
+            table = table @ (first if axis == a else middle)
+        slopes[:, a] = table / h[a]
+    return slopes, bends
+
+
+def cut_about(cells: Sequence[Cell], bumps: Sequence[Bump]) -> list[Cell]:
+    """Return cells cut at the middle of bumps, and where these end."""
+    out = list(cells)
+    for bump in bumps:
+        out = [part for cell in out for part in _cut(cell, bump)]
+    return out
+
+
+def _cut(cell: Cell, bump: Bump) -> list[Cell]:
+    patch, c, r = cell.patch, bump.centre, bump.reach
+    beside = np.any((c < patch.low) | (c > patch.high) | (r > NARROW * patch.sides))
+    if beside or patch.chart is not None or patch.region is not None:
+        return [cell]
+    sides = []
+    for m, x, far in zip(patch.maps, c.tolist(), r.tolist(), strict=True):
+        own = [y for y in (x - far, x, x + far) if m.low + far / 2 < y < m.high - far / 2]
+        sides.append([AxisMap(*s) for s in itertools.pairwise([m.low, *own, m.high])])
+    return [replace(cell, patch=replace(patch, maps=maps)) for maps in itertools.product(*sides)]
