@@ -19,6 +19,7 @@ from sharpfront.equation.expression import Apply, Expression, derivatives_in, or
 from sharpfront.equation.slanted import values_at
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.refine import functions_of
 from sharpfront.problem import Problem
 
 # Turning points are looked for from so many places along each axis, in so many steps of Newton's
@@ -124,11 +125,12 @@ def _derivatives(q: Function, places: FloatArray, h: FloatArray) -> tuple[FloatA
     return slopes, bends
 
 
-def cut_about(cells: Sequence[Cell], bumps: Sequence[Bump]) -> list[Cell]:
-    """Return cells cut at the middle of bumps, and where these end."""
+def cut_about(cells: Sequence[Cell], bumps: Sequence[Bump], most: int) -> list[Cell]:
+    """Return cells cut at the middle of bumps, and where these end, as far as functions go."""
     out = list(cells)
     for bump in bumps:
-        out = [part for cell in out for part in _cut(cell, bump)]
+        cut = [part for cell in out for part in _cut(cell, bump)]
+        out = cut if functions_of(cut) <= most else out
     return out
 
 

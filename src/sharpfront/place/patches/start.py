@@ -81,7 +81,7 @@ def first_cells(
     cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
     cells = short_enough(cells, waves, tol, settings.most(tol, problem.domain.dimension), most)
     cells = cut_at(cells, tiling.marked)
-    cells = cut_about(cells, bumps_of(problem, settings.layer(tol)))
+    cells = cut_about(cells, bumps_of(problem, settings.layer(tol)), most)
     several = len(tiling.blocks) > 1 or tiling.blocks[0].region is not None
     if several or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)
