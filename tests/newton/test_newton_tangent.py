@@ -10,8 +10,10 @@ from sharpfront.equation.program import Program
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import EquationError
 from sharpfront.newton.iterate import Blend, Constants, Traced, traced_or_differenced
+from sharpfront.newton.line import _data
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.newton.tangent import Tangent
+from sharpfront.place.line.breakpoints import survey
 from sharpfront.problem.line_problem import ordinary
 
 EQUATIONS = {
@@ -116,6 +118,18 @@ def test_numbers_fold_to_plain_coefficients():
     frozen = tangent.frozen(np.array([0.5, 0.0]))
     assert frozen.coefficients == (2 * np.exp(0.5), 0.0, 1.0)
     assert not callable(frozen.source)
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_data_are_looked_at_as_if_about_numbers_whether_they_vary_or_not(name):
+    tangent = LineTangent(stated(EQUATIONS[name]), Constants())
+    found, expected = (
+        _data(tangent, Constants()),
+        survey(tangent.frozen(np.ones(max(tangent.order, 2)))),
+    )
+    assert found.explicit == expected.explicit
+    assert [row is None for row in found.rows] == [row is None for row in expected.rows]
+    assert found.cuts == expected.cuts
 
 
 def test_an_iterate_that_is_not_finite_is_refused_with_advice():

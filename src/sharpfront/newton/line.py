@@ -110,8 +110,8 @@ class NewtonLine:
         tangent = LineTangent(problem, guesses[-1])
         plain = tangent.at(guesses[-1])
         refusal = miscounted(plain)
-        blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
         if refusal:
+            blind = even_plan(plain.interval, plain.order, self.inner.max_kernels)
             return LineState(
                 tangent, ResolveState(name, plain, tol, None, blind, refusal), guesses[-1]
             )
@@ -209,6 +209,10 @@ def _data(tangent: LineTangent, guess: Iterate) -> Survey:
 
     Ones leave no coefficient out; where they are not finite, what a guess is in the middle.
     """
+    if tangent.steady and not tangent.explicit:
+        # Nothing varies but weights in conditions, whatever the numbers are.
+        ones, stated = (1.0,) * (tangent.order + 1), tangent.conditions(guess, 1.0)
+        return survey(LineProblem(tangent.interval, ones, 0.0, stated))
     count = max(tangent.order, 2)
     try:
         return survey(tangent.frozen(np.ones(count)))

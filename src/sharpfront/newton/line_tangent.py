@@ -8,14 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray, all_finite
-from sharpfront.equation.expression import Constant, Key, derivatives_in
+from sharpfront.equation.expression import Constant, Coordinate, Key, derivatives_in, ordered
 from sharpfront.equation.linearise import is_linear, tangent_terms
 from sharpfront.equation.program import Program
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.newton.iterate import Constants, Iterate
-from sharpfront.newton.tangent import Tangent
+from sharpfront.newton.tangent import Tangent, highest_order
 from sharpfront.problem import Problem
-from sharpfront.problem.line_problem import Function, LinearCondition, LineProblem, ordinary
+from sharpfront.problem.line_problem import (
+    Function,
+    LinearCondition,
+    LineProblem,
+    linear_conditions,
+    ordinary,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,30 +67,26 @@ class LineTangent:
 
     def __init__(self, problem: Problem, about: Iterate) -> None:
         (self.name,), (equation,) = problem.unknowns, problem.equations
-        self.problem = problem
-        self._general = Tangent(problem)
-        self.order = self._general.order
+        self.problem, self.order = problem, highest_order(problem)
         terms = tangent_terms(equation)
         self._orders = [t.orders[0] for t in terms]
         self._constant = {
             t.orders[0]: t.coefficient.value for t in terms if isinstance(t.coefficient, Constant)
         }
-        self._about, self._eased = about, {1.0: self._general}
+        self._about, self._eased = about, dict[float, Tangent]()
         self._linear = is_linear(equation)
         self._program = Program([equation, *(t.coefficient for t in terms)])
         inside = {leaf.orders[0] for t in terms for leaf in derivatives_in(t.coefficient)}
         # What the equation is linear in cancels from the source.
         self.needed = sorted(inside)
-        first = ordinary(self._general.at(about))
-        self.interval = first.interval
-        stated = (*problem.conditions, *problem.further)
-        self._steady = all(
-            not derivatives_in(t.coefficient)
-            for c in stated
-            for r in c.residuals
-            for t in tangent_terms(r)
-        )
-        self._conditions = first.conditions
+        low, high = problem.domain.bounds[:, 0].tolist()
+        self.interval = low, high
+        stated = [r for c in (*problem.conditions, *problem.further) for r in c.residuals]
+        # Whether all conditions are linear.
+        self.steady = all(map(is_linear, stated))
+        # Whether the coordinate itself stands in the equation.
+        self.explicit = any(isinstance(node, Coordinate) for node in ordered(equation))
+        self._conditions = linear_conditions(problem, self.order) if self.steady else ()
 
     def at(self, iterate: Iterate, stiffness: float = 1.0) -> LineProblem:
         """Return the linear problem about an iterate.
@@ -112,7 +114,7 @@ class LineTangent:
         numbers: dict[tuple[str, tuple[int, ...]], float] = {
             (self.name, (j,)): float(v) for j, v in enumerate(values)
         }
-        return ordinary(self._general.at(Constants(numbers)))
+        return ordinary(self._eased_by(1.0).at(Constants(numbers)))
 
     def sample(self, iterate: Iterate, stiffness: float, x: FloatArray) -> FloatArray:
         """Return c_0, ..., c_m and the source f at positions, (m + 2, n)."""
@@ -143,18 +145,16 @@ class LineTangent:
                 source += out[j] * put[j]
         return out
 
-    @property
-    def steady(self) -> bool:
-        """Whether all conditions are linear."""
-        return self._steady
-
     def conditions(self, iterate: Iterate, factor: float) -> tuple[LinearCondition, ...]:
         """Return the conditions about an iterate, led back to the guess by a factor above one."""
-        if self._steady:
+        if self.steady:
             return self._conditions
+        return ordinary(self._eased_by(factor).at(iterate)).conditions
+
+    def _eased_by(self, factor: float) -> Tangent:
         if factor not in self._eased:
             self._eased[factor] = Tangent(self.problem, factor, self._about)
-        return ordinary(self._eased[factor].at(iterate)).conditions
+        return self._eased[factor]
 
 
 def _not_finite(values: FloatArray, x: FloatArray) -> str:

@@ -153,8 +153,14 @@ def ordinary(problem: Problem) -> LineProblem:
         (low, high),
         tuple(coefficients),
         _function(form.source, name, "source", -1.0),
-        (*_boundary(problem), *_periodic(problem, form.order), *_further(problem, name)),
+        linear_conditions(problem, form.order),
     )
+
+
+def linear_conditions(problem: Problem, order: int) -> tuple[LinearCondition, ...]:
+    """Return the conditions of a problem of that order, which are linear."""
+    (name,) = problem.coordinates
+    return (*_boundary(problem), *_periodic(problem, order), *_further(problem, name))
 
 
 def _function(expression: Expression, name: str, what: str, sign: float = 1.0) -> Function:
