@@ -26,6 +26,7 @@ from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.run import Run, State, Taken, end_rates
 from sharpfront.evolve.settings import Settings
 from sharpfront.evolve.start import first_state
+from sharpfront.evolve.thresholds import without_thresholds
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.geometry import SpaceTime
@@ -69,7 +70,13 @@ class Course:
         """What both runs of a pair are made of: with the fewest Gauss points, and with one more."""
         order = self.system.continuity
         fewest = max(Settings().points, order + 2)
-        low, high = (Discrete(self.system, reference(order, fewest + more)) for more in (0, 1))
+        low, high = (
+            Discrete(
+                without_thresholds(self.system, self.tol, 2.0 - more),
+                reference(order, fewest + more),
+            )
+            for more in (0, 1)
+        )
         return low, high
 
     def _run(self, discrete: Discrete, share: float, stride: float) -> Run:
@@ -90,7 +97,8 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
     """Look at a problem before it is marched."""
     problem = system.problem
     assert problem.time is not None
-    equations, conditions = line_formulas(system)
+    smooth = without_thresholds(system, tol, 1.0)
+    equations, conditions = line_formulas(smooth)
     agenda = agenda_of([*equations, *conditions], problem.time)
     places = np.array([e.place[0] for e in agenda.events])
     x = problem.coordinates[0]
@@ -104,7 +112,7 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
         agenda,
         tuple(Watch(e, places) for e in equations if e.local_parts),
         found[(found > system.low) & (found < system.high)],
-        (any(map(_may_hide, system.equations)), any(map(_may_hide, system.conditions))),
+        (any(map(_may_hide, smooth.equations)), any(map(_may_hide, smooth.conditions))),
     )
 
 

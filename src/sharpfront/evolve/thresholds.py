@@ -1,0 +1,128 @@
+"""Sources and coefficients that jump where an unknown passes a value: rounded, as starts are.
+
+A front on which a rate jumps goes along with the solution, and no mesh has a node there. Over a
+small range of the unknown the jump is a tanh; elements follow that as any other thin front. What it
+does to the solution falls like the square of the range where the unknown passes through, and is
+part of the estimate: the weaker run of a pair has twice the range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sharpfront.equation.edges import COMPARISONS
+from sharpfront.equation.expression import (
+    Apply,
+    Expression,
+    Key,
+    apply,
+    apply_function,
+    derivatives_in,
+    evaluate,
+    ordered,
+)
+from sharpfront.evolve.equations import Residual, TimeSystem
+
+# The range, of the size of what is compared, for a tolerance of one: it goes with its root.
+RANGE = 0.1
+# Places at which that size is taken of the first state.
+_PLACES = 257
+_RISES = frozenset((np.greater, np.greater_equal))
+
+
+def has_thresholds(system: TimeSystem) -> bool:
+    """Tell whether a rate or coefficient jumps with an unknown."""
+    return any(_is_threshold(n) for e in system.equations for n in ordered(e.expression))
+
+
+def without_thresholds(system: TimeSystem, tol: float, wider: float) -> TimeSystem:
+    """Return the system with its jumps over ranges of unknowns that suit a tolerance."""
+    if not has_thresholds(system):
+        return system
+    share = wider * RANGE * float(np.sqrt(tol))
+    equations = tuple(_rounded(e, system, share) for e in system.equations)
+    return replace(system, equations=equations)
+
+
+def _is_threshold(node: Expression) -> bool:
+    """Tell whether a node jumps where an unknown itself passes a value."""
+    if not isinstance(node, Apply):
+        return False
+    function = node.function.evaluate
+    if function not in COMPARISONS and function not in (np.sign, np.heaviside):
+        return False
+    held = [d for a in node.arguments for d in derivatives_in(a)]
+    return bool(held) and not any(any(d.orders) for d in held)
+
+
+def _rounded(equation: Residual, system: TimeSystem, share: float) -> Residual:
+    """Return an equation with its thresholds rounded over a share of what they compare."""
+    new: dict[int, Expression] = {}
+    changed: set[int] = set()
+    for node in ordered(equation.expression):
+        new[id(node)] = node
+        if not isinstance(node, Apply):
+            continue
+        arguments = [new[id(a)] for a in node.arguments]
+        function = node.function.evaluate
+        if _is_threshold(node):
+            new[id(node)] = _step(function, arguments, system, share)
+            changed.add(id(node))
+        elif function is np.where and id(node.arguments[0]) in changed:
+            here, yes, no = arguments
+            new[id(node)] = no + here * (yes - no)
+        elif function in (np.logical_and, np.logical_or, np.logical_not) and any(
+            id(a) in changed for a in node.arguments
+        ):
+            new[id(node)] = _logic(function, arguments)
+            changed.add(id(node))
+        elif isinstance(function, np.ufunc):
+            new[id(node)] = apply(function, *arguments)
+        else:
+            new[id(node)] = apply_function(node.function, *arguments)
+    return replace(equation, expression=new[id(equation.expression)])
+
+
+def _step(
+    function: Any, arguments: list[Expression], system: TimeSystem, share: float
+) -> Expression:
+    """Return the rounded jump of a comparison, a sign or Heaviside's function."""
+    gap = arguments[0] - arguments[1] if function in COMPARISONS else arguments[0]
+    rise = np.tanh(gap / (share * _size(gap, system)))
+    if function is np.sign:
+        return as_sum(rise)
+    sense = 1.0 if function in _RISES or function is np.heaviside else -1.0
+    return as_sum(0.5 + 0.5 * sense * rise)
+
+
+def as_sum(value: Any) -> Expression:
+    """Return what NumPy made of expressions as one."""
+    assert isinstance(value, Expression)
+    return value
+
+
+def _logic(function: Any, arguments: list[Expression]) -> Expression:
+    """Return what rounded conditions are together."""
+    if function is np.logical_not:
+        return as_sum(1.0 - arguments[0])
+    one, other = arguments
+    return as_sum(one * other if function is np.logical_and else one + other - one * other)
+
+
+def _size(gap: Expression, system: TimeSystem) -> float:
+    """Return how large what is compared is in the first state."""
+    x = np.linspace(system.low, system.high, _PLACES)
+    span = system.problem.time
+    assert span is not None
+    leaves: dict[Key, Any] = {
+        ("coordinate", system.space): x,
+        ("coordinate", "t"): np.full(_PLACES, span[0]),
+    }
+    for d in derivatives_in(gap):
+        leaves[d.key] = system.initial(d.unknown)(x)
+    found = np.abs(np.broadcast_to(evaluate(gap, leaves), x.shape))
+    size = float(found[np.isfinite(found)].max(initial=0.0))
+    return size or 1.0
