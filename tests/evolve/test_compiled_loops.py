@@ -21,6 +21,8 @@ from sharpfront.pieces.radau import STAGES, all_nodes
 from sharpfront.pieces.slabs import Slab
 
 pytest.importorskip("numba")
+# Compiling takes half a minute, once.
+pytestmark = pytest.mark.slow
 
 LINE, CIRCLE = sf.Interval(0, 1), sf.Interval(0, 1, periodic=True)
 

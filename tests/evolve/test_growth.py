@@ -180,27 +180,6 @@ def test_the_time_from_which_an_estimate_holds_is_a_number(place, tmp_path):
     assert sf.solve(smooth, tol=1e-4).error_estimate_since is None
 
 
-@pytest.mark.parametrize("level", [0.13])
-def test_a_switch_that_holds_the_solution_ends_the_run_with_advice_that_helps(level):
-    """Where u is at the switch no step is short enough; a switch over a small range is solved."""
-
-    def heated(switch):
-        return sf.Problem(
-            sf.Interval(0, 1),
-            lambda u, x, t: u.dt - 0.1 * u.dxx - switch(u),
-            boundary=lambda u, x, t: u.dn,
-            initial=lambda x: 0 * x,
-            time=(0, 1),
-        )
-
-    held = sf.solve(heated(lambda u: np.where(u < level, 1.0, -1.0)), tol=1e-3)
-    assert not held.converged and "np.tanh" in held.outcome.detail
-    assert held.domain.time[1] == pytest.approx(level, abs=1e-3)
-    soft = sf.solve(heated(lambda u: np.tanh((level - u) / 1e-2)), tol=1e-3)
-    assert soft.converged
-    assert soft(0.5, 1.0) == pytest.approx(level, abs=1e-3)
-
-
 @pytest.mark.parametrize(("begin", "rate", "size"), [(0.35, 29.0, 1e-9), (0.62, 45.0, 1e-7)])
 def test_what_grows_late_was_small_and_exact_before(begin, rate, size):
     """Both runs of a pair end their steps where the rate is switched on, and must not agree there.

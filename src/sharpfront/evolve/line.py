@@ -72,7 +72,7 @@ class Course:
         fewest = max(Settings().points, order + 2)
         low, high = (
             Discrete(
-                without_thresholds(self.system, self.tol, 2.0 - more),
+                without_thresholds(self.system, self.tol, strict=more > 0),
                 reference(order, fewest + more),
             )
             for more in (0, 1)
@@ -97,7 +97,7 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
     """Look at a problem before it is marched."""
     problem = system.problem
     assert problem.time is not None
-    smooth = without_thresholds(system, tol, 1.0)
+    smooth = without_thresholds(system, tol)
     equations, conditions = line_formulas(smooth)
     agenda = agenda_of([*equations, *conditions], problem.time)
     places = np.array([e.place[0] for e in agenda.events])

@@ -1,0 +1,110 @@
+"""Rates that jump where an unknown passes a value."""
+
+import numpy as np
+import pytest
+
+import sharpfront as sf
+from sharpfront.equation.edges import switches
+from sharpfront.evolve.equations import time_system
+from sharpfront.evolve.thresholds import without_thresholds
+
+LEVEL = 0.3
+
+
+def speed_and_rates():
+    """Return the speed of McKean's front, and how it rises and falls."""
+    # a m = (1 - a) p for p, m = (-+ c + sqrt(c^2 + 4)) / 2, so that the slope goes on.
+    share = (1 - 2 * LEVEL) / np.sqrt(LEVEL * (1 - LEVEL))
+    root = np.sqrt(share**2 + 4)
+    return share, (root - share) / 2, (root + share) / 2
+
+
+def front(x, t):
+    speed, rise, fall = speed_and_rates()
+    z = x - speed * t
+    return np.where(
+        z > 0,
+        LEVEL * np.exp(-fall * np.maximum(z, 0)),
+        1 - (1 - LEVEL) * np.exp(rise * np.minimum(z, 0)),
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda u: np.where(u > LEVEL, 1.0, 0.0),
+        lambda u: np.heaviside(u - LEVEL, 0.5),
+        lambda u: 1.0 - (u < LEVEL),
+    ],
+)
+def test_a_front_whose_source_jumps_with_u(source):
+    problem = sf.Problem(
+        sf.Interval(-8, 10),
+        lambda u, x, t: u.dt - u.dxx + u - source(u),
+        boundary=lambda u, x, t: u - front(x, t),
+        initial=lambda x: front(x, 0.0),
+        time=(0, 1),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    x = np.linspace(-8, 10, 401)
+    error = np.abs(solution.u(x, np.ones_like(x)) - front(x, 1.0)).max()
+    assert solution.converged
+    assert error < min(solution.error_estimate, 3e-4)
+
+
+@pytest.mark.parametrize("level", [0.13, 0.4])
+def test_a_switch_that_holds_the_solution(level):
+    """It rises until it is at the switch, and stays there."""
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - 0.1 * u.dxx - np.where(u < level, 1.0, -1.0),
+        boundary=lambda u, x, t: u.dn,
+        initial=lambda x: 0 * x,
+        time=(0, 1),
+    )
+    solution = sf.solve(problem, tol=1e-3)
+    t = np.linspace(0, 1, 101)
+    error = np.abs(solution(0.5, t) - np.minimum(t, level)).max()
+    assert solution.converged
+    assert error < min(solution.error_estimate, 1e-3)
+
+
+def test_what_is_rounded_and_what_is_not():
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: (
+            u.dt
+            - u.dxx
+            - np.where((u > 0.5) & ~(u > 0.8) | (u < -1), x, t)
+            - np.sign(u - 0.2)
+            - np.where(x < 0.5, 1.0, 0.0)
+            - np.abs(u)
+            - np.where(u.dx > 0.0, 1.0, 0.0)
+        ),
+        boundary=lambda u, x, t: u,
+        initial=0.0,
+        time=(0, 1),
+    )
+    system = time_system(problem)
+    smooth = without_thresholds(system, 1e-8)
+    # Left are those on x, on a slope, and the bend of |u|.
+    assert sum(len(switches(e.expression)) for e in smooth.equations) == 3
+    leaves = {("coordinate", "x"): np.array([0.7]), ("coordinate", "t"): np.array([0.3])}
+    for level in (-1.5, 0.0, 0.1, 0.6, 0.9):
+        for orders in ((0, 1), (1, 0), (2, 0)):
+            leaves["derivative", "u", orders] = np.array([-1.0])
+        leaves["derivative", "u", (0, 0)] = np.array([level])
+        values = [s.equations[0].at(leaves, 1)[0] for s in (system, smooth)]
+        assert values[0] == pytest.approx(values[1], abs=1e-9)
+
+
+def test_without_thresholds_nothing_is_changed():
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - u.dxx - np.where(x < 0.5, 1.0, 0.0) * u,
+        boundary=lambda u, x, t: u,
+        initial=0.0,
+        time=(0, 1),
+    )
+    system = time_system(problem)
+    assert without_thresholds(system, 1e-6) is system
