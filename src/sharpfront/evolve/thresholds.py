@@ -32,7 +32,7 @@ RANGE = 0.08
 # with the range itself, and what the runs differ by is one and a half times that of the strict one.
 WIDER = 2.5
 # Places at which that size is taken of the first state.
-_PLACES = 257
+_SIZED_AT = 257
 _RISES = frozenset((np.greater, np.greater_equal))
 
 
@@ -108,12 +108,12 @@ def _logic(function: Any, arguments: list[Expression]) -> Expression:
 
 def _size(gap: Expression, system: TimeSystem) -> float:
     """Return how large what is compared is in the first state."""
-    x = np.linspace(system.low, system.high, _PLACES)
+    x = np.linspace(system.low, system.high, _SIZED_AT)
     span = system.problem.time
     assert span is not None
     leaves: dict[Key, Any] = {
         ("coordinate", system.space): x,
-        ("coordinate", "t"): np.full(_PLACES, span[0]),
+        ("coordinate", "t"): np.full(_SIZED_AT, span[0]),
     }
     for d in derivatives_in(gap):
         leaves[d.key] = system.initial(d.unknown)(x)
