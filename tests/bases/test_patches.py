@@ -52,9 +52,10 @@ def square():
     return PatchworkBasis(tuple(Patch((a, b), (4, 5)) for a in sides for b in sides))
 
 
-def test_values_are_the_matrix_times_the_weights():
+@pytest.mark.parametrize("count", [40, 400])
+def test_values_are_the_matrix_times_the_weights(count):
     basis, random = square(), np.random.default_rng(0)
-    weights, points = random.standard_normal(basis.size), random.random((40, 2))
+    weights, points = random.standard_normal(basis.size), random.random((count, 2))
     for orders in ((0, 0), (1, 0), (0, 2), (2, 1)):
         np.testing.assert_allclose(
             basis.values(weights, points, orders), basis.matrix(points, orders) @ weights

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,8 @@ Ints = NDArray[np.int64]
 _Groups = list[tuple[int, NDArray[np.int64]]]
 # Weights that are gathered for points at a time.
 AT_ONCE = 1_000_000
+# Patches with so many points each are evaluated one by one.
+MANY_POINTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +182,7 @@ class PatchworkBasis:
             part = np.stack([blocks[i] for i in members])
             for p in functions:
                 # The axis in front becomes positions and goes to the end.
-                part = np.tensordot(part, table_at(z, p), axes=(1, 1))
+                part = part.reshape(len(members), p, -1).swapaxes(1, 2) @ table_at(z, p).T
             out[members] = part.reshape(len(members), -1)
         for i in cut:
             patch = self.patches[i]
@@ -222,7 +225,7 @@ class PatchworkBasis:
                     for along, c in chain.items():
                         if along not in known:
                             factors = [t[k] for t, k in zip(tables, along, strict=True)]
-                            known[along] = _contracted(stack[own[some]], factors)
+                            known[along] = _summed(stack, own[some], factors)
                         values[here[some]] += c[here[some]] * known[along]
         if self.shared:
             out = [v + self._beyond(weights, points, o) for v, o in zip(out, orders, strict=True)]
@@ -325,6 +328,24 @@ def _share(patch: Patch) -> FloatArray:
         taylor = patch.chart.taylor(0.5 * (patch.low + patch.high)[None])
         spacing = jacobian(taylor)[0] @ spacing
     return np.asarray(spacing @ spacing.T)
+
+
+def _summed(blocks: FloatArray, own: Ints, tables: Sequence[FloatArray]) -> FloatArray:
+    """Return sums over the functions of one of some blocks at each point, (m,).
+
+    Points come block by block, `own` has the number of each one's, (m,). Where a block has many
+    points its weights are not repeated for each.
+    """
+    first, last = int(own[0]), int(own[-1])
+    if len(own) < MANY_POINTS * (last - first + 1):
+        return _contracted(blocks[own], tables)
+    ends = np.searchsorted(own, np.arange(first, last + 2)).tolist()
+    return np.concatenate(
+        [
+            block_at(blocks[k], [table[a:b] for table in tables])
+            for k, (a, b) in enumerate(itertools.pairwise(ends), first)
+        ]
+    )
 
 
 def _contracted(blocks: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:

@@ -180,7 +180,7 @@ class Panels:
         """Return panels with other weights, sides and parts."""
         out = Panels([])
         out.weights, out._turns, out.parts = weights, turns, list(parts)
-        out._slopes = chebyshev.chebder(weights, axis=1)
+        out._slopes = np.asarray(chebyshev.chebder(weights, axis=1), dtype=float)
         out._rough = self._rough
         return out
 

@@ -8,6 +8,7 @@ columns is a small least-squares problem.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -48,7 +49,7 @@ def joined(parts: Sequence[Remainder]) -> Remainder:
 
 def _fewer(rows: Sequence[FloatArray]) -> FloatArray:
     if rows[0].shape[1] == 1:
-        return np.array([[np.sqrt(sum(float(np.sum(part**2)) for part in rows))]])
+        return np.array([[math.sqrt(sum(float(np.vdot(part, part)) for part in rows))]])
     kept = np.concatenate(rows)
     return kept if len(kept) <= kept.shape[1] else np.asarray(np.linalg.qr(kept, mode="r"))
 

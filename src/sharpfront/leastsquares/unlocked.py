@@ -7,7 +7,7 @@ Arrays are doubles in Fortran's order and are overwritten.
 from __future__ import annotations
 
 import ctypes
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,12 @@ def _routine(name: str) -> Any:
     return prototype(api.PyCapsule_GetPointer(capsule, signature))
 
 
+@lru_cache(maxsize=1024)
+def _number(value: int) -> Any:
+    """Return a number as Fortran takes it; no routine changes one."""
+    return ctypes.byref(ctypes.c_int(value))
+
+
 def _called(name: str, *arguments: bytes | int | FloatArray) -> int:
     """Call a routine; return its last argument, whether it went well."""
     passed: list[Any] = []
@@ -43,7 +49,7 @@ def _called(name: str, *arguments: bytes | int | FloatArray) -> int:
         if isinstance(argument, bytes):
             passed.append(argument)
         elif isinstance(argument, int):
-            passed.append(ctypes.byref(ctypes.c_int(argument)))
+            passed.append(_number(argument))
         elif argument.flags.f_contiguous and argument.dtype == np.float64:
             passed.append(argument.__array_interface__["data"][0])
         else:

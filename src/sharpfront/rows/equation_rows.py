@@ -22,7 +22,7 @@ from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.problem import Problem
 from sharpfront.rows.measure import TINY, Measure, lightest
-from sharpfront.rows.moments import weighed_rows, weighed_source
+from sharpfront.rows.moments import along_axes, weighed_rows, weighed_source
 from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.sides import local_sides, scattered_matrix
 from sharpfront.rows.sources import Source, resolved_sources
@@ -322,16 +322,17 @@ def _summed_of(
 
 def _summed(terms: dict[tuple[int, ...], float], matrices: Sequence[FloatArray]) -> FloatArray:
     """Return the sum of Kronecker products of matrices, one of each axis for every term."""
-    if not matrices:
-        return np.array([[sum(terms.values())]])
+    if len(matrices) == 1:
+        return np.asarray(sum(c * matrices[0][k] for (k,), c in terms.items()))
     groups: dict[int, dict[tuple[int, ...], float]] = {}
     for (first, *rest), c in terms.items():
         groups.setdefault(first, {})[tuple(rest)] = c
-    inner = np.stack([_summed(group, matrices[1:]) for group in groups.values()])
-    both = np.tensordot(matrices[0][list(groups)], inner, axes=(0, 0))
-    n = len(matrices[0][0]) * inner.shape[1]
+    inner = np.array([_summed(group, matrices[1:]) for group in groups.values()])
+    (p, *_), q = matrices[0][0].shape, inner.shape[1]
+    outer = matrices[0][list(groups)].reshape(len(inner), -1)
+    both = (outer.T @ inner.reshape(len(inner), -1)).reshape(p, p, q, q)
     # In Fortran's order, in which LAPACK takes it.
-    return both.transpose(1, 3, 0, 2).reshape(n, n).T
+    return both.transpose(1, 3, 0, 2).reshape(p * q, p * q).T
 
 
 def _projected(patch: Patch, values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -348,15 +349,6 @@ def _projected(patch: Patch, values: FloatArray) -> tuple[FloatArray, FloatArray
         return values[inside], values[~inside]
     matrices = [projection(n, p) for n, p in zip(counts, patch.functions, strict=True)]
     block = values.reshape(*counts, -1)
-    own = _along_axes(block, matrices)
-    back = _along_axes(own, [m.T for m in matrices])
+    own = along_axes(block, matrices)
+    back = along_axes(own, [m.T for m in matrices])
     return own.reshape(patch.size, -1), (block - back).reshape(values.shape)
-
-
-def _along_axes(block: FloatArray, matrices: Sequence[FloatArray]) -> FloatArray:
-    """Return an array multiplied by a matrix along each of its first axes."""
-    for axis, matrix in enumerate(matrices):
-        before, after = block.shape[:axis], block.shape[axis + 1 :]
-        three = block.reshape(math.prod(before), block.shape[axis], -1)
-        block = (matrix @ three).reshape(*before, len(matrix), *after)
-    return block

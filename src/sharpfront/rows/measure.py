@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Measure:
         # Equal votes of the rings about a corner: h^(d/2 - m) for order 2m.
         self._vote = 0.5 * problem.domain.dimension - 0.5 * self.order
         self.extent = float(np.ptp(problem.domain.bounds, axis=0).max())
-        self._noise = np.random.default_rng(seed).standard_normal(NOISE)
+        self._noise = _drawn(seed)
         # A smooth load is solved for where corners may hold a soft mode back (`patchwork.soft`).
         self.loaded = problem.domain.dimension > 1 and (self.order > 2 or len(self.unknowns) > 1)
         self._load = self._smooth_load(seed)
@@ -196,6 +196,12 @@ class Measure:
             found = [felt_size(form, patch.sides, self.rough, self.extent)[1] for form in forms]
             self._reaches[key] = np.max(found, axis=0)
         return self._reaches[key]
+
+
+@lru_cache(maxsize=4)
+def _drawn(seed: int) -> FloatArray:
+    """Return the numbers of the probe's noise."""
+    return np.random.default_rng(seed).standard_normal(NOISE)
 
 
 def lightest(patches: Sequence[Patch], order: int) -> float:

@@ -7,6 +7,7 @@ same sum of squares.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -79,6 +80,7 @@ def _columns(tables: Sequence[FloatArray]) -> Ints:
     return products(tuple(t.shape[2] for t in tables), is_joint(len(tables)))
 
 
+@lru_cache(maxsize=256)
 def means(count: int) -> FloatArray:
     """Return what takes values at Gauss points to means with their Legendre polynomials."""
     return np.asarray((gauss_table(count, count, 0)[0] * gauss(count)[1][:, None]).T)
@@ -87,8 +89,15 @@ def means(count: int) -> FloatArray:
 def projected(values: FloatArray, counts: tuple[int, ...]) -> FloatArray:
     """Return the means of values at product Gauss points with all products of polynomials."""
     block = values.reshape(*counts, *values.shape[1:])
-    for axis, n in enumerate(counts):
-        block = np.moveaxis(np.tensordot(means(n), block, axes=(1, axis)), 0, axis)
+    return along_axes(block, [means(n) for n in counts])
+
+
+def along_axes(block: FloatArray, matrices: Sequence[FloatArray]) -> FloatArray:
+    """Return an array multiplied by a matrix along each of its first axes."""
+    for axis, matrix in enumerate(matrices):
+        before, after = block.shape[:axis], block.shape[axis + 1 :]
+        three = block.reshape(math.prod(before), block.shape[axis], -1)
+        block = (matrix @ three).reshape(*before, len(matrix), *after)
     return block
 
 

@@ -43,6 +43,7 @@ def roughness(forms: Sequence[LinearForm], unknowns: Sequence[str]) -> dict[str,
 
 # Lengths at which a thin patch's effect is looked at, from its thickness to its length.
 LENGTHS = 12
+_STEPS = np.arange(LENGTHS) / (LENGTHS - 1.0)
 # A patch is thin along an axis if it is so many times longer along another.
 THIN = 4.0
 
@@ -63,8 +64,8 @@ def stretched(sides: FloatArray, extent: float) -> tuple[FloatArray, FloatArray]
     is_thin = longest > THIN * thin
     if not is_thin.any():
         return sides[:, None], np.ones((len(sides), 1))
-    lengths = np.geomspace(thin, np.where(is_thin, longest, thin), LENGTHS).T
-    lengths[:, 0] = thin
+    ratios = np.where(is_thin, longest / thin, 1.0)
+    lengths = thin[:, None] * np.exp(np.log(ratios)[:, None] * _STEPS)
     out = np.repeat(sides[:, None], LENGTHS, axis=1)
     np.put_along_axis(out, sides.argmin(axis=1)[:, None, None], lengths[:, :, None], axis=2)
     return out, lengths / thin[:, None]

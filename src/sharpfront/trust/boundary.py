@@ -9,7 +9,6 @@ functions is zero. How points are spread over a curve (`rim`) and over a surface
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import named_in
 from sharpfront.equation.expression import Expression, derivatives_in
+from sharpfront.equation.values import at_points, environment
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
@@ -68,9 +68,12 @@ def _missed(
 
     Those that are spread evenly tell what is usual.
     """
-    nothing = replace(solution, weights={k: 0.0 * w for k, w in solution.weights.items()})
-    data, left = (np.abs(s.mismatch([residual], found.points)[0]) for s in (nothing, solution))
-    if any(sum(d.orders) for d in derivatives_in(residual)):
+    points, unknowns = found.points.points, derivatives_in(residual)
+    leaves = environment(solution.coordinates, points, found.points.normals)
+    leaves |= {d.key: np.zeros(len(points)) for d in unknowns}
+    data = np.abs(at_points(residual, leaves, len(points), "residual"))
+    left = np.abs(solution.mismatch([residual], found.points)[0])
+    if any(sum(d.orders) for d in unknowns):
         # Slopes may be infinite at corners: only data that stand out from others count.
         usual = float(np.quantile(data[found.even], USUAL)) if np.any(found.even) else 0.0
         return np.where(left > 0.5 * data, data - FLUXES * max(usual, tol), 0.0)

@@ -70,7 +70,8 @@ def _order(problem: Problem) -> int | None:
             for term, c in zip(form.terms, form.coefficients, strict=True):
                 powers = np.prod(waves ** np.array(term.orders), axis=1)
                 symbol[:, :, i, names.index(term.unknown)] += np.outer(c, powers)
-        return np.asarray(np.abs(np.linalg.det(symbol)))
+        found = symbol[:, :, 0, 0] if len(names) == 1 else np.linalg.det(symbol)
+        return np.asarray(np.abs(found))
 
     for short in SHORT:
         one, two = sizes(short), sizes(2 * short)

@@ -97,12 +97,8 @@ def _sides(box: Box) -> list[tuple[str, Curve]]:
     corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
     sides = ring(corners)
     # Named by where they are: x has no sides if it is periodic.
-    middles = {part: box.boundary(part, 1).points[0] for part in box.parts}
-    return [
-        (part, side)
-        for part, middle in middles.items()
-        for side in sides
-        if np.allclose(
-            middle, 0.5 * (side.start + side.end), rtol=0, atol=1e-9 * (x1 - x0 + y1 - y0)
-        )
-    ]
+    middles = [box.boundary(part, 1).points[0] for part in box.parts]
+    own = np.array([0.5 * (side.start + side.end) for side in sides])
+    gaps = np.abs(np.array(middles).reshape(-1, 1, 2) - own).max(axis=2)
+    same = np.argwhere(gaps <= 1e-9 * (x1 - x0 + y1 - y0))
+    return [(box.parts[i], sides[j]) for i, j in same.tolist()]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import leading_degrees
@@ -121,6 +123,7 @@ def _told(problem: Problem) -> FloatArray:
     return np.concatenate([crossings(problem), spread_out])
 
 
+@lru_cache(maxsize=4)
 def _spread(dimension: int, count: int) -> FloatArray:
     """Return points of the unit box that leave no large gap: multiples of golden ratios, mod 1."""
     ratio = 2.0
@@ -225,18 +228,27 @@ def watched(low: FloatArray, high: FloatArray) -> FloatArray:
 
     Into each corner, and on the way to each side at a few places.
     """
-    d, sides = low.shape[1], high - low
-    out = []
-    for corner in itertools.product((0, 1), repeat=d):
-        ends = np.where(corner, high, low)
-        inwards = np.where(corner, -sides, sides)
-        out.append(ends[:, None] + 0.5 * CLOSER[:, None] * inwards[:, None])
-    for axis, end, share in itertools.product(range(d), (0, 1), ACROSS):
-        line = np.repeat((low + share * sides)[:, None], len(CLOSER), axis=1)
-        depth = 0.5 * CLOSER * sides[:, axis, None]
-        line[:, :, axis] = high[:, axis, None] - depth if end else low[:, axis, None] + depth
-        out.append(line)
-    return np.concatenate(out, axis=1)
+    shares, upper = _shares_watched(low.shape[1])
+    depths = shares * (high - low)[:, None]
+    return np.where(upper, high[:, None] - depths, low[:, None] + depths)
+
+
+@lru_cache(maxsize=4)
+def _shares_watched(d: int) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return how far these points are from sides, as shares of a patch, and from which sides.
+
+    Both (m, d); the second tells where it is the upper side of an axis.
+    """
+    shares, upper = [], []
+    for corner in itertools.product((False, True), repeat=d):
+        shares.append(np.repeat(0.5 * CLOSER[:, None], d, axis=1))
+        upper.append(np.tile(corner, (len(CLOSER), 1)))
+    for axis, end, share in itertools.product(range(d), (False, True), ACROSS):
+        line, from_end = np.full((len(CLOSER), d), share), np.zeros((len(CLOSER), d), dtype=bool)
+        line[:, axis], from_end[:, axis] = 0.5 * CLOSER, end
+        shares.append(line)
+        upper.append(from_end)
+    return np.concatenate(shares), np.concatenate(upper)
 
 
 def places_told(places: FloatArray, low: FloatArray, high: FloatArray) -> list[FloatArray]:
