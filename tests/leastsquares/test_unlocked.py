@@ -9,6 +9,7 @@ from scipy.linalg.lapack import dpotrf, dtpmqrt, dtpqrt, dtrtrs
 from sharpfront.errors import LinearSystemError
 from sharpfront.leastsquares.unlocked import (
     _called,
+    add_gram,
     factor_cholesky,
     reduce_below,
     solve_triangle,
@@ -47,3 +48,13 @@ def test_what_cannot_be_is_refused():
         factor_cholesky(np.arange(9.0).reshape(3, 3))
     with pytest.raises(LinearSystemError, match="argument 4"):
         _called("dpotrf", b"L", 3, np.eye(3, order="F"), 1)
+
+
+def test_gram_matrices_are_added_to_the_lower_half():
+    rng = np.random.default_rng(1)
+    rows, matrix = (np.asfortranarray(rng.random(shape)) for shape in ((5, 7), (7, 7)))
+    before = matrix.copy()
+    add_gram(matrix, rows, -0.5)
+    np.testing.assert_allclose(np.tril(matrix), np.tril(before - 0.5 * rows.T @ rows), rtol=1e-14)
+    np.testing.assert_array_equal(np.triu(matrix, 1), np.triu(before, 1))
+    add_gram(matrix[:0, :0], rows[:, :0], 1.0)

@@ -25,12 +25,15 @@ from sharpfront.leastsquares.merges import Found, Node
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import cores, mapped
-from sharpfront.leastsquares.unlocked import factor_cholesky, solve_triangle
+from sharpfront.leastsquares.unlocked import add_gram, factor_cholesky, solve_triangle
 
 
 @dataclass(eq=False)
 class _GramFront:
-    """A Gram matrix over open moments, of a leaf once it is wanted, and how many merges want it."""
+    """A Gram matrix over open moments, of a leaf once it is wanted, and how many merges want it.
+
+    Only its lower half is made.
+    """
 
     gram: FloatArray | None = None
     triangle: FloatArray | None = None
@@ -142,11 +145,12 @@ def _factored(
                 return None
             steps[number], fronts[number].gram = found
     places = []
-    for number, node in zip(kinds.of[len(leaves) :], nodes, strict=True):
+    made_of = zip(kinds.of[len(leaves) :], kinds.opens[len(leaves) :], nodes, strict=True)
+    for number, opens, node in made_of:
         if node.shared:
             start = int(kinds.opens[node.first][0])
             stop = start + node.shared
-            places.append(_MergePlace(start, stop, kinds.open_of(node), steps[number]))
+            places.append(_MergePlace(start, stop, opens, steps[number]))
     return places
 
 
@@ -161,7 +165,8 @@ def _taken(front: _GramFront) -> FloatArray:
     gram = front.gram
     if gram is None:
         assert front.triangle is not None
-        gram = front.gram = np.asarray(front.triangle.T @ front.triangle)
+        gram = front.gram = np.zeros(front.triangle.shape, order="F")
+        add_gram(gram, np.asfortranarray(front.triangle), 1.0)
     front.users -= 1
     if not front.users:
         front.gram = None
@@ -172,33 +177,21 @@ def _merged(
     merge: Merge, grams: tuple[FloatArray, FloatArray]
 ) -> tuple[_Eliminated, FloatArray] | None:
     """Return what eliminates the moments that two Gram matrices share, and what is left."""
-    _, _, ns, at_a, at_b = merge
-    a, b = grams
-    out = np.zeros((len(at_a) + len(at_b),) * 2)
-    if not ns:
-        _put(out, at_a, at_a, a)
-        _put(out, at_b, at_b, b)
-        return _Eliminated(np.zeros((0, 0)), np.zeros((0, len(out)))), out
-    lower = np.asfortranarray(a[:ns, :ns] + b[:ns, :ns])
-    if not factor_cholesky(lower):
-        return None
-    coupling = np.empty((ns, len(out)), order="F")
-    np.concatenate([a[:ns, ns:], b[:ns, ns:]], axis=1, out=coupling)
-    solve_triangle(lower, coupling, lower=True)
-    one, two = coupling[:, : len(at_a)], coupling[:, len(at_a) :]
-    _put(out, at_a, at_a, a[ns:, ns:] - one.T @ one)
-    _put(out, at_b, at_b, b[ns:, ns:] - two.T @ two)
-    across = one.T @ two
-    np.negative(across, out=across)
-    _put(out, at_a, at_b, across)
-    _put(out, at_b, at_a, across.T)
+    ns, no = merge.shared, len(merge.at_first) + len(merge.at_second)
+    out, coupling = np.zeros((no, no), order="F"), np.empty((ns, no), order="F")
+    for gram, at in zip(grams, (merge.at_first, merge.at_second), strict=True):
+        runs = _runs(at)
+        for k, (c, j) in enumerate(runs):
+            coupling[:, c] = gram[ns + j.start : ns + j.stop, :ns].T
+            for r, i in runs[k:]:
+                out[r, c] = gram[ns + i.start : ns + i.stop, ns + j.start : ns + j.stop]
+    lower = np.asfortranarray(grams[0][:ns, :ns] + grams[1][:ns, :ns])
+    if ns:
+        if not factor_cholesky(lower):
+            return None
+        solve_triangle(lower, coupling, lower=True)
+        add_gram(out, coupling, -1.0)
     return _Eliminated(lower, coupling), out
-
-
-def _put(out: FloatArray, rows: Ints, columns: Ints, values: FloatArray) -> None:
-    """Write values into rows and columns, run by run."""
-    for (r, i), (c, j) in itertools.product(_runs(rows), _runs(columns)):
-        out[r, c] = values[i, j]
 
 
 def _runs(places: Ints) -> list[tuple[slice, slice]]:

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.merges import Node, united
 
@@ -69,8 +67,3 @@ class Kinds:
         for number, k in level.items():
             out[k - 1].append(number)
         return out
-
-    def open_of(self, node: Node) -> Ints:
-        """Return the moments that those eliminated by a merge are coupled to."""
-        parts = [self.opens[child][node.shared :] for child in (node.first, node.second)]
-        return np.concatenate(parts)

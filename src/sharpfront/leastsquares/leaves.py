@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
 from sharpfront.arrays import FloatArray
-from sharpfront.leastsquares.reflectors import PANEL, reflected
+from sharpfront.leastsquares.reflectors import PANEL, reflected, upper_half
 from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.threads import mapped
 from sharpfront.leastsquares.unlocked import reduce_below, solve_triangle
@@ -263,8 +263,8 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     diagonal = np.abs(np.diagonal(upper))
     extremes = (float(diagonal.min()), float(diagonal.max()))
     raw = reflected(bottom, overwrite=True)[0] if g else bottom
-    triangle = np.triu(raw[:g, :g])
-    rows = np.triu(raw[g:, g:]) if g else raw
+    triangle = upper_half(raw[:g, :g])
+    rows = np.triu(raw[g:, g:]) if g and len(raw) > g else raw[g:, g:]
     out = []
     for j, leaf in enumerate(leaves):
         own = slice(g + j * k, g + (j + 1) * k)
@@ -310,7 +310,7 @@ def _beside(leaves: Sequence[LeafRows], g: int) -> tuple[FloatArray, FloatArray]
     m = sum(map(len, leaves[0].further))
     top = np.zeros((n, g + k * len(leaves)), order="F")
     bottom = np.zeros((m + g, g + k * len(leaves)), order="F")
-    bottom[range(m, m + g), range(g)] = -1.0
+    np.fill_diagonal(bottom[m:, :g], -1.0)
     for j, leaf in enumerate(leaves):
         own = slice(g + j * k, g + (j + 1) * k)
         rhs = leaf.right_sides

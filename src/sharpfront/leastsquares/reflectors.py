@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,19 @@ def reflected(matrix: FloatArray, *, overwrite: bool = False) -> tuple[FloatArra
     if info != 0:
         raise LinearSystemError(f"LAPACK refused the QR factorisation (info = {info}).")
     return raw, tau
+
+
+def upper_half(raw: FloatArray) -> FloatArray:
+    """Return what LAPACK leaves of a triangle without what is below it, in its order."""
+    out = np.zeros(raw.shape, order="F")
+    np.copyto(out, raw, where=_upper(len(raw)))
+    return out
+
+
+@lru_cache(maxsize=64)
+def _upper(n: int) -> NDArray[np.bool_]:
+    """Tell which places are above the diagonal or on it, (n, n)."""
+    return np.asfortranarray(np.triu(np.ones((n, n), dtype=bool)))
 
 
 class Reflection:

@@ -1,12 +1,13 @@
 """LAPACK on all cores: SciPy's own routines, called without the interpreter's lock.
 
-`scipy.linalg.lapack` holds the lock in these four, so that threads would wait for each other.
+`scipy.linalg` holds the lock in these, so that threads would wait for each other.
 Arrays are doubles in Fortran's order and are overwritten.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -20,10 +21,10 @@ _LEFT, _TRANSPOSED, _PLAIN, _UPPER, _LOWER = b"L", b"T", b"N", b"U", b"L"
 
 @cache
 def _routine(name: str) -> Any:
-    """Return a routine of LAPACK that SciPy offers to compiled code."""
-    from scipy.linalg import cython_lapack
+    """Return a routine of LAPACK or BLAS that SciPy offers to compiled code."""
+    from scipy.linalg import cython_blas, cython_lapack
 
-    offered: dict[str, Any] = dict(cython_lapack.__pyx_capi__)
+    offered: dict[str, Any] = {**cython_blas.__pyx_capi__, **cython_lapack.__pyx_capi__}
     capsule = offered[name]
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype = ctypes.c_char_p
@@ -43,22 +44,29 @@ def _number(value: int) -> Any:
 
 
 def _called(name: str, *arguments: bytes | int | FloatArray) -> int:
-    """Call a routine; return its last argument, whether it went well."""
+    """Call a routine of LAPACK; return its last argument, whether it went well."""
+    info = ctypes.c_int(0)
+    _routine(name)(*_passed(name, arguments), ctypes.byref(info))
+    if info.value < 0:
+        raise LinearSystemError(f"LAPACK's {name} refused its argument {-info.value}.")
+    return info.value
+
+
+def _passed(name: str, arguments: Sequence[bytes | int | float | FloatArray]) -> list[Any]:
+    """Return arguments as Fortran takes them."""
     passed: list[Any] = []
     for argument in arguments:
         if isinstance(argument, bytes):
             passed.append(argument)
         elif isinstance(argument, int):
             passed.append(_number(argument))
+        elif isinstance(argument, float):
+            passed.append(ctypes.byref(ctypes.c_double(argument)))
         elif argument.flags.f_contiguous and argument.dtype == np.float64:
             passed.append(argument.__array_interface__["data"][0])
         else:
             raise ValueError(f"{name} takes doubles in Fortran's order, got {argument.flags}")
-    info = ctypes.c_int(0)
-    _routine(name)(*passed, ctypes.byref(info))
-    if info.value < 0:
-        raise LinearSystemError(f"LAPACK's {name} refused its argument {-info.value}.")
-    return info.value
+    return passed
 
 
 def reduce_below(
@@ -96,3 +104,11 @@ def factor_cholesky(matrix: FloatArray) -> bool:
     """Overwrite the lower half of a symmetric matrix by its factor; tell whether it has one."""
     n = len(matrix)
     return _called("dpotrf", _LOWER, n, matrix, n) == 0
+
+
+def add_gram(matrix: FloatArray, rows: FloatArray, factor: float) -> None:
+    """Add a factor times rows^T rows, (m, n), to the lower half of a matrix (n, n)."""
+    m, n = rows.shape
+    if m and n:
+        sizes = (_LOWER, _TRANSPOSED, n, m)
+        _routine("dsyrk")(*_passed("dsyrk", (*sizes, factor, rows, m, 1.0, matrix, n)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from sharpfront.rows.values import FormValues, constants_of, form_at, taylor_of_
 KEPT = 4
 # No more numbers than this are kept, 240 MB.
 MOST_KEPT = 30_000_000
+# Derivatives of all products of polynomials are tabulated for patches of up to so many functions: a
+# table takes two MB then.
+MOST_TABULATED = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,45 +297,40 @@ def _triangle(patch: Patch, form: FormValues, scale: float) -> FloatArray:
     of Legendre weights, which have the size that values at Gauss points have, the rows of the
     equation are a triangle.
     """
-    matrices = [
-        np.stack([derivative_matrix(p, k) * (2.0 / m.length) ** k for k in range(form.order + 1)])
-        for p, m in zip(patch.functions, patch.maps, strict=True)
-    ]
     terms: dict[tuple[int, ...], float] = {}
+    units = [2.0 / m.length for m in patch.maps]
     for term, c in zip(form.terms, form.coefficients, strict=True):
-        terms[term.orders] = terms.get(term.orders, 0.0) + scale * float(c[0])
-    if is_joint(patch.dimension):
-        return _summed_of(terms, matrices, patch.products)
-    return _summed(terms, matrices)
+        unit = math.prod(u**k for u, k in zip(units, term.orders, strict=True))
+        terms[term.orders] = terms.get(term.orders, 0.0) + scale * unit * float(c[0])
+    if patch.size > MOST_TABULATED:
+        return _summed(terms, patch.functions, patch.products)
+    every = _tabulated(patch.functions, tuple(terms))
+    # In Fortran's order, in which LAPACK takes it.
+    return np.asarray(np.array([*terms.values()]) @ every).reshape(patch.size, patch.size).T
 
 
-def _summed_of(
-    terms: dict[tuple[int, ...], float], matrices: Sequence[FloatArray], chosen: Ints
+@lru_cache(maxsize=16)
+def _tabulated(functions: tuple[int, ...], orders: tuple[tuple[int, ...], ...]) -> FloatArray:
+    """Return each derivative of all products of polynomials as weights of these, transposed.
+
+    On a patch with sides of two; (derivatives, size * size).
+    """
+    chosen = products(functions, is_joint(len(functions)))
+    return np.stack([_summed({own: 1.0}, functions, chosen).T.ravel() for own in orders])
+
+
+def _summed(
+    terms: dict[tuple[int, ...], float], functions: tuple[int, ...], chosen: Ints
 ) -> FloatArray:
-    """Return the same for some products of functions only, those of each axis (d, n)."""
+    """Return a sum of derivatives of products of polynomials, those of each axis chosen, (d, n)."""
     n = chosen.shape[1]
     out = np.zeros((n, n), order="F")
     for orders, c in terms.items():
         part = np.full((1, 1), c)
-        for matrix, k, own in zip(matrices, orders, chosen, strict=True):
-            part = part * matrix[k][np.ix_(own, own)]
+        for p, k, own in zip(functions, orders, chosen, strict=True):
+            part = part * derivative_matrix(p, k)[np.ix_(own, own)]
         out += part
     return out
-
-
-def _summed(terms: dict[tuple[int, ...], float], matrices: Sequence[FloatArray]) -> FloatArray:
-    """Return the sum of Kronecker products of matrices, one of each axis for every term."""
-    if len(matrices) == 1:
-        return np.asarray(sum(c * matrices[0][k] for (k,), c in terms.items()))
-    groups: dict[int, dict[tuple[int, ...], float]] = {}
-    for (first, *rest), c in terms.items():
-        groups.setdefault(first, {})[tuple(rest)] = c
-    inner = np.array([_summed(group, matrices[1:]) for group in groups.values()])
-    (p, *_), q = matrices[0][0].shape, inner.shape[1]
-    outer = matrices[0][list(groups)].reshape(len(inner), -1)
-    both = (outer.T @ inner.reshape(len(inner), -1)).reshape(p, p, q, q)
-    # In Fortran's order, in which LAPACK takes it.
-    return both.transpose(1, 3, 0, 2).reshape(p * q, p * q).T
 
 
 def _projected(patch: Patch, values: FloatArray) -> tuple[FloatArray, FloatArray]:

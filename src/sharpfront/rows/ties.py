@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints
-from sharpfront.bases.legendre import gauss, legendre_table
+from sharpfront.bases.legendre import end_table, gauss, legendre_table
 from sharpfront.bases.partial_faces import Part, ShellFace
 from sharpfront.bases.patch import Patch, product_matrix, to_rounding
 from sharpfront.leastsquares.leaves import Tie
@@ -35,6 +36,9 @@ from sharpfront.rows.values import FormValues, InChart, normal_derivative, taylo
 
 # No more numbers than this are held of ties that other patches may share, 160 MB.
 MOST_SHARED = 20_000_000
+# So many patterns of ties are held: of one number of functions there are four, and more where faces
+# are parts of sides.
+MOST_PATTERNS = 256
 # Traces have so many moments fewer along an axis than the richer neighbour has functions; with one
 # more the count of rows and unknowns is even, with three fewer rough solutions go unnoticed.
 FEWER_MOMENTS = 2
@@ -64,6 +68,10 @@ class TraceTies:
         self._latest: dict[Hashable, dict[int, list[Tie]]] | None = None
         self._shared: dict[Hashable, FloatArray] = {}
         self._held = 0
+        # Ties inside one chart but for factors of their rows, the same for patches of all sizes.
+        self._patterns: dict[Hashable, FloatArray] = {}
+        # The faces asked for last, and the numbers of those of each patch.
+        self._around: tuple[Sequence[Face], dict[int, list[int]]] | None = None
 
     def like(self, other: TraceTies) -> None:
         """Share the matrices of another problem with the same operator."""
@@ -136,20 +144,31 @@ class TraceTies:
         self, faces: Sequence[Face], patches: Sequence[Patch], which: Collection[int]
     ) -> dict[int, list[Tie]]:
         """Return the ties of some patches; traces are numbered like the faces."""
-        key = tuple(patches), tuple(which)
+        key = (tuple(patches), tuple(which)) if self._latest is not None else None
         if self._latest is not None and key in self._latest:
             return self._latest[key]
         out: dict[int, list[Tie]] = {i: [] for i in which}
-        for k, face in enumerate(faces):
-            sizes = None
+        for k in self._touched(faces, which):
+            face = faces[k]
+            sizes = self._sizes(face, patches)
             for here in face.contacts:
                 if here.patch in out:
-                    sizes = sizes or self._sizes(face, patches)
                     out[here.patch].append(self._tie(k, face, patches, here, sizes))
         if self._latest is not None and all(t.offset is None for own in out.values() for t in own):
             self._latest.clear()
             self._latest[key] = out
         return out
+
+    def _touched(self, faces: Sequence[Face], which: Collection[int]) -> list[int]:
+        """Return the numbers of the faces of some patches, in order."""
+        if self._around is None or self._around[0] is not faces:
+            around: dict[int, list[int]] = defaultdict(list)
+            for k, face in enumerate(faces):
+                around[face.below.patch].append(k)
+                around[face.above.patch].append(k)
+            self._around = faces, around
+        around = self._around[1]
+        return sorted({k for i in which for k in around.get(i, ())})
 
     def of_face(self, number: int, face: Face, patches: Sequence[Patch]) -> list[Tie]:
         """Return the ties of both patches to a face."""
@@ -157,11 +176,14 @@ class TraceTies:
         return [self._tie(number, face, patches, here, sizes) for here in face.contacts]
 
     def _sizes(self, face: Face, patches: Sequence[Patch]) -> _Sizes:
-        both = [(patches[c.patch], c) for c in face.contacts]
-        depth = min(face_depth(p, c, None if face.strip else face.normal) for p, c in both)
-        depth = min(max(depth, float(self.measure.reach(p)[c.axis])) for p, c in both)
-        least = min(depth, *(p.shortest for p, _ in both))
-        vote = self.measure.vote(min(p.longest for p, _ in both))
+        here, there = face.contacts
+        a, b = patches[here.patch], patches[there.patch]
+        normal = None if face.strip else face.normal
+        depth = min(face_depth(a, here, normal), face_depth(b, there, normal))
+        reach = min(self.measure.reach(a)[here.axis], self.measure.reach(b)[there.axis])
+        depth = max(depth, float(reach))
+        least = min(depth, a.shortest, b.shortest)
+        vote = self.measure.vote(min(a.longest, b.longest))
         return _Sizes(_moments(face, patches), *map(to_rounding, (depth, least, vote)))
 
     def _tie(
@@ -186,11 +208,7 @@ class TraceTies:
             found = self.interfaces.moments(special, face, (a, b), here.end, sizes.counts, own)
             return Tie(number, *found)
         # Relative to the patch, so that equal patches share the matrix wherever they are.
-        place = tuple(
-            shares_of(patch.maps[i], lo, hi)
-            for i, lo, hi in zip(here.rest, here.low, here.high, strict=True)
-        )
-        key = (here.axis, here.end, face.normal, patch.shape, sizes, place)
+        key = (here.axis, here.end, face.normal, patch.shape, sizes, _place(patch, here))
         if key not in self._shared:
             across = self._across_charts if face.normal else self._in_one_chart
             self._shared[key] = sizes.vote * across(patch, here, face.normal, sizes)
@@ -202,20 +220,46 @@ class TraceTies:
 
     def _in_one_chart(self, patch: Patch, here: Contact, _: object, sizes: _Sizes) -> FloatArray:
         """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
+        orders, rough = self.data_of(patch, here.axis), self.measure.rough
+        # Without maps derivatives are those in the reference cell, times a factor.
+        even = not any(m.strength for m in patch.maps)
+        depth = 2.0 * sizes.depth / patch.maps[here.axis].length if even else sizes.depth
+        scales = [
+            depth**k * sizes.least ** rough[unknown]
+            for unknown in self.measure.unknowns
+            for k in range(orders[unknown])
+        ]
+        pattern = (self._even_pattern if even else self._pattern)(patch, here, sizes.counts)
+        if not scales:
+            return pattern
+        return np.asarray(np.repeat(scales, len(pattern) // len(scales))[:, None] * pattern)
+
+    def _even_pattern(self, patch: Patch, here: Contact, counts: tuple[int, ...]) -> FloatArray:
+        """Return `_pattern` of a patch without maps, made once for patches of all sizes."""
+        data = *self.data_of(patch, here.axis).values(), patch.functions, counts
+        key = (here.axis, here.end, *data, _place(patch, here))
+        if key not in self._patterns:
+            if len(self._patterns) >= MOST_PATTERNS:
+                self._patterns.clear()
+            self._patterns[key] = self._pattern(patch, here, counts)
+        return self._patterns[key]
+
+    def _pattern(self, patch: Patch, here: Contact, counts: tuple[int, ...]) -> FloatArray:
+        """Return moments of each datum, of patches without maps in units of half their sides."""
         moments = [
             moment_matrix(patch, i, lo, hi, q)
-            for i, lo, hi, q in zip(here.rest, here.low, here.high, sizes.counts, strict=True)
+            for i, lo, hi, q in zip(here.rest, here.low, here.high, counts, strict=True)
         ]
-        chosen = moments_of(sizes.counts, patch.dimension)
-        unknowns = self.measure.unknowns
-        orders = self.data_of(patch, here.axis)
-        ends = patch.end_tables(here.axis, max(max(orders.values()) - 1, 0))[:, here.end]
+        orders, unknowns = self.data_of(patch, here.axis), self.measure.unknowns
+        most = max(max(orders.values()) - 1, 0)
+        even = not any(m.strength for m in patch.maps)
+        functions = patch.functions[here.axis]
+        ends = end_table(functions, most) if even else patch.end_tables(here.axis, most)
         rows = [np.zeros((0, len(unknowns) * patch.size))]
         for j, unknown in enumerate(unknowns):
-            for k in range(orders[unknown]):
-                scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
-                tables = [*moments[: here.axis], scale * ends[k][None], *moments[here.axis :]]
-                block = product_matrix(tables)[chosen]
+            for end in ends[: orders[unknown], here.end, None]:
+                tables = [*moments[: here.axis], end, *moments[here.axis :]]
+                block = product_matrix(tables)[moments_of(counts, patch.dimension)]
                 full = np.zeros((len(block), len(unknowns) * patch.size))
                 full[:, j * patch.size : (j + 1) * patch.size] = block
                 rows.append(full)
@@ -286,6 +330,12 @@ class TraceTies:
                 scale = sizes.depth**k * sizes.least ** self.measure.rough[unknown]
                 rows.append(mean @ form_matrix(form, scale, tables, unknowns))
         return np.concatenate(rows)
+
+
+def _place(patch: Patch, here: Contact) -> tuple[tuple[float, float], ...]:
+    """Return where a face lies on a side of a patch, as shares of the side."""
+    along = zip(here.rest, here.low, here.high, strict=True)
+    return tuple(shares_of(patch.maps[i], low, high) for i, low, high in along)
 
 
 def _moments(face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:

@@ -23,6 +23,8 @@ from sharpfront.trust.boundary import Watched, closed_in
 # Points along each panel, of a straight side so many times as many, and halvings between two of
 # them that lead to a zero.
 ALONG, STRAIGHT, PANEL_HALVINGS = 64, 8, 50
+# Panels are looked at up to here: formulas need not be defined at corners.
+BEFORE_END = 1.0 - 1e-12
 
 
 class Rim:
@@ -56,7 +58,8 @@ class Rim:
                 panel, t = self._zeros(own, inner)
                 where.append(panel)
                 at.append(t)
-        found = self.panels.boundary(np.concatenate(where), np.concatenate(at))[0]
+        parameters = np.clip(np.concatenate(at), -BEFORE_END, BEFORE_END)
+        found = self.panels.boundary(np.concatenate(where), parameters)[0]
         away = self.away(found.points)
         # Rounding may lead out of the domain, where formulas need not be defined.
         points = np.clip(found.points[away], *self.bounds)
