@@ -8,6 +8,7 @@ one before.
 
 from __future__ import annotations
 
+import itertools
 import math
 import resource
 import subprocess
@@ -27,7 +28,7 @@ from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.patch_rows import PatchRows
 
-SQUARE = sf.Box((0, 1), (0, 1))
+SQUARE, CUBE = sf.Box((0, 1), (0, 1)), sf.Box((0, 1), (0, 1), (0, 1))
 # Patches along an axis, and functions along an axis of each.
 CASES = [
     ("equal patches", 6, 16),
@@ -41,16 +42,30 @@ CASES = [
     ("equal patches", 13, 8),
     ("equal patches", 40, 8),
     ("equal patches", 128, 8),
+    ("equal patches in space", 5, 10),
+    ("equal patches in space", 8, 10),
+    ("equal patches in space", 11, 10),
+    ("graded in space", 5, 10),
+    ("graded in space", 8, 10),
 ]
 
 
-def exact(x: Any, y: Any) -> Any:
+def exact(x: Any, y: Any, z: Any = 0.0) -> Any:
     """Return the solution: smooth, without a symmetry."""
-    return np.exp(x) * np.sin(3 * x + 2 * y)
+    return np.exp(x) * np.sin(3 * x + 2 * y + z)
 
 
 def problem_of(kind: str) -> sf.Problem:
     """Return an equation of second order with that solution."""
+    if "space" in kind:
+        return sf.Problem(
+            CUBE,
+            lambda u, x, y, z: (
+                sf.laplacian(u)
+                - np.exp(x) * (6 * np.cos(3 * x + 2 * y + z) - 13 * np.sin(3 * x + 2 * y + z))
+            ),
+            boundary=lambda u, x, y, z: u - exact(x, y, z),
+        )
 
     def equation(u: Any, x: Any, y: Any) -> Any:
         k = 1 + x * y if kind == "varying coefficients" else 1.0
@@ -61,12 +76,13 @@ def problem_of(kind: str) -> sf.Problem:
 
 
 def patches_of(kind: str, count: int, functions: int) -> tuple[Patch, ...]:
-    """Return patches on the square; graded ones shrink towards two sides, no two rows alike."""
+    """Return patches on the domain; graded ones shrink towards some sides, no two rows alike."""
     lines = np.linspace(0, 1, count + 1)
-    if kind == "graded":
+    if kind.startswith("graded"):
         lines = np.expm1(3.0 * lines) / np.expm1(3.0)
     sides = [AxisMap(a, b) for a, b in zip(lines[:-1].tolist(), lines[1:].tolist(), strict=True)]
-    return tuple(Patch((a, b), (functions, functions)) for a in sides for b in sides)
+    d = 3 if "space" in kind else 2
+    return tuple(Patch(maps, (functions,) * d) for maps in itertools.product(sides, repeat=d))
 
 
 def measure(kind: str, count: int, functions: int) -> None:
@@ -74,14 +90,15 @@ def measure(kind: str, count: int, functions: int) -> None:
     problem = problem_of(kind)
     begun, wall = time.process_time(), time.perf_counter()
     with blas_threads(1):
-        patches, tiling = patches_of(kind, count, functions), tiling_of(SQUARE)
+        patches, tiling = patches_of(kind, count, functions), tiling_of(problem.domain)
         assert tiling is not None
         system = patch_system(PatchRows(problem, 0), tiling, patches)
         _, found = Tree().factor(system)
         weights = system.arranged(found.columns)[:, 0]
     spent, wall = time.process_time() - begun, time.perf_counter() - wall
-    points = np.random.default_rng(0).random((2000, 2))
-    error = np.abs(PatchworkBasis(patches).values(weights, points, (0, 0)) - exact(*points.T))
+    d = problem.domain.dimension
+    points = np.random.default_rng(0).random((2000, d))
+    error = np.abs(PatchworkBasis(patches).values(weights, points, (0,) * d) - exact(*points.T))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     unknowns = len(weights)
     merges = "QR" if found.refinements is None else f"Gram, {found.refinements} refined"
@@ -91,6 +108,11 @@ def measure(kind: str, count: int, functions: int) -> None:
         f"{wall:.2f} |",
         flush=True,
     )
+
+
+def _size(kind: str, functions: int) -> int:
+    """Return the functions of a patch, in space those up to a joint degree."""
+    return math.comb(functions + 2, 3) if "space" in kind else functions**2
 
 
 def main() -> None:
@@ -105,7 +127,7 @@ def main() -> None:
     )
     print("| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     for kind, count, functions in CASES:
-        if (count * functions) ** 2 <= most:
+        if len(patches_of(kind, count, functions)) * _size(kind, functions) <= most:
             own = [sys.executable, __file__, kind, str(count), str(functions)]
             subprocess.run(own, check=True)
 

@@ -147,3 +147,23 @@ def test_no_more_threads_than_asked_for(monkeypatch, asked, most):
 def test_little_work_is_done_by_one_thread():
     doing = threads.mapped(lambda _: threading.get_ident(), range(8), 0.5 * threads.WORTH)
     assert set(doing) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+@pytest.mark.parametrize("cores", [1, 3])
+def test_the_next_is_made_while_the_last_is_worked_on(monkeypatch, count, cores):
+    monkeypatch.setattr(threads, "cores", lambda: cores)
+    here, workers = threading.get_ident(), set()
+
+    def made(item):
+        assert threading.get_ident() == here
+        return item + 1
+
+    def worked_on(item):
+        workers.add(threading.get_ident())
+        return 10 * item
+
+    assert [*threads.overlapped(made, worked_on, range(count))] == [
+        10 * (i + 1) for i in range(count)
+    ]
+    assert (here in workers) == (count == 1 or (cores == 1 and count > 0))

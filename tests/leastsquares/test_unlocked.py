@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.linalg.lapack import dpotrf, dtpmqrt, dtpqrt, dtrtrs
+from scipy.linalg.lapack import dgeqrf, dpotrf, dtpmqrt, dtpqrt, dtrtrs
 
 from sharpfront.errors import LinearSystemError
 from sharpfront.leastsquares.unlocked import (
@@ -12,6 +12,7 @@ from sharpfront.leastsquares.unlocked import (
     add_gram,
     factor_cholesky,
     reduce_below,
+    reflect,
     solve_triangle,
 )
 
@@ -27,6 +28,9 @@ def test_the_same_bits_as_the_locked_ones(m, n, k, seed):
     block = min(16, n)
     wanted, v, t, _ = dtpqrt(0, block, upper, below)
     rotated, left, _ = dtpmqrt(0, v, t, top, bottom, trans=b"T")
+    rows = np.asfortranarray(below.copy())
+    reflect(rows, 32)
+    np.testing.assert_array_equal(rows, dgeqrf(below, lwork=32 * n)[0])
     gram = np.asfortranarray(upper.T @ upper)
     lower, _ = dpotrf(gram, lower=1)
     across, _ = dtrtrs(lower, top, lower=1)

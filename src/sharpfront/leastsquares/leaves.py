@@ -19,7 +19,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.reflectors import PANEL, reflected, upper_half
 from sharpfront.leastsquares.remainders import Remainder, joined, remainder
 from sharpfront.leastsquares.threads import mapped
-from sharpfront.leastsquares.unlocked import reduce_below, solve_triangle
+from sharpfront.leastsquares.unlocked import reduce_below, reflect, solve_triangle
 
 # Columns that LAPACK's kernel for rows below a triangle works on at a time.
 BLOCK = 16
@@ -57,10 +57,10 @@ class Reduced:
         m, n = matrix.shape
         stack = np.zeros((max(m, n), n + rhs.shape[1]), order="F")
         stack[:m, :n], stack[:m, n:] = matrix, rhs
-        raw, _ = reflected(stack, overwrite=True)
+        reflect(stack, PANEL)
         # Right-hand sides are columns too: their part of R is Q^T rhs, and below it what is left.
-        left = remainder(np.triu(raw[n:, n:]), shared)
-        return cls(np.triu(raw[:n, :n]), raw[:n, n:].copy(), left)
+        left = remainder(np.triu(stack[n:, n:]), shared)
+        return cls(upper_half(stack[:n, :n]), stack[:n, n:].copy(), left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +248,7 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
     sizes = tuple(len(t.matrix) for t in first.ties)
     g = sum(sizes)
     top, bottom = _beside(leaves, g)
-    upper = np.asfortranarray(first.weight * first.own.triangle)
+    upper = np.multiply(first.weight, first.own.triangle, order="F")
     if len(bottom):
         below = np.empty((len(bottom), n), order="F")
         np.concatenate(first.matrices[1:], out=below)
@@ -262,9 +262,10 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
         solve_triangle(upper, both)
     diagonal = np.abs(np.diagonal(upper))
     extremes = (float(diagonal.min()), float(diagonal.max()))
-    raw = reflected(bottom, overwrite=True)[0] if g else bottom
-    triangle = upper_half(raw[:g, :g])
-    rows = np.triu(raw[g:, g:]) if g and len(raw) > g else raw[g:, g:]
+    if g:
+        reflect(bottom, PANEL)
+    triangle = upper_half(bottom[:g, :g])
+    rows = np.triu(bottom[g:, g:]) if g and len(bottom) > g else bottom[g:, g:]
     out = []
     for j, leaf in enumerate(leaves):
         own = slice(g + j * k, g + (j + 1) * k)
@@ -272,7 +273,7 @@ def _factor(leaves: Sequence[LeafRows]) -> list[LeafFactor]:
         here = remainder(rows[:, j * k : (j + 1) * k], before[0].shape[1] - 1, len(before))
         rest = joined([tuple(leaf.weight * part for part in before), here])
         traces = tuple(t.trace for t in leaf.ties)
-        rhs = raw[:g, own].copy(order="F")
+        rhs = bottom[:g, own].copy(order="F")
         out.append(
             LeafFactor(
                 traces, sizes, both[:, own], both[:, :g], triangle, rhs, rest, extremes, back

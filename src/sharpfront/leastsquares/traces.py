@@ -18,6 +18,7 @@ from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.distributed_tree import solved_on_cluster
 from sharpfront.leastsquares.leaves import LeafFactor, LeafRows, factor_leaves, together
+from sharpfront.leastsquares.threads import overlapped
 from sharpfront.leastsquares.tree import TreeElimination, TreeSolution
 
 # Traces with fewer moments than this are left to the processor. With a limit of 4000 whole solves
@@ -189,8 +190,10 @@ class Tree:
     def _leaves(self, system: TraceSystem, order: Sequence[int]) -> list[LeafFactor]:
         new = [i for i, key in enumerate(system.keys) if key not in self._known]
         fresh: dict[int, LeafFactor] = {}
-        for some in _slices(new, system.alike, AT_ONCE):
-            fresh |= zip(some, factor_leaves(system.rows(some), order), strict=True)
+        some = list(_slices(new, system.alike, AT_ONCE))
+        factored = overlapped(system.rows, lambda rows: factor_leaves(rows, order), some)
+        for own, factors in zip(some, factored, strict=True):
+            fresh |= zip(own, factors, strict=True)
         out: list[LeafFactor] = []
         for i, (key, traces) in enumerate(zip(system.keys, system.traces, strict=True)):
             if i in fresh:

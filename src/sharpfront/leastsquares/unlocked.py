@@ -92,6 +92,14 @@ def reduce_below(
         )
 
 
+def reflect(matrix: FloatArray, block: int) -> None:
+    """Overwrite rows (m, n) by R above Householder's reflectors, so many columns at a time."""
+    m, n = matrix.shape
+    if m and n:
+        room = block * n
+        _called("dgeqrf", m, n, matrix, m, np.empty(min(m, n)), np.empty(room), room)
+
+
 def solve_triangle(triangle: FloatArray, rhs: FloatArray, *, lower: bool = False) -> None:
     """Overwrite right-hand sides, (n, k), by the solution for a triangle."""
     n, k = rhs.shape

@@ -115,7 +115,7 @@ def _taking_part(vectors: FloatArray, functions: int) -> FloatArray:
 
 def _null_space(rows: FloatArray) -> FloatArray:
     """Return unit vectors on which all rows vanish, (k, columns)."""
-    _, values, right = np.linalg.svd(rows)
+    _, values, right = np.linalg.svd(rows, full_matrices=len(rows) < rows.shape[1])
     sizes = np.zeros(rows.shape[1])
     sizes[: len(values)] = values
     return np.asarray(right[sizes < FREE * max(1.0, float(sizes.max()))])
