@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,8 +69,6 @@ class TraceTies:
         self._held = 0
         # Ties inside one chart but for factors of their rows, the same for patches of all sizes.
         self._patterns: dict[Hashable, FloatArray] = {}
-        # The faces asked for last, and the numbers of those of each patch.
-        self._around: tuple[Sequence[Face], dict[int, list[int]]] | None = None
 
     def like(self, other: TraceTies) -> None:
         """Share the matrices of another problem with the same operator."""
@@ -141,34 +138,25 @@ class TraceTies:
         return self.interfaces.data(face, below.maps[face.below.axis].high)
 
     def of_patches(
-        self, faces: Sequence[Face], patches: Sequence[Patch], which: Collection[int]
+        self, faces: Faces, patches: Sequence[Patch], which: Collection[int]
     ) -> dict[int, list[Tie]]:
         """Return the ties of some patches; traces are numbered like the faces."""
         key = (tuple(patches), tuple(which)) if self._latest is not None else None
         if self._latest is not None and key in self._latest:
             return self._latest[key]
         out: dict[int, list[Tie]] = {i: [] for i in which}
-        for k in self._touched(faces, which):
+        touched = np.isin(faces.pairs, list(out)).any(axis=1)
+        for k in np.flatnonzero(touched).tolist():
             face = faces[k]
             sizes = self._sizes(face, patches)
-            for here in face.contacts:
-                if here.patch in out:
-                    out[here.patch].append(self._tie(k, face, patches, here, sizes))
+            for contact in face.contacts:
+                if contact.patch in out:
+                    own = self._tie(k, face, patches, contact, sizes)
+                    out[contact.patch].append(own)
         if self._latest is not None and all(t.offset is None for own in out.values() for t in own):
             self._latest.clear()
             self._latest[key] = out
         return out
-
-    def _touched(self, faces: Sequence[Face], which: Collection[int]) -> list[int]:
-        """Return the numbers of the faces of some patches, in order."""
-        if self._around is None or self._around[0] is not faces:
-            around: dict[int, list[int]] = defaultdict(list)
-            for k, face in enumerate(faces):
-                around[face.below.patch].append(k)
-                around[face.above.patch].append(k)
-            self._around = faces, around
-        around = self._around[1]
-        return sorted({k for i in which for k in around.get(i, ())})
 
     def of_face(self, number: int, face: Face, patches: Sequence[Patch]) -> list[Tie]:
         """Return the ties of both patches to a face."""
