@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sharpfront.arrays import FloatArray
-from sharpfront.trust.boundary import FEW, closed_in
+from sharpfront.trust.boundary import FEW_AT_ONCE, closed_in
 
 
-@pytest.mark.parametrize("count", [1, FEW, FEW + 1])
+@pytest.mark.parametrize("count", [1, FEW_AT_ONCE, FEW_AT_ONCE + 1])
 def test_a_change_of_sign_is_found_to_rounding_for_few_brackets_and_for_many(count: int) -> None:
     zeros = np.linspace(0.1, 0.9, count) ** 2
     start, end = np.zeros(count), np.ones(count)
