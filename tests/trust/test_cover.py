@@ -30,6 +30,30 @@ def test_arms_of_a_disk_are_covered(name):
     assert area == pytest.approx(WITH_ARMS[name].measure, rel=1e-6)
 
 
+SOLIDS = {
+    # Of the ball a sliver looks out beside a face of the box, five hundredths thick.
+    "a sliver of a ball": sf.Box((0.5, 1), (-1, 1), (-1, -0.5)) | sf.Ball((0, -0.5, 0), 0.75),
+    # What a box takes away is smaller than a triangle of the ball's surface.
+    "a notch in a ball": sf.Ball((0.5, 0, 0.5), 1) - sf.Box((-0.5, 0.5), (-0.5, 0.5), (-1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_all_of_a_solid_is_covered(name):
+    domain = SOLIDS[name]
+    problem = sf.Problem(
+        domain, lambda u, x, y, z: -sf.laplacian(u) - 1, boundary=lambda u, x, y, z: u
+    )
+    state = Patches().start(problem, 1e-2, 0)
+    low, high = domain.bounds
+    points = low + (high - low) * np.random.default_rng(1).random((40_000, 3))
+    points = points[domain.contains(points)]
+    held = np.zeros(len(points), dtype=bool)
+    for patch in (cell.patch for cell in state.cells):
+        held |= np.all((points >= patch.low) & (points <= patch.high), axis=1)
+    assert held.all()
+
+
 def test_a_missing_patch_is_found():
     state = Patches().start(poisson(WITH_ARMS["keyhole"]), 1e-2, 0)
     patches = [cell.patch for cell in state.cells]

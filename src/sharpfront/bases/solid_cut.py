@@ -29,6 +29,9 @@ BESIDE = 1e-6
 LOOKED = 10
 # Points of the surface for an area as large as a side of the box that tell whether it cuts the box.
 SCANNED = 150.0
+# Boxes in which none were found, and whose middle lies outside, are looked at so many times closer
+# before they are dropped: an edge of a ball that looks out of a box may be as thin as that.
+SLIVERS = 16.0
 # Points on the boundary for every product of two functions, where the boundary is as large as a
 # side of the box, and the fewest.
 ON_SURFACE, FEWEST = 2.0, 12.0
@@ -203,10 +206,18 @@ class SolidRegion:
         found = spread_over(self._cutting, low, high, SCANNED)[1] if self._cutting else ()
         if not len(found):
             if not self.contains(0.5 * (low + high)[None])[0]:
-                return False
+                return self._sliver(low, high)
             return SolidCut(self, low, high) if self._ends_within(low, high) else True
         cut = SolidCut(self, low, high)
         return cut if len(cut.points(1)) else False
+
+    def _sliver(self, low: FloatArray, high: FloatArray) -> SolidCut | bool:
+        """Return what a closer look finds inside of a box that seems to lie outside."""
+        if not self._cutting:
+            return False
+        thin = float(np.max(high - low) / np.min(high - low))
+        found = spread_over(self._cutting, low, high, SLIVERS * SCANNED * thin**2)[1]
+        return SolidCut(self, low, high) if len(found) else False
 
     def _ends_within(self, low: FloatArray, high: FloatArray) -> bool:
         """Tell whether the solid ends on a part of a side of a box only."""

@@ -107,9 +107,11 @@ class _Star:
             if step < RAY_ENDS * far.max():
                 break
         points = self.centre + far[:, None] * directions
-        if step > RESOLVED * far.max():
+        which, kept = self.surface.kept(onto(points))
+        # A small hole in the surface may lie between the middles of its triangles.
+        if step > RESOLVED * far.max() or len(which) < len(points):
             return None
-        return BoundaryPoints(points, self.surface.kept(onto(points))[1].normals)
+        return BoundaryPoints(points, kept.normals)
 
     def squares(self, cuts: int) -> Iterator[Square | None]:
         """Yield the surface in squares of a cube's faces, so many along each axis."""
