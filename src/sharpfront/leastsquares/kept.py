@@ -22,6 +22,8 @@ from sharpfront.leastsquares.tree import MANY, TreeElimination
 
 # Steps of refinement: each brings back the digits that squares of triangles lose.
 REFINEMENTS = 2
+# Changes below this share of the solution's size are not looked for.
+ROUNDING = 1e-15
 # Real or complex.
 Numbers = NDArray[Any]
 
@@ -255,8 +257,14 @@ class FactoredTree:
         traces = np.zeros((self._moments, data[0].shape[1]), dtype=kind)
         if self._moments:
             right = [rows for _, rows in parts]
+            sizes: list[float] = []
             for _ in range(1 + REFINEMENTS):
-                traces += _substituted(self._places, self._normal(right, traces))
+                change = _substituted(self._places, self._normal(right, traces))
+                traces += change
+                sizes.append(float(np.abs(change).max()))
+                # The next change is smaller than this one by as much as this is than the last.
+                if len(sizes) > 1 and sizes[-1] ** 2 <= ROUNDING * sizes[-2] ** 2:
+                    break
         return [
             leaf.columns(top, traces[index])
             for (leaf, index), (top, _) in zip(self._fronts(), parts, strict=True)

@@ -23,7 +23,6 @@ from sharpfront.problem import Problem
 from sharpfront.rows.conditions import ConditionRows, Rows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces, Side
-from sharpfront.rows.integrals import Link
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.norm import felt_size
 from sharpfront.rows.patch_rows import PatchRows
@@ -246,14 +245,3 @@ class StageRows(PatchRows):
             matrices = (matrix, *(m for m, _ in further[i]))
             out.append(KeptLeaf(matrices, scale, tuple(ties[i]), patches[i].cut is not None))
         return out
-
-    def leaves(
-        self,
-        patches: Sequence[Patch],
-        faces: Faces,
-        sides: Mapping[Side, str],
-        which: Sequence[int],
-        links: Sequence[Link] = (),
-    ) -> list[Any]:
-        """Return the rows of all patches."""
-        return self.kept_leaves(patches, faces, sides)

@@ -22,6 +22,7 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.tangents import About, Tangents
 from sharpfront.leastsquares.kept import FactoredTree
 from sharpfront.leastsquares.traces import Tree
+from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.pieces.radau import (
     STAGES,
     diagonal,
@@ -31,6 +32,7 @@ from sharpfront.pieces.radau import (
     stage_nodes,
 )
 from sharpfront.place.tiling.blocks import Tiling
+from sharpfront.rows.faces import Faces, Side, faces_of
 from sharpfront.rows.stage_rows import Asked, StageRows
 from sharpfront.trust.between_stages import between, left_over
 from sharpfront.trust.between_stages import shares as lengths_of
@@ -70,6 +72,7 @@ class PatchDiscrete:
         self.inner = inner_places(self.basis)
         self._held = [_Held(r, self.inner) for r in system.equations]
         self._index: list[Ints] = []
+        self._elimination: TreeElimination | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,11 +82,20 @@ class PatchDiscrete:
     def tree(self, tangents: Tangents, rate: complex) -> FactoredTree:
         """Return the rows of one mode, factored."""
         rows = StageRows(tangents.problem(abs(rate)), tangents.powers, rate)
-        found = patch_system(rows, self.tiling, self.basis.patches)
-        leaves: Any = found.rows(range(len(self.basis.patches)))
+        patches, tiling = self.basis.patches, self.tiling
+        if self._elimination is None:
+            # Which traces there are, and how many moments of each, is the same for all modes.
+            self._elimination = Tree().elimination(patch_system(rows, tiling, patches))
+        leaves = rows.kept_leaves(patches, *self._walls)
         if not self._index:
             self._note(rows)
-        return FactoredTree(leaves, Tree().elimination(found))
+        return FactoredTree(leaves, self._elimination)
+
+    @cached_property
+    def _walls(self) -> tuple[Faces, Mapping[Side, str]]:
+        """The faces between patches, and their sides along the boundary."""
+        faces, bare = faces_of(self.basis.patches, self.tiling.periods)
+        return faces, self.tiling.parts(self.basis.patches, bare)
 
     def _note(self, rows: StageRows) -> None:
         """Find out where conditions are asked, and in which order data belong to leaves."""
