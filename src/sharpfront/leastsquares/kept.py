@@ -23,7 +23,7 @@ from sharpfront.leastsquares.tree import MANY, TreeElimination
 # Steps of refinement: each brings back the digits that squares of triangles lose.
 REFINEMENTS = 2
 # Changes below this share of the solution's size are not looked for.
-ROUNDING = 1e-15
+NOTHING_LEFT = 1e-15
 # Real or complex.
 Numbers = NDArray[Any]
 
@@ -263,7 +263,7 @@ class FactoredTree:
                 traces += change
                 sizes.append(float(np.abs(change).max()))
                 # The next change is smaller than this one by as much as this is than the last.
-                if len(sizes) > 1 and sizes[-1] ** 2 <= ROUNDING * sizes[-2] ** 2:
+                if len(sizes) > 1 and sizes[-1] ** 2 <= NOTHING_LEFT * sizes[-2] ** 2:
                     break
         return [
             leaf.columns(top, traces[index])
