@@ -184,8 +184,8 @@ def test_every_point_is_cut_into_its_three_parts(kernels):
     s, parts = tables.every_point(kernels)
     first, second, third = (s[part] for part in parts)
     np.testing.assert_array_equal(first, tables.fitting_points(kernels))
-    np.testing.assert_array_equal(second, tables.checking_nodes(kernels))
-    np.testing.assert_array_equal(third, tables.checking_middles(kernels))
+    np.testing.assert_array_equal(second, tables.checking_middles(kernels))
+    np.testing.assert_array_equal(third, tables.checking_nodes(kernels))
 
 
 @pytest.mark.parametrize("kernels", SIZES)

@@ -42,7 +42,7 @@ class Points:
     offset: FloatArray
     rates: FloatArray | None = None
 
-    @cached_property
+    @property
     def x(self) -> FloatArray:
         """The positions."""
         return self.anchor + self.offset

@@ -71,10 +71,16 @@ class Piece:
     @cached_property
     def places(self) -> Places:
         """Where the piece is fitted and checked."""
-        s, parts = tables.every_point(self.kernels)
+        s, (rows, middles, nodes) = tables.every_point(self.kernels)
         at = self.coordinate.invert(s)
-        anchor, offset, rates = at.anchor, at.offset, self.rates(at)
-        return Places(*[Points(anchor[part], offset[part], rates[:, part]) for part in parts])
+        anchor, offset = at.anchor, at.offset
+        # No equation holds at nodes.
+        rates = self.rates(Points(anchor[: nodes.start], offset[: nodes.start]))
+        return Places(
+            Points(anchor[rows], offset[rows], rates[:, rows]),
+            Points(anchor[nodes], offset[nodes]),
+            Points(anchor[middles], offset[middles], rates[:, middles]),
+        )
 
     def rates(self, points: Points) -> FloatArray:
         """Return as many derivatives of the coordinate as rows need."""

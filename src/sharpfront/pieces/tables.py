@@ -141,8 +141,8 @@ def checking_middles(kernels: int) -> FloatArray:
 
 @lru_cache(maxsize=128)
 def every_point(kernels: int) -> tuple[FloatArray, list[slice]]:
-    """Return fitting points, checking nodes and middles together, and the parts of each."""
-    parts = [fitting_points(kernels), checking_nodes(kernels), checking_middles(kernels)]
+    """Return fitting points, checking middles and nodes together, and the parts of each."""
+    parts = [fitting_points(kernels), checking_middles(kernels), checking_nodes(kernels)]
     ends = np.cumsum([0, *map(len, parts)]).tolist()
     return np.concatenate(parts), [slice(a, b) for a, b in itertools.pairwise(ends)]
 
