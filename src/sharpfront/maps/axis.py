@@ -7,6 +7,8 @@ densest at that end by a factor e^b.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +30,12 @@ class AxisMap:
     def length(self) -> float:
         """The length of the side."""
         return self.high - self.low
+
+    def cut(self, places: Sequence[float]) -> list[AxisMap]:
+        """Return the parts between places in order, with even maps; itself without any."""
+        if not len(places):
+            return [self]
+        return [AxisMap(a, b) for a, b in itertools.pairwise((self.low, *places, self.high))]
 
     def points(self, z: FloatArray) -> FloatArray:
         """Return x at reference positions."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.looks import Look, Looks, gaps_along
 from sharpfront.place.patches.looks_together import look_together
@@ -64,7 +63,7 @@ def _cut_where_missed(looks: Looks, cells: list[Cell]) -> list[Cell]:
         for a, m in enumerate(cell.patch.maps):
             own = [x for x, along in zip(at[:, a].tolist(), narrow, strict=True) if along[a]]
             ends = _apart([m.low, m.high], own, SETTINGS.apart * m.length)
-            sides.append([AxisMap(low, high) for low, high in itertools.pairwise(ends)])
+            sides.append(m.cut(ends[1:-1]))
         for maps in itertools.product(*sides):
             out.append(replace(cell, patch=replace(cell.patch, maps=maps)))
     return out

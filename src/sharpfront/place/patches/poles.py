@@ -14,7 +14,6 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.values import is_finite
-from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell, Flags
 from sharpfront.place.tiling.blocks import ROUNDING, Tiling
 from sharpfront.place.told import crossings
@@ -70,7 +69,6 @@ def _cut(cell: Cell, point: FloatArray) -> list[Cell]:
         return [cell]
     sides = []
     for m, x, room in zip(patch.maps, at.tolist(), near, strict=True):
-        ends = [m.low, *[x] * int(m.low + room < x < m.high - room), m.high]
-        sides.append([AxisMap(a, b) for a, b in itertools.pairwise(ends)])
+        sides.append(m.cut([x] * int(m.low + room < x < m.high - room)))
     parts = [replace(patch, maps=maps) for maps in itertools.product(*sides)]
     return [replace(cell, patch=part) for part in parts if not part.is_empty]

@@ -216,8 +216,7 @@ def _cut_off(cell: Cell, long: Flags, deep: FloatArray, most: int) -> list[Cell]
         cell.patch.maps, cell.patch.functions, long, deep, strict=True
     ):
         fits = [int(unresolved and depth <= SETTINGS.strip * m.length) for depth in (below, above)]
-        ends = [m.low, *[m.low + below] * fits[0], *[m.high - above] * fits[1], m.high]
-        maps = [AxisMap(a, b) for a, b in itertools.pairwise(ends)]
+        maps = m.cut([*[m.low + below] * fits[0], *[m.high - above] * fits[1]])
         counts = [*[most] * fits[0], p, *[most] * fits[1]]
         sides.append(list(zip(maps, counts, strict=True)))
     parts = [

@@ -36,10 +36,10 @@ from sharpfront.rows.interfaces import ROUNDING, interface_lines
 
 # Beside curved boundaries the domain is looked at this close to a wall, as a share of the room.
 BESIDE_WALL = 1e-4
-# In space a layer's strip is cut once more, at this share of its depth: either part of e^-x then
-# takes this share of the functions. Where three layers meet, eight patches with 12 functions along
-# each axis cost a fortieth of one with 20.
-STEEP_PART, PART = 0.27, 0.6
+# In space points of a layer's strip are e^BENT times denser at the wall than where the strip ends:
+# e^-x then takes this share of the functions. Cut in two with 0.6 of them each instead, strips took
+# 125 patches where layers lie along all sides of a cube, and these take 27.
+BENT_TO, PART = 1.5, 0.75
 
 # Short of a corner strips have so many times the functions along it that a layer takes across.
 MITRED = 1.2
@@ -47,7 +47,8 @@ MITRED = 1.2
 # Layers of up to so many times the depth of a strip along the boundary are those it was made for.
 FILLED = WIDE / DEEPEST
 
-Strips = dict[tuple[float, float], int]
+# Functions across strips, and how their points are crowded (`AxisMap.strength`).
+Strips = dict[tuple[float, float], tuple[int, float]]
 
 
 def first_cells(
@@ -71,11 +72,12 @@ def first_cells(
             lines[last] = np.union1d(lines[last], [end for side in strips[last] for end in side])
         if isinstance(strip, Strip) and walls == {1} and _ends_at(strip, tiling.corners):
             # Across the other side's layer as well.
-            strips[0] = {(0.0, strip.length): math.ceil(MITRED * settings.layer(tol))}
+            strips[0] = {(0.0, strip.length): (math.ceil(MITRED * settings.layer(tol)), 0.0)}
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
-            functions = tuple(strips[a].get(side, base) for a, side in enumerate(ends))
-            maps = tuple(AxisMap(*side) for side in ends)
+            across = [strips[a].get(side, (base, 0.0)) for a, side in enumerate(ends)]
+            functions = tuple(count for count, _ in across)
+            maps = tuple(AxisMap(*side, bent) for side, (_, bent) in zip(ends, across, strict=True))
             own = [Cell(Patch(maps, functions, block.chart, block.region))]
             cells += fitted(own, block, tiling.corners) if block.region else own
     cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
@@ -145,14 +147,12 @@ def _lines(
 def _strips(
     side: tuple[float, float], end: int, settings: PatchSettings, tol: float, in_space: bool
 ) -> Strips:
-    """Return the strips of a layer, with the functions across each."""
+    """Return the strip of a layer."""
     functions = max(settings.functions(tol), math.ceil(settings.layer(tol)))
     if not in_space:
-        return {side: functions}
-    low, high = side
-    cut = low + STEEP_PART * (high - low) if end == 0 else high - STEEP_PART * (high - low)
+        return {side: (functions, 0.0)}
     fewer = max(settings.functions(tol), math.ceil(PART * functions))
-    return {(low, cut): fewer, (cut, high): fewer}
+    return {side: (fewer, -BENT_TO if end else BENT_TO)}
 
 
 def cut_along_edges(

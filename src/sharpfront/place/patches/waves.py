@@ -13,7 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import product_points
 from sharpfront.bases.patch import Patch
 from sharpfront.geometry import Box
-from sharpfront.maps import AxisMap, Chart
+from sharpfront.maps import Chart
 from sharpfront.place.patches.cuts import Cell, Flags
 from sharpfront.place.strips.layers import wave_numbers
 from sharpfront.place.tiling.blocks import Tiling
@@ -103,7 +103,7 @@ def _parts(cell: Cell, counts: Sequence[int]) -> list[Cell]:
     sides = []
     for m, count in zip(cell.patch.maps, counts, strict=True):
         ends = m.points(np.linspace(-1.0, 1.0, int(count) + 1)).tolist()
-        sides.append([AxisMap(a, b) for a, b in itertools.pairwise([m.low, *ends[1:-1], m.high])])
+        sides.append(m.cut(ends[1:-1]))
     parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
     return [replace(cell, patch=patch) for patch in parts if not patch.is_empty]
 
