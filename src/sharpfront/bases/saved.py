@@ -52,7 +52,7 @@ def _saved_shells(shells: Sequence[Shell]) -> dict[str, Any]:
 
 def _restored_shells(state: dict[str, Any]) -> list[Shell]:
     pairs = zip(np.asarray(state["surfaces"]), np.asarray(state["shells"]), strict=True)
-    return [Shell(*both, (float(a), float(b)), float(d)) for both, (a, b, d) in pairs]
+    return [Shell(x, n, (float(a), float(b)), float(d)) for (x, n), (a, b, d) in pairs]
 
 
 def restored_parts(state: dict[str, Any]) -> Parts:

@@ -162,7 +162,7 @@ class ConditionRows:
         if self.measure.shared:
             points = patch.in_space(patch.positions(z))
             found = self.measure.of_functions(space, points, scale)
-            shared = weighed_source(found, weights, tuple(map(len, z)))
+            shared = weighed_source(np.asarray(found), weights, tuple(map(len, z)))
         return matrix, self.measure.probed(rhs, shared=shared)
 
     def owners(self, patches: Sequence[Patch]) -> dict[int, list[PointCondition]]:

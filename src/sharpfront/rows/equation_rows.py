@@ -226,7 +226,8 @@ class EquationRows:
             np.broadcast_to(scales[0], len(points)),
             tuple(p + 1 for p in patch.functions),
         )
-        return weighed_source(measure.of_functions(form, points, scale), weights, counts)
+        found = np.asarray(measure.of_functions(form, points, scale))
+        return weighed_source(found, weights, counts)
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""

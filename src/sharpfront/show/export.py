@@ -124,8 +124,8 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np
         numbers = np.arange(len(nodes))
         return nodes[:, None], np.stack([numbers[:-1], numbers[1:]], axis=1)
     if isinstance(basis, PatchworkBasis):
-        nodes = _inside(domain, count) if resolution else max(_inside(domain, count), basis.size)
-        mesh = patch_mesh(basis, nodes)
+        fewest = basis.size if resolution is None else 2
+        mesh = patch_mesh(basis, max(_inside(domain, count), fewest))
         return mesh.points, mesh.cells
     if isinstance(domain, Box):
         axes = [graded_axis(basis, i, domain.bounds, count) for i in range(d)]
@@ -146,7 +146,8 @@ def _shape(domain: Domain, basis: Any, count: int) -> tuple[FloatArray, NDArray[
 def _inside(domain: Domain, count: int) -> int:
     """Return how many of a box's nodes, `count` along each side, lie in a domain."""
     low, high = domain.bounds
-    return math.ceil(count**domain.dimension * domain.measure / float(np.prod(high - low)))
+    share = float(domain.measure / np.prod(high - low))
+    return math.ceil(share * float(count) ** domain.dimension)
 
 
 def _data(solution: Any, points: FloatArray) -> dict[str, FloatArray]:

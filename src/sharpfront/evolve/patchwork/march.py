@@ -158,7 +158,7 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
             continue
         end = replace(state, scale=scale, unit=unit)
         tails = run.meshing.tails(state.cells, _blocks(run, end, values[1:]))
-        cells, changed = state.cells, False
+        cells, changed = list(state.cells), False
         if np.any(tails.tail > (AGAIN if meshes else 1.0)):
             cells, changed = run.meshing.finer(state.cells, tails)
         if changed and meshes < MESHES:
