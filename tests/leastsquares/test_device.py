@@ -180,11 +180,12 @@ def test_patches_of_many_shapes_are_filled_up_to_few(monkeypatch, device, seed):
         "eliminated",
         lambda device, stack: taken.append(stack) or eliminated(device, stack),
     )
+    monkeypatch.setattr(pooled, "SPARE", 1.0)
     assert_same_on(problem, patches, place)
     assert len(taken) == 1
     assert taken[0].inside is not None
     # What is filled up changes nothing but rounding.
-    monkeypatch.setattr(pooled, "IN_VAIN", -1.0)
+    monkeypatch.setattr(pooled, "IN_VAIN", 1e-30)
     few, many = solved_on(problem, patches, Tree(device=place, large=1)), len({*patches})
     assert len(taken) > many / 2
     monkeypatch.setattr(pooled, "IN_VAIN", 1e30)

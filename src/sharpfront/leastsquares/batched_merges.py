@@ -21,6 +21,9 @@ from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.pooled import pooled
 from sharpfront.leastsquares.tree import TreeElimination
 
+# Share of the free memory that merges made at a time may keep: smaller batches are let go sooner.
+MERGED_SHARE = 1 / 32
+
 
 @dataclass(eq=False)
 class _GramStack:
@@ -100,10 +103,11 @@ class _Draft(NamedTuple):
     real: slice | None  # how many moments are shared and left, (3, b); None where all are alike
 
 
-def _operations(sizes: FloatArray) -> FloatArray:
-    """Return about how many operations merges of some shapes take, (s, 3)."""
+def _cost(sizes: FloatArray) -> FloatArray:
+    """Return the operations that merges of some shapes take, and what they keep, (2, s)."""
     shared, left = sizes[:, 1], sizes[:, 2] + sizes[:, 3]
-    return np.asarray(shared**3 / 3 + left * shared**2 + 2 * shared * left**2 + left**2)
+    operations = shared**3 / 3 + left * shared**2 + 2 * shared * left**2
+    return np.stack([operations, shared * (shared + left) + left**2])
 
 
 @dataclass(eq=False)
@@ -158,13 +162,17 @@ class BatchedMerges:
         shared = self._nodes[:, 2:]
         left = self._opened[self._nodes[:, :2]] - shared
         shapes = np.concatenate([shared > 0, shared, left], axis=1)
-        out = []
+        out, free = [], self.device.free
         order = np.argsort(heights, kind="stable")
         for level in np.split(order, np.flatnonzero(np.diff(heights[order])) + 1):
             kinds, kind = np.unique(shapes[level], axis=0, return_inverse=True)
-            for sizes, own in pooled(kinds, np.bincount(kind.ravel()), 1, _operations):
+            for sizes, own in pooled(kinds, np.bincount(kind.ravel()), 1, _cost, free):
                 nodes = level[np.isin(kind.ravel(), own)]
-                out.append(((sizes[1], sizes[2], sizes[3]), nodes))
+                kept = 8 * float(_cost(np.array([sizes], dtype=float))[1, 0])
+                most = max(1, int(MERGED_SHARE * free / kept)) if kept else len(nodes)
+                for start in range(0, len(nodes), most):
+                    some = nodes[start : start + most]
+                    out.append(((sizes[1], sizes[2], sizes[3]), some))
         return out if len(order) else []
 
     def places(self, numbers: Ints, count: int) -> Array:
@@ -296,8 +304,14 @@ class BatchedMerges:
             order = own if order is None else xp.take_along_axis(order, own, axis=1)
         # Whole rows first: a card copies these twice as fast as single numbers.
         rows = xp.reshape(grams, (every * n, n))[at[:, None] * n + order]
+        del grams
         out = xp.take_along_axis(rows, order[:, None, :], axis=2)
-        return out if real is None else xp.where(real[:, :, None] & real[:, None, :], out, 0.0)
+        if real is not None:
+            # In place: at the top of the tree a copy more is what does not fit.
+            kept = xp.astype(real, out.dtype)
+            out *= kept[:, :, None]
+            out *= kept[:, None, :]
+        return out
 
     def _merged(self, step: _EqualMerges) -> Array | None:
         """Merge; return whether all have factors, as an array, nothing where nothing is shared."""
@@ -309,7 +323,8 @@ class BatchedMerges:
             both = a[:, :ns, :ns] + b[:, :ns, :ns]
             none = None if chosen[0] is None else chosen[0][:, :ns] < 0
             if none is not None:
-                both = both + xp.where(none[:, :, None], self.device.put(np.eye(ns)), 0.0)
+                turn = self._count[:ns]
+                both[:, turn, turn] += xp.astype(none, both.dtype)
             step.inverse, step.diagonal, good = inverse_factors(self.device, both)
             if none is not None:
                 step.diagonal = xp.where(none, step.diagonal[:, :1], step.diagonal)

@@ -44,6 +44,8 @@ def _solved(
                 batch.move(to_host)
             needed.append(batch.size)
             batches.append(batch)
+            # The last ones take memory that merges need.
+            del stack
         return _Solve(device, elimination, batches, needed).solution()
 
 

@@ -114,18 +114,20 @@ class BatchedRows:
         every = np.concatenate([np.stack(keys, axis=1), boxes.functions], axis=1)
         first, kind = distinct(every)
         out = []
-        for sizes, kinds in pooled(every[first], np.bincount(kind), 4, self._operations):
+        free = self.device.free
+        for sizes, kinds in pooled(every[first], np.bincount(kind), 4, self._cost, free):
             members = np.flatnonzero(np.isin(kind, kinds))
             out.append((_Shape(sizes[6:], *sizes[:6]), members))
         return out
 
-    def _operations(self, shapes: FloatArray) -> FloatArray:
-        """Return about how many operations leaves of some shapes take, as `eliminated` has them."""
+    def _cost(self, shapes: FloatArray) -> FloatArray:
+        """Return the operations that leaves of some shapes take, and what they keep, (2, s)."""
         n = np.prod(shapes[:, 6:], axis=1) * len(self.measure.unknowns)
         points = np.prod(shapes[:, 6:] + 1, axis=1) * len(self.measure.problem.forms)
         g = shapes[:, 5]
         m = points + shapes[:, 4] + g
-        return np.asarray(n * n * (6 * m + n) + 4 * m * n * g + 2 * m * g * g)
+        operations = n * n * (6 * m + n) + 4 * m * n * g + 2 * m * g * g
+        return np.stack([operations, (m + n + g) * g])
 
     def _stack(self, shape: _Shape, numbers: Ints, weight: float) -> Stack:
         rest = 0.0
