@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.boxes import Boxes
@@ -15,6 +14,7 @@ from sharpfront.bases.joint import leading_degrees
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
+from sharpfront.place.patches.cuts import Flags
 from sharpfront.place.patches.looks import COEFFICIENT, SPREAD, Look, Looks, places_told, watched
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import tails_of_blocks
@@ -26,9 +26,6 @@ from sharpfront.rows.values import form_at
 FEW = 4
 # Points at which data are evaluated at a time: what is made of them fits into caches.
 POINTS = 50_000
-
-
-Flags = NDArray[np.bool_]
 
 
 class _Datum(NamedTuple):
