@@ -160,7 +160,7 @@ def _others() -> Iterator[Row]:
             surface=lambda u, x, y: u.dn + 2 * u,
         )
 
-    yield Row("L-shaped plate with a cooled hole", plate, 1e-4, {})
+    yield Row("L-shaped plate with a cooled hole", plate, 1e-6, {})
 
     def bump(x: Any, y: Any) -> Any:
         return np.exp(0.5 * x) * np.cos(y)
@@ -239,7 +239,7 @@ def _layers() -> Iterator[Row]:
         "ring with a gap of 0.01": lambda: sf.Disk((0, 0), 1) - sf.Disk((0.49, 0), 0.5),
     }
     for name, shape in shapes.items():
-        for eps in (1e-2, 1e-4, 1e-6):
+        for eps in (1e-2, 1e-4, 1e-6, 1e-8):
             yield Row(f"{name}, eps = {eps:g}", lambda s=shape, e=eps: _reaction(s(), e), 1e-8, {})
     cornered = {
         "half disk": lambda: sf.Disk((0, 0), 1) & sf.HalfSpace((0, 0), (0, -1)),
@@ -281,10 +281,74 @@ def _hemker(eps: float) -> sf.Problem:
 
 
 def _fronts() -> Iterator[Row]:
-    """Yield fronts that cross, -lap u = f."""
+    """Yield fronts along curves, and straight ones that cross, -lap u = f."""
+    for w in (1e-2, 1e-3, 1e-4):
+        yield _circle(w)
+        yield _wave(w)
+    for centre, radius in (((-0.05, -0.05), 0.7), ((1.5, 0.25), 0.92)):
+        yield _steep(centre, radius)
     for w in (1e-2, 1e-3, 1e-4):
         for name, turn in (("lines", 1.3), ("lines at 30 degrees", math.pi / 6)):
             yield _crossing_lines(f"crossing {name}, width {w:g}", turn, w)
+
+
+def _front(name: str, exact: Any, laplacian: Any) -> Row:
+    def problem() -> sf.Problem:
+        return sf.Problem(
+            SQUARE,
+            lambda u, x, y: sf.laplacian(u) - laplacian(x, y),
+            boundary=lambda u, x, y: u - exact(x, y),
+        )
+
+    return Row(name, problem, 1e-7, {"u": exact})
+
+
+def _circle(w: float) -> Row:
+    def step(x: Any, y: Any) -> tuple[Any, Any]:
+        r = np.hypot(x - 0.5, y - 0.5)
+        return r, np.tanh((0.3 - r) / w)
+
+    def exact(x: Any, y: Any) -> Any:
+        return step(x, y)[1] * (1 + x / 2) + np.sin(x + 3 * y)
+
+    def laplacian(x: Any, y: Any) -> Any:
+        r, t = step(x, y)
+        steep = (1 - t * t) / w
+        across = -2 * t * steep / w - steep / r
+        return across * (1 + x / 2) - steep * (x - 0.5) / r - 10 * np.sin(x + 3 * y)
+
+    return _front(f"circular front, width {w:g}", exact, laplacian)
+
+
+def _wave(w: float) -> Row:
+    def step(x: Any, y: Any) -> Any:
+        return np.tanh((y - 0.5 - 0.1 * np.sin(2 * np.pi * x)) / w)
+
+    def exact(x: Any, y: Any) -> Any:
+        return step(x, y) + np.cos(x - y)
+
+    def laplacian(x: Any, y: Any) -> Any:
+        t = step(x, y)
+        slope, bend = 0.2 * np.pi * np.cos(2 * np.pi * x), 0.4 * np.pi**2 * np.sin(2 * np.pi * x)
+        steep = (1 - t * t) / w
+        return -2 * t * steep / w * (1 + slope**2) + steep * bend - 2 * np.cos(x - y)
+
+    return _front(f"wavy front, width {w:g}", exact, laplacian)
+
+
+def _steep(centre: tuple[float, float], radius: float) -> Row:
+    def away(x: Any, y: Any) -> Any:
+        return np.hypot(x - centre[0], y - centre[1])
+
+    def exact(x: Any, y: Any) -> Any:
+        return np.arctan(1000 * (away(x, y) - radius))
+
+    def laplacian(x: Any, y: Any) -> Any:
+        r = away(x, y)
+        z = 1000 * (r - radius)
+        return 1000 / ((1 + z * z) * r) - 2e6 * z / (1 + z * z) ** 2
+
+    return _front(f"steep wave front about {centre}", exact, laplacian)
 
 
 def _crossing_lines(name: str, turn: float, w: float) -> Row:
