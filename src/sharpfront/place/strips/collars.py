@@ -36,10 +36,10 @@ from sharpfront.problem import Problem
 
 # A strip is no deeper than this share of how far normals meet nothing else, and where layers are
 # deeper than that strips meet half way.
-APART = 0.9
+OF_GAP = 0.9
 
 # A curve with directions, and how deep strips along it are.
-_Collar = tuple[Ribbon, float]
+_DeepRibbon = tuple[Ribbon, float]
 
 
 def collared(problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float) -> Tiling:
@@ -60,8 +60,8 @@ def _collared(problem: Problem, block: Block, widths: float) -> list[Block]:
     panels = block.region.panels
     smooth = [ends for ends in panels.closed if _is_smooth(panels, ends)]
     deep = _short_of_room(problem, block, smooth, widths)
-    met = meetings(panels, deep / APART) if deep.any() else []
-    collars: list[_Collar] = []
+    met = meetings(panels, deep / OF_GAP) if deep.any() else []
+    collars: list[_DeepRibbon] = []
     held: list[int] = []
     for ends in smooth:
         if any(ends[0] <= s.start < ends[1] for m in met for s in m.stretches):
@@ -75,7 +75,7 @@ def _collared(problem: Problem, block: Block, widths: float) -> list[Block]:
 
 
 def _with_collars(
-    block: Block, held: Sequence[int], collars: Sequence[_Collar], met: Sequence[Meeting]
+    block: Block, held: Sequence[int], collars: Sequence[_DeepRibbon], met: Sequence[Meeting]
 ) -> list[Block]:
     """Return a block with strips along some of its panels, and the strips."""
     region = block.region
@@ -114,7 +114,7 @@ def _short_of_room(
     for ends, ribbon, room in zip(smooth, ribbons, rooms, strict=True):
         found = _thin(problem, ribbon, np.full(len(room), most), widths)
         deep[slice(*ends)] = found
-        short |= found > APART * float(room.min())
+        short |= found > OF_GAP * float(room.min())
     return deep if short else np.zeros_like(deep)
 
 
@@ -126,7 +126,7 @@ def _ribbon(panels: Panels, ends: tuple[int, int]) -> Ribbon:
 
 def _between(
     block: Block, ends: tuple[int, int], met: Sequence[Meeting], deep: float
-) -> Iterator[_Collar]:
+) -> Iterator[_DeepRibbon]:
     """Yield the collars of a closed curve between the stretches that meet others half way."""
     assert isinstance(block.region, Region)
     for stretch in left_of(met, ends):
@@ -147,7 +147,7 @@ def _most(ribbon: Ribbon, rooms: FloatArray) -> FloatArray:
     convex = np.maximum(-bends.reshape(count, -1).min(axis=1), 1e-300)
     before = np.append(convex[-1:] if ribbon.is_closed else 0.0, convex)
     after = np.append(convex, convex[:1] if ribbon.is_closed else 0.0)
-    return np.asarray(np.minimum(APART * rooms, DEEPEST / np.maximum(before, after)))
+    return np.asarray(np.minimum(OF_GAP * rooms, DEEPEST / np.maximum(before, after)))
 
 
 def _is_smooth(panels: Panels, ends: tuple[int, int]) -> bool:

@@ -24,25 +24,25 @@ from sharpfront.place.strips.ribbons import Ribbon, tree_of
 Ints = NDArray[np.int64]
 
 # Points on a panel that tell what faces it.
-SEEN = np.linspace(-0.99, 0.99, 31)
+ON_EACH = np.linspace(-0.99, 0.99, 31)
 # Steps of Newton's method for what is half way, from points that are seen.
-STEPS = 12
+NEWTON_STEPS = 12
 # A panel's polynomial goes on so far beyond its ends, as a parameter.
 BEYOND = 1e-3
 # Panels are halved up to so often until what is half way is a polynomial to this share of the
 # domain.
-HALVINGS, EXACT = 6, 1e-12
+HALVED, EXACT = 6, 1e-12
 # What is left of a panel is no less than this share of it.
-SLIVER = 1e-9
+LEAST_SHARE = 1e-9
 # What is left of a panel whose rest meets others is at least this share of it.
-LEAST = 0.1
+LEAST_LEFT = 0.1
 # Corners of strips that differ by less than this share of the domain are one.
-ROUNDING = 1e-11
+ONE_CORNER = 1e-11
 # Points half way for every panel that tell boxes that there is no room for them.
-DENSE = 100
+ALONG_MIDDLE = 100
 
 
-class Stretch(NamedTuple):
+class Span(NamedTuple):
     """A stretch of a closed curve, its ends as numbers of panels and shares of these."""
 
     start: float
@@ -67,13 +67,13 @@ class Meeting:
 
     sides: tuple[Panels, Panels]
     between: FloatArray
-    stretches: tuple[Stretch, Stretch]
+    stretches: tuple[Span, Span]
 
     def strips(self) -> Iterator[tuple[Strip, str]]:
         """Yield the strips of both, with the parts that their outer sides are of."""
         for panels in self.sides:
             across = panels.weights - self.between
-            widths = np.linalg.norm(_values(across, SEEN), axis=2).mean(axis=1)
+            widths = np.linalg.norm(_values(across, ON_EACH), axis=2).mean(axis=1)
             lengths = Ribbon(panels, across).lengths
             for k, depth in enumerate(widths.tolist()):
                 strip = Strip(panels.weights[k], across[k] / depth, float(lengths[k]), depth)
@@ -82,7 +82,7 @@ class Meeting:
     @property
     def middle(self) -> FloatArray:
         """Points all along what is half way, (m, 2)."""
-        return _values(self.between, np.linspace(-1.0, 1.0, DENSE)).reshape(-1, 2)
+        return _values(self.between, np.linspace(-1.0, 1.0, ALONG_MIDDLE)).reshape(-1, 2)
 
 
 def _values(weights: FloatArray, t: FloatArray) -> FloatArray:
@@ -103,7 +103,7 @@ def meetings(panels: Panels, reach: FloatArray) -> list[Meeting]:
     facing = _Facing(panels, reach > 0.0)
     close = facing.is_close(reach)
     out: list[Meeting] = []
-    taken: list[Stretch] = []
+    taken: list[Span] = []
     for first, last in panels.closed:
         for run in _runs(close[first:last]):
             start = first + run[0]
@@ -116,7 +116,7 @@ def meetings(panels: Panels, reach: FloatArray) -> list[Meeting]:
     return out
 
 
-def left_of(meeting: Sequence[Meeting], ends: tuple[int, int]) -> list[Stretch]:
+def left_of(meeting: Sequence[Meeting], ends: tuple[int, int]) -> list[Span]:
     """Return what meetings leave of a closed curve, with how far half way is at the ends."""
     first, last = ends
     count = last - first
@@ -126,11 +126,11 @@ def left_of(meeting: Sequence[Meeting], ends: tuple[int, int]) -> list[Stretch]:
     own.sort()
     after = [*own[1:], own[0]._replace(start=own[0].start + count)] if own else []
     return [
-        Stretch(a.stop, b.start, (a.radii[1], b.radii[0])) for a, b in zip(own, after, strict=True)
+        Span(a.stop, b.start, (a.radii[1], b.radii[0])) for a, b in zip(own, after, strict=True)
     ]
 
 
-def pieces(panels: Panels, stretch: Stretch, ends: tuple[int, int]) -> Panels:
+def pieces(panels: Panels, stretch: Span, ends: tuple[int, int]) -> Panels:
     """Return the panels of a stretch of a closed curve."""
     which, low, high = map(np.array, zip(*_parts(stretch.start, stretch.stop, ends), strict=True))
     t = 0.5 * (low[:, None] * (1 - PARAMETERS) + high[:, None] * (1 + PARAMETERS))
@@ -144,7 +144,7 @@ def _parts(start: float, stop: float, ends: tuple[int, int]) -> list[tuple[int, 
     cuts = [start, *range(math.floor(start) + 1, math.ceil(stop)), stop]
     out = []
     for low, high in itertools.pairwise(cuts):
-        if high - low > SLIVER:
+        if high - low > LEAST_SHARE:
             number = math.floor(0.5 * (low + high))
             which = first + (number - first) % (last - first)
             out.append((which, 2.0 * (low - number) - 1.0, 2.0 * (high - number) - 1.0))
@@ -154,7 +154,7 @@ def _parts(start: float, stop: float, ends: tuple[int, int]) -> list[tuple[int, 
 def _rounded(place: float, towards: Callable[[float], int]) -> float:
     """Return a place along panels, or the end of a panel that is close in a direction."""
     end = towards(place)
-    return float(end) if abs(end - place) < LEAST else float(place)
+    return float(end) if abs(end - place) < LEAST_LEFT else float(place)
 
 
 def joined(strips: Sequence[Strip]) -> list[Strip]:
@@ -166,7 +166,7 @@ def joined(strips: Sequence[Strip]) -> list[Strip]:
             for s in (0.0, strip.length)
         ]
     ).reshape(-1, 2)
-    near = ROUNDING * float(np.ptp(corners, axis=0).max())
+    near = ONE_CORNER * float(np.ptp(corners, axis=0).max())
     first = np.array([min(own) for own in list(tree_of(corners).query_ball_point(corners, near))])
     same = corners[first].reshape(-1, 2, 2, 2).tolist()
     return [
@@ -210,7 +210,7 @@ class _Facing:
 
     def __init__(self, panels: Panels, eligible: NDArray[np.bool_]) -> None:
         self.panels, self.eligible, count = panels, eligible, len(panels.parts)
-        self.panel, self.t = np.repeat(np.arange(count), len(SEEN)), np.tile(SEEN, count)
+        self.panel, self.t = np.repeat(np.arange(count), len(ON_EACH)), np.tile(ON_EACH, count)
         found, _ = panels.boundary(self.panel, self.t)
         self.points, self.normals = found.points, found.normals
         self.size = float(np.ptp(self.points, axis=0).max())
@@ -237,7 +237,7 @@ class _Facing:
 
     def is_close(self, reach: FloatArray) -> NDArray[np.bool_]:
         """Tell which panels face one other curve, and are too close to it somewhere, (n,)."""
-        shape = len(self.panels.parts), len(SEEN)
+        shape = len(self.panels.parts), len(ON_EACH)
         faces = np.sum(self.normals * self.normals[self.partner], axis=1) < 0.0
         other = np.where(faces, self.curve[self.panel[self.partner]], -1).reshape(shape)
         one = np.all(other == other[:, :1], axis=1) & (other[:, 0] >= 0)
@@ -253,8 +253,8 @@ class _Facing:
         if stop - start == count:
             return float(start), float(stop)
         numbers = first + (np.arange(start, stop) - first) % count
-        near = self.radii.reshape(-1, len(SEEN))[numbers] < reach[numbers, None]
-        places = np.arange(start, stop)[:, None] + 0.5 * (SEEN + 1.0)
+        near = self.radii.reshape(-1, len(ON_EACH))[numbers] < reach[numbers, None]
+        places = np.arange(start, stop)[:, None] + 0.5 * (ON_EACH + 1.0)
         low, high = np.flatnonzero(near.ravel())[[0, -1]]
         low, high = max(low - 1, 0), min(high + 1, near.size - 1)
         from_panel, to_panel = places.ravel()[[low, high]]
@@ -265,7 +265,7 @@ class _Facing:
         found: list[_Opposite] = []
         which: list[int] = []
         for k, low, high in _parts(*stretch, ends):
-            own = self._opposite(k, low, high, HALVINGS)
+            own = self._opposite(k, low, high, HALVED)
             if own is None:
                 return None
             found += own
@@ -278,10 +278,10 @@ class _Facing:
         if np.any(steps * turn < -1e-9) or abs(opposite[-1] - opposite[0]) > count + 1e-6:
             return None
         radii = found[0].radii[0], found[-1].radii[1]
-        one = Stretch(*stretch, radii)
+        one = Span(*stretch, radii)
         low, high = float(opposite.min()), float(opposite.max())
         shift = count * math.floor((low - around[0]) / count)
-        other = Stretch(low - shift, high - shift, radii if turn > 0 else radii[::-1])
+        other = Span(low - shift, high - shift, radii if turn > 0 else radii[::-1])
         if _overlap(other, stretch, ends):
             return None
         others = np.array([e.panel for e in found])
@@ -308,11 +308,11 @@ class _Facing:
         """Return what faces a piece of a panel, if it is a polynomial."""
         share = np.concatenate([PARAMETERS, [-1.0, 1.0]])
         t = 0.5 * (low * (1 - share) + high * (1 + share))
-        nearest = k * len(SEEN) + np.argmin(np.abs(t[:, None] - SEEN), axis=1)
+        nearest = k * len(ON_EACH) + np.argmin(np.abs(t[:, None] - ON_EACH), axis=1)
         own, _ = self.panels.boundary(np.full(len(t), k), t)
         partner = self.partner[nearest]
         panel, at, radii = self.panel[partner], self.t[partner], self.radii[nearest]
-        for _ in range(STEPS):
+        for _ in range(NEWTON_STEPS):
             other, normals, turns = self._at(panel, at)
             a = normals - own.normals
             b = radii[:, None] * turns[1] - turns[0]
@@ -352,7 +352,7 @@ class _Facing:
         return moved, np.where(step == 0, t, np.clip(over - step, -1.0, 1.0))
 
 
-def _overlap(one: Stretch, other: tuple[float, float], ends: tuple[int, int]) -> bool:
+def _overlap(one: Span, other: tuple[float, float], ends: tuple[int, int]) -> bool:
     """Tell whether two stretches are of one curve and have something in common."""
     first, last = ends
     if not first <= one.start < last:
