@@ -81,6 +81,8 @@ class CornerFunctions:
     cut: float  # the angle of z at which functions jump, outside the domain
     terms: tuple[Term, ...]
     factors: ComplexArray  # of each term in each function, (functions, terms)
+    # Angles of z from which on other factors hold, ascending: where materials meet.
+    further: tuple[tuple[float, ComplexArray], ...] = ()
 
     @property
     def size(self) -> int:
@@ -89,23 +91,32 @@ class CornerFunctions:
 
     def values(self, points: FloatArray, orders: Orders) -> FloatArray:
         """Return a derivative of each function at points, (m, functions)."""
-        return np.asarray((self.table(points, orders) @ self.factors.T).imag)
+        table = self.table(points, orders)
+        out = np.asarray((table @ self.factors.T).imag)
+        if self.further:
+            angle = self._logarithm(points).imag
+            for start, factors in self.further:
+                beyond = angle >= start
+                out[beyond] = (table[beyond] @ factors.T).imag
+        return out
+
+    def _logarithm(self, points: FloatArray) -> ComplexArray:
+        """Return log z at points, its angle between the cut and a whole turn before it."""
+        x, y = (points - np.array(self.place)).T
+        z = self.slopes[0] * x + self.slopes[1] * y
+        angle = np.angle(z * np.exp(-1j * (self.cut - np.pi))) + self.cut - np.pi
+        return np.asarray(np.log(np.maximum(np.abs(z), NEAREST)) + 1j * angle)
 
     def table(self, points: FloatArray, orders: Orders) -> ComplexArray:
         """Return a derivative of each term at points, (m, terms)."""
-        x, y = (points - np.array(self.place)).T
-        z = self.slopes[0] * x + self.slopes[1] * y
-        away = np.maximum(np.abs(z), NEAREST)
-        # Between the cut and a whole turn before it.
-        angle = np.angle(z * np.exp(-1j * (self.cut - np.pi))) + self.cut - np.pi
-        logarithm = np.log(away) + 1j * angle
-        out = np.zeros((len(z), len(self.terms)), dtype=complex)
+        logarithm = self._logarithm(points)
+        out = np.zeros((len(points), len(self.terms)), dtype=complex)
         for (plain, mirrored), factor in self.chain(orders).items():
             for k, term in enumerate(self.terms):
                 if mirrored <= term.conjugate:
                     out[:, k] += factor * term.derivative(logarithm, plain, mirrored)
         smooth = np.array([term.order > sum(orders) for term in self.terms])
-        out[np.ix_(z == 0, smooth)] = 0.0
+        out[np.ix_(np.all(points == self.place, axis=1), smooth)] = 0.0
         return out
 
     def chain(self, orders: Orders) -> dict[tuple[int, int], complex]:
@@ -123,24 +134,29 @@ class CornerFunctions:
     def state(self) -> FloatArray:
         """Return all as numbers, those of the corner and a row for each term."""
         slopes = [p for slope in self.slopes for p in (slope.real, slope.imag)]
-        width = 4 + 2 * self.size
-        first = np.zeros((1, max(width, 8)))
-        first[0, :8] = [*self.place, *slopes, self.cut, self.size]
+        every = np.concatenate([self.factors, *(factors for _, factors in self.further)])
+        angles = [angle for angle, _ in self.further]
+        width = 4 + 2 * len(every)
+        first = np.zeros((1, max(width, 8 + len(angles))))
+        first[0, : 8 + len(angles)] = [*self.place, *slopes, self.cut, self.size, *angles]
         rows = np.zeros((len(self.terms), first.shape[1]))
         rows[:, :4] = [(t.power.real, t.power.imag, *t[1:]) for t in self.terms]
-        rows[:, 4:width:2], rows[:, 5:width:2] = self.factors.real.T, self.factors.imag.T
+        rows[:, 4:width:2], rows[:, 5:width:2] = every.real.T, every.imag.T
         return np.concatenate([first, rows])
 
 
 def restored(state: FloatArray) -> CornerFunctions:
     """Return the functions that `state` was taken from."""
     x, y, a, b, c, d, cut, size = state[0, :8].tolist()
-    rows, width = state[1:], 4 + 2 * int(size)
+    rows, angles = state[1:], state[0, 8:][state[0, 8:] > 0.0].tolist()
+    width = 4 + 2 * int(size) * (1 + len(angles))
     terms = tuple(
         Term(complex(p, q) if q else p, int(n), bool(log)) for p, q, n, log in rows[:, :4].tolist()
     )
     factors = (rows[:, 4:width:2] + 1j * rows[:, 5:width:2]).T
-    return CornerFunctions((x, y), (complex(a, b), complex(c, d)), cut, terms, factors)
+    own, *further = np.split(factors, 1 + len(angles)) if angles else [factors]
+    beyond = tuple(zip(angles, further, strict=True))
+    return CornerFunctions((x, y), (complex(a, b), complex(c, d)), cut, terms, own, beyond)
 
 
 def count(corners: Sequence[SharedFunctions]) -> int:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.certify import Certificate, compared_points
-from sharpfront.adapt.patchwork.exponents import least_exponent
+from sharpfront.adapt.patchwork.exponents import functions_about, least_exponent
+from sharpfront.bases.corner_functions import restored
 from sharpfront.errors import DomainError, EquationError, ProblemError
 from sharpfront.place.tiling.tiling import tiling_of
 
@@ -154,8 +155,11 @@ def test_materials_on_an_l_given_by_regions():
     solved(problem, exact, 1e-8)
 
 
-def checkerboard(ratio, centre):
-    """Four quadrants of conductivities ratio and 1, with the solution r^a mu(angle)."""
+def checkerboard(ratio, centre, more=0.0):
+    """Four quadrants of conductivities ratio and 1, with the solution r^a mu(angle).
+
+    A little more beyond a further line, about which the functions of the crossing are not known.
+    """
     a = 4 / np.pi * np.arctan(ratio**-0.5)
     rho, sigma = np.pi / 4, np.pi / 4 - np.pi / (2 * a)
 
@@ -179,7 +183,11 @@ def checkerboard(ratio, centre):
         sf.Problem(
             sf.Box((-1, 1), (-1, 1)),
             lambda u, x, y: (
-                -sf.div(np.where((x - centre[0]) * (y - centre[1]) > 0, ratio, 1.0) * sf.grad(u))
+                -sf.div(
+                    (np.where(x > 0.9, 1.0 + more, 1.0) if more else 1.0)
+                    * np.where((x - centre[0]) * (y - centre[1]) > 0, ratio, 1.0)
+                    * sf.grad(u)
+                )
             ),
             boundary=lambda u, x, y: u - edge(x, y),
         ),
@@ -210,7 +218,7 @@ def test_exponents_where_an_interface_ends(ratio):
 
 @pytest.mark.slow
 def test_a_checkerboard():
-    _, exact, problem = checkerboard(5.8284271247461907, (0.0, 0.25))
+    _, exact, problem = checkerboard(5.8284271247461907, (0.0, 0.25), 1e-9)
     solution = sf.solve(problem, tol=5e-2)
     error = error_of(solution, exact)
     assert solution.converged and error < 5e-2
@@ -219,10 +227,50 @@ def test_a_checkerboard():
 
 def test_a_strong_singularity_is_not_overlooked():
     # Before patches are cut towards the crossing all weights are small and the answer wrong.
-    _, exact, problem = checkerboard(161.4476387975881, (0.0, 0.0))
+    _, exact, problem = checkerboard(161.4476387975881, (0.0, 0.0), 1e-9)
     solution = sf.solve(problem, tol=1e-2, max_kernels=3000)
     assert not solution.converged
     assert error_of(solution, exact) < 3 * solution.error_estimate
+
+
+@pytest.mark.parametrize("ratio", [5.8284271247461907, 161.4476387975881, 2e4])
+def test_functions_of_the_crossing_hold_what_is_singular(ratio):
+    _, exact, problem = checkerboard(ratio, (0.25, -0.5))
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged
+    assert error_of(solution, exact) < 1e-10
+    assert solution.kernels < 1_000
+
+
+@pytest.mark.parametrize("values", [(0.2, 9.0, 0.06, 0.25), (3.0, 3.0, 3.0, 40.0)])
+def test_functions_of_a_crossing_go_on_with_their_fluxes(values):
+    place = np.array([0.1, -0.3])
+
+    def k(x, y):
+        upper = np.where(x > place[0], values[0], values[1])
+        return np.where(y > place[1], upper, np.where(x > place[0], values[3], values[2]))
+
+    problem = sf.Problem(
+        sf.Box((-1, 1), (-1, 1)),
+        lambda u, x, y: -sf.div(k(x, y) * sf.grad(u)) - 1,
+        boundary=lambda u, x, y: u,
+    )
+    found = functions_about(problem, place, 4.0, 2.0)
+    assert all(0.0 < term.power < 4.0 for term in found.terms)
+    away = np.array([0.01, 0.3, 0.6])[:, None]
+    near = 1e-9
+    for along, across in (((1, 0), (0, 1)), ((0, 1), (1, 0)), ((-1, 0), (0, 1)), ((0, -1), (1, 0))):
+        on = place + away * np.array(along)
+        sides = [on + sign * near * np.array(across) for sign in (-1, 1)]
+        below, above = (found.values(x, (0, 0)) for x in sides)
+        np.testing.assert_allclose(below, above, atol=1e-6)
+        below, above = (k(*x.T)[:, None] * found.values(x, across) for x in sides)
+        np.testing.assert_allclose(below, above, atol=1e-6 * np.abs(above).max())
+    inside = problem.domain.sample(100)
+    bends = [found.values(inside, orders) for orders in ((2, 0), (0, 2))]
+    np.testing.assert_allclose(bends[0], -bends[1], atol=1e-9 * np.abs(bends[0]).max())
+    again = restored(found.state())
+    np.testing.assert_array_equal(again.values(inside, (1, 0)), found.values(inside, (1, 0)))
 
 
 def test_a_tensor_that_jumps():

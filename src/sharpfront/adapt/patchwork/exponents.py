@@ -12,10 +12,13 @@ entries vanishes. It is known for one equation of second order.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+from scipy.optimize import brentq, minimize_scalar
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import CornerFunctions, Term
 from sharpfront.equation.values import at_points, environment
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
@@ -26,6 +29,11 @@ RANGE = (1e-4, 0.6)
 EXPONENTS = 800
 # Quadrants are looked at so far beside the point, in units of the domain.
 QUADRANT_AT = 1e-7
+# Points at which conductivities are looked at, which are one number if they differ by this share.
+LOOKED, ROUNDED = 2000, 1e-12
+# Places for every unit at which powers are looked for; a function touches zero below that share of
+# its size, and what is smaller than the other is zero. Powers as close to a whole number are one.
+PER_POWER, TOUCHING, NULL, WHOLE = 500, 1e-9, 1e-6, 1e-6
 # The quadrants in the order of their angle, and the directions of the rays before each.
 _QUADRANTS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float)
 _RAYS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], dtype=float)
@@ -61,6 +69,76 @@ def least_exponent(problem: Problem, tiling: Tiling, vertex: FloatArray) -> floa
     start, end = ("value" if e == "value" else "flux" for e in ends)
     entry = total[1 if end == "flux" else 0, 1 if start == "value" else 0]
     return _first(a, entry)
+
+
+def functions_about(
+    problem: Problem, vertex: FloatArray, most: float, extent: float
+) -> CornerFunctions | None:
+    """Return what solutions are made of where two interfaces cross that quarter the domain.
+
+    Functions of the distance to a power below `most`; None where conductivities are not one number
+    in each quarter.
+    """
+    points = problem.domain.sample(LOOKED)
+    quarter = (points > vertex) @ np.array([1, 2])
+    every, (values,) = tensors(problem, points), [np.zeros(4)]
+    for i, (x, y) in enumerate(_QUADRANTS > 0):
+        own = every[quarter == x + 2 * y]
+        if not len(own) or np.abs(own - own[0, 0, 0] * np.eye(2)).max() > ROUNDED * own[0, 0, 0]:
+            return None
+        values[i] = own[0, 0, 0]
+    a = np.linspace(0.0, most, int(PER_POWER * most))[1:]
+    starts = 0.5 * math.pi * np.arange(4)
+    powers, factors = [], []
+    for power in _roots(lambda b: 2.0 - np.trace(_around(values, b)), a):
+        if abs(power - round(power)) < WHOLE:
+            continue  # a polynomial in each quarter
+        _, sizes, rows = np.linalg.svd(_around(values, np.array([power]))[..., 0] - np.eye(2))
+        for state in rows[sizes < NULL * max(1.0, sizes[0])]:
+            own = []
+            for k, start in zip(values.tolist(), starts.tolist(), strict=True):
+                own.append((state[1] / k + 1j * state[0]) * np.exp(-1j * power * start))
+                state = _turned(k, np.array([power]))[..., 0] @ state
+            powers.append(power)
+            factors.append(np.array(own) / np.abs(own).max())
+    if not powers:
+        return None
+    terms = tuple(Term(power, 0, False) for power in powers)
+    quarters = [np.diag(own) for own in np.array(factors).T]
+    further = tuple(zip(starts[1:].tolist(), quarters[1:], strict=True))
+    place, slopes = (float(vertex[0]), float(vertex[1])), (1.0 / extent + 0j, 1j / extent)
+    return CornerFunctions(place, slopes, 2.0 * math.pi, terms, quarters[0], further)
+
+
+def _turned(k: float, a: FloatArray) -> FloatArray:
+    """Return how (phi, k phi' / a) goes through a quarter, (2, 2, exponents)."""
+    c, s = np.cos(0.5 * math.pi * a), np.sin(0.5 * math.pi * a)
+    return np.array([[c, s / k], [-k * s, c]])
+
+
+def _around(values: FloatArray, a: FloatArray) -> FloatArray:
+    """Return how (phi, k phi' / a) goes once around, (2, 2, exponents)."""
+    total = np.zeros((2, 2, len(a)))
+    total[0, 0] = total[1, 1] = 1.0
+    for k in values.tolist():
+        total = np.einsum("ijn,jkn->ikn", _turned(k, a), total)
+    return np.asarray(total)
+
+
+def _roots(f: Callable[[FloatArray], FloatArray], a: FloatArray) -> list[float]:
+    """Return where a function changes its sign or touches zero."""
+    values = f(a)
+    out = []
+    for i in np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1])):
+        out.append(float(brentq(lambda x: f(np.array([x]))[0], a[i], a[i + 1], xtol=1e-15)))
+    low = np.abs(values)
+    for i in np.flatnonzero((low[1:-1] <= low[:-2]) & (low[1:-1] <= low[2:])) + 1:
+        ends = a[i - 1], a[i + 1]
+        found = minimize_scalar(lambda x: abs(f(np.array([x]))[0]), bounds=ends, method="bounded")
+        known = any(abs(found.x - x) < (a[1] - a[0]) for x in out)
+        if not known and found.fun < TOUCHING * low.max():
+            out.append(float(found.x))
+    return sorted(out)
 
 
 def _wall(problem: Problem, tiling: Tiling, point: FloatArray) -> str:

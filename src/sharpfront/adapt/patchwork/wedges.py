@@ -17,7 +17,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
 from sharpfront.adapt.patchwork.edges import edge_functions
-from sharpfront.adapt.patchwork.exponents import tensors
+from sharpfront.adapt.patchwork.exponents import functions_about, tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
@@ -29,6 +29,7 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import ROUNDING, Tiling
 from sharpfront.problem import IntegralCondition, Problem
+from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.values import form_at
 
 # Powers closer to a whole number than this are one.
@@ -80,9 +81,11 @@ class Wedges:
 
     @cached_property
     def functions(self) -> tuple[SharedFunctions, ...]:
-        """Functions of the corners or edges at which they are known."""
+        """Functions of corners, edges and crossing interfaces, where they are known."""
         if not self._suited:
             return ()
+        if self.problem.is_singular:
+            return self._where_interfaces_cross
         if self.problem.domain.dimension == 3:
             return edge_functions(self.problem, self.tiling, self.tol)
         found = (self._at(corner) for corner in self.tiling.corners)
@@ -132,11 +135,23 @@ class Wedges:
         orders = (2, 4) if dimension == 2 else (2,)
         if any(problem.domain.periodic_axes) or self._order not in orders:
             return False
-        if problem.is_singular or any(isinstance(c, IntegralCondition) for c in problem.further):
+        if any(isinstance(c, IntegralCondition) for c in problem.further) or problem.jumps:
             return False
+        if problem.is_singular:
+            return (dimension, self._order) == (2, 2) and self.stiffness_allows[0]
         highest = [t for t in problem.forms[0].terms if t.order == self._order]
         constant = all(isinstance(t.coefficient, Constant) for t in highest)
         return constant and self.stiffness_allows[0]
+
+    @property
+    def _where_interfaces_cross(self) -> tuple[CornerFunctions, ...]:
+        """The functions of the one place at which interfaces cross, if there is but one."""
+        lines = interface_lines(self.problem)
+        if [len(x) for x in lines] != [1, 1] or len(self.tiling.blocks) > 1:
+            return ()
+        vertex, most = np.concatenate(lines), SETTINGS.powers(self.tol)
+        found = functions_about(self.problem, vertex, most, self._extent)
+        return () if found is None else (found,)
 
     @cached_property
     def _stiffness(self) -> tuple[float, float]:
