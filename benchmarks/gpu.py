@@ -94,7 +94,7 @@ def operations_of(stacks: Sequence[Stack], elimination: TreeElimination) -> floa
         n = np.full_like(m, stack.rows.shape[2])
         if stack.inside is not None:
             n = stack.inside.sum(axis=1)
-        g = stack.real
+        g = np.sum(stack.moments < elimination.moments, axis=1)
         each = 2 * (3 * m * n * n + n**3 / 3) + 2 * m * n * g + n * n * g + 2 * m * g * g
         total += float(each.sum())
         for number, own in zip(stack.numbers.tolist(), g.tolist(), strict=True):

@@ -70,7 +70,6 @@ class Stack:
     rest: float  # the sum of squares that no columns can make smaller
     rows: Array  # (b, m, n), overwritten by who takes them
     rhs: Array  # (b, m, k)
-    real: Ints  # how many moments are a leaf's own, (b,)
     inside: NDArray[np.bool_] | None = None  # which columns are, (b, n); None for all
 
 
@@ -99,7 +98,7 @@ def stacked(
             moments = np.array([_moments(elimination, leaf) for leaf in some]).reshape(-1, g)
             rest = sum(float(np.sum((leaf.weight * leaf.own.left[0][:, 0]) ** 2)) for leaf in some)
             rows, rhs = (device.put(a) for a in _rows_of(some, m, n))
-            yield Stack(own, moments, rest, rows, rhs, np.full(len(own), g))
+            yield Stack(own, moments, rest, rows, rhs)
 
 
 def _moments(elimination: TreeElimination, leaf: LeafRows) -> Ints:
@@ -133,9 +132,6 @@ def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
     left = device.zeros((b, m, k + g))
     left[:, :, :k] = stack.rhs
     left[:, m - g :, k:] = device.put(np.eye(g))
-    if np.any(stack.real < g):
-        tied = np.arange(g) < stack.real[:, None]
-        left[:, m - g :, k:] *= device.put(tied.astype(float))[:, None, :]
     answers = None
     for _ in range(2):
         step = q.mT @ left

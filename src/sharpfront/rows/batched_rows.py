@@ -152,7 +152,7 @@ class BatchedRows:
         real = self._counts[numbers]
         turn = np.arange(shape.ties)
         places = np.where(turn < real[:, None], self._bases[numbers][:, None] + turn, -1)
-        return Stack(numbers, self._moments[places], rest, rows, rhs, real, inside)
+        return Stack(numbers, self._moments[places], rest, rows, rhs, inside)
 
     def _inside(self, shape: _Shape, numbers: Ints, columns: int) -> Flags | None:
         """Return which columns are functions of each patch; None where all are."""
