@@ -74,4 +74,4 @@ def test_a_peak_takes_few_functions():
     assert solution.converged
     assert np.abs(solution(x, y) - exact(x, y)).max() < 1e-5
     # With halving alone 4 300.
-    assert solution.kernels < 3_500
+    assert solution.kernels < 2_800

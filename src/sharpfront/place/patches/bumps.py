@@ -14,7 +14,8 @@ from functools import partial
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.legendre import product_points
+from sharpfront.bases.legendre import gauss, legendre_table, product_points
+from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Apply, Expression, derivatives_in, ordered
 from sharpfront.equation.slanted import values_at
 from sharpfront.maps import AxisMap
@@ -30,6 +31,13 @@ ARRIVED = 1e-3
 # A bump is cut off where that takes no more than this share of its patch.
 NARROW = 0.2
 
+# Functions of a bump are told from its values at so many points, and hold it to e^LESS times what
+# is left where it ends.
+POINTS, LESS = 60, 2.0
+# A bump lies along the axes if it is no more than so many times narrower, squared, along a line
+# through its middle. One of 1.7 to 1 that did not took 7 solves and 3.7 s instead of one and 1.8 s.
+ALONG = 1.2
+
 Function = Callable[[FloatArray], FloatArray]
 
 
@@ -39,6 +47,7 @@ class Bump:
 
     centre: FloatArray
     reach: FloatArray
+    functions: int  # along an axis, on either side of the centre; 0 where that is not known
 
 
 def bumps_of(problem: Problem, widths: float) -> list[Bump]:
@@ -92,8 +101,11 @@ def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
     out: list[Bump] = []
     for place, step, bend in zip(places, steps, bends, strict=True):
         square = np.diag(np.linalg.inv(-bend))
-        reach = np.sqrt(2.0 * square * (widths + np.log(np.max((high - low) ** 2 / square))))
-        bump = Bump(place, reach)
+        powers = widths + float(np.log(np.max((high - low) ** 2 / square)))
+        reach = np.sqrt(2.0 * square * powers)
+        # Across the axes a bump is narrower along a line than as a whole, and weights have to tell.
+        is_along = np.all(0.5 * reach**2 * -np.diag(bend) < ALONG * powers)
+        bump = Bump(place, reach, _functions(powers, widths - LESS) if is_along else 0)
         arrived = np.all(np.abs(step) < ARRIVED * reach) and np.all(reach < NARROW * (high - low))
         if arrived and not any(_are_same(bump, other) for other in out):
             out.append(bump)
@@ -143,4 +155,21 @@ def _cut(cell: Cell, bump: Bump) -> list[Cell]:
     for m, x, far in zip(patch.maps, c.tolist(), r.tolist(), strict=True):
         own = [y for y in (x - far, x, x + far) if m.low + far / 2 < y < m.high - far / 2]
         sides.append([AxisMap(*s) for s in itertools.pairwise([m.low, *own, m.high])])
-    return [replace(cell, patch=replace(patch, maps=maps)) for maps in itertools.product(*sides)]
+    parts = [replace(patch, maps=maps) for maps in itertools.product(*sides)]
+    return [replace(cell, patch=_with_functions(part, bump)) for part in parts]
+
+
+def _with_functions(patch: Patch, bump: Bump) -> Patch:
+    """Return a patch with the functions that hold a bump, if that lies in it."""
+    near = np.abs(patch.low + patch.high - 2.0 * bump.centre) < 2.0 * bump.reach
+    if not near.all():
+        return patch
+    return replace(patch, functions=tuple(max(p, bump.functions) for p in patch.functions))
+
+
+def _functions(powers: float, widths: float) -> int:
+    """Return how many functions hold e^(-x^2) from its middle to where it is e^-powers."""
+    z, w = gauss(POINTS)
+    table = legendre_table(z, POINTS)[0]
+    weights = np.abs(table.T @ (w * np.exp(-powers * (0.5 * (1.0 + z)) ** 2)))
+    return int(np.flatnonzero(weights > np.exp(-widths)).max(initial=0)) + 1
