@@ -30,10 +30,10 @@ EXPONENTS = 800
 # Quadrants are looked at so far beside the point, in units of the domain.
 QUADRANT_AT = 1e-7
 # Points at which conductivities are looked at, which are one number if they differ by this share.
-LOOKED, ROUNDED = 2000, 1e-12
+SAMPLED, ROUNDED = 2000, 1e-12
 # Places for every unit at which powers are looked for; a function touches zero below that share of
 # its size, and what is smaller than the other is zero. Powers as close to a whole number are one.
-PER_POWER, TOUCHING, NULL, WHOLE = 500, 1e-9, 1e-6, 1e-6
+PER_POWER, TOUCHING, NULL, AS_GOOD_AS_WHOLE = 500, 1e-9, 1e-6, 1e-6
 # The quadrants in the order of their angle, and the directions of the rays before each.
 _QUADRANTS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float)
 _RAYS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], dtype=float)
@@ -79,7 +79,7 @@ def functions_about(
     Functions of the distance to a power below `most`; None where conductivities are not one number
     in each quarter.
     """
-    points = problem.domain.sample(LOOKED)
+    points = problem.domain.sample(SAMPLED)
     quarter = (points > vertex) @ np.array([1, 2])
     every, (values,) = tensors(problem, points), [np.zeros(4)]
     for i, (x, y) in enumerate(_QUADRANTS > 0):
@@ -91,7 +91,7 @@ def functions_about(
     starts = 0.5 * math.pi * np.arange(4)
     powers, factors = [], []
     for power in _roots(lambda b: 2.0 - np.trace(_around(values, b)), a):
-        if abs(power - round(power)) < WHOLE:
+        if abs(power - round(power)) < AS_GOOD_AS_WHOLE:
             continue  # a polynomial in each quarter
         _, sizes, rows = np.linalg.svd(_around(values, np.array([power]))[..., 0] - np.eye(2))
         for state in rows[sizes < NULL * max(1.0, sizes[0])]:

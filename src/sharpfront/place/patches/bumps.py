@@ -25,18 +25,18 @@ from sharpfront.problem import Problem
 
 # Turning points are looked for from so many places along each axis, in so many steps of Newton's
 # method, with differences over this share of the domain.
-PLACES, STEPS, STEP = 4, 6, 1e-4
+TURNING_FROM, TURNING_STEPS, TURNING_OVER = 4, 6, 1e-4
 # A step shorter than this share of the bump's width has arrived.
-ARRIVED = 1e-3
+REACHED = 1e-3
 # A bump is cut off where that takes no more than this share of its patch.
-NARROW = 0.2
+BUMP_SHARE = 0.2
 
-# Functions of a bump are told from its values at so many points, and hold it to e^LESS times what
+# Functions of a bump are told from its values at so many points, and hold it to e^LEFT_OUT of what
 # is left where it ends.
-POINTS, LESS = 60, 2.0
+OF_BUMP, LEFT_OUT = 60, 2.0
 # A bump lies along the axes if it is no more than so many times narrower, squared, along a line
 # through its middle. One of 1.7 to 1 that did not took 7 solves and 3.7 s instead of one and 1.8 s.
-ALONG = 1.2
+ALIGNED = 1.2
 
 Function = Callable[[FloatArray], FloatArray]
 
@@ -69,7 +69,7 @@ def bumps_of(problem: Problem, widths: float) -> list[Bump]:
 
 
 def _are_same(one: Bump, other: Bump) -> bool:
-    return bool(np.all(np.abs(one.centre - other.centre) < ARRIVED * one.reach))
+    return bool(np.all(np.abs(one.centre - other.centre) < REACHED * one.reach))
 
 
 def _exponents(equations: Sequence[Expression]) -> Iterator[Expression]:
@@ -86,10 +86,10 @@ def _exponents(equations: Sequence[Expression]) -> Iterator[Expression]:
 def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
     """Return where a function is largest, and how far it is above that less some."""
     low, high = bounds
-    shares = (np.arange(PLACES) + 0.37) / PLACES
+    shares = (np.arange(TURNING_FROM) + 0.37) / TURNING_FROM
     places = product_points([a + (b - a) * shares for a, b in zip(low, high, strict=True)])
-    for _ in range(STEPS):
-        slopes, bends = _derivatives(q, places, STEP * (high - low))
+    for _ in range(TURNING_STEPS):
+        slopes, bends = _derivatives(q, places, TURNING_OVER * (high - low))
         curved = np.isfinite(slopes).all(axis=1) & np.isfinite(bends).all(axis=(1, 2))
         places, slopes, bends = places[curved], slopes[curved], bends[curved]
         curved = np.linalg.eigvalsh(bends)[:, -1] < 0.0
@@ -104,9 +104,11 @@ def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
         powers = widths + float(np.log(np.max((high - low) ** 2 / square)))
         reach = np.sqrt(2.0 * square * powers)
         # Across the axes a bump is narrower along a line than as a whole, and weights have to tell.
-        is_along = np.all(0.5 * reach**2 * -np.diag(bend) < ALONG * powers)
-        bump = Bump(place, reach, _functions(powers, widths - LESS) if is_along else 0)
-        arrived = np.all(np.abs(step) < ARRIVED * reach) and np.all(reach < NARROW * (high - low))
+        is_along = np.all(0.5 * reach**2 * -np.diag(bend) < ALIGNED * powers)
+        bump = Bump(place, reach, _functions(powers, widths - LEFT_OUT) if is_along else 0)
+        arrived = np.all(np.abs(step) < REACHED * reach) and np.all(
+            reach < BUMP_SHARE * (high - low)
+        )
         if arrived and not any(_are_same(bump, other) for other in out):
             out.append(bump)
     return out
@@ -148,7 +150,7 @@ def cut_about(cells: Sequence[Cell], bumps: Sequence[Bump], most: int) -> list[C
 
 def _cut(cell: Cell, bump: Bump) -> list[Cell]:
     patch, c, r = cell.patch, bump.centre, bump.reach
-    beside = np.any((c < patch.low) | (c > patch.high) | (r > NARROW * patch.sides))
+    beside = np.any((c < patch.low) | (c > patch.high) | (r > BUMP_SHARE * patch.sides))
     if beside or patch.chart is not None or patch.region is not None:
         return [cell]
     sides = []
@@ -169,7 +171,7 @@ def _with_functions(patch: Patch, bump: Bump) -> Patch:
 
 def _functions(powers: float, widths: float) -> int:
     """Return how many functions hold e^(-x^2) from its middle to where it is e^-powers."""
-    z, w = gauss(POINTS)
-    table = legendre_table(z, POINTS)[0]
+    z, w = gauss(OF_BUMP)
+    table = legendre_table(z, OF_BUMP)[0]
     weights = np.abs(table.T @ (w * np.exp(-powers * (0.5 * (1.0 + z)) ** 2)))
     return int(np.flatnonzero(weights > np.exp(-widths)).max(initial=0)) + 1

@@ -23,7 +23,7 @@ MORE = 4
 # Depths that are tried for them, each this factor of the one before, down to rounding.
 SHORTER, TRIED, STRIDES = 0.6, 60, (4, 1)
 # From this share of the one before on.
-SHORT = 0.1
+NOT_SHORTER = 0.1
 # No more patches than this across a front: data that take more are not smooth beside it.
 MOST_ACROSS = 20
 # Where a chart beside a straight front is looked at, and over how much, as shares of its side.
@@ -126,7 +126,7 @@ def _as_far_as(held: Callable[[float, float], bool], depth: float) -> FloatArray
         low = lines[-1]
         shares = SHORTER ** np.arange(TRIED, 0.0, -1.0)
         places = [*(low + (depth - low) * shares).tolist(), depth]
-        short = SHORT * (low - lines[-2]) if len(lines) > 1 else 0.0
+        short = NOT_SHORTER * (low - lines[-2]) if len(lines) > 1 else 0.0
         first = min(int(np.searchsorted(places, low + short)), len(places) - 1)
         found = first if first and held(low, places[first]) else -1
         for stride in STRIDES:

@@ -30,7 +30,7 @@ STEEP_ENOUGH = 0.4
 # Nor are there any where there is less room than this share of the domain: boxes would be as small.
 NARROWEST = 1e-3
 # Where strips end inside panels are no longer than so many times the room beside them.
-LONGEST = 6.0
+LONG_BESIDE_ROOM = 6.0
 # At a wall a band takes no more than this share of the way to its end.
 ASIDE = 0.4
 
@@ -101,7 +101,7 @@ class Surroundings:
             rooms = np.minimum(rooms, 2.0 * near)
             for end, k in zip(ends, (0, -1), strict=False):
                 rooms[k] = min(rooms[k], np.inf if end is None else end.room)
-            long = ribbon.lengths > np.maximum(LONGEST * rooms, least)
+            long = ribbon.lengths > np.maximum(LONG_BESIDE_ROOM * rooms, least)
             if not long.any():
                 break
             panels = panels.halved(long.tolist())
