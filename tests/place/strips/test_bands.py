@@ -8,6 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.maps import Strip
+from sharpfront.rows.faces import faces_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
 
@@ -216,7 +217,13 @@ def test_strips_end_inside_where_there_is_no_room(domain, centre, radius, ends):
     patches = solution.approximation.bases["u"].patches
     regions = {p.region for p in patches if p.region is not None}
     sides = [side for region in regions for side in region.strips.values()]
-    assert sum(axis == 0 for _, axis, _ in sides) == ends
+    caps = [strip for strip, axis, _ in sides if axis == 0]
+    assert len(caps) == ends
+    # Boxes go on all along the sides at which strips end.
+    faces, _ = faces_of(patches, (None, None))
+    for strip in caps:
+        own = [f.below for f in faces if f.strip is strip and f.below.axis == 0]
+        assert sum(c.lengths[0] for c in own) == pytest.approx(strip.depth, rel=1e-5)
     points = domain.sample(500)
     assert solution.converged
     assert np.abs(solution(*points.T) - exact(*points.T)).max() < 1e-3
