@@ -261,3 +261,15 @@ def test_materials_whose_edge_ends_in_a_corner_are_refused():
     conditions = dict.fromkeys(BENT.parts, lambda u, x, y: u - x)
     with pytest.raises(ProblemError, match="jumps where"):
         sf.Patches().start(sf.Problem(BENT, equation, **conditions), 1e-2, 0)
+
+
+def test_corners_between_a_wall_and_a_curve_have_no_functions_beside_strips():
+    def equation(u, x, y):
+        inside = (x - 0.5) ** 2 + y**2 < 0.45**2
+        return -sf.laplacian(u) - np.where(inside, 1.0, 2.0)
+
+    bitten = SQUARE - sf.Disk((0.5, 0.0), 0.2)
+    conditions = dict.fromkeys(bitten.parts, lambda u, x, y: u)
+    state = sf.Patches().start(sf.Problem(bitten, equation, **conditions), 1e-2, 0)
+    assert any(isinstance(c.patch.chart, Strip) for c in state.cells)
+    assert state.rows.functions == ()

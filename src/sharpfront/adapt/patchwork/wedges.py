@@ -198,6 +198,8 @@ class Wedges:
         # Where data are infinite nothing is known of what they add.
         if len(sides) != 2 or tuple(corner.tolist()) in self.tiling.marked:
             return None
+        if np.allclose(sides[0].direction, sides[1].direction):
+            return None  # one wall, of the boxes on both sides of a curve: the other side is curved
         if not self._is_finite(corner):
             return None
         even = self._made_even(corner)
