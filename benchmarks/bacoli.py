@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 
 # This folder has a file named like a module of the standard library; it must not come first.
 sys.path.append(sys.path.pop(0))
-os.environ.setdefault("SHARPFRONT_COMPILED", "1")
 
 from bacoli_problems import PROBLEMS, Race
 

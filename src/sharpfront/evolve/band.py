@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
 from sharpfront.arrays import FloatArray
-from sharpfront.pieces.elements import Reference, reference
+from sharpfront.pieces.elements import Reference
 from sharpfront.pieces.frame import Index, numbering
 
 
@@ -27,7 +27,7 @@ class Layout:
     def __init__(
         self, tables: Reference, elements: int, unknowns: int, left: int, ring: bool, full: bool
     ) -> None:
-        self.elements, self.left, self.full = elements, left, full
+        self.elements, self.left = elements, left
         block = tables.points * unknowns
         e = np.arange(elements)
         at = np.minimum(2 * e, 2 * (elements - 1 - e) + 1) if ring else e
@@ -35,8 +35,7 @@ class Layout:
         within = numbering(elements, tables, ring)
         columns = (within[..., None] * unknowns + np.arange(unknowns)).reshape(elements, -1)
         self.columns = at[columns // block] * block + columns % block if ring else columns
-        self.first_rows = left + at * block
-        rows = self.first_rows[:, None] + np.arange(block)
+        rows = left + at[:, None] * block + np.arange(block)
         apart = rows[:, :, None] - self.columns[:, None]
         self.below, self.above = int(apart.max()), int(-apart.min())
         if full:
@@ -125,20 +124,3 @@ def layout_of(
 ) -> Layout:
     """Return a layout, made once."""
     return Layout(tables, elements, unknowns, left, ring, full)
-
-
-class Condensation(NamedTuple):
-    """Where what is left of elements is in the band of nodes."""
-
-    rows: Any  # the first row of each element, (N,)
-    columns: Any  # of both its nodes, (N, 2 m K)
-    band: tuple[int, int, int]  # below, above and size
-
-
-@lru_cache(maxsize=256)
-def condensation(order: int, lay: Layout) -> Condensation:
-    """Return the band that is left when bubbles are eliminated."""
-    _, elements, unknowns, _, _ = lay.shape
-    ring, full = lay.order is not None, lay.full
-    nodes = layout_of(reference(order, order), elements, unknowns, lay.left, ring, full=full)
-    return Condensation(nodes.first_rows, nodes.columns, (nodes.below, nodes.above, nodes.size))

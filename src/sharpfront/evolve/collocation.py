@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -11,10 +10,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.evolve.discrete import Discrete, Leaves, Rows
 from sharpfront.evolve.ends import End
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.loops import loops
 
-# No shares.
-NOTHING = np.zeros((0, 0))
 # Factors of derivatives by equation and unknown, (orders, q, S, N) each.
 _Factors = dict[tuple[int, int], FloatArray]
 
@@ -36,24 +32,20 @@ class Moments:
     @cached_property
     def d(self) -> FloatArray:
         """Scales of the functions, (size, S, N); S is 1 if nothing moves."""
-        return np.asarray(self.scales[0])
+        return np.asarray(self._scales[0])
 
     @cached_property
     def d_rate(self) -> FloatArray:
         """Their rates."""
-        return np.asarray(self.scales[1])
+        return np.asarray(self._scales[1])
 
     @cached_property
-    def scales(self) -> FloatArray:
-        """Scales of the functions and their rates, (2, size, S, N)."""
+    def _scales(self) -> FloatArray:
         return self.frame.scales_over(self.later)
 
     @cached_property
     def over(self) -> FloatArray:
         """h^-k, (levels + 1, S, N)."""
-        if compiled := loops():
-            levels = self.discrete.levels + 1
-            return np.asarray(compiled.inverses(self.frame.lengths, self.later, levels))
         h = self.frame.lengths[0]
         out = np.empty((self.discrete.levels + 1, len(self.later), len(h)))
         out[0] = 1.0
@@ -93,10 +85,20 @@ class Fields:
         self.moments, self.coefficients, self.moved = moments, levels, rates
         frame, discrete = moments.frame, moments.discrete
         tables = frame.tables.inside(discrete.levels)
-        (orders, q, _), (count, _, k) = tables.shape, levels.shape
+        (orders, q, size), (count, _, k) = tables.shape, levels.shape
+        self._own, self._moving = self._gathered()
+        self._scaled, self._spare = np.empty((2, k, size, count, frame.elements))
         # Derivatives along x, of the unknowns and of their rates: (K, orders, q, S, N).
         self.levels = np.empty((k, orders, q, count, frame.elements))
         self.rates = np.empty((k, discrete.mixed + 1, q, count, frame.elements))
+        # Tables, and what their products with coefficients are: fields with axes as one.
+        flat = tables.reshape(-1, size)
+        self._tables = flat, flat[: (discrete.mixed + 1) * q]
+        self._flat = self._scaled.reshape(k, size, -1)
+        self._products = (
+            self.levels.reshape(k, len(flat), -1),
+            self.rates.reshape(k, len(self._tables[1]), -1),
+        )
         # What equations and conditions leave, (S, size), and the part inside, (K, q, S, N).
         self.left = np.empty((count, moments.layout.size))
         first, last = moments.layout.left, moments.layout.size - len(discrete.sides[1])
@@ -110,62 +112,21 @@ class Fields:
         levels, rates = gathered(self.coefficients), gathered(self.moved)
         return levels.transpose(1, 0, 2, 3), rates.transpose(1, 0, 2, 3)
 
-    @cached_property
-    def _products(self) -> list[tuple[FloatArray, FloatArray]]:
-        """Tables, and what their products with coefficients are: fields with axes as one."""
-        k, _, q, _, _ = self.levels.shape
-        tables = self.moments.frame.tables.inside(self.moments.discrete.levels)
-        flat = tables.reshape(-1, tables.shape[2])
-        return [
-            (part, field.reshape(k, len(part), -1))
-            for part, field in ((flat, self.levels), (flat[: self.rates.shape[1] * q], self.rates))
-        ]
-
-    @cached_property
-    def _arguments(self) -> tuple[Any, ...]:
-        """What compiled loops make fields of."""
-        moments = self.moments
-        tables = moments.frame.tables.inside(moments.discrete.levels)
-        return (
-            moments.scales,
-            moments.over,
-            tables,
-            moments.frame.positions[1],
-            moments.stretch,
-            moments.still,
-            self.levels,
-            self.rates,
-        )
-
-    def update(self, shares: FloatArray = NOTHING) -> None:
-        """Take the coefficients as they are now; with shares, (S, S - 1), make their rates first.
-
-        Rates are those shares of differences to the first coefficients.
-        """
+    def _update(self) -> None:
+        """Take the coefficients as they are now."""
         self.stale = False
-        if compiled := loops():
-            compiled.updated(self.coefficients, self.moved, shares, *self._arguments)
-            return
-        if len(shares):
-            since = self.coefficients[1:] - self.coefficients[0]
-            flat = self.moved.reshape(len(self.moved), -1)
-            np.matmul(shares, since.reshape(len(since), -1), out=flat)
-        self._by_products()
-
-    def _by_products(self) -> None:
-        """Make the fields of the coefficients and their rates."""
-        moments, over, m = self.moments, self.moments.over, self.moments.discrete.mixed
-        own, moving = self._gathered()
-        (whole, levels), (part, rates) = self._products
-        scaled = own * moments.d
-        k, size = scaled.shape[:2]
-        np.matmul(whole, scaled.reshape(k, size, -1), out=levels)
-        slopes = self.levels[:, 1:]
+        moments, scaled, over = self.moments, self._scaled, self.moments.over
+        if moments.frame.ring:
+            self._own, self._moving = self._gathered()
+        np.multiply(self._own, moments.d, out=scaled)
+        np.matmul(self._tables[0], self._flat, out=self._products[0])
+        slopes, m = self.levels[:, 1:], moments.discrete.mixed
         np.multiply(slopes, over[1:, None], out=slopes)
-        np.multiply(moving, moments.d, out=scaled)
+        np.multiply(self._moving, moments.d, out=scaled)
         if not moments.still:
-            scaled += own * moments.d_rate
-        np.matmul(part, scaled.reshape(k, size, -1), out=rates)
+            np.multiply(self._own, moments.d_rate, out=self._spare)
+            np.add(scaled, self._spare, out=scaled)
+        np.matmul(self._tables[1], self._flat, out=self._products[1])
         if m:
             self.rates[:, 1:] *= over[1 : m + 1, None]
         if moments.still:
@@ -190,13 +151,10 @@ class Fields:
     def residual(self, ends: bool = True) -> FloatArray:
         """Return what equations and conditions leave, (S, size); without ends, zero there."""
         if self.stale:
-            self.update()
+            self._update()
         discrete, out, count = self.moments.discrete, self.left, self.levels[0, 0].size
         inner = discrete.equations.values.run(self.leaves(discrete.equations), count)
-        if compiled := loops():
-            compiled.scattered(inner, self.moments.layout.left, self.levels.shape[2], out)
-        else:
-            self._inner[:] = inner.reshape(self._inner.shape)
+        self._inner[:] = inner.reshape(self._inner.shape)
         for end in self.moments.ends:
             held = end.residual(self.coefficients, self.moved) if ends else 0.0
             out[:, end.rows] = held
@@ -208,7 +166,7 @@ class Fields:
         Each set has as many rows as equations and conditions are.
         """
         if self.stale:
-            self.update()
+            self._update()
         out = np.empty((sets, *self.left.shape))
         _, q, count, elements = self._inner.shape
         inner = equations.values.run(self.leaves(equations), q * count * elements)
@@ -238,7 +196,7 @@ class Fields:
         By Gauss point, moment, element, equation, function and unknown; what is zero is left alone.
         """
         if self.stale:
-            self.update()
+            self._update()
         moments, (mass, stiff) = self.moments, blocks
         of_rates, of_levels = self._factors(which)
         across = moments.frame.tables.across(moments.discrete.levels)[:, None]
@@ -269,7 +227,7 @@ class Fields:
         v = None if moments.still else moments.frame.positions[1][:, None] * over[1]
         of_rates: _Factors = {}
         of_levels: _Factors = {}
-        found = self.tangents(which)
+        found = self._coefficients(which)
         for c, (row, unknown, space, time) in zip(found, rows.terms, strict=True):
             own = c.reshape(shape) * over[space] if space else c.reshape(shape)
             plain = of_levels.get((row, unknown))
@@ -286,7 +244,7 @@ class Fields:
                     plain[space] -= space * (moments.stretch * over[1]) * own
         return of_rates, of_levels
 
-    def tangents(self, which: slice) -> FloatArray:
+    def _coefficients(self, which: slice) -> FloatArray:
         """Return the factors of all terms of the equations at some moments, (terms, q S N)."""
         moments, rows = self.moments, self.moments.discrete.equations
         here = self.levels[..., which, :], self.rates[..., which, :]

@@ -32,7 +32,6 @@ class Rows:
         self.terms = [
             (i, names.index(t.unknown), *t.orders) for i, r in enumerate(residuals) for t in r.terms
         ]
-        self.table = np.array(self.terms, dtype=np.int64).reshape(-1, 4)
         self.tangents = Program([t.coefficient for r in residuals for t in r.terms])
         # Whether rows hold rates, and their factors of the unknowns if those are always the same.
         self.timed = any(("derivative", n, (k, 1)) in self.values.leaves for n in names for k in _K)

@@ -42,8 +42,7 @@ def units(
     if not discrete.reacts:
         return plain, None
     own = frame.local(values)
-    flat = own.reshape(len(own), -1)
-    local = (frame.tables.middle @ flat).reshape(own.shape[1:]).T
+    local = np.tensordot(frame.tables.middle, own, 1).T
     x = 0.5 * (frame.nodes[1:] + frame.nodes[:-1])
     each, diffusion = _rates(discrete, x, local, moments)
     rate = each.max(axis=0)
@@ -52,8 +51,7 @@ def units(
     exponent = np.diff(ends) @ each
     if not np.any(exponent > 0.1):
         return plain, None
-    inside = np.abs(frame.tables.inside(0)[0] @ flat).max(axis=0)
-    size = inside.reshape(own.shape[1:]).T / scale
+    size = np.abs(np.tensordot(frame.tables.inside(0)[0], own, 1)).max(axis=0).T / scale
     grown = np.exp(-np.minimum(exponent, LARGE))[:, None]
     with np.errstate(divide="ignore"):
         size = _spread(np.log(size), 0.5 * np.sqrt(rate / diffusion), frame)
@@ -97,8 +95,7 @@ def _rates(
     for value, (i, _, space, time) in zip(found, discrete.own_terms, strict=True):
         own[2 if time else space // 2, i] += value
     over = np.where(own[2] == 0, np.inf, own[2])
-    parts = np.negative(own[:2] / over)
-    parts[~np.isfinite(parts)] = 0.0
-    reaction, diffusion = parts[0].max(axis=0).reshape(shape), parts[1].min(axis=0).reshape(shape)
+    reaction = np.nan_to_num(-own[0] / over, posinf=0.0, neginf=0.0).max(axis=0).reshape(shape)
+    diffusion = np.nan_to_num(-own[1] / over, posinf=0.0, neginf=0.0).min(axis=0).reshape(shape)
     grows = np.maximum(reaction.min(axis=1), 0.0)
     return grows, np.maximum(diffusion.min(axis=(0, 1)), 1e-300)

@@ -16,7 +16,7 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.begin import begun
 from sharpfront.evolve.checkpoint import Kept, Packed, Way, resumed
 from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.ending import finished, returned, trusted
+from sharpfront.evolve.ending import finished, returned
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
 from sharpfront.evolve.line_pair import difference_on_line
 from sharpfront.evolve.march import steps
@@ -189,18 +189,16 @@ def _with_step(course: Course, way: Way, step: Compared[Taken]) -> Way:
         partial(_fronts, slab, taken.values, course.components),
     )
     words = tuple(f"at t = {slab.start:.3g} {words}" for words in taken.words)
-    records = (*way.records, record)
-    notes = (*way.notes, *words)
-    is_good = trusted(records, course.tol, bool(notes)).last == len(records)
-    return replace(
+    new = replace(
         way,
         pair=step.after,
-        good=step.after if is_good else way.good,
         kept=(*way.kept, (slab, taken.values)),
-        records=records,
+        records=(*way.records, record),
         marks=(*way.marks, mark),
-        notes=notes,
+        notes=(*way.notes, *words),
     )
+    trusted = new.part(course.tol).last == len(new.records)
+    return replace(new, good=step.after) if trusted else new
 
 
 def _fronts(slab: Slab, values: FloatArray, components: int) -> tuple[Mixture | None, FloatArray]:

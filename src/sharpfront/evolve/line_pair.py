@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.arrays import FloatArray
 from sharpfront.evolve.pair import moments_compared
 from sharpfront.evolve.run import Taken
-from sharpfront.pieces.loops import loops
-from sharpfront.pieces.radau import from_values
 
 # Places in an element at which the runs are compared.
 _PLACES = np.array([[0.0], [0.35], [0.7], [1.0]])
@@ -20,8 +17,6 @@ def difference_on_line(taken: Taken, others: list[Taken], stated: int) -> float:
     stops = [o.stop for o in others]
     t = moments_compared(slab.start, slab.dt, slab.stop, stops, taken.first)
     later = t - slab.start
-    if loops():
-        return _compiled_difference(taken, others, t, stated)
     nodes = frame.nodes + later[:, None] * frame.velocities
     x = nodes[:, None, :-1] + (nodes[:, 1:] - nodes[:, :-1])[:, None] * _PLACES
     if not frame.ring:
@@ -37,31 +32,4 @@ def difference_on_line(taken: Taken, others: list[Taken], stated: int) -> float:
             apart = mine[:, :, here] - other.over(x[here], t[here])[:, :stated]
             size = np.abs(apart, out=apart).max(axis=(0, 2, 3))
             worst, first = max(worst, float((size / unit).max())), last
-    return worst
-
-
-def _compiled_difference(taken: Taken, others: list[Taken], t: FloatArray, stated: int) -> float:
-    """Return the same by compiled loops."""
-    frame, worst, first = taken.slab.frame, 0.0, 0
-    unit = taken.after.scale[:stated]
-    lasts = np.searchsorted(t, [o.stop for o in others], "right").tolist()
-    for other, last in zip(others, lasts, strict=True):
-        if first < last:
-            slabs = taken.slab, other.slab
-            later = t[first:last] - np.array([[slab.start] for slab in slabs])
-            size = loops().apart(
-                frame.mesh,
-                taken.values,
-                other.slab.frame.mesh,
-                other.values,
-                tuple(slab.frame.tables.powers for slab in slabs),
-                frame.tables.order,
-                _PLACES.ravel(),
-                later,
-                (taken.slab.dt, other.slab.dt),
-                from_values(),
-                frame.ring,
-                unit,
-            )
-            worst, first = max(worst, float(size)), last
     return worst

@@ -16,10 +16,10 @@ from sharpfront.evolve.meshing import allowed, measured, nodal, placed, refined,
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State, Taken, end_rates
-from sharpfront.evolve.stages import guessed, lateness, left_out_at_nodes, solved_stages
+from sharpfront.evolve.stages import guessed, lateness, solved_stages
 from sharpfront.evolve.start import Start
 from sharpfront.evolve.velocity import velocities
-from sharpfront.pieces.radau import STAGES
+from sharpfront.pieces.radau import STAGES, left_out
 from sharpfront.pieces.slabs import Slab
 
 # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
@@ -140,7 +140,7 @@ def _taken(
         unit=unit,
     )
     stated = len(run.system.problem.unknowns)
-    between = left_out_at_nodes(values, run.mesher.tables.points, scale[None, :stated])
+    between = left_out(at_nodes[:, :, :stated] / scale[:stated])
     slab, first = Slab(state.t, stop, step.frame), state.before is None
     return Taken(slab, values, after, between=between, first=first), rough
 

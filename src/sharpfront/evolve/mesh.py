@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.band import condensation, layout_of
+from sharpfront.evolve.band import layout_of
 from sharpfront.evolve.settings import Settings
 from sharpfront.pieces.elements import Reference
 from sharpfront.pieces.frame import Bends, Frame
-from sharpfront.pieces.loops import loops
 
 # Values at positions, (n,) to (n, K).
 Function = Callable[[FloatArray], FloatArray]
@@ -69,39 +67,6 @@ class Mesher:
             raise np.linalg.LinAlgError("No function of the mesh has these values.")
         return lay.taken(found.T).T
 
-    def held(self, frame: Frame) -> NDArray[np.bool_]:
-        """Tell which nodes are pins or ends."""
-        out = (
-            np.isin(frame.nodes, self.pins) if len(self.pins) else np.zeros(len(frame.nodes), bool)
-        )
-        out[0] = out[-1] = True
-        return out
-
-    def moved(self, old: Frame, values: FloatArray, nodes: FloatArray) -> FloatArray:
-        """Return coefficients (n, K) of the same functions on other nodes."""
-        if not (compiled := loops()):
-            return self.interpolant(nodes, lambda x: old.evaluate(values, x))
-        tables, new = self.tables, self.frame(nodes)
-        left = 0 if self.ring else (tables.order + 1) // 2
-        full = tables.order > 2 and not self.ring
-        lay = layout_of(tables, new.elements, 1, left, self.ring, full=full)
-        (first, begin), (last, end) = _beside_ends(tables, left)
-        none = slice(0, 0) if self.ring else slice(None)
-        done, found = compiled.transferred(
-            old.mesh,
-            np.ascontiguousarray(values),
-            new.mesh,
-            tables.powers,
-            tables.order,
-            tables.gauss,
-            tables.inside(0)[0],
-            (first[none], last[none]),
-            (begin[none], end[none]),
-            *condensation(tables.order, lay),
-            self.ring,
-        )
-        return found.T if done else self.interpolant(nodes, lambda x: old.evaluate(values, x))
-
     def roughness(
         self, frame: Frame, values: FloatArray, unit: FloatArray, tol: float
     ) -> FloatArray:
@@ -110,21 +75,6 @@ class Mesher:
         It is taken from the jumps of the p-th derivative, but not across a pin. Noise below a
         share of tol is left alone: errors of waves stay and go about, and no mesh resolves them.
         """
-        if compiled := loops():
-            return np.asarray(
-                compiled.roughness(
-                    np.ascontiguousarray(values),
-                    self.tables.points,
-                    frame.scales,
-                    frame.lengths,
-                    self.tables.tail,
-                    unit,
-                    self.held(frame),
-                    self.ring,
-                    FLAT,
-                    QUIET * tol,
-                )
-            )
         h, local = frame.lengths[0], frame.local(values)
         found = self.tables.tail @ local.reshape(len(local), -1)
         found = found.reshape(-1, *local.shape[1:])

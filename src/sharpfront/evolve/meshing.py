@@ -77,8 +77,8 @@ def placed(run: Run, state: State, nodes: FloatArray) -> State:
     old = state.frame
     stack = [state.values, *(state.before[0] if state.before else ())]
     together = np.concatenate(stack, axis=1)
-    found = run.mesher.moved(old, together, nodes)
-    parts = np.ascontiguousarray(np.moveaxis(found.reshape(len(found), -1, k), 1, 0))
+    found = run.mesher.interpolant(nodes, lambda x: old.evaluate(together, x))
+    parts = np.moveaxis(found.reshape(len(found), -1, k), 1, 0)
     frame = run.mesher.frame(nodes)
     if state.before is None:
         rates = first_rates(run.discrete, frame, parts[0], state.t)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.band import Layout
 from sharpfront.evolve.collocation import Fields, Moments
 from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.factors import Factors, factors_of
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.radau import all_nodes, diagonal
+
+
+class Factors(NamedTuple):
+    """Those of a step: for the real eigenvalue, and for the complex ones one behind the other."""
+
+    real: Any
+    pairs: Any
 
 
 class Step:
@@ -27,7 +35,19 @@ class Step:
         self.discrete, self.frame, self.t, self.dt, self.values = discrete, frame, t, dt, values
         self.moments = Moments(discrete, frame, t, all_nodes() * dt)
         self._shares = diagonal().rates / dt
-        self.fields = Fields(self.moments, values, np.empty_like(values))
+        self._since = np.empty_like(values[1:])
+        rates = np.empty_like(values)
+        self._flat = self._since.reshape(len(self._since), -1), rates.reshape(len(rates), -1)
+        self._advance()
+        self.fields = Fields(self.moments, values, rates)
+        count = len(diagonal().values) - 1
+        self._turned = np.empty((len(values) - 1, self.layout.size))
+        self._right = np.empty((count, self.layout.size), dtype=complex)
+
+    def _advance(self) -> None:
+        """Make the rates of the coefficients."""
+        np.subtract(self.values[1:], self.values[0], out=self._since)
+        np.matmul(self._shares, self._flat[0], out=self._flat[1])
 
     @property
     def layout(self) -> Layout:
@@ -40,9 +60,33 @@ class Step:
         After the first of Newton's changes conditions hold that are linear and the same at all
         stages.
         """
-        self.fields.update(self._shares)
+        if not first:
+            self._advance()
+            self.fields.stale = True
         return self.fields.residual(ends=first or not self.moments.has_plain_ends)
 
     def factored(self) -> Factors:
         """Return the factors for the eigenvalues of Radau's matrix, about the middle stage."""
-        return factors_of(self.fields, self.dt)
+        lay = self.layout
+        mass, stiff = self.fields.bands(len(self.values) // 2)
+        values = diagonal().values / self.dt
+        pairs = np.multiply.outer(values[1:], mass)
+        pairs += stiff
+        # What the pairs need no longer is written over.
+        mass *= values[0].real
+        mass += stiff
+        return Factors(lay.factored(lay.matrix(mass)), lay.factored(lay.matrix(pairs)))
+
+    def change(self, factors: Factors, residual: FloatArray, out: FloatArray) -> None:
+        """Write the change of all stages that Newton's method makes, (STAGES, size)."""
+        lay, radau, turned, right = self.layout, diagonal(), self._turned, self._right
+        np.matmul(radau.into, lay.placed(residual), out=turned)
+        pairs = len(right)
+        right.real, right.imag = turned[1 : 1 + pairs], turned[1 + pairs :]
+        lay.solved(factors.pairs, right.reshape(-1))
+        lay.solved(factors.real, turned[0])
+        turned[1 : 1 + pairs], turned[1 + pairs :] = right.real, right.imag
+        if lay.order is None:
+            np.matmul(radau.back, turned, out=out)
+        else:
+            out[:] = lay.taken(radau.back @ turned)

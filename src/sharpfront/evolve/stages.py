@@ -8,19 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.factors import Factors
-from sharpfront.evolve.radau_step import Step
+from sharpfront.evolve.radau_step import Factors, Step
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.unseen import unseen
-from sharpfront.pieces.loops import loops
-from sharpfront.pieces.radau import (
-    STAGES,
-    interpolation,
-    left_out,
-    legendre,
-    stage_nodes,
-    summed_tail,
-)
+from sharpfront.pieces.radau import STAGES, interpolation, left_out, stage_nodes
 
 # Newton's iterations, and how many of them are mixed.
 ITERATIONS, MIXED = 10, 3
@@ -42,7 +33,7 @@ class Solved(NamedTuple):
 def solved_stages(run: Run, step: Step, state: State, unit: FloatArray) -> Solved:
     """Solve the stages by Newton's method with one matrix, its iterates mixed."""
     levels = step.values[1:]
-    small = run.settings.newton * run.in_space
+    small, nodes = run.settings.newton * run.in_space, run.at_nodes
     factors: Factors | None = None
     mixer, last = _Mixer(levels, state.scale), np.inf
     for i in range(ITERATIONS):
@@ -52,8 +43,10 @@ def solved_stages(run: Run, step: Step, state: State, unit: FloatArray) -> Solve
         except np.linalg.LinAlgError:
             return Solved(None, i + 1, residual[0])
         change = mixer.slot
-        factors.change(residual, change.reshape(STAGES, -1))
-        size = _largest(change, unit, run.mesher.tables.points)
+        step.change(factors, residual[1:], change.reshape(STAGES, -1))
+        sizes = np.abs(change[:, nodes])
+        sizes /= unit
+        size = float(sizes.max())
         if not math.isfinite(size):
             return Solved(None, i + 1, residual[0])
         q = size / last
@@ -65,15 +58,6 @@ def solved_stages(run: Run, step: Step, state: State, unit: FloatArray) -> Solve
         mixer.mix()
         last = size
     return Solved(None, ITERATIONS, residual[0])
-
-
-def _largest(change: FloatArray, unit: FloatArray, points: int) -> float:
-    """Return the largest change of values at nodes in their units."""
-    if compiled := loops():
-        return float(compiled.largest(change, unit, points))
-    sizes = np.abs(change[:, ::points])
-    sizes /= unit
-    return float(sizes.max())
 
 
 def guessed(state: State, dt: float) -> FloatArray:
@@ -92,9 +76,6 @@ def guessed(state: State, dt: float) -> FloatArray:
     return values
 
 
-_NONE = np.zeros(0)
-
-
 class _Mixer:
     """Anderson's way: each iterate is mixed with those before so that their changes cancel.
 
@@ -104,13 +85,13 @@ class _Mixer:
     def __init__(self, levels: FloatArray, scale: FloatArray) -> None:
         self.levels = levels.reshape(-1)
         # One unknown needs no weights: only how changes compare counts.
-        every = np.broadcast_to(scale**-2.0, levels.shape) if len(scale) > 1 else _NONE
-        self.weight = every.reshape(-1)
+        every = np.broadcast_to(scale**-2.0, levels.shape)
+        self.weight = every.reshape(-1) if len(scale) > 1 else None
         # The last changes, and the iterates they lead to, in turn.
         self.changes, self.iterates = np.empty((2, MIXED + 1, levels.size))
         self.slots = self.changes.reshape(MIXED + 1, *levels.shape)
         # Products of changes.
-        self.gram = np.zeros((MIXED + 1, MIXED + 1))
+        self.gram = [[0.0] * (MIXED + 1) for _ in range(MIXED + 1)]
         self.count = 0
 
     @property
@@ -120,17 +101,13 @@ class _Mixer:
 
     def mix(self) -> None:
         """Go on by the change that was put there."""
-        if compiled := loops():
-            compiled.mixed(
-                self.levels, self.changes, self.iterates, self.gram, self.weight, self.count
-            )
-            self.count += 1
-            return
         now, known = self.count % (MIXED + 1), min(self.count + 1, MIXED + 1)
         own = self.changes[now]
         iterate = np.add(self.levels, own, out=self.iterates[now])
-        products = self.changes[:known] @ (own * self.weight if len(self.weight) else own)
-        self.gram[now, :known] = self.gram[:known, now] = products
+        products = self.changes[:known] @ (own if self.weight is None else own * self.weight)
+        self.gram[now][:known] = products.tolist()
+        for row, product in zip(self.gram, self.gram[now], strict=True):
+            row[now] = product
         self.count += 1
         if known > 1 and (shares := self._shares(now, known)) is not None:
             np.matmul(shares, self.iterates[:known], out=self.levels)
@@ -139,7 +116,7 @@ class _Mixer:
 
     def _shares(self, now: int, known: int) -> FloatArray | None:
         """Return shares of iterates, one in sum, whose changes together are smallest."""
-        gram, others = self.gram.tolist(), [i for i in range(known) if i != now]
+        gram, others = self.gram, [i for i in range(known) if i != now]
         # Products of the differences to the last change.
         last = gram[now]
         right = [last[now] - last[i] for i in others]
@@ -181,8 +158,8 @@ def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArra
     late = _embedded(run, step, solved, unit) / most
     if late > 1.0:
         return late
-    during = run.settings.during * run.tol
-    late = max(late, left_out_at_nodes(step.values, run.mesher.tables.points, unit) / during)
+    nodes, during = run.at_nodes, run.settings.during * run.tol
+    late = max(late, left_out(step.values[:, nodes] / unit) / during)
     if early:
         # Layers at the ends are thinner than elements then: nodes do not see them.
         own = step.frame.gathered(step.values) * step.moments.d[:, None]
@@ -192,17 +169,8 @@ def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArra
     if late > 1.0 or not any(run.looks):
         return late
     assert solved.factors is not None
-    missed = unseen(step, solved.factors, unit, run.span, run.looks[0])
+    missed = unseen(step, solved.factors.real, unit, run.span, run.looks[0])
     return max(late, missed / during)
-
-
-def left_out_at_nodes(values: FloatArray, points: int, unit: FloatArray) -> float:
-    """Return what polynomials in time leave out at nodes, in units (nodes, K) or (1, K')."""
-    if compiled := loops():
-        return summed_tail(
-            *compiled.left_over(values, points, unit, legendre()[-2:], unit.shape[1])
-        )
-    return left_out(values[:, ::points, : unit.shape[1]] / unit)
 
 
 def _embedded(run: Run, step: Step, solved: Solved, unit: FloatArray) -> float:
@@ -212,5 +180,6 @@ def _embedded(run: Run, step: Step, solved: Solved, unit: FloatArray) -> float:
     residual[: lay.left] = 0.0
     residual[lay.size - len(run.discrete.sides[1]) :] = 0.0
     assert solved.factors is not None
-    found = solved.factors.implicit(residual[None])
-    return _largest(found.reshape(1, *step.values.shape[1:]), unit, run.mesher.tables.points)
+    found = lay.taken(lay.solved(solved.factors.real, lay.placed(residual)))
+    error = found.reshape(step.values.shape[1:])[run.at_nodes]
+    return float((np.abs(error) / unit).max())

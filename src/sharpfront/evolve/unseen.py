@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.collocation import Fields, Moments
-from sharpfront.evolve.factors import Factors
 from sharpfront.evolve.radau_step import Step
 from sharpfront.evolve.run import combined
 from sharpfront.pieces.radau import diagonal, interpolation, interpolation_rate, stage_nodes
@@ -15,7 +16,7 @@ from sharpfront.trust.between_stages import between, left_over, shares
 
 def unseen(
     step: Step,
-    factors: Factors,
+    factor: Any,
     unit: FloatArray,
     span: tuple[float, float],
     inside: bool = True,
@@ -23,8 +24,8 @@ def unseen(
     """Return how far off a step may be by what its stages do not see, in units.
 
     What it leaves of equations between the stages adds up; of conditions the largest counts, while
-    it lasts. One implicit step says how large an error either makes. The factors are those of the
-    step, the unit is of errors at the nodes, (nodes, K). `inside`, something may hide in the
+    it lasts. One implicit step says how large an error either makes. The factor is of the step's
+    real system, the unit of errors at the nodes, (nodes, K). `inside`, something may hide in the
     equations too, not only in the conditions.
     """
     s = between(step.t, step.t + step.dt, span)
@@ -45,15 +46,17 @@ def unseen(
     at_ends = np.zeros_like(left)
     for end in here.ends:
         at_ends[:, end.rows], left[:, end.rows] = left[:, end.rows], 0.0
-    errors = _errors(step, factors, at_ends, unit).max(axis=0)
+    errors = _errors(step, factor, at_ends, unit).max(axis=0)
     if inside:
         # The real factor is that of an implicit step that is shorter by gamma.
         left *= shares(s)[:, None] / diagonal().gamma
-        errors += _errors(step, factors, left, unit).sum(axis=0)
+        errors += _errors(step, factor, left, unit).sum(axis=0)
     return float(errors.max())
 
 
-def _errors(step: Step, factors: Factors, forcing: FloatArray, unit: FloatArray) -> FloatArray:
+def _errors(step: Step, factor: Any, forcing: FloatArray, unit: FloatArray) -> FloatArray:
     """Return how large errors one implicit step makes of what is left, in units, by node."""
-    found = np.abs(factors.implicit(forcing).reshape(len(forcing), *step.values.shape[1:]))
+    lay = step.layout
+    found = lay.taken(lay.solved(factor, lay.placed(forcing).T).T)
+    found = np.abs(found.reshape(len(forcing), *step.values.shape[1:]))
     return np.asarray(found[:, :: step.frame.tables.points][:, : len(unit)] / unit)

@@ -8,7 +8,6 @@ from scipy.linalg import lapack
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.pieces.frame import Frame
-from sharpfront.pieces.loops import loops
 
 # Weight of v_x^2 against (u_t + v u_x)^2, in units of the range of u.
 STIFF = 1e-3
@@ -25,24 +24,6 @@ def velocities(
     the velocities to which the rates, (n, K), belong.
     """
     tables, h = mesher.tables, frame.lengths[0]
-    if compiled := loops():
-        out = np.zeros_like(frame.nodes)
-        explained = compiled.followed(
-            np.ascontiguousarray(values),
-            np.ascontiguousarray(rates),
-            scale,
-            frame.scales,
-            frame.lengths,
-            tables.inside(1),
-            tables.weights,
-            tables.gauss,
-            frame.positions[1],
-            mesher.held(frame),
-            mesher.ring,
-            STIFF,
-            out,
-        )
-        return out if explained >= mesher.settings.gain else np.zeros_like(out)
     slope, rate, spread = _fields(frame, values, rates, scale)
     if not spread:
         return np.zeros_like(frame.nodes)

@@ -56,11 +56,6 @@ class Reference:
             out[m + j, : len(product)] = product
         return out
 
-    @cached_property
-    def powers(self) -> FloatArray:
-        """The functions in powers of s, (powers, size)."""
-        return np.ascontiguousarray(self.coefficients.T)
-
     def table(self, s: FloatArray, derivative: int) -> FloatArray:
         """Return d^k/ds^k of the functions at positions, (len(s), size)."""
         coefficients = self._derived(derivative)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.pieces.elements import Reference
-from sharpfront.pieces.loops import loops
 
 Index = NDArray[np.int64]
 
@@ -55,14 +54,13 @@ class Frame:
         """Return the frame some time later."""
         if not self.moves:
             return self
-        nodes = self.nodes + later * self.velocities
-        return Frame(self.tables, nodes, self.velocities, self.ring, self.bends)
+        return replace(self, nodes=self.nodes + later * self.velocities)
 
     def moving(self, velocities: FloatArray) -> Frame:
         """Return the same nodes with other velocities."""
         if not self.moves and not velocities.any():
             return self
-        return Frame(self.tables, self.nodes, velocities, self.ring, self.bends)
+        return replace(self, velocities=velocities)
 
     @cached_property
     def moves(self) -> bool:
@@ -72,16 +70,12 @@ class Frame:
     @cached_property
     def lengths(self) -> FloatArray:
         """The lengths h of the elements, and dh/dt, (2, N)."""
-        if loops():
-            return self._measures[0]
         both = np.array([self.nodes, self.velocities])
         return np.asarray(both[:, 1:] - both[:, :-1])
 
     @cached_property
     def scales(self) -> FloatArray:
         """What the functions of each element are multiplied by, with its rate, (2, size, N)."""
-        if loops():
-            return self._compiled_scales(np.zeros(1))[:, :, 0]
         h, rate = self.lengths
         means, slopes = self._means
         return self._scaled(h, rate, means, slopes, self._beside)
@@ -97,28 +91,11 @@ class Frame:
         """Return the same for all elements at moments, (2, size, S, N); S is 1 if nothing moves."""
         if not self.moves:
             return self.scales[:, :, None]
-        if loops():
-            return self._compiled_scales(later)
         h, rate = self.lengths
         means, slopes = self._means
         t, slope = later[:, None], slopes[:, None]
         beside = None if self._beside is None else self._beside[:, None]
         return self._scaled(h + t * rate, rate, means[:, None] + t * slope, slope, beside)
-
-    def _compiled_scales(self, later: FloatArray) -> FloatArray:
-        """Return scales and their rates at moments, (2, size, S, N), by compiled loops."""
-        tables, (_, _, means, beside) = self.tables, self.mesh
-        return np.asarray(
-            loops().scales(self.lengths, means, beside, tables.order, tables.points, later)
-        )
-
-    @cached_property
-    def _measures(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Lengths, means and Gauss points, each with its rate, by compiled loops."""
-        found: tuple[FloatArray, FloatArray, FloatArray] = loops().measures(
-            self.nodes, self.velocities, self.tables.gauss, self.ring
-        )
-        return found
 
     def _scaled(
         self,
@@ -158,8 +135,6 @@ class Frame:
 
         By element: those at its first and at its last node, (2, 2, N).
         """
-        if loops():
-            return self._measures[1]
         of = self.lengths
         out = np.empty((2, len(self.nodes)))
         np.add(of[:, 1:], of[:, :-1], out=out[:, 1:-1])
@@ -179,16 +154,8 @@ class Frame:
         return np.stack([factors[0, :-1], factors[1, 1:]])
 
     @cached_property
-    def mesh(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Nodes, velocities, mean lengths and what slopes are multiplied by, as loops want them."""
-        beside = np.ones((2, self.elements)) if self._beside is None else self._beside
-        return self.nodes, self.velocities, self._means, beside
-
-    @cached_property
-    def positions(self) -> tuple[FloatArray, FloatArray] | FloatArray:
+    def positions(self) -> tuple[FloatArray, FloatArray]:
         """The Gauss points and their velocities, (q, N) each."""
-        if loops():
-            return self._measures[2]
         s = self.tables.gauss[:, None]
         h, rate = self.lengths
         return self.nodes[:-1] + h * s, self.velocities[:-1] + rate * s

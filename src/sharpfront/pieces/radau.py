@@ -57,7 +57,7 @@ def interpolation(s: FloatArray, stages: int = STAGES) -> FloatArray:
     powers[:, 0] = 1.0
     powers[:, 1:] = (2.0 * s - 1.0)[:, None]
     np.multiply.accumulate(powers, axis=1, out=powers)
-    return np.asarray(powers @ from_values(stages))
+    return np.asarray(powers @ _from_values(stages))
 
 
 def interpolation_rate(s: FloatArray, stages: int = STAGES) -> FloatArray:
@@ -66,8 +66,7 @@ def interpolation_rate(s: FloatArray, stages: int = STAGES) -> FloatArray:
 
 
 @lru_cache
-def from_values(stages: int = STAGES) -> FloatArray:
-    """Return the matrix from values at all nodes to powers of 2 s - 1, square."""
+def _from_values(stages: int) -> FloatArray:
     powers = np.vander(2.0 * all_nodes(stages) - 1.0, stages + 1, increasing=True)
     return np.asarray(np.linalg.inv(powers), dtype=float)
 
@@ -91,11 +90,6 @@ def left_out(values: FloatArray) -> float:
     """
     last = np.abs(legendre()[-2:] @ values.reshape(len(values), -1))
     fourth, fifth = (float(part) for part in last.max(axis=1, initial=0.0))
-    return summed_tail(fourth, fifth)
-
-
-def summed_tail(fourth: float, fifth: float) -> float:
-    """Return the sum of coefficients after two that are there, which tell how fast they fall."""
     fall = min(max(fifth / max(fourth, 1e-300), LEAST_FALL), MOST_FALL)
     return fifth * fall / (1.0 - fall)
 

@@ -1,10 +1,10 @@
 """How often 95 % intervals of fits hold the truth, and what a fit costs beside SciPy.
 
-    python benchmarks/intervals.py layer --draws 200
-    python benchmarks/intervals.py twin --draws 200 --unknown
-    python benchmarks/intervals.py burgers --draws 200 --seconds 600 --jobs 2
-    python benchmarks/intervals.py brinkman --draws 100
-    python benchmarks/intervals.py peers --draws 20
+    python benchmarks/coverage.py layer --draws 200
+    python benchmarks/coverage.py twin --draws 200 --unknown
+    python benchmarks/coverage.py burgers --draws 200 --seconds 600 --jobs 2
+    python benchmarks/coverage.py brinkman --draws 100
+    python benchmarks/coverage.py peers --draws 20
 
 Each draw is the same truth with fresh noise. The standard deviation of a coverage from 200 draws is
 1.5 %. CPU seconds of one core. With --into ROWS a study goes on where it was stopped.
