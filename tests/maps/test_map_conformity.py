@@ -1,7 +1,7 @@
 """One table of maps against what every map of a cell into space has to be.
 
-A new map joins by one line in CHARTS, or IN_SPACE: an example. A map has `size`, `points`, `inverse`,
-`edge` and `taylor` (see `sharpfront.maps`); the chain rule asks for nothing else.
+A new map joins by one line in CHARTS, or IN_SPACE: an example of it. A map has `size`, `points`,
+`inverse`, `edge` and `taylor` (see `sharpfront.maps`); the chain rule asks for nothing else.
 """
 
 import itertools
