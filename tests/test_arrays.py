@@ -36,7 +36,8 @@ HOST_ONLY = {
     *("cluster.py", "device.py"),
     *("distributed_tree.py", "kept.py", "reflectors.py", "traces.py", "tree.py", "unlocked.py"),
     # Indices are the host's; what is on a device goes through its namespace.
-    *("batched_leaves.py", "batched_merges.py", "batched_tree.py", "kinds.py", "refinement.py"),
+    *("batched_leaves.py", "batched_merges.py", "batched_tree.py", "kinds.py", "pooled.py"),
+    "refinement.py",
 }
 STANDARD_ONLY = [
     *(SOURCES / "kernels" / name for name in ("profiles.py", "basis.py", "assemble.py")),

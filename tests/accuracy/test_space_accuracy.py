@@ -20,7 +20,7 @@ TABLE = [
     (catalog.FOUR_LAYERS, 1e-4, 1e-4, 1800, 3),
     pytest.param(catalog.CIRCULAR_FRONT, 2e-2, 1e-5, 17_000, 4, marks=pytest.mark.slow),
     pytest.param(catalog.WAVY_FRONT, 1e-2, 1e-4, 13_500, 8, marks=pytest.mark.slow),
-    (catalog.SHARP_SOURCE, 1e-2, 1e-7, 15_000, 3),
+    (catalog.SHARP_SOURCE, 1e-2, 1e-7, 9_500, 4),
     (catalog.SQUARE_WAVES, 6.0, 1e-7, 1800, 4),
     (catalog.PETAL, 4.0, 1e-7, 6500, 4),
     (catalog.L_SHAPE, 4.0, 1e-7, 800, 4),
