@@ -13,6 +13,8 @@ from sharpfront.bases.stars import shell_of
 from sharpfront.geometry.star import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Shell
+from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.strips.collars import collared
 from sharpfront.place.tiling.tiling import tiling_of
 
 BALL = sf.Ball((0.3, -0.2, 0.1), 2.0)
@@ -83,6 +85,35 @@ def test_the_hole_in_a_box_is_seen_with_normals_out_of_the_solid():
     np.testing.assert_allclose(away, 0.25 + at[:, 2], atol=1e-12)
 
 
+def hollowed(solid):
+    """Return a problem with layers of 1e-2 all around a solid."""
+    return sf.Problem(
+        solid,
+        lambda u, x, y, z: -(1e-2**2) * sf.laplacian(u) + u - 1,
+        boundary=lambda u, x, y, z: u,
+    )
+
+
+def test_both_spheres_of_a_hollow_ball_have_shells():
+    problem = hollowed(sf.Ball((0, 0, 0), 1) - sf.Ball((0.1, 0.2, 0), 0.4))
+    tiling = collared(problem, tiling_of(problem.domain), SETTINGS, 1e-2)
+    on = np.concatenate(
+        [b.chart.points(np.zeros((1, 3))) for b in tiling.blocks if isinstance(b.chart, Shell)]
+    )
+    for centre, radius in [((0, 0, 0), 1.0), ((0.1, 0.2, 0), 0.4)]:
+        assert np.sum(np.abs(np.linalg.norm(on - centre, axis=1) - radius) < 1e-12) == 24
+    assert len(on) == 48
+
+
+def test_shells_around_a_hole_leave_the_rest_of_a_box_to_boxes():
+    problem = hollowed(sf.Box((-1, 1), (-1, 1), (-1, 1)) - sf.Ball((0.1, 0.2, 0), 0.4))
+    cells = Patches().start(problem, 1e-2, 0).cells
+    assert sum(isinstance(c.patch.chart, Shell) for c in cells) == 24
+    boxes = [c.patch for c in cells if c.patch.chart is None]
+    ends = np.array([[p.low, p.high] for p in boxes])
+    assert ends.min() == -1 and ends.max() == 1
+
+
 def layer(width):
     """Return a problem whose solution is smooth, where layers of a width may be."""
 
@@ -101,9 +132,9 @@ def layer(width):
 def test_a_smooth_solution_goes_on_from_shells_to_the_box_inside():
     problem, smooth = layer(1e-2)
     adaptor = Patches()
-    state = adaptor.start(problem, 1e-2, 0)
+    state = adaptor.start(problem, 1e-3, 0)
     charted = [c.patch.chart for c in state.cells if c.patch.chart is not None]
-    assert len(charted) == 48
+    assert len(charted) == 24
     patches = tuple(c.patch for c in state.cells)
     system = patch_system(state.rows, state.tiling, patches)
     method = adaptor.leastsquares

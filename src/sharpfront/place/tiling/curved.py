@@ -116,7 +116,8 @@ def _corners(
 def fitted(cells: Sequence[Cell], block: Block, corners: FloatArray) -> list[Cell]:
     """Return cells with corners of the domain at corners only, and walls along sides only."""
     assert block.region is not None
-    # Corners beyond strips are theirs.
+    # Edges in space lie along sides of boxes; corners beyond strips are theirs.
+    corners = corners[~np.isnan(corners).any(axis=1)]
     corners = corners[block.region.contains(corners)]
     out, left = [], list(cells)
     while left:
