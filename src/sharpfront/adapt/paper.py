@@ -6,26 +6,20 @@ What the text leaves open is a parameter with a stated default.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from sharpfront.adapt.contract import Proposal, from_rows
-from sharpfront.adapt.rows import face_count, soft_rows
-from sharpfront.adapt.uniform import check_baseline, uniform_bases
+from sharpfront.adapt.uniform import KernelState, Uniform
 from sharpfront.arrays import FloatArray
 from sharpfront.budget import Budget
 from sharpfront.checks import finite, one_of, positive, whole
 from sharpfront.errors import MixtureError, Outcome, OutcomeKind
-from sharpfront.estimate import Assessment, assess
+from sharpfront.estimate import Assessment
 from sharpfront.geometry import Domain
-from sharpfront.kernels import Gaussian, Kernel
 from sharpfront.kernels.basis import KernelBasis, isotropic
-from sharpfront.leastsquares import SVD, LeastSquares
 from sharpfront.mixture import Mixture, fit
-from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
 
 
@@ -46,29 +40,12 @@ def residual_density(
     return np.asarray(raw / total)
 
 
-@dataclass(frozen=True, eq=False)
-class PaperState:
-    """Kernels of the next solve, fixed rows, and the mixture they were drawn from."""
-
-    problem: Problem
-    seed: int
-    tol: float
-    collocation: FloatArray
-    bases: Mapping[str, KernelBasis]
-    iteration: int = 0
-    mixture: Mixture | None = None
-    finished: Outcome | None = None
-    answer: Assessment | None = None
-
-
 @dataclass(frozen=True)
-class Paper:
-    """GMM-PIELM.
+class Paper(Uniform):
+    """GMM-PIELM, whose first kernels and rows are those of the baseline.
 
     Parameters
     ----------
-    kernels
-        N: 300 for the single layer, 500 for the double one.
     components
         K: 8 and 16.
     ratio
@@ -79,23 +56,13 @@ class Paper:
         beta of the widths s = beta dist_k + epsilon: 1.1 and 1.5.
     neighbours
         k of dist_k.
-    overlap
-        Width of the first, uniform kernels, as in the baseline.
-    centres
-        How the first centres are drawn, as in the baseline.
-    collocation
-        Number of rows of the equation; they stay where they are.
     fit
         ``samples``: draw from p_res and fit with scikit-learn, as Algorithm 1 says.
         ``weighted``: weighted EM on the collocation points, as the derivation says.
     density
         ``log`` for log(1 + |R|), ``squared`` for the raw squared residual.
-    sampling
-        Random (default) or gridded collocation. Left open in the paper.
-    penalty
-        lambda, default 1. Left open.
     epsilon
-        Added to every width, default 1e-8. Left open.
+        Added to every width, default 1e-8. Left open in the paper.
     samples
         Draws from p_res, default 2000. Left open.
     outside
@@ -104,34 +71,25 @@ class Paper:
     regularisation
         Added to (scikit-learn) or floor of (weighted) the components' variances, relative to the
         squared size of the domain; default scikit-learn's 1e-6. Left open.
-    leastsquares
-        The pseudo-inverse of the appendix.
-    kernel
-        The Gaussian of equation 6 by default.
+    **others
+        Those of `Uniform`; N is 300 for the single layer, 500 for the double one, and rows stay
+        where they are.
     """
 
-    kernels: int = 300
     components: int = 8
     ratio: float = 0.7
     iterations: int = 3
     scaling: float = 1.1
     neighbours: int = 2
-    overlap: float = 2.5
-    centres: Literal["quasi", "random"] = "quasi"
-    collocation: int = 1500
     fit: Literal["samples", "weighted"] = "samples"
     density: Literal["log", "squared"] = "log"
-    sampling: Literal["random", "grid"] = "random"
-    penalty: float = 1.0
     epsilon: float = 1e-8
     samples: int = 2000
     outside: Literal["redraw", "clip", "keep"] = "redraw"
     regularisation: float = 1e-6
-    leastsquares: LeastSquares = field(default_factory=SVD)
-    kernel: Kernel = field(default_factory=Gaussian)
 
     def __post_init__(self) -> None:
-        check_baseline(self)
+        super().__post_init__()
         Budget(components=self.components)
         ratio = "a number from 0 to 1"
         finite(self.ratio, "ratio", ratio, "ratio=0.7", within=lambda r: 0 <= r <= 1)
@@ -144,24 +102,7 @@ class Paper:
         one_of(self.density, "density", ("log", "squared"))
         one_of(self.outside, "outside", ("redraw", "clip", "keep"))
 
-    def start(self, problem: Problem, tol: float, seed: int) -> PaperState:
-        """Return the state before the first solve: the baseline's kernels and rows."""
-        bases = uniform_bases(self, problem, seed)
-        points = problem.domain.sample(self.collocation, self.sampling, seed + 10_007)
-        return PaperState(problem, seed, tol, points, bases)
-
-    def propose(self, state: PaperState) -> Proposal:
-        """Return the state's kernels and the fixed rows."""
-        problem = state.problem
-        per_face = face_count(self.collocation, problem.domain.dimension)
-        rows = soft_rows(problem, state.collocation, self.penalty, per_face)
-        return from_rows(state.bases, rows, problem.coordinates)
-
-    def assess(self, state: PaperState, approximation: Approximation) -> Assessment:
-        """Return the residual-based assessment."""
-        return assess(state.problem, approximation, state.seed)
-
-    def observe(self, state: PaperState, assessment: Assessment) -> PaperState:
+    def observe(self, state: KernelState, assessment: Assessment) -> KernelState:
         """Return the state with new kernels drawn from a mixture fitted to the residual."""
         state = replace(state, answer=assessment)
         if assessment.estimate.value <= state.tol:
@@ -175,7 +116,7 @@ class Paper:
         bases = {name: self.draw_kernels(state, mixture, rng) for name in state.problem.unknowns}
         return replace(state, bases=bases, mixture=mixture, iteration=state.iteration + 1)
 
-    def density_on_rows(self, state: PaperState, approximation: Approximation) -> FloatArray:
+    def density_on_rows(self, state: KernelState, approximation: Approximation) -> FloatArray:
         """Return p_res on the collocation points, each of which stands for an equal volume."""
         residuals = approximation.residuals(state.problem, state.collocation)
         size = np.sqrt(np.sum(residuals**2, axis=0))
@@ -219,7 +160,7 @@ class Paper:
         return Mixture(model.weights_ / np.sum(model.weights_), model.means_, model.covariances_)
 
     def draw_kernels(
-        self, state: PaperState, mixture: Mixture, rng: np.random.Generator
+        self, state: KernelState, mixture: Mixture, rng: np.random.Generator
     ) -> KernelBasis:
         """Return alpha N centres of the mixture, the rest uniform, with k-NN widths."""
         domain = state.problem.domain

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal, from_rows
 from sharpfront.adapt.rows import face_count, soft_rows
+from sharpfront.arrays import FloatArray
 from sharpfront.checks import one_of, positive, refusal, whole
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment, assess
@@ -21,14 +23,17 @@ from sharpfront.solution.approximation import Approximation
 
 
 @dataclass(frozen=True, eq=False)
-class UniformState:
-    """The problem, the seed, and whether the one solve has been done."""
+class KernelState:
+    """Kernels of the next solve, fixed rows, and the mixture that the kernels were drawn from."""
 
     problem: Problem
     seed: int
     tol: float
-    finished: Outcome | None = None
+    collocation: FloatArray
+    bases: Mapping[str, KernelBasis]
+    iteration: int = 0
     mixture: Mixture | None = None
+    finished: Outcome | None = None
     answer: Assessment | None = None
 
 
@@ -69,27 +74,39 @@ class Uniform:
     kernel: Kernel = field(default_factory=Gaussian)
 
     def __post_init__(self) -> None:
-        check_baseline(self)
+        whole(self.kernels, "kernels", 1, "kernels=300")
+        positive(self.overlap, "overlap", "overlap=2.5")
+        one_of(self.centres, "centres", ("quasi", "random"))
+        whole(self.collocation, "collocation", 1, "collocation=1500")
+        one_of(self.sampling, "sampling", ("random", "grid"))
+        positive(self.penalty, "penalty", "penalty=1.0")
+        if not isinstance(self.kernel, Kernel):
+            raise refusal("kernel", "a kernel", self.kernel, "kernel=sf.kernels.Gaussian()")
 
-    def start(self, problem: Problem, tol: float, seed: int) -> UniformState:
-        """Return the state before the solve."""
-        return UniformState(problem, seed, tol)
-
-    def propose(self, state: UniformState) -> Proposal:
-        """Return random centres, one width, fixed rows."""
-        problem = state.problem
-        bases = uniform_bases(self, problem, state.seed)
+    def start(self, problem: Problem, tol: float, seed: int) -> KernelState:
+        """Return the state before the first solve: random centres of one width, and rows."""
+        domain, count = problem.domain, self.kernels
+        widths = np.full(count, self.overlap * (domain.measure / count) ** (1 / domain.dimension))
+        bases = {
+            name: isotropic(domain.sample(count, self.centres, seed + i), widths, self.kernel)
+            for i, name in enumerate(problem.unknowns)
+        }
         # Another seed than the centres', or rows and centres would be the same points.
-        points = problem.domain.sample(self.collocation, self.sampling, state.seed + 10_007)
-        per_face = face_count(self.collocation, problem.domain.dimension)
-        rows = soft_rows(problem, points, self.penalty, per_face)
-        return from_rows(bases, rows, problem.coordinates)
+        points = domain.sample(self.collocation, self.sampling, seed + 10_007)
+        return KernelState(problem, seed, tol, points, bases)
 
-    def assess(self, state: UniformState, approximation: Approximation) -> Assessment:
+    def propose(self, state: KernelState) -> Proposal:
+        """Return the state's kernels and the fixed rows."""
+        problem = state.problem
+        per_face = face_count(self.collocation, problem.domain.dimension)
+        rows = soft_rows(problem, state.collocation, self.penalty, per_face)
+        return from_rows(state.bases, rows, problem.coordinates)
+
+    def assess(self, state: KernelState, approximation: Approximation) -> Assessment:
         """Return the residual-based assessment."""
         return assess(state.problem, approximation, state.seed)
 
-    def observe(self, state: UniformState, assessment: Assessment) -> UniformState:
+    def observe(self, state: KernelState, assessment: Assessment) -> KernelState:
         """Return the finished state: the baseline does not adapt."""
         kind = (
             OutcomeKind.CONVERGED
@@ -97,25 +114,3 @@ class Uniform:
             else OutcomeKind.ITERATION_LIMIT
         )
         return replace(state, finished=Outcome(kind), answer=assessment)
-
-
-def check_baseline(settings: Any) -> None:
-    """Refuse settings out of range, those that `Paper` shares with its baseline."""
-    whole(settings.kernels, "kernels", 1, "kernels=300")
-    positive(settings.overlap, "overlap", "overlap=2.5")
-    one_of(settings.centres, "centres", ("quasi", "random"))
-    whole(settings.collocation, "collocation", 1, "collocation=1500")
-    one_of(settings.sampling, "sampling", ("random", "grid"))
-    positive(settings.penalty, "penalty", "penalty=1.0")
-    if not isinstance(settings.kernel, Kernel):
-        raise refusal("kernel", "a kernel", settings.kernel, "kernel=sf.kernels.Gaussian()")
-
-
-def uniform_bases(settings: Any, problem: Problem, seed: int) -> dict[str, KernelBasis]:
-    """Return for each unknown uniform centres of one width, as `Uniform` and `Paper` say."""
-    domain, count, how = problem.domain, settings.kernels, settings.centres
-    widths = np.full(count, settings.overlap * (domain.measure / count) ** (1 / domain.dimension))
-    return {
-        name: isotropic(domain.sample(count, how, seed + i), widths, settings.kernel)
-        for i, name in enumerate(problem.unknowns)
-    }

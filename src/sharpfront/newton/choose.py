@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sharpfront.adapt import Adaptor, Paper, Resolve, Uniform
+from sharpfront.adapt import Adaptor, Resolve, Uniform
 from sharpfront.errors import ProblemError
 from sharpfront.newton.around import NewtonAround
 from sharpfront.newton.guess import Start
@@ -11,7 +11,7 @@ from sharpfront.newton.line import NewtonLine
 
 def newton_adaptor(inner: Adaptor, start: Start) -> Adaptor:
     """Return the adaptor that solves nonlinear problems with the functions of a linear one."""
-    if isinstance(inner, Paper | Uniform):
+    if isinstance(inner, Uniform):
         # The paper's method, to the letter.
         raise ProblemError(
             f"{type(inner).__name__} solves linear problems only, and this one is not linear. "

@@ -40,7 +40,7 @@ def with_kernel(
     kernel: Kernel | str, adaptor: Adaptor | None, budget: Budget
 ) -> tuple[Adaptor, Budget]:
     """Return the adaptor with another profile, and what is left of the budget."""
-    from sharpfront.adapt import Paper, Uniform
+    from sharpfront.adapt import Uniform
 
     if isinstance(kernel, str):
         kernel = kernel_named(kernel)
@@ -50,7 +50,7 @@ def with_kernel(
         count = budget.max_kernels or Uniform.kernels
         adaptor = Uniform(kernels=count, overlap=10.0, penalty=100.0)
         budget = replace(budget, max_kernels=None)
-    if not isinstance(adaptor, Uniform | Paper):
+    if not isinstance(adaptor, Uniform):
         raise ProblemError(
             f"kernel= goes with sf.Uniform and sf.Paper; {type(adaptor).__name__} makes its "
             "functions from Gaussians. Leave one of the two out."
