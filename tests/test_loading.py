@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import qmc
 
 import sharpfront
-from sharpfront.geometry.sobol import sobol
+from sharpfront.geometry.sampling import sobol
 
 LINE = """
 import sharpfront as sf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -36,6 +37,17 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file at once."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def plain(data: Any) -> Any:
+    """Return nested data as JSON has them: NaN and infinities become null."""
+    if isinstance(data, Mapping):
+        return {str(key): plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [plain(value) for value in data]
+    if isinstance(data, float | np.floating):
+        return float(data) if math.isfinite(data) else None
+    return int(data) if isinstance(data, np.integer) else data
 
 
 def _umask() -> int:

@@ -5,7 +5,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.adapt.paper import residual_density
-from sharpfront.adapt.rows import face_count
+from sharpfront.adapt.uniform import face_count
 from sharpfront.errors import MixtureError, ProblemError
 
 NU = 1e-4

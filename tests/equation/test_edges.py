@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sharpfront.equation import function
-from sharpfront.equation.edges import edges_along, places_along, switches, tells_all
+from sharpfront.equation.edges import edges_along, switches, tells_all
 from sharpfront.equation.expression import Coordinate, Derivative
 
 NAMES = ("x", "y", "t")
@@ -17,7 +17,7 @@ OPAQUE = function(lambda at: np.sin(3 * at))
 
 
 def along(expression, low=0.0, high=1.0):
-    return places_along(expression, "x", low, high, HELD)
+    return np.array([e.above for e in edges_along(expression, "x", low, high, HELD)])
 
 
 BANDS = {

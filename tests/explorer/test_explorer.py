@@ -21,11 +21,10 @@ from typer.testing import CliRunner
 
 from sharpfront.cli import app as command_line
 from sharpfront.errors import ProblemError
-from sharpfront.explorer.app import explorer
+from sharpfront.explorer.app import bound, explorer, server
 from sharpfront.explorer.messages import MOST_BYTES
 from sharpfront.explorer.pool import Pool
 from sharpfront.explorer.process import answered
-from sharpfront.explorer.serving import bound, server
 
 CHROMIUM = find_chromium()
 LAYER = """title = "My layer"

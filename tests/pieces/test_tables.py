@@ -170,7 +170,6 @@ def test_nothing_is_fitted_where_it_is_checked(kernels):
 @pytest.mark.parametrize("kernels", SIZES)
 def test_checking_nodes_are_three_to_a_kernel_and_more_at_the_ends(kernels):
     nodes, middles = tables.checking_nodes(kernels), tables.checking_middles(kernels)
-    assert len(tables.even_nodes(kernels)) == 3 * kernels + 1 + 6
     assert len(nodes) == 3 * kernels + 1 + 6 + 4 * min(8, kernels)
     assert (nodes[0], nodes[-1]) == (0.0, 1.0)
     assert np.all(np.diff(nodes) > 0)

@@ -16,9 +16,8 @@ import sharpfront as sf
 from sharpfront.equation.text import to_text
 from sharpfront.problem_file import read
 from sharpfront.show.statement.code import Code
-from sharpfront.show.statement.domains import domain_code
 from sharpfront.show.statement.recorded import source_of
-from sharpfront.show.statement.script import script
+from sharpfront.show.statement.script import domain_code, script
 from sharpfront.show.statement.typeset import problem_markup
 
 OTHERS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -9,16 +10,16 @@ from typing import Literal
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal, from_rows
-from sharpfront.adapt.rows import face_count, soft_rows
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import one_of, positive, refusal, whole
-from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment, assess
 from sharpfront.kernels import Gaussian, Kernel
+from sharpfront.kernels.assemble import RowSet
 from sharpfront.kernels.basis import KernelBasis, isotropic
 from sharpfront.leastsquares import SVD, LeastSquares
 from sharpfront.mixture import Mixture
-from sharpfront.problem import Problem
+from sharpfront.problem import IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation
 
 
@@ -114,3 +115,35 @@ class Uniform:
             else OutcomeKind.ITERATION_LIMIT
         )
         return replace(state, finished=Outcome(kind), answer=assessment)
+
+
+def soft_rows(
+    problem: Problem, collocation: FloatArray, penalty: float, per_face: int
+) -> tuple[RowSet, ...]:
+    """Return equation rows at the collocation points and penalised rows of the conditions."""
+    _refuse_unfit(problem)
+    rows = [RowSet("equation", problem.forms, collocation)]
+    for condition in problem.conditions:
+        face = problem.domain.boundary(condition.part, per_face)
+        rows.append(
+            RowSet(condition.part, condition.forms, face.points, face.normals, weight=penalty)
+        )
+    for further in problem.further:
+        if isinstance(further, PointCondition):
+            point = np.array([further.point])
+            rows.append(RowSet("at", further.forms, point, weight=penalty))
+    return tuple(rows)
+
+
+def _refuse_unfit(problem: Problem) -> None:
+    unfit = any(isinstance(c, IntegralCondition) for c in problem.further)
+    if unfit or any(problem.domain.periodic_axes):
+        raise ProblemError(
+            "The adaptors Uniform and Paper take conditions on the boundary and at points; "
+            "integral and periodic ones need the default adaptor."
+        )
+
+
+def face_count(collocation: int, dimension: int) -> int:
+    """Return as many points per face as a grid of that many points would have on it."""
+    return max(1, round(math.pow(collocation, (dimension - 1) / dimension)))

@@ -6,12 +6,14 @@ Each is a name here too: ``catalog.TWIN_LAYER`` is ``catalog.named("twin-layer")
 from sharpfront.catalog.entry import Entry, listing, named
 from sharpfront.catalog.measure import (
     Feature,
+    front_points,
+    graded_axis,
     graded_points,
     max_error,
     mixture_share,
+    tensor_points,
     uniform_rmse,
 )
-from sharpfront.catalog.points import front_points, graded_axis, tensor_points
 from sharpfront.catalog.time_measure import (
     TimeErrors,
     TimeRule,

@@ -19,8 +19,13 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import formulas
-from sharpfront.catalog.measure import Feature, graded_points
-from sharpfront.catalog.points import front_points, graded_axis, tensor_points
+from sharpfront.catalog.measure import (
+    Feature,
+    front_points,
+    graded_axis,
+    graded_points,
+    tensor_points,
+)
 from sharpfront.catalog.time_measure import time_rule
 from sharpfront.checks import did_you_mean, positive
 from sharpfront.equation.formula import Formula

@@ -33,8 +33,8 @@ def explore(
     The page is served to this machine alone. Ctrl-C ends it.
     """
     try:
+        from sharpfront.explorer.app import address, bound, serve_explorer
         from sharpfront.explorer.pool import Pool
-        from sharpfront.explorer.serving import address, bound, serve_explorer
     except ImportError as error:
         complain(f"The explorer needs {error.name}: pip install 'sharpfront[web]'")
         raise typer.Exit(BAD_INPUT) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from sharpfront.checks import visible
 from sharpfront.cli.options import Wanted
 from sharpfront.cli.terminal import console, show_rows
 from sharpfront.errors import SharpfrontError
-from sharpfront.files import replacing, write_text
+from sharpfront.files import plain, replacing, write_text
 from sharpfront.problem_file import Statement
 from sharpfront.solution import Solution
 
@@ -104,19 +103,9 @@ class Facts:
 
 def as_json(facts: Mapping[str, Any]) -> str:
     """Return facts as one JSON object; what is not a finite number becomes null."""
-    text = json.dumps(_finite(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain(facts), indent=2, ensure_ascii=False, allow_nan=False)
     # JSON itself writes out the first 32 control characters only.
     return "".join(c if c == "\n" or c == visible(c) else f"\\u{ord(c):04x}" for c in text)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {k: _finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value
 
 
 def written(

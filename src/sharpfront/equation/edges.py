@@ -231,15 +231,9 @@ def edges_along(
     return _sorted(found, low, high)
 
 
-def places_along(
-    expression: Expression,
-    coordinate: str,
-    low: float,
-    high: float,
-    others: Mapping[str, float] | None = None,
-) -> Values:
+def places_along(expression: Expression, coordinate: str, low: float, high: float) -> Values:
     """Return the places of `edges_along`, (n,)."""
-    return np.array([e.above for e in edges_along(expression, coordinate, low, high, others)])
+    return np.array([e.above for e in edges_along(expression, coordinate, low, high)])
 
 
 def _confirmed(switch: Switch, value: float, x: float, along: Along) -> list[Edge]:

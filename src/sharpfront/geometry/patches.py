@@ -16,6 +16,8 @@ from sharpfront.geometry.curves import Sieve
 from sharpfront.geometry.domain import BoundaryPoints, Points
 from sharpfront.geometry.sampling import candidates, thinned, unit_sample
 
+# Sieves one after the other, each with the side of it that is kept.
+Sieves = tuple[tuple[Sieve, int], ...]
 _JUDGED = 2**14
 _MOST_JUDGED = 2**17
 _LEAST_SHARE = 1e-3
@@ -110,7 +112,7 @@ class Sifted(Patch):
     """What sieves leave of another patch, each on one of its sides."""
 
     patch: Patch
-    sieves: tuple[tuple[Sieve, int], ...]
+    sieves: Sieves
     fraction: float
 
     @property
@@ -130,12 +132,8 @@ class Sifted(Patch):
 
     def reached(self, unit: Points) -> tuple[Points, BoundaryPoints]:
         """Return the points of the cube whose image is kept, and their images."""
-        found = self.patch.at(unit)
-        for sieve, side in self.sieves:
-            which = np.flatnonzero(sieve.side(found) == side)
-            found = BoundaryPoints(found.points[which], side * found.normals[which])
-            unit = unit[which]
-        return unit, found
+        which, found = passed(self.patch.at(unit), self.sieves)
+        return unit[which], found
 
     def at(self, unit: Points) -> BoundaryPoints:
         """Return the images that are kept, fewer than were asked for."""
@@ -158,6 +156,26 @@ class Sifted(Patch):
     def sifted(self, sieve: Sieve, side: int, seen: Points) -> Sifted:
         """Return what a further sieve leaves on one side."""
         return _sifted(self.patch, (*self.sieves, (sieve, side)), seen)
+
+
+def sieves_of(piece: object) -> tuple[object, Sieves]:
+    """Return what a piece of boundary is cut from, and the sieves that cut it."""
+    sieves: Sieves = ()
+    while isinstance(piece, Sifted | Window):
+        if isinstance(piece, Sifted):
+            sieves = (*piece.sieves, *sieves)
+        piece = piece.patch
+    return piece, sieves
+
+
+def passed(found: BoundaryPoints, sieves: Sieves) -> tuple[NDArray[np.int64], BoundaryPoints]:
+    """Return which points sieves leave, and these, with normals that lead out of the solid."""
+    which = np.arange(len(found.points))
+    for sieve, side in sieves:
+        own = np.flatnonzero(sieve.side(found) == side)
+        found = BoundaryPoints(found.points[own], side * found.normals[own])
+        which = which[own]
+    return which, found
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.geometry.curves import Sieve
 from sharpfront.geometry.domain import BoundaryPoints, Points
-from sharpfront.geometry.patches import Patch, Sifted, Triangles, Window
+from sharpfront.geometry.patches import Patch, Sieves, Triangles, passed, sieves_of
 from sharpfront.geometry.sampling import thinned
 
 # A curved triangle lies within this share of its longest edge of the flat one.
@@ -46,20 +45,14 @@ class Surface:
 
     part: str
     triangles: Triangles
-    sieves: tuple[tuple[Sieve, int], ...] = ()
+    sieves: Sieves = ()
 
     @classmethod
     def of(cls, part: str, piece: object) -> Surface | None:
         """Return a piece of boundary in space; None of what is no surface there."""
         if not isinstance(piece, Patch):
             return None
-        whole = piece.triangles()
-        sieves: tuple[tuple[Sieve, int], ...] = ()
-        while isinstance(piece, Sifted | Window):
-            if isinstance(piece, Sifted):
-                sieves = (*piece.sieves, *sieves)
-            piece = piece.patch
-        return cls(part, whole, sieves)
+        return cls(part, piece.triangles(), sieves_of(piece)[1])
 
     @property
     def is_curved(self) -> bool:
@@ -93,12 +86,7 @@ class Surface:
 
     def kept(self, found: BoundaryPoints) -> tuple[NDArray[np.int64], BoundaryPoints]:
         """Return which points sieves leave, and these, with normals that lead out of the solid."""
-        which = np.arange(len(found.points))
-        for sieve, side in self.sieves:
-            own = np.flatnonzero(sieve.side(found) == side)
-            found = BoundaryPoints(found.points[own], side * found.normals[own])
-            which = which[own]
-        return which, found
+        return passed(found, self.sieves)
 
     def within(self, low: Points, high: Points, spacing: float) -> tuple[BoundaryPoints, Points]:
         """Return points in a box, about so far apart or closer, and the area that each has."""

@@ -129,7 +129,7 @@ class NewtonAround:
         state = replace(
             state,
             inner=turn.inner,
-            iterate=Remembered(assessment.approximation) if turn.advanced else state.iterate,
+            iterate=Remembered(assessment.approximation),
             progress=progress.renewed() if turn.renewed else progress,
         )
         if state.finished is None:

@@ -163,7 +163,7 @@ class PatchStrategy:
         """Return the next Newton step, on the same patches if they will do, or an end."""
         inner = inner.about(assessment.problem)
         if math.isinf(assessment.changed):
-            return Turn(self.refused(inner, progress.lost()), advanced=True, renewed=False)
+            return Turn(self.refused(inner, progress.lost()), renewed=False)
         value = assessment.reached
         if assessment.certificate is None:
             waiting = inner.final or not np.any(assessment.tails.tail > inner.aim)
@@ -172,10 +172,10 @@ class PatchStrategy:
             waiting = value > inner.tol and assessment.changed > value
         stuck = progress.stuck() if waiting else None
         if stuck is not None and stuck.kind is OutcomeKind.NEWTON:
-            return Turn(self.refused(inner, stuck), advanced=True, renewed=False)
+            return Turn(self.refused(inner, stuck), renewed=False)
         if waiting and stuck is None:
-            return Turn(inner, advanced=True, renewed=False)
-        return Turn(self.inner.observe(inner, assessment), advanced=True, renewed=True)
+            return Turn(inner, renewed=False)
+        return Turn(self.inner.observe(inner, assessment), renewed=True)
 
     def ended(
         self, inner: PatchState, answer: PatchAssessment, last: float

@@ -123,8 +123,8 @@ class PlainStrategy:
         inner = replace(inner, problem=assessment.problem)
         rest = assessment.estimate.value - assessment.changed
         if assessment.changed > max(inner.tol, rest):
-            return Turn(replace(inner, finished=progress.stuck()), advanced=True, renewed=False)
-        return Turn(self.inner.observe(inner, assessment.found), advanced=True, renewed=True)
+            return Turn(replace(inner, finished=progress.stuck()), renewed=False)
+        return Turn(self.inner.observe(inner, assessment.found), renewed=True)
 
     def ended(self, inner: Any, answer: AboutItself, last: float) -> tuple[Any, AboutItself]:
         """Return the end as it is."""

@@ -32,7 +32,6 @@ class Turn:
     """What comes after an assessed solve."""
 
     inner: Any  # the strategy's next state
-    advanced: bool  # whether the new iterate takes the place of the old one
     renewed: bool  # whether it goes on with other functions
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import platform
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sharpfront.files import replacing, write_text
+from sharpfront.files import plain, replacing, write_text
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.figures import draw_all
 from sharpfront.paper.findings import find
@@ -100,15 +99,7 @@ def as_json(results: Results) -> dict[str, Any]:
         "runs": [asdict(run) | {"setting": dict(run.setting)} for run in results.runs],
         "failures": [asdict(f) | {"setting": dict(f.setting)} for f in results.failures],
     }
-    return _finite(data)  # type: ignore[no-any-return]
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return plain(data)  # type: ignore[no-any-return]
 
 
 def _table1_rows(results: Results) -> Iterable[dict[str, Any]]:

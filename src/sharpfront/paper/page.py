@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sharpfront.paper.cases import COLLOCATION, FIRST_SEED, NEAR, NU
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.findings import Finding, Verdict
-from sharpfront.paper.findings.select import paper_runs
+from sharpfront.paper.findings.finding import paper_runs
 from sharpfront.paper.page_tables import (
     failures_table,
     scores_table,

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 
@@ -107,29 +106,18 @@ def clustered(kernels: int, count: int) -> FloatArray:
 
 @lru_cache(maxsize=128)
 def checking_nodes(kernels: int) -> FloatArray:
-    """Return the grid of the error equation: `even_nodes`, and fifths in the last spacings.
+    """Return the grid of the error equation: thirds of the spacings, fifths in the last ones.
 
-    There residuals swing as fast as the fitting points that are denser, and thirds alone may miss
-    what is left of them on the whole: of a beam with layers, 19 parts of 20. Over 60 equations of
-    order two to four with layers the error was up to 42 estimates with thirds; over 240 up to 1.1
-    with fifths in four spacings, 1.9 in three.
+    Three more nodes lie near each end. In the last spacings residuals swing as fast as the fitting
+    points that are denser, and thirds alone may miss what is left of them on the whole: of a beam
+    with layers, 19 parts of 20. Over 60 equations of order two to four with layers the error was up
+    to 42 estimates with thirds; over 240 up to 1.1 with fifths in four spacings, 1.9 in three.
     """
-    fifths = _FINEST // 5 * np.arange(1, 5 * min(4, kernels))
-    return _nodes(kernels, fifths)
-
-
-@lru_cache(maxsize=128)
-def even_nodes(kernels: int) -> FloatArray:
-    """Return 3N + 1 even nodes and three more near each end."""
-    return _nodes(kernels, np.zeros(0, dtype=int))
-
-
-def _nodes(kernels: int, ends: NDArray[np.intp]) -> FloatArray:
-    """Return thirds of the spacings, three nodes near each end, and more from each end."""
     length = _FINEST * kernels
-    inner = _FINEST // 3 * np.arange(3 * kernels + 1)
-    edge = np.concatenate([_FINEST // 24 * np.array([1, 3, 6]), ends])
-    return np.asarray(np.unique(np.concatenate([inner, edge, length - edge])) / length)
+    thirds = _FINEST // 3 * np.arange(3 * kernels + 1)
+    fifths = _FINEST // 5 * np.arange(1, 5 * min(4, kernels))
+    edge = np.concatenate([_FINEST // 24 * np.array([1, 3, 6]), fifths])
+    return np.asarray(np.unique(np.concatenate([thirds, edge, length - edge])) / length)
 
 
 @lru_cache(maxsize=128)

@@ -164,7 +164,7 @@ class Comparison:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw true error against seconds, and return the axes; seeds are the spread."""
-        from sharpfront.rivals.picture import draw
+        from sharpfront.rivals.page import draw
 
         return draw(self, ax)
 

@@ -83,30 +83,21 @@ class Integrals:
 
     def _over(self, patch: Patch) -> tuple[FloatArray, FloatArray]:
         """Return the integrals over a patch as rows over its columns, and what holds no unknown."""
-        if patch.cut is not None:
-            return self._over_inside(patch)
         counts = tuple(p + 1 for p in patch.functions)
-        points, weights = patch.gauss_points(counts)
         at = patch.positions([gauss(n)[0] for n in counts])
-        weights = weights * float(np.prod(patch.sides)) * patch.densities(at)
-        rows, constants = [], []
+        if patch.cut is not None:
+            points, weights = patch.cut.quadrature
+        else:
+            points, weights = patch.gauss_points(counts)
+            weights = weights * float(np.prod(patch.sides)) * patch.densities(at)
+        rows, constants, names = [], [], self.problem.unknowns
         for form, scale in zip(self.forms, self.scales, strict=True):
             found = form_at(form, self.problem.coordinates, points, what="integral condition")
-            tables = patch.gauss_tables(counts, form.order)
-            mapped = found.in_chart(taylor_of(patch, at))
-            matrix = form_matrix(mapped, 1.0, tables, self.problem.unknowns)
-            rows.append(scale * (weights @ matrix))
-            constants.append(-scale * float(weights @ found.rhs))
-        return np.stack(rows), np.array(constants)
-
-    def _over_inside(self, patch: Patch) -> tuple[FloatArray, FloatArray]:
-        """Return the same for a patch that the boundary cuts, over what lies inside."""
-        assert patch.cut is not None
-        points, weights = patch.cut.quadrature
-        rows, constants = [], []
-        for form, scale in zip(self.forms, self.scales, strict=True):
-            found = form_at(form, self.problem.coordinates, points, what="integral condition")
-            matrix = scattered_matrix(found, 1.0, patch, points, self.problem.unknowns)
+            if patch.cut is not None:
+                matrix = scattered_matrix(found, 1.0, patch, points, names)
+            else:
+                tables = patch.gauss_tables(counts, form.order)
+                matrix = form_matrix(found.in_chart(taylor_of(patch, at)), 1.0, tables, names)
             rows.append(scale * (weights @ matrix))
             constants.append(-scale * float(weights @ found.rhs))
         return np.stack(rows), np.array(constants)

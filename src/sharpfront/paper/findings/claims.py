@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sharpfront.paper.cases import COLLOCATION, NEAR, Case
 from sharpfront.paper.experiments import Results
-from sharpfront.paper.findings.finding import Finding, Verdict
-from sharpfront.paper.findings.select import (
+from sharpfront.paper.findings.finding import (
+    Finding,
+    Verdict,
     adaptive_methods,
     adaptive_runs,
     agreed,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from sharpfront.paper.experiments import Results
+from sharpfront.paper.runs import Run
+from sharpfront.paper.summary import Spread, spread
 
 
 class Verdict(StrEnum):
@@ -25,3 +30,44 @@ class Finding:
     # Paragraphs with the numbers; those that begin with a dash are items of a list.
     evidence: tuple[str, ...]
     figures: tuple[str, ...] = ()  # names of the figures that show it
+
+
+def within(value: float, target: float, part: float) -> bool:
+    """Tell whether a value is the target to a part of it."""
+    return abs(value - target) <= part * abs(target)
+
+
+def so_many(number: int) -> str:
+    """Return the beginning of a sentence on that many runs."""
+    return {0: "No run is", 1: "One run is"}.get(number, f"{number} runs are")
+
+
+def adaptive_methods(results: Results) -> list[str]:
+    """Return the names of the methods beside the paper's adaptive row."""
+    return [method.name for method in results.plan.methods if method.row == "adaptive"]
+
+
+def adaptive_runs(results: Results, case: str | None = None) -> list[Run]:
+    """Return the runs of Table 1 beside the paper's adaptive row."""
+    names = adaptive_methods(results)
+    return [run for run in results.select("table", case) if run.method in names]
+
+
+def paper_runs(results: Results) -> list[Run]:
+    """Return the runs of Table 1 whose method is the paper's."""
+    names = {method.name for method in results.plan.methods if method.row}
+    return [run for run in results.select("table") if run.method in names]
+
+
+def spread_of(runs: Iterable[Run], value: Callable[[Run], float | None]) -> Spread:
+    """Return the spread over runs of which there is at least one."""
+    result = spread(value(run) for run in runs)
+    assert result is not None, "asked for the spread of nothing"
+    return result
+
+
+def agreed(holds: Sequence[bool]) -> Verdict:
+    """Return the verdict on a claim that was looked at in several places."""
+    if all(holds):
+        return Verdict.HOLDS
+    return Verdict.PARTLY if any(holds) else Verdict.FAILS

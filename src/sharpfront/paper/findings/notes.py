@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from sharpfront.paper.cases import COLLOCATION, NEAR, NU, Case
 from sharpfront.paper.experiments import Results
-from sharpfront.paper.findings.finding import Finding, Verdict
-from sharpfront.paper.findings.select import paper_runs, so_many, spread_of, within
+from sharpfront.paper.findings.finding import (
+    Finding,
+    Verdict,
+    paper_runs,
+    so_many,
+    spread_of,
+    within,
+)
 from sharpfront.paper.summary import count, sci, seconds, settings, zero_scores
 
 # Width of the baseline's kernels in units of the mean distance of their centres.

@@ -89,10 +89,10 @@ def _even_places(low: float, high: float, samples: int) -> tuple[FloatArray, NDA
     return x, every
 
 
-def survey(problem: LineProblem, samples: int = SURVEY) -> Survey:
+def survey(problem: LineProblem) -> Survey:
     """Return the functions of the problem at even places and where they may be narrow."""
     low, high = problem.interval
-    x, every = _even_places(low, high, samples)
+    x, every = _even_places(low, high, SURVEY)
     functions = (*problem.functions, *problem.weights)
     if not any(map(callable, functions)):
         nothing = (None,) * len(functions)

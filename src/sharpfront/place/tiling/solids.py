@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import product_points
 from sharpfront.geometry import Domain
-from sharpfront.geometry.curves import Sieve
 from sharpfront.geometry.domain import BoundaryPoints
-from sharpfront.geometry.patches import Face, Sifted, Window
+from sharpfront.geometry.patches import Face, Sieves, sieves_of
 
 Wall = tuple[int, float, FloatArray, FloatArray, str]
 # Where on a rectangle of the lattice it is asked which part of the boundary it belongs to.
@@ -30,7 +29,7 @@ class _Named:
 
     part: str
     face: Face
-    sieves: tuple[tuple[Sieve, int], ...]
+    sieves: Sieves
 
     @cached_property
     def ends(self) -> FloatArray:
@@ -90,11 +89,7 @@ def edges_of(walls: Sequence[Wall]) -> FloatArray:
 
 def _named(part: str, piece: object) -> _Named | None:
     """Return a piece of boundary as a face and sieves; None if it is none parallel to the axes."""
-    sieves: tuple[tuple[Sieve, int], ...] = ()
-    while isinstance(piece, Sifted | Window):
-        if isinstance(piece, Sifted):
-            sieves = (*piece.sieves, *sieves)
-        piece = piece.patch
+    piece, sieves = sieves_of(piece)
     if not isinstance(piece, Face):
         return None
     parallel = np.count_nonzero(piece.edges, axis=1).max() == 1

@@ -10,9 +10,11 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
+from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.equation.slanted import Line
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.curves import Segment, ends_of
+from sharpfront.geometry.surfaces import surfaces_of
 from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.blocks import (
     ROUNDING,
@@ -25,8 +27,7 @@ from sharpfront.place.tiling.blocks import (
     wall_of,
 )
 from sharpfront.place.tiling.charts import quadrilaterals
-from sharpfront.place.tiling.curved import curved_tiling
-from sharpfront.place.tiling.curved_solids import solid_tiling
+from sharpfront.place.tiling.curved import curved_tiling, frame_of
 from sharpfront.place.tiling.slants import chords, cut_at_crossings
 from sharpfront.place.tiling.solids import Wall, lattice_of
 from sharpfront.rows.faces import faces_of
@@ -188,3 +189,13 @@ def _box(domain: Box) -> Block:
             walls.append((axis, float(place), low[rest], high[rest], next(names)))
     lines = tuple(np.array([a, b]) for a, b in zip(low, high, strict=True))
     return Block(domain, lines, tuple(walls))
+
+
+def solid_tiling(domain: Domain) -> Tiling | None:
+    """Return the tiling of a solid by boxes that its surface cuts."""
+    surfaces = surfaces_of({part: domain.smooth_pieces(part) for part in domain.parts})
+    if surfaces is None:
+        return None
+    walls = tuple((*s.wall, s.part) for s in surfaces if s.wall is not None)
+    block = Block(domain, frame_of(domain, walls), walls, region=SolidRegion(domain, surfaces))
+    return Tiling(domain, (block,))

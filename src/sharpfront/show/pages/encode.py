@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from sharpfront.files import plain
 
 _LEVELS, _NO_LEVEL = 65_534, 65_535
 
@@ -42,15 +43,5 @@ def _packed(values: ArrayLike, kind: str) -> str:
 
 def to_json(data: Any) -> str:
     """Return JSON for a script element; NaN and infinities become null."""
-    text = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(plain(data), allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", " ").replace("\u2029", " ")
-
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {str(key): _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    if isinstance(data, float | np.floating):
-        return float(data) if math.isfinite(data) else None
-    return int(data) if isinstance(data, np.integer) else data
