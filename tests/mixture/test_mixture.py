@@ -13,7 +13,8 @@ from scipy import stats
 
 from sharpfront.errors import MixtureError
 from sharpfront.mixture import Mixture, fit
-from sharpfront.mixture.em import _distinct, _floor_function, _Task
+from sharpfront.mixture.em import _distinct, _Task
+from sharpfront.mixture.floors import floor_function
 
 property_test = settings(max_examples=60, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -362,7 +363,7 @@ def test_no_single_step_lowers_the_likelihood(seed, dimension, start, varies):
     x, w = _distinct(rng.standard_normal((30, dimension)), rng.random(30) ** 4)
     slope = rng.uniform(0, 6, dimension)
     floor = (lambda means: 0.02 + 0.4 * np.abs(np.sin(means @ slope))) if varies else 0.2
-    task = _Task(x, w, 4, _floor_function(floor, x))
+    task = _Task(x, w, 4, floor_function(floor, x))
     state, levels = task.begin(start, rng), []
     for _ in range(25):
         posterior, offset, level = task.expect(state)
@@ -580,10 +581,10 @@ def test_kmeans_start_finds_separate_clusters_and_prefers_weight():
 def test_kmeans_centres_are_drawn_in_proportion_to_weight_and_squared_distance():
     x, w = np.array([[-1.0], [0.0], [2.0]]), np.array([0.6, 0.3, 0.1])
     rng = np.random.default_rng(1)
-    first = _Task(x, w, 1, _floor_function(1.0, x))
+    first = _Task(x, w, 1, floor_function(1.0, x))
     picks = np.array([first.spread(np.empty((0, 1)), rng)[0, 0] for _ in range(4000)])
     np.testing.assert_allclose([np.mean(picks == v) for v in x[:, 0]], w, atol=0.03)
-    second = _Task(x, w, 2, _floor_function(1.0, x))
+    second = _Task(x, w, 2, floor_function(1.0, x))
     picks = np.array([second.spread(x[1:2], rng)[1, 0] for _ in range(4000)])
     # 0.6 * 1^2 against 0.1 * 2^2
     np.testing.assert_allclose([np.mean(picks == v) for v in x[:, 0]], [0.6, 0, 0.4], atol=0.03)

@@ -8,7 +8,7 @@ import pytest
 from sharpfront.bases.boxes import Boxes, distinct
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
-from sharpfront.rows.faces import faces_of
+from sharpfront.rows.neighbours import faces_of
 
 
 def drawn_patches(seed, dimension, splits):

@@ -6,8 +6,9 @@ from sharpfront.loading import fetcher
 
 if TYPE_CHECKING:
     from sharpfront.solution.field import Estimate, Field
-    from sharpfront.solution.solution import Solution, load
+    from sharpfront.solution.file import load
+    from sharpfront.solution.solution import Solution
 
 __all__ = ["Estimate", "Field", "Solution", "load"]
 
-__getattr__ = fetcher(__name__, {"field": "Estimate Field", "solution": "Solution load"})
+__getattr__ = fetcher(__name__, {"field": "Estimate Field", "file": "load", "solution": "Solution"})

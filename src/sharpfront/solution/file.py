@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,16 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import SolutionFileError
-from sharpfront.files import flattened, replacing
-from sharpfront.history import packed_record
+from sharpfront.bases.joined import JoinedBasis, states_of_parts
+from sharpfront.checks import explained, file_path
+from sharpfront.errors import Outcome, OutcomeKind, SolutionFileError
+from sharpfront.files import flattened, replacing, unflattened
+from sharpfront.geometry import restore_domain
+from sharpfront.history import packed_record, unpacked_record
+from sharpfront.kernels.basis import Basis, restore
+from sharpfront.solution.approximation import Approximation
+from sharpfront.solution.field import Estimate
+from sharpfront.solution.solution import Solution
 
 _FORMAT = "sharpfront solution 2"
 
@@ -65,3 +73,59 @@ def read(path: Path) -> tuple[dict[str, FloatArray], dict[str, Any]]:
         found = meta.get("format") if isinstance(meta, dict) else None
         raise SolutionFileError(f"{path} has the format {found!r}; this version reads {_FORMAT!r}.")
     return arrays, meta
+
+
+@explained('sf.load("layer.npz")')
+def load(path: str | Path) -> Solution:
+    """Read a solution that `Solution.save` wrote; needs none of the user's code."""
+    file = file_path(path, "path", SolutionFileError)
+    arrays, meta = read(file)
+    try:
+        return _unpacked(arrays, meta)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SolutionFileError(
+            f"{file} is a damaged solution file: {type(error).__name__}: {error}. "
+            "Save the solution again, or solve the problem again."
+        ) from error
+
+
+def _unpacked(arrays: dict[str, FloatArray], meta: dict[str, Any]) -> Solution:
+    bases, weights = {}, {}
+    for unknown, words in meta["bases"].items():
+        prefix = f"basis.{unknown}."
+        own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+        bases[unknown] = _restored(words | own)
+        weights[unknown] = arrays[f"weights.{unknown}"]
+    return Solution(
+        Approximation(tuple(meta["coordinates"]), bases, weights),
+        restore_domain(unflattened(meta["domain"], arrays)),
+        Estimate(**meta["estimate"]),
+        Outcome(OutcomeKind(meta["outcome"][0]), *meta["outcome"][1:]),
+        float(meta["tol"]),
+        tuple(unpacked_record(words) for words in meta["history"]),
+        meta["diagnostics"],
+        checkpoint=unflattened(meta["checkpoint"], arrays) or None,
+    )
+
+
+def _restored(state: dict[str, Any]) -> Basis:
+    if state["type"] == "joined":
+        return JoinedBasis(tuple(_restored(part) for part in states_of_parts(state)))
+    return _restorers().get(state["type"], restore)(state)
+
+
+def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
+    """Return who reads each kind of basis, loaded when a file is read."""
+    from sharpfront.bases.in_time import restore_in_time
+    from sharpfront.bases.patchwork import restore_patchwork
+    from sharpfront.pieces import restore_pieces
+    from sharpfront.pieces.plane import restore_plane_in_time
+    from sharpfront.pieces.slabs import restore_slabs
+
+    return {
+        "pieces": restore_pieces,
+        "patchwork": restore_patchwork,
+        "patchwork in time": restore_in_time,
+        "slabs": restore_slabs,
+        "plane in time": restore_plane_in_time,
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.joined import JoinedBasis, states_of_parts
-from sharpfront.checks import explained, file_path
+from sharpfront.checks import file_path
 from sharpfront.equation.names import reserve
-from sharpfront.errors import Outcome, OutcomeKind, ProblemError, SolutionFileError
-from sharpfront.files import replacing, unflattened
-from sharpfront.geometry import Domain, SpaceTime, restore_domain
-from sharpfront.history import TimeStep, unpacked_record
-from sharpfront.kernels.basis import Basis, restore
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.files import replacing
+from sharpfront.geometry import Domain, SpaceTime
+from sharpfront.history import TimeStep
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation, as_points
 from sharpfront.solution.field import Estimate, Field, require_inside
-from sharpfront.solution.file import read, write
 from sharpfront.solution.functionals import Asked, Known
 
 if TYPE_CHECKING:
@@ -165,6 +162,8 @@ class Solution(Asked):
 
     def save(self, path: str | Path) -> Path:
         """Write everything needed to evaluate the solution into one ``.npz`` file."""
+        from sharpfront.solution.file import write
+
         target = file_path(path, "path")
         target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
         write(target, self)
@@ -295,59 +294,3 @@ class Solution(Asked):
 
 # An unknown of such a name could not be reached as solution.name.
 reserve((*dir(Solution), *(f.name for f in fields(Solution))))
-
-
-@explained('sf.load("layer.npz")')
-def load(path: str | Path) -> Solution:
-    """Read a solution that `Solution.save` wrote; needs none of the user's code."""
-    file = file_path(path, "path", SolutionFileError)
-    arrays, meta = read(file)
-    try:
-        return _unpacked(arrays, meta)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise SolutionFileError(
-            f"{file} is a damaged solution file: {type(error).__name__}: {error}. "
-            "Save the solution again, or solve the problem again."
-        ) from error
-
-
-def _unpacked(arrays: dict[str, FloatArray], meta: dict[str, Any]) -> Solution:
-    bases, weights = {}, {}
-    for unknown, words in meta["bases"].items():
-        prefix = f"basis.{unknown}."
-        own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-        bases[unknown] = _restored(words | own)
-        weights[unknown] = arrays[f"weights.{unknown}"]
-    return Solution(
-        Approximation(tuple(meta["coordinates"]), bases, weights),
-        restore_domain(unflattened(meta["domain"], arrays)),
-        Estimate(**meta["estimate"]),
-        Outcome(OutcomeKind(meta["outcome"][0]), *meta["outcome"][1:]),
-        float(meta["tol"]),
-        tuple(unpacked_record(words) for words in meta["history"]),
-        meta["diagnostics"],
-        checkpoint=unflattened(meta["checkpoint"], arrays) or None,
-    )
-
-
-def _restored(state: dict[str, Any]) -> Basis:
-    if state["type"] == "joined":
-        return JoinedBasis(tuple(_restored(part) for part in states_of_parts(state)))
-    return _restorers().get(state["type"], restore)(state)
-
-
-def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
-    """Return who reads each kind of basis, loaded when a file is read."""
-    from sharpfront.bases.in_time import restore_in_time
-    from sharpfront.bases.patchwork import restore_patchwork
-    from sharpfront.pieces import restore_pieces
-    from sharpfront.pieces.plane import restore_plane_in_time
-    from sharpfront.pieces.slabs import restore_slabs
-
-    return {
-        "pieces": restore_pieces,
-        "patchwork": restore_patchwork,
-        "patchwork in time": restore_in_time,
-        "slabs": restore_slabs,
-        "plane in time": restore_plane_in_time,
-    }

@@ -15,8 +15,7 @@ from sharpfront.adapt.contract import Adaptor, State
 from sharpfront.adapt.turn import Step, turn
 from sharpfront.arrays import blas_threads
 from sharpfront.budget import Budget
-from sharpfront.checks import did_you_mean, explained, flag, function, numbers_in, refusal
-from sharpfront.equation.expression import IMAGINARY, SPECTRAL
+from sharpfront.checks import did_you_mean, explained, numbers_in
 from sharpfront.errors import ArgumentError, OutcomeKind, ProblemError
 from sharpfront.history import Record
 from sharpfront.kernels import Kernel
@@ -24,6 +23,7 @@ from sharpfront.problem import Problem
 from sharpfront.problem.family import Family
 from sharpfront.progress import told
 from sharpfront.solution import Solution
+from sharpfront.solve.options import check_options, checked, refuse_singular
 from sharpfront.solve.strategy import (
     chosen,
     refuse,
@@ -35,8 +35,6 @@ from sharpfront.solve.strategy import (
 ON_THE_WAY = 1e-3
 # The last adaptor and its state.
 _Left = tuple[Any, Any]
-# What is asked for if nothing is said, in one dimension and beyond.
-TOLERANCE, SPACE_TOLERANCE = 1e-8, 1e-6
 
 
 @explained("sf.solve(problem, tol=1e-6)")
@@ -113,7 +111,7 @@ def solve(
         Always, also where the tolerance was not met: look at ``solution.outcome``.
     """
     budget = Budget(max_kernels, components, tol, seed)
-    _check_options(adaptor, on_step, progress, resume)
+    check_options(adaptor, on_step, progress, resume)
     if continuation is not None:
         refuse("with continuation=", resume=resume)
         return _continued(
@@ -134,7 +132,7 @@ def solve(
     how = _How(budget, guess, adaptor, kernel, on_step, progress, resume, device, cluster)
     if _is_family(problem, parameters):
         return _member(Family.of(problem), parameters, how)
-    stated, tol = _check(problem, budget)
+    stated, tol = checked(problem, budget)
     return _solved(stated, tol, how)[0]
 
 
@@ -158,7 +156,7 @@ def _member(family: Family, parameters: Mapping[str, Any], how: _How) -> Solutio
     from sharpfront.sensitivity import Kept, Member
 
     values = family.values(parameters)
-    stated, tol = _check(family(**values), how.budget)
+    stated, tol = checked(family(**values), how.budget)
     solution, kept = _solved(stated, tol, how)
 
     def other(values: Mapping[str, Any], tol: float, guess: Any = None) -> Solution:
@@ -188,7 +186,7 @@ def _is_family(problem: object, parameters: Mapping[str, Any]) -> bool:
 def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | None]:
     """Return the solution, and what a stationary problem leaves for others on its kernels."""
     adaptor, budget, resume = how.adaptor, how.budget, how.resume
-    _refuse_singular(stated, adaptor)
+    refuse_singular(stated, adaptor)
     if stated.time is not None:
         from sharpfront.evolve import evolve
 
@@ -209,39 +207,6 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
         adaptor = newton_adaptor(adaptor, Start(how.guess))
     with told(how.on_step, shown=how.progress, tol=tol, span=stated.time) as tell:
         return _solve(stated, tol, budget, adaptor, tell)
-
-
-def _check_options(adaptor: object, on_step: object, progress: object, resume: object) -> None:
-    """Refuse options of the wrong kind before anything is looked at."""
-    flag(progress, "progress")
-    if on_step is not None:
-        function(on_step, "on_step", "on_step=print")
-    if resume is not None and not isinstance(resume, Solution):
-        raise refusal("resume", "a Solution, as solve returned it or sf.load read it", resume)
-    if adaptor is not None and (isinstance(adaptor, type) or not hasattr(adaptor, "propose")):
-        raise refusal("adaptor", "an adaptor with its settings", adaptor, "adaptor=sf.Resolve()")
-
-
-def _refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
-    """Refuse fluxes that jump, loads and stated jumps where no patches can hold them.
-
-    A march on the line reads its fluxes itself.
-    """
-    if not problem.is_singular or (problem.time is not None and problem.domain.dimension == 1):
-        return
-    from sharpfront.adapt.patchwork import Patches, suits
-
-    if suits(problem) and isinstance(adaptor, Patches | None):
-        return
-    what = "The problem has a derivative across a coefficient that jumps, sf.delta or sf.jump"
-    if suits(problem):
-        raise ProblemError(f"{what}; only sf.Patches() solves that. Leave adaptor= out.")
-    raise ProblemError(
-        f"{what}. Those are solved where it is linear, has no time=, and lies on an interval, or "
-        "on a box or polygon in the plane with sides parallel to the axes, or in space with jumps "
-        "across one axis only. If k is continuous in (k * u.dx).dx, write the product rule, "
-        "k * u.dxx + k_x * u.dx."
-    )
 
 
 def _solve(
@@ -299,31 +264,6 @@ def _continued(
         value = way.send(failed)
     numbered = tuple(replace(r, iteration=i) for i, r in enumerate(records))
     return replace(new, history=numbered)
-
-
-def _check(problem: object, budget: Budget) -> tuple[Problem, float]:
-    if not isinstance(problem, Problem):
-        raise ProblemError(
-            f"solve expects a Problem, got {type(problem).__name__}. A function that returns one "
-            "will do as well, with its parameters: sf.solve(layer, nu=1e-2)."
-        )
-    _refuse_parameters(problem)
-    usual = TOLERANCE if problem.domain.dimension == 1 else SPACE_TOLERANCE
-    return problem, usual if budget.tol is None else budget.tol
-
-
-def _refuse_parameters(problem: Problem) -> None:
-    """Refuse eigenvalue problems and complex coefficients, which have other ways."""
-    if SPECTRAL in problem.parameters_left:
-        raise ProblemError(
-            "The problem has a spectral parameter lam, so its eigenvalues are wanted: write "
-            "sf.eigs(problem). If lam is a number, capture it or give it in parameters=."
-        )
-    if problem.parameters_left & {IMAGINARY}:
-        raise ProblemError(
-            "The problem has complex coefficients, and sf.solve works with real ones. Write it for "
-            "the real and the imaginary part as two unknowns."
-        )
 
 
 def _solution(problem: Problem, tol: float, steps: list[Step], state: State) -> Solution:

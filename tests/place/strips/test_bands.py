@@ -8,7 +8,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.maps import Strip
-from sharpfront.rows.faces import faces_of
+from sharpfront.rows.neighbours import faces_of
 
 SQUARE = sf.Box((0, 1), (0, 1))
 

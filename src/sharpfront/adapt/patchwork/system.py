@@ -13,8 +13,9 @@ from sharpfront.bases.patch import Patch
 from sharpfront.leastsquares.dissection import Ints, nested_dissection
 from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.place.tiling.blocks import Tiling
-from sharpfront.rows.faces import Contact, Faces, Side, faces_of
+from sharpfront.rows.faces import Contact, Faces, Side
 from sharpfront.rows.integrals import Link
+from sharpfront.rows.neighbours import faces_of
 from sharpfront.rows.patch_rows import PatchRows
 
 

@@ -32,7 +32,8 @@ from sharpfront.pieces.radau import (
     stage_nodes,
 )
 from sharpfront.place.tiling.blocks import Tiling
-from sharpfront.rows.faces import Faces, Side, faces_of
+from sharpfront.rows.faces import Faces, Side
+from sharpfront.rows.neighbours import faces_of
 from sharpfront.rows.stage_rows import Asked, StageRows
 from sharpfront.trust.between_stages import between, left_over
 from sharpfront.trust.between_stages import shares as lengths_of

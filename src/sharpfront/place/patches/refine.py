@@ -24,7 +24,7 @@ from sharpfront.place.patches.cuts import (
 )
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails, loudest
-from sharpfront.rows.faces import faces_of
+from sharpfront.rows.neighbours import faces_of
 
 # Tails that are not finite count as this long.
 BOUND = 1e300

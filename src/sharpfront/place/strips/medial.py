@@ -17,7 +17,8 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.geometry.panels import NODES, PARAMETERS, Panels, weights_of
+from sharpfront.geometry.panel_fits import NODES, PARAMETERS, weights_of
+from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.ribbons import Ribbon, tree_of
 

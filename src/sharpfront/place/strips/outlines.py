@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry.curves import Curve, Cut
-from sharpfront.geometry.panels import NODES, PARAMETERS, Panels, weights_of
+from sharpfront.geometry.panel_fits import NODES, PARAMETERS, weights_of
+from sharpfront.geometry.panels import Panels
 from sharpfront.place.strips.ribbons import Ribbon, replaced_closed
 from sharpfront.place.tiling.blocks import ROUNDING
 from sharpfront.place.tiling.solids import Wall

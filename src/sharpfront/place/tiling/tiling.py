@@ -30,7 +30,7 @@ from sharpfront.place.tiling.charts import quadrilaterals
 from sharpfront.place.tiling.curved import curved_tiling, frame_of
 from sharpfront.place.tiling.slants import chords, cut_at_crossings
 from sharpfront.place.tiling.solids import Wall, lattice_of
-from sharpfront.rows.faces import faces_of
+from sharpfront.rows.neighbours import faces_of
 
 
 @lru_cache(maxsize=16)
