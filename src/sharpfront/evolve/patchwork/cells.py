@@ -12,6 +12,7 @@ from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import OutcomeKind
 from sharpfront.evolve.ending import StuckError
+from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell, at_corners, is_shortest
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined
@@ -23,11 +24,6 @@ from sharpfront.rows.moments import projected
 
 # Patches are halved so often at the most.
 PATCH_HALVINGS = 24
-# Data are missed at a place, not just unresolved, if they differ there by so many times what the
-# patch's own points say is unresolved, and by more than this share of the largest.
-BEYOND, STANDING_OUT = 10.0, 0.01
-# The same of a state, in units of what may be left out of it.
-OVER = 3.0
 # Values of functions at points, (R, m), in units of what may be left out.
 Wanted = Callable[[FloatArray], FloatArray]
 
@@ -126,7 +122,9 @@ class Meshing:
                 weights = np.concatenate([b.ravel() for b in blocks])
                 gap = np.abs(basis.values(weights, self.watched, (0, 0)) - own / unit[r])
                 tail = self.tails(cells, [blocks]).tail.max(axis=1)
-                lost |= gap > np.maximum(BEYOND * tail[basis.owner(self.watched)], STANDING_OUT)
+                lost |= gap > np.maximum(
+                    MARCH.beyond * tail[basis.owner(self.watched)], MARCH.standing_out
+                )
             if not lost.any():
                 break
             cells = self.halved_at(cells, self.watched[lost])
@@ -174,7 +172,7 @@ def _with_missed(
     missed = np.zeros(len(cells))
     np.maximum.at(missed, owner, gap)
     # Tails bound what is left out of what is seen.
-    lost = missed > np.maximum(BEYOND * tails.tail.max(axis=1), OVER)
+    lost = missed > np.maximum(MARCH.beyond * tails.tail.max(axis=1), MARCH.over)
     tail, w = tails.tail.copy(), tails.wanted.copy()
     tail[lost], w[lost] = missed[lost, None], np.inf
     return replace(tails, tail=tail, wanted=w)

@@ -10,16 +10,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.evolve.patchwork.places import Places
+from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.geometry import Box
-
-# The field's polynomials have at most this degree: a turn, a stretch, and what bends them.
-DEGREE = 3
-# A field is used if it explains this share of all rates, squared.
-EXPLAINED = 0.9
-# Shares of the step at which what is carried along is looked at.
-LATER = (0.5, 1.0)
-# How much polynomials count that little tells of.
-RIDGE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +43,11 @@ def _tables(points: FloatArray, box: Box) -> list[FloatArray]:
     """Return the polynomials of each component of a velocity at points, (m, P) each."""
     low, high = box.bounds
     z = (2.0 * points - low - high) / (high - low)
-    along = [np.polynomial.legendre.legvander(x, DEGREE) for x in z.T]
-    every = itertools.product(range(DEGREE + 1), repeat=2)
-    table = np.stack([along[0][:, i] * along[1][:, j] for i, j in every if i + j <= DEGREE], axis=1)
+    along = [np.polynomial.legendre.legvander(x, MARCH.degree) for x in z.T]
+    every = itertools.product(range(MARCH.degree + 1), repeat=2)
+    table = np.stack(
+        [along[0][:, i] * along[1][:, j] for i, j in every if i + j <= MARCH.degree], axis=1
+    )
     # Nothing is carried through a side.
     return [
         table if seam else table * (1.0 - x**2)[:, None]
@@ -84,10 +78,10 @@ def velocity_field(places: Places, box: Box, values: FloatArray, scale: FloatArr
     both = zip(slopes, _tables(places.points, box), strict=True)
     matrix = np.concatenate([(s[:, :, None] * own).reshape(len(rate), -1) for s, own in both], 1)
     gram = matrix.T @ matrix
-    gram[np.diag_indices_from(gram)] += RIDGE * max(float(np.trace(gram)), 1e-300)
+    gram[np.diag_indices_from(gram)] += MARCH.ridge * max(float(np.trace(gram)), 1e-300)
     weights = np.linalg.solve(gram, -matrix.T @ rate)
     left = rate + matrix @ weights
-    if left @ left > (1.0 - EXPLAINED) * (rate @ rate):
+    if left @ left > (1.0 - MARCH.explained) * (rate @ rate):
         return None
     return Field(box, weights.reshape(2, -1).T)
 
@@ -121,5 +115,5 @@ class Foreseen:
         """Return the unknowns later at points, (R, m)."""
         if self.field is None:
             return self.basis.sums(self.values[0] + self.dt * self.values[1], points)
-        origins = [self.field.before(points, share * self.dt) for share in LATER]
+        origins = [self.field.before(points, share * self.dt) for share in MARCH.later]
         return np.concatenate([self.basis.sums(self.values[0], x) for x in origins])

@@ -16,6 +16,7 @@ from sharpfront.evolve.ending import CRAWLED, StuckError, check_progress
 from sharpfront.evolve.patchwork.cells import Wanted, taken_to
 from sharpfront.evolve.patchwork.foresight import Foreseen, velocity_field
 from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
+from sharpfront.evolve.patchwork.settings import MARCH
 from sharpfront.evolve.patchwork.stages import (
     PatchFactors,
     stage_moments,
@@ -35,27 +36,6 @@ from sharpfront.pieces.radau import (
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
 
-# What a step's polynomials in time may leave out, a patch of the solution, and Newton's method, as
-# shares of the tolerance.
-DURING, SPACE, NEWTON = 0.5, 0.5, 0.01
-# Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
-SHRINK, STEP_GROWS, SAFE, CUT = 0.2, 3.0, 0.85, 0.5
-# A step's length is kept, and its systems with it, while the best one is within these factors.
-KEEP = (0.95, 1.6)
-# Iterations at most, by what factor each must fall, and with systems of another step.
-MOST_ITERATIONS, SLOWEST, GOOD = 12, 0.6, 0.4
-# Patches are made anew if that leaves this share of their functions.
-FEWER = 0.75
-# Patches made anew may leave out this many times what a step may, and one that is taken again on
-# finer patches too. Made as strictly as steps are, patches see where those before them met: a pulse
-# that turns took 7500 functions and four tries a step instead of 3900 and two, and so did steps
-# that were all taken on until they left out no more than at first.
-HELD, AGAIN = 2.0, 2.0
-# Patches for one step at most.
-MESHES = 30
-# A first step changes the solution by about this share of itself.
-CHANGE = 0.1
-
 
 def begun_on_patches(run: PatchRun) -> PatchRunState:
     """Return a run before its first step."""
@@ -71,7 +51,7 @@ def begun_on_patches(run: PatchRun) -> PatchRunState:
 
     def wanted(points: FloatArray) -> FloatArray:
         first, second = system.initial(points)
-        small = SPACE * run.tol * unit[:, None]
+        small = MARCH.space * run.tol * unit[:, None]
         return np.concatenate([first / small, span * second / small])
 
     cells = run.meshing.holding(wanted, partial(system.data, t=ahead))
@@ -97,12 +77,12 @@ def _first_length(run: PatchRun, state: PatchRunState) -> float:
             k, power = run.system.unknowns.index(term.unknown), term.orders[2]
             if power and power == run.system.orders[k] and not any(term.orders[:2]):
                 fast = float((rest / np.maximum(np.abs(c), 1e-300)).max() / state.scale[k])
-                length = min(length, (CHANGE / max(fast, 1e-300)) ** (1.0 / power))
+                length = min(length, (MARCH.change / max(fast, 1e-300)) ** (1.0 / power))
     speeds = np.abs(discrete.inner.values(state.values[1], (0, 0))).max(axis=1) / state.scale
     moving = max(
         v for v, order in zip([0.0, *speeds], [2, *run.system.orders], strict=True) if order == 2
     )
-    return min(length, CHANGE / max(float(moving), 1e-300))
+    return min(length, MARCH.change / max(float(moving), 1e-300))
 
 
 def steps_on_patches(run: PatchRun, state: PatchRunState) -> Iterator[PatchStep]:
@@ -128,14 +108,14 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
         if state.t + dt <= state.t or dt < 1e-10 * (run.span[1] - run.span[0]):
             raise StuckError("no step is short enough")
         places = _unseen_events(run, state, dt)
-        if len(places) and meshes < MESHES:
+        if len(places) and meshes < MARCH.meshes:
             meshes += 1
             state = carried_over(state, run.meshing.halved_at(state.cells, places))
             continue
         levels, factors, count = _solved(run, state, dt)
         iterations += count
         if levels is None:
-            state = replace(state, dt=CUT * dt)
+            state = replace(state, dt=MARCH.cut * dt)
             continue
         values = np.concatenate([state.values[:1], levels])
         values[0] = _consistent(run.system, values)
@@ -145,13 +125,15 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
         sizes = np.abs(seen).max(axis=(0, 2))
         scale = np.maximum(state.scale, sizes)
         unit = scale * run.shares(discrete.inner.points, seen[-1], sizes / scale, state.t)
-        late = _left_in_time(state, seen / unit[:, None]) / (DURING * run.tol)
+        late = _left_in_time(state, seen / unit[:, None]) / (MARCH.during * run.tol)
         factor = float(
-            np.clip(SAFE * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), SHRINK, STEP_GROWS)
+            np.clip(
+                MARCH.safe * max(late, 1e-30) ** (-1.0 / (STAGES + 1)), MARCH.shrink, MARCH.grows
+            )
         )
         if late <= 1.0 and run.system.hides:
             off = unseen_on_patches(factors, state.values, values, state.t, run.span)
-            late = float((off.max(axis=1) / unit).max()) / (DURING * run.tol)
+            late = float((off.max(axis=1) / unit).max()) / (MARCH.during * run.tol)
             factor = min(factor, 0.5) if late > 1.0 else factor
         if late > 1.0:
             state = replace(state, dt=dt * min(factor, 0.8))
@@ -159,9 +141,9 @@ def _step(run: PatchRun, state: PatchRunState) -> PatchStep:
         end = replace(state, scale=scale, unit=unit)
         tails = run.meshing.tails(state.cells, _blocks(run, end, values[1:]))
         cells, changed = list(state.cells), False
-        if np.any(tails.tail > (AGAIN if meshes else 1.0)):
+        if np.any(tails.tail > (MARCH.again if meshes else 1.0)):
             cells, changed = run.meshing.finer(state.cells, tails)
-        if changed and meshes < MESHES:
+        if changed and meshes < MARCH.meshes:
             meshes += 1
             state = carried_over(replace(state, tried=(values, dt)), cells)
             state = replace(state, dt=dt)
@@ -185,7 +167,11 @@ def _taken(
     start = np.stack([values[0], state.values[1]])
     rates = with_rates(start, values[1:], dt)[1][-1]
     stop = run.agenda.settled(state.t + dt, run.span[1])
-    grown = dt if KEEP[0] < factor < KEEP[1] else dt * factor * (run.stride if factor > 1 else 1.0)
+    grown = (
+        dt
+        if MARCH.keep[0] < factor < MARCH.keep[1]
+        else dt * factor * (run.stride if factor > 1 else 1.0)
+    )
     after = replace(
         state,
         t=stop,
@@ -238,7 +224,7 @@ def _solved(
     guess = _guess(state, dt)
     old, count = run.factors, 0
     if old is not None and old.discrete is discrete and abs(old.dt - dt) <= 1e-9 * dt:
-        good = SLOWEST if run.system.is_steady else GOOD
+        good = MARCH.slowest if run.system.is_steady else MARCH.good
         levels, count = _iterated(run, state, old, guess, t, good)
         if levels is not None:
             return levels, old, count
@@ -247,7 +233,7 @@ def _solved(
     kinds = (False,) if run.system.is_steady or not run.even else (True, False)
     for even in kinds:
         factors = PatchFactors(discrete, dt, about, even=even)
-        levels, more = _iterated(run, state, factors, guess, t, SLOWEST)
+        levels, more = _iterated(run, state, factors, guess, t, MARCH.slowest)
         count += more
         if levels is not None:
             run.even = even or not run.even
@@ -264,9 +250,9 @@ def _iterated(
     slow: float,
 ) -> tuple[FloatArray | None, int]:
     levels, last = guess, np.inf
-    inner, small = factors.discrete.inner, NEWTON * run.tol
+    inner, small = factors.discrete.inner, MARCH.newton * run.tol
     try:
-        for i in range(MOST_ITERATIONS):
+        for i in range(MARCH.iterations):
             new = factors.next(state.values, levels, t)
             if run.system.is_steady:
                 return new, 1
@@ -280,7 +266,7 @@ def _iterated(
             last = size
     except EquationError:
         return None, i + 1
-    return None, MOST_ITERATIONS
+    return None, MARCH.iterations
 
 
 def _guess(state: PatchRunState, dt: float) -> FloatArray:
@@ -297,7 +283,7 @@ def _guess(state: PatchRunState, dt: float) -> FloatArray:
 
 def _blocks(run: PatchRun, state: PatchRunState, levels: FloatArray) -> list[list[FloatArray]]:
     """Return the weights on patches of some stages in units of what may be left out."""
-    unit, basis = SPACE * run.tol * state.unit, state.basis
+    unit, basis = MARCH.space * run.tol * state.unit, state.basis
     chosen = levels[[STAGES // 2, STAGES - 1]]
     return [basis.blocks(w / u) for level in chosen for w, u in zip(level, unit, strict=True)]
 
@@ -330,13 +316,13 @@ def _tended(run: PatchRun, state: PatchRunState) -> PatchRunState:
     """Return a run on patches made anew, where these are fewer or must be others soon."""
     if state.t >= run.span[1]:
         return state
-    unit, basis = SPACE * run.tol * state.unit, state.basis
+    unit, basis = MARCH.space * run.tol * state.unit, state.basis
     inner, domain = run.discrete(basis).inner, run.system.problem.domain
     field = None
     if isinstance(domain, Box):
         field = velocity_field(inner, domain, state.values, state.scale)
     dt = min(state.dt, run.span[1] - state.t)
-    wanted = Foreseen(basis, state.values / (HELD * unit)[:, None], dt, field)
+    wanted = Foreseen(basis, state.values / (MARCH.held * unit)[:, None], dt, field)
     late = run.meshing.misses(state.cells, wanted.later)
     # What these patches hold is no narrower than they are.
     middles = np.concatenate([c.patch.spread(np.array([-0.5, 0.5])) for c in state.cells])
@@ -345,6 +331,6 @@ def _tended(run: PatchRun, state: PatchRunState) -> PatchRunState:
         cells = run.meshing.holding(wanted, looks, middles)
     except StuckError:
         return state
-    if late or functions_of(cells) < FEWER * functions_of(state.cells):
+    if late or functions_of(cells) < MARCH.fewer * functions_of(state.cells):
         return carried_over(state, cells)
     return state

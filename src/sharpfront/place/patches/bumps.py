@@ -21,6 +21,7 @@ from sharpfront.equation.slanted import values_at
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.refine import functions_of
+from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.problem import Problem
 
 # Turning points are looked for from so many places along each axis, in so many steps of Newton's
@@ -28,15 +29,10 @@ from sharpfront.problem import Problem
 TURNING_FROM, TURNING_STEPS, TURNING_OVER = 4, 6, 1e-4
 # A step shorter than this share of the bump's width has arrived.
 REACHED = 1e-3
-# A bump is cut off where that takes no more than this share of its patch.
-BUMP_SHARE = 0.2
 
 # Functions of a bump are told from its values at so many points, and hold it to e^LEFT_OUT of what
 # is left where it ends.
 OF_BUMP, LEFT_OUT = 60, 2.0
-# A bump lies along the axes if it is no more than so many times narrower, squared, along a line
-# through its middle. One of 1.7 to 1 that did not took 7 solves and 3.7 s instead of one and 1.8 s.
-ALIGNED = 1.2
 
 Function = Callable[[FloatArray], FloatArray]
 
@@ -104,10 +100,10 @@ def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
         powers = widths + float(np.log(np.max((high - low) ** 2 / square)))
         reach = np.sqrt(2.0 * square * powers)
         # Across the axes a bump is narrower along a line than as a whole, and weights have to tell.
-        is_along = np.all(0.5 * reach**2 * -np.diag(bend) < ALIGNED * powers)
+        is_along = np.all(0.5 * reach**2 * -np.diag(bend) < SETTINGS.aligned * powers)
         bump = Bump(place, reach, _functions(powers, widths - LEFT_OUT) if is_along else 0)
         arrived = np.all(np.abs(step) < REACHED * reach) and np.all(
-            reach < BUMP_SHARE * (high - low)
+            reach < SETTINGS.bump * (high - low)
         )
         if arrived and not any(_are_same(bump, other) for other in out):
             out.append(bump)
@@ -150,7 +146,7 @@ def cut_about(cells: Sequence[Cell], bumps: Sequence[Bump], most: int) -> list[C
 
 def _cut(cell: Cell, bump: Bump) -> list[Cell]:
     patch, c, r = cell.patch, bump.centre, bump.reach
-    beside = np.any((c < patch.low) | (c > patch.high) | (r > BUMP_SHARE * patch.sides))
+    beside = np.any((c < patch.low) | (c > patch.high) | (r > SETTINGS.bump * patch.sides))
     if beside or patch.chart is not None or patch.region is not None:
         return [cell]
     sides = []

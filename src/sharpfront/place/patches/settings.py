@@ -82,6 +82,12 @@ class PatchSettings:
     # is at least this share of the wall long: in shorter ones it is thinner.
     strip: float = 0.4
     along: float = 0.5
+    # A bump that formulas tell of is cut off where that takes no more than this share of its patch.
+    bump: float = 0.2
+    # It lies along the axes if it is no more than so many times narrower, squared, along a line
+    # through its middle. One of 1.7 to 1 that did not took 7 solves and 3.7 s instead of one and
+    # 1.8 s.
+    aligned: float = 1.2
     # No patch is more than so many times longer than a neighbour along their common side, and one
     # beside a much thinner one is cut at so many times that one's thickness.
     balance: float = 2.5

@@ -1,0 +1,51 @@
+"""What the march on patches was tuned with: one record, with the reason for each number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MarchSettings:
+    """Shares of the tolerance, bounds of the control, and what is made of rates."""
+
+    # What a step's polynomials in time may leave out, a patch of the solution, and Newton's method,
+    # as shares of the tolerance.
+    during: float = 0.5
+    space: float = 0.5
+    newton: float = 0.01
+    # Bounds and caution of the next step, and by how much one is cut that Newton did not solve.
+    shrink: float = 0.2
+    grows: float = 3.0
+    safe: float = 0.85
+    cut: float = 0.5
+    # A step's length is kept, and its systems with it, while the best one is within these factors.
+    keep: tuple[float, float] = (0.95, 1.6)
+    # Iterations at most, by what factor each must fall, and with systems of another step.
+    iterations: int = 12
+    slowest: float = 0.6
+    good: float = 0.4
+    fewer: float = 0.75  # patches are made anew if that leaves this share of their functions
+    # Patches made anew may leave out this many times what a step may, and one that is taken again
+    # on finer patches too. Made as strictly as steps are, patches see where those before them met:
+    # a pulse that turns took 7500 functions and four tries a step instead of 3900 and two, and so
+    # did steps that were all taken on until they left out no more than at first.
+    held: float = 2.0
+    again: float = 2.0
+    meshes: int = 30  # patches for one step at most
+    change: float = 0.1  # a first step changes the solution by about this share of itself
+    # Data are missed at a place, not just unresolved, if they differ there by so many times what
+    # the patch's own points say is unresolved, and by more than this share of the largest.
+    beyond: float = 10.0
+    standing_out: float = 0.01
+    over: float = 3.0  # the same of a state, in units of what may be left out of it
+    # The polynomials of a velocity field that carries unknowns along have at most this degree: a
+    # turn, a stretch, and what bends them. A field is used if it explains this share of all rates,
+    # squared.
+    degree: int = 3
+    explained: float = 0.9
+    later: tuple[float, float] = (0.5, 1.0)  # shares of the step at which that is looked at
+    ridge: float = 1e-8  # how much polynomials count that little tells of
+
+
+MARCH = MarchSettings()
