@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.errors import OutcomeKind, ProblemError
+from sharpfront.errors import DomainError, OutcomeKind, ProblemError
 from sharpfront.evolve.patchwork.cells import Meshing
 from sharpfront.evolve.patchwork.march import begun_on_patches, carried_over, steps_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun
@@ -121,7 +121,7 @@ def test_a_source_of_a_system_that_is_switched(at):
     np.testing.assert_allclose(solution.v(0.3, 0.7, 0.2), 0.2 - at, atol=1e-5)
 
 
-def assert_refused(match, **changes):
+def assert_refused(match, kind=ProblemError, **changes):
     stated = {
         "domain": SQUARE,
         "equation": lambda u, v, x, y, t: (u.dt - sf.laplacian(u), v.dt - sf.laplacian(v) - u),
@@ -129,7 +129,7 @@ def assert_refused(match, **changes):
         "initial": (0.0, 0.0),
         "time": (0, 1),
     } | changes
-    with pytest.raises(ProblemError, match=match):
+    with pytest.raises(kind, match=match):
         sf.solve(sf.Problem(stated.pop("domain"), stated.pop("equation"), **stated), tol=1e-3)
 
 
@@ -146,6 +146,17 @@ def test_what_is_not_solved_is_refused():
     assert_refused(
         "odd order", equation=lambda u, v, x, y, t: (u.dt + u.dx, v.dt - sf.laplacian(v))
     )
+
+
+def test_a_part_that_lies_on_no_patch_is_refused(monkeypatch):
+    of = Meshing.first
+
+    def without_the_arm(meshing):
+        return sorted(of(meshing), key=lambda cell: cell.patch.low[1])[1:]
+
+    monkeypatch.setattr(Meshing, "first", without_the_arm)
+    keyhole = sf.Disk((0, 0), 0.5) | sf.Box((-0.1, 0.1), (-1, 0))
+    assert_refused("nothing covers", DomainError, domain=keyhole)
 
 
 def test_a_pressure_that_nothing_holds_is_refused():

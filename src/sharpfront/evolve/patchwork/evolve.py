@@ -35,6 +35,7 @@ from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
+from sharpfront.trust.cover import refuse_gaps
 
 MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
 # Points spread over the domain at which initial states are looked at besides those of patches.
@@ -103,6 +104,7 @@ def evolve_patches(
         agenda = agenda_of(plane_formulas(problem), problem.time)
         kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
         course = _Course(system, tol, kernels, agenda, _lines(problem), _watched(problem))
+        refuse_gaps(problem.domain, [c.patch for c in course.run(1.0, 1.0).meshing.first()])
         notes = system.contradictions(tol)
         best = strict_enough(
             _PatchRunLog(notes=notes),
