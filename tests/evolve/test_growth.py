@@ -6,6 +6,11 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.budget import DEFAULT
+from sharpfront.evolve.begin import begun
+from sharpfront.evolve.equations import time_system
+from sharpfront.evolve.line import course_of
+from sharpfront.evolve.start import first_state
 from sharpfront.evolve.trail import Mark, blow_up_time, runaway_time
 
 # Estimates of a solution that was never lost.
@@ -155,6 +160,52 @@ def test_errors_that_blow_up_are_not_called_a_blow_up(rate, place):
     )
     solution = sf.solve(problem, tol=1e-5)
     assert solution.outcome.kind in ("converged", "errors outgrew tol"), solution.outcome
+
+
+def fisher(rate, diffusion, span, start, condition):
+    return sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x, t: u.dt - diffusion * u.dxx - rate * u * (1 - u),
+        boundary=condition,
+        initial=start,
+        time=(0, span),
+    )
+
+
+def test_a_front_goes_on_for_long_into_an_unstable_state():
+    """An exact wave, while errors ahead of it would grow by exp(200)."""
+    steep, speed = np.sqrt(200 / 6e-4), 5 * np.sqrt(0.02 / 6)
+
+    def exact(x, t):
+        return 1 / (1 + np.exp(np.minimum(steep * (x - 0.2 - speed * t), 340.0))) ** 2
+
+    start, condition = lambda x: exact(x, 0.0), lambda u, x, t: u - exact(x, t)
+    solution = sf.solve(fisher(200, 1e-4, 1.0, start, condition), tol=1e-5)
+    assert solution.converged
+    assert largest_error(solution, exact) < min(1e-5, 3 * solution.error_estimate)
+
+
+@pytest.mark.parametrize("condition", [lambda u, x, t: u, lambda u, x, t: u.dn])
+def test_a_small_start_may_contradict_a_condition_by_as_much_as_it_is(condition):
+    """Ahead of the front it counts relative to itself; the front comes nowhere near the ends."""
+    start = fisher(200, 1e-5, 0.1, lambda x: np.exp(-(((x - 0.5) / 0.1) ** 2)), condition)
+    solution = sf.solve(start, tol=1e-3)
+    assert solution.converged and solution.domain.time[1] == 0.1
+
+
+def test_a_start_that_is_zero_ahead_is_resolved():
+    """Long elements ahead of it let through what is far larger than what counts there."""
+
+    def start(x):
+        return np.where(np.abs(x - 0.2) < 0.05, np.cos(np.pi * (x - 0.2) / 0.1) ** 4, 0.0)
+
+    stated = fisher(200, 1e-4, 1.0, start, lambda u, x, t: u.dn)
+    course = course_of(time_system(stated), 1e-3, DEFAULT)
+    state = begun(course.runs(1.0)[1], first_state(course.system, 1e-3)[0], 0.0)
+    assert not state.unresolved
+    assert 150 < state.frame.elements < 800
+    x = np.linspace(0, 1, 2001)
+    assert np.abs(state.at(x)[:, 0] - start(x)).max() < 1e-6
 
 
 @pytest.mark.parametrize("place", [0.55])

@@ -131,6 +131,32 @@ def test_rounding_is_the_lines_smoothed(broken):
     assert np.abs(steps).max() < 1e-12
 
 
+@pytest.mark.parametrize(
+    ("f", "broken"),
+    [
+        (lambda x: np.abs(np.sin(20 * (x - 0.4))), Break(0.4, (0.0, -20.0), (0.0, 20.0))),
+        (lambda x: np.where(x < 0.4, np.cos(9 * x), 3.0), Break(0.4, (np.cos(3.6), 3.98), (3, 0))),
+    ],
+    ids=["bend", "jump"],
+)
+def test_data_that_curve_at_a_break_curve_when_it_is_rounded(f, broken):
+    width = 1e-3
+    smooth = Rounded(f, 0.0, 1.0, False, ((broken, width),))
+    beside = broken.x + np.array([-8, -6, 6, 8]) * width
+    assert np.allclose(smooth(beside), f(beside), atol=1e-8)
+    x = broken.x + np.linspace(-10, 10, 20_001) * width
+    rise = np.abs(np.diff(smooth(x))).max()
+    assert rise < 0.002 * max(abs(broken.jump), 20 * width)
+
+
+def test_what_a_formula_switches_without_a_jump_is_left_alone():
+    def hump(x):
+        return np.where(np.abs(x - 0.2) < 0.05, np.cos(np.pi * (x - 0.2) / 0.1) ** 4, 0.0)
+
+    (state,), words = rounded(heat(hump, value, value), 1e-5)
+    assert state.breaks == () and words == []
+
+
 def test_bends_are_missed_by_what_the_formula_says():
     broken = Break(0.5, (0.0, -1.0), (0.0, 1.0))
     smooth = Rounded(lambda x: np.abs(x - 0.5), 0.0, 1.0, False, ((broken, 0.01),))

@@ -9,7 +9,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.evolve.collocation import Moments
 from sharpfront.evolve.ending import StuckError
-from sharpfront.evolve.meshing import measured, seeing, too_few
+from sharpfront.evolve.mesh import graded
+from sharpfront.evolve.meshing import in_units, measured, seeing, too_few
 from sharpfront.evolve.rates import consistent, first_rates
 from sharpfront.evolve.run import Run, State
 from sharpfront.evolve.start import Start
@@ -29,6 +30,7 @@ def begun(run: Run, start: Start, t: float, scale: FloatArray | None = None) -> 
     of, nodes, words = start.values, run.mesher.pinned(start.nodes), ""
     scale = np.maximum(start.sizes, 1.0 if scale is None else scale)
     nodes = nodes if len(nodes) <= run.mesher.most else start.evenly(run.mesher.most)
+    nodes = _short_enough(run, nodes, start, scale, t)
     for _ in range(FIRST_MESHES):
         frame = run.mesher.frame(nodes)
         values = consistent(run.discrete, frame, run.mesher.interpolant(nodes, of), t)
@@ -50,6 +52,24 @@ def begun(run: Run, start: Start, t: float, scale: FloatArray | None = None) -> 
     values = consistent(run.discrete, run.mesher.frame(nodes), values, t)
     state = _from_values(run, nodes, values, t, scale)
     return replace(state, unresolved=words)
+
+
+def _short_enough(
+    run: Run, nodes: FloatArray, start: Start, scale: FloatArray, t: float
+) -> FloatArray:
+    """Return nodes with long elements divided ahead of a front into an unstable state.
+
+    What they let through from their neighbours is far larger than what is there, and looks rough.
+    """
+    values = run.mesher.interpolant(nodes, start.values)
+    longest = in_units(run, run.mesher.frame(nodes), values, scale, t)[1]
+    if longest is None:
+        return nodes
+    at, upto = graded(nodes, np.minimum(longest, np.diff(nodes)))
+    count = int(np.ceil(upto[-1]))
+    if count > run.mesher.most:
+        return nodes
+    return run.mesher.pinned(np.interp(np.linspace(0.0, upto[-1], count + 1), upto, at))
 
 
 def _from_values(

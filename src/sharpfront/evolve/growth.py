@@ -1,8 +1,9 @@
 """In what units errors count, where they grow until the end of time.
 
-For u_t = D u_xx + f(u) an error grows like exp(f' (T - t)) where f' > 0, but not for longer than
-until what is larger nearby has come: a front goes at 2 sqrt(D f'), so that over a distance d an
-error grows by no more than exp(d sqrt(f' / D) / 2).
+For u_t = D u_xx + f(u) an error grows like exp(R), R = f' (T - t), where f' > 0. Ahead of what is
+larger it goes on to grow when that has come, for a front carries its tail along: what is left of
+an error s sqrt(D / f') ahead, spread by diffusion until the end, is exp(s - s^2 / 4R) of the front,
+and exp(R) if the front does not come so far.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from sharpfront.pieces.frame import Frame
 # Exponents beyond these under- and overflow.
 LARGE = 650.0
 # Where errors grow by more than exp of this, elements are no longer than so many sqrt(D / f'), but
-# for this share of the domain.
-MUCH, LONGEST, SHORTEST = 10.0, 4.0, 5e-4
+# for this share of the domain. What an element lets through from its neighbour is exp(-4.1) of it,
+# what may be let through exp(-3): with 4.0 a start that is zero ahead is not resolved for R = 400.
+MUCH, LONGEST, SHORTEST = 10.0, 3.0, 5e-4
 # Ahead of a front the solution is smaller than this share of its largest value.
 AHEAD_OF_FRONT = 0.01
+# Slopes of tangents to the exponent by which errors grow on their way to a front.
+TANGENTS = (1.0, 0.75, 0.5, 0.25)
 
 
 def units(
@@ -54,7 +58,7 @@ def units(
     size = np.abs(np.tensordot(frame.tables.inside(0)[0], own, 1)).max(axis=0).T / scale
     grown = np.exp(-np.minimum(exponent, LARGE))[:, None]
     with np.errstate(divide="ignore"):
-        size = _spread(np.log(size), 0.5 * np.sqrt(rate / diffusion), frame)
+        size = _spread(np.log(size), np.sqrt(rate / diffusion), exponent, frame)
     longest = np.full(len(x), np.inf)
     # Where the solution is about as large all over no neighbour lets in anything larger.
     grows = (exponent > MUCH) & np.any(size < AHEAD_OF_FRONT * size.max(axis=0), axis=1)
@@ -63,14 +67,19 @@ def units(
     return np.asarray(scale * np.minimum(1.0, size + grown)), longest
 
 
-def _spread(logs: FloatArray, slope: FloatArray, frame: Frame) -> FloatArray:
-    """Return the largest of exp(logs) anywhere, less what falls on the way from there, (N, K)."""
+def _spread(logs: FloatArray, slope: FloatArray, exponent: FloatArray, frame: Frame) -> FloatArray:
+    """Return the largest of exp(logs) anywhere, less by what errors grow on the way, (N, K).
+
+    For every m the line m s + R (1 - m)^2 touches s - s^2 / 4R from above.
+    """
     steep = np.minimum(np.nan_to_num(slope, nan=0.0, posinf=1e300), 1e290)
     way = np.minimum(steep * frame.lengths[0], 2.0 * LARGE)
-    at = (np.cumsum(way) - 0.5 * way)[:, None]
-    ahead = np.maximum.accumulate(logs + at, axis=0) - at
-    back = np.maximum.accumulate((logs - at)[::-1], axis=0)[::-1] + at
-    return np.asarray(np.exp(np.clip(np.maximum(ahead, back), -LARGE, LARGE)))
+    m = np.array(TANGENTS)[:, None]
+    at = (m * (np.cumsum(way) - 0.5 * way))[:, :, None]
+    ahead = np.maximum.accumulate(logs + at, axis=1) - at
+    back = np.maximum.accumulate((logs - at)[:, ::-1], axis=1)[:, ::-1] + at
+    found = np.maximum(ahead, back) - (exponent * (1.0 - m) ** 2)[:, :, None]
+    return np.asarray(np.exp(np.clip(found.max(axis=0), -LARGE, LARGE)))
 
 
 def _rates(

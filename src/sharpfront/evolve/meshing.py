@@ -23,6 +23,16 @@ WORN, FEWER = 0.3, 0.75
 COMPANION = 10.0
 
 
+def in_units(
+    run: Run, frame: Frame, values: FloatArray, scale: FloatArray, t: float
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return in what unit errors on an element count, (N, K), and how long it may be, (N,)."""
+    moments = run.agenda.ahead(t, run.span[1]) if run.looks[0] else np.array([t])
+    unit, longest = units(run.discrete, frame, values, scale, (t, run.span[1]), moments)
+    unit[:, len(run.system.problem.unknowns) :] *= COMPANION
+    return unit, longest
+
+
 def measured(
     run: Run, frame: Frame, values: FloatArray, scale: FloatArray, t: float, quiet: bool = True
 ) -> tuple[FloatArray, FloatArray]:
@@ -30,9 +40,7 @@ def measured(
 
     What looks like noise is left alone if `quiet`.
     """
-    moments = run.agenda.ahead(t, run.span[1]) if run.looks[0] else np.array([t])
-    unit, longest = units(run.discrete, frame, values, scale, (t, run.span[1]), moments)
-    unit[:, len(run.system.problem.unknowns) :] *= COMPANION
+    unit, longest = in_units(run, frame, values, scale, t)
     rough = run.mesher.roughness(frame, values, unit, run.tol if quiet else 0.0)
     if longest is not None:
         rough = np.maximum(rough, run.mesher.rough_for(longest, run.in_space))

@@ -1,9 +1,11 @@
 """Initial data that jump or bend, or that disagree with the conditions: rounded off.
 
-At a break x0 the data are a line on each side, l(s) = a + b s and r(s), s = x - x0. Smoothed by a
-Gaussian of width d they are exactly
+At a break x0 the data have lines for tangents on each side, l(s) = a + b s and r(s), s = x - x0.
+Smoothed by a Gaussian of width d these are exactly
 
     l(s) Q(-s/d) + r(s) Q(s/d) + (r' - l') d g(s/d),   g the normal density, Q its integral.
+
+What that differs by from the lines is added to the data, so that they keep how they curve.
 """
 
 from __future__ import annotations
@@ -35,8 +37,11 @@ from sharpfront.place.line.sampling import Function
 ROUND = 1e-6
 # A bend is rounded by as much as this share of the tolerance is worth.
 WORTH = 0.3
-# A rounding reaches this many widths.
-ROUNDED_WIDTHS = 9.0
+# Values at an end are known to this share of those beside it.
+ROUNDING = 1e-10
+# A rounding reaches this many widths. Closer than this share of a width the data are taken for
+# their lines: which side of a jump a place is on may be unknown to rounding.
+ROUNDED_WIDTHS, BESIDE = 9.0, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +87,21 @@ class Rounded:
             if self.periodic:
                 s = s - length * np.round(s / length)
             near = np.abs(s) < ROUNDED_WIDTHS * width
-            out[near] = _rounded(broken, width, s[near])
+            out[near] = _rounded(broken, width, s[near], out[near])
         for side, amount, width, order in self.ends:
             s = (at - self.low if side == 0 else self.high - at) / width
             out += amount * (2.0 * ndtr(-s) if order == 0 else width * np.exp(-s) * (1 - 2 * side))
         return out
 
 
-def _rounded(broken: Break, width: float, s: FloatArray) -> FloatArray:
-    z = s / width
-    left, right = (v + slope * s for v, slope in (broken.left, broken.right))
-    density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-    return np.asarray(left * ndtr(-z) + right * ndtr(z) + broken.bend * width * density)
+def _rounded(broken: Break, width: float, s: FloatArray, data: FloatArray) -> FloatArray:
+    """Return data smoothed by what smoothing does to their lines."""
+    v, slope = (np.where(s < 0, *ends) for ends in zip(broken.left, broken.right, strict=True))
+    data = np.where(np.abs(s) < BESIDE * width, v + slope * s, data)
+    z = np.abs(s) / width
+    beyond, density = ndtr(-z), np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    across = np.where(s < 0, broken.jump, -broken.jump)
+    return np.asarray(data + across * beyond + broken.bend * width * (density - z * beyond))
 
 
 def rounded(system: TimeSystem, tol: float) -> tuple[list[Rounded], list[str]]:
@@ -171,12 +179,15 @@ def _corrected(
     missed = float(condition.at(leaves, 1)[0])
     tangent = float(condition.tangents(leaves, 1)[condition.terms.index(highest)][0])
     amount = -missed / tangent if tangent else 0.0
-    if abs(amount) < (1e-3 * tol if order == 0 else 1e-4):
+    # Ahead of a front into an unstable state what is small counts relative to itself.
+    beside = states[i]((system.low, system.high)[side] + (1 - 2 * side) * h * np.arange(5.0))
+    size = min(1.0, float(np.abs(beside).max()))
+    if abs(amount) <= size * (max(1e-3 * tol, ROUNDING) if order == 0 else 1e-4):
         return []
     if order == 0:
         width = ROUND * length
     else:
-        width = float(np.clip(WORTH * tol / abs(amount), ROUND * length, 1e-3 * length))
+        width = float(np.clip(WORTH * tol * size / abs(amount), ROUND * length, 1e-3 * length))
         amount = -amount
     states[i] = replace(states[i], ends=(*states[i].ends, (side, amount, width, order)))
     where, what = ("left", "right")[side], ("", "with a slope ")[order]

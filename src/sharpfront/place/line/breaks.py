@@ -64,7 +64,7 @@ def breaks_of(
     spread, steep = np.ptp(u), float(np.abs(np.diff(u)).max())
     size = max(size, float(np.abs(u).max()))
     noise = 4.0 * NOISE * size
-    found = _told_jumps(f, [low, *told, high])
+    found = [b for b in _told_jumps(f, [low, *told, high]) if abs(b.jump) > noise]
     if spread <= 1e4 * noise:
         return found
     bend = np.abs(np.diff(u, 2))
