@@ -116,23 +116,17 @@ class NewtonAround:
 
     def observe(self, state: NewtonState, assessment: Any) -> NewtonState:
         """Return the next Newton step on the same functions, others, or an end."""
-        strategy = self._strategy
         best, progress = state.best, state.progress.after(assessment.changed)
         if best is None or assessment.rank < best.rank:
             best = assessment
         state = replace(state, best=best, progress=progress)
         if state.refusal is not None:
             lost = replace(best, estimate=Estimate(np.inf, _NOT_CONVERGED))
-            inner = strategy.refused(state.inner, state.refusal)
-            return replace(state, best=lost, inner=inner)
-        turn = strategy.observe(state.inner, assessment, progress)
-        state = replace(
+            return replace(state, best=lost, inner=replace(state.inner, finished=state.refusal))
+        turn = self._strategy.observe(state.inner, assessment, progress)
+        return replace(
             state,
             inner=turn.inner,
             iterate=Remembered(assessment.approximation),
             progress=progress.renewed() if turn.renewed else progress,
         )
-        if state.finished is None:
-            return state
-        inner, answer = strategy.ended(state.inner, state.answer, progress.last)
-        return replace(state, inner=inner, best=answer)

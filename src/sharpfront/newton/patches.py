@@ -20,7 +20,7 @@ from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
 from sharpfront.adapt.patchwork.certify import compared_points, noise_in
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
 from sharpfront.adapt.patchwork.suitable import lacking
-from sharpfront.errors import EquationError, LinearSystemError, Outcome, OutcomeKind
+from sharpfront.errors import EquationError, LinearSystemError, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem, Tree
 from sharpfront.newton.guess import constants
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
@@ -163,7 +163,7 @@ class PatchStrategy:
         """Return the next Newton step, on the same patches if they will do, or an end."""
         inner = inner.about(assessment.problem)
         if math.isinf(assessment.changed):
-            return Turn(self.refused(inner, progress.lost()), renewed=False)
+            return Turn(replace(inner, finished=progress.lost()), renewed=False)
         value = assessment.reached
         if assessment.certificate is None:
             waiting = inner.final or not np.any(assessment.tails.tail > inner.aim)
@@ -172,17 +172,7 @@ class PatchStrategy:
             waiting = value > inner.tol and assessment.changed > value
         stuck = progress.stuck() if waiting else None
         if stuck is not None and stuck.kind is OutcomeKind.NEWTON:
-            return Turn(self.refused(inner, stuck), renewed=False)
+            return Turn(replace(inner, finished=stuck), renewed=False)
         if waiting and stuck is None:
             return Turn(inner, renewed=False)
         return Turn(self.inner.observe(inner, assessment), renewed=True)
-
-    def ended(
-        self, inner: PatchState, answer: PatchAssessment, last: float
-    ) -> tuple[PatchState, PatchAssessment]:
-        """Return the end as it is: it was certified about its own answer."""
-        return inner, answer
-
-    def refused(self, inner: PatchState, outcome: Outcome) -> PatchState:
-        """Return the state that ended without an answer to trust."""
-        return replace(inner, finished=outcome)

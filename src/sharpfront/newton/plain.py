@@ -11,7 +11,7 @@ from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
 from sharpfront.adapt.contract import Adaptor, Proposal
-from sharpfront.errors import EquationError, LinearSystemError, Outcome, ProblemError
+from sharpfront.errors import EquationError, LinearSystemError, ProblemError
 from sharpfront.estimate import Assessment
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.newton.iterate import Iterate, Remembered
@@ -125,11 +125,3 @@ class PlainStrategy:
         if assessment.changed > max(inner.tol, rest):
             return Turn(replace(inner, finished=progress.stuck()), renewed=False)
         return Turn(self.inner.observe(inner, assessment.found), renewed=True)
-
-    def ended(self, inner: Any, answer: AboutItself, last: float) -> tuple[Any, AboutItself]:
-        """Return the end as it is."""
-        return inner, answer
-
-    def refused(self, inner: Any, outcome: Outcome) -> Any:
-        """Return the state that ended without an answer to trust."""
-        return replace(inner, finished=outcome)

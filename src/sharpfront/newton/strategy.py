@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sharpfront.adapt.contract import Proposal
-from sharpfront.errors import Outcome
 from sharpfront.estimate import Assessment
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.newton.iterate import Iterate
@@ -65,9 +64,3 @@ class LinearStrategy(Protocol):
 
     def observe(self, inner: Any, assessment: Any, progress: Progress) -> Turn:
         """Return what comes next."""
-
-    def ended(self, inner: Any, answer: Any, last: float) -> tuple[Any, Any]:
-        """Return the state and the answer of an end after a last correction, best estimated."""
-
-    def refused(self, inner: Any, outcome: Outcome) -> Any:
-        """Return the state that ended without an answer to trust."""

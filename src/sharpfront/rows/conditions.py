@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,18 @@ Rows = tuple[FloatArray, FloatArray]
 KEPT = 4
 # Points on what lies inside of a side, for each function along it.
 ALONG = 2
+
+
+class OnSide(NamedTuple):
+    """A condition at Gauss points of a side of a patch."""
+
+    form: LinearForm
+    patch: Patch
+    side: Side
+    rule: tuple[list[FloatArray], FloatArray]  # the points along each axis, and weights
+    # The form in the patch's chart, and in space.
+    values: FormValues
+    space: FormValues
 
 
 class ConditionRows:
@@ -89,8 +102,8 @@ class ConditionRows:
             found = form_at(form, self.measure.problem.coordinates, *every)
             values, space = found.in_chart(taylor).split(ends), found.split(ends)
             for i, own in enumerate(out):
-                rows = self._on_side(form, patches[i], sides[i], rules[i], values[i], space[i])
-                own.append(rows)
+                here = OnSide(form, patches[i], sides[i], rules[i], values[i], space[i])
+                own.append(self._on_side(here))
         return out
 
     def on_curves(self, patches: Sequence[Patch], which: Collection[int]) -> dict[int, list[Rows]]:
@@ -136,27 +149,23 @@ class ConditionRows:
             shared = measure.of_functions(values, found.points, scale)
             yield matrix, measure.probed(values.rhs * scale, shared=shared)
 
-    def _on_side(
-        self,
-        form: LinearForm,
-        patch: Patch,
-        side: Side,
-        rule: tuple[list[FloatArray], FloatArray],
-        values: FormValues,
-        space: FormValues,
-    ) -> Rows:
+    def _scaled(self, here: OnSide) -> tuple[FloatArray, FloatArray]:
+        """Return the rows of a condition, and what its values are multiplied by in them."""
+        form, patch, side, (z, weights), values, _ = here
         key = (id(form), side.axis, side.end, patch.shape) if is_constant(form) else None
-        z, weights = rule
-        if key is None or patch.chart is not None or key not in self._shared:
-            size = size_of_terms(values, local_sides(patch, z), self.measure.rough)
-            scale = self.measure.vote(patch.longest) / np.maximum(size, TINY)
-            tables = side_tables(patch, side, values.order)
-            known = weighed_rows(values, scale, weights, tables, self.measure.unknowns), scale
-            if key is not None:
-                self._shared[key] = known
-        else:
-            known = self._shared[key]
-        matrix, scale = known
+        if key is not None and patch.chart is None and key in self._shared:
+            return self._shared[key]
+        size = size_of_terms(values, local_sides(patch, z), self.measure.rough)
+        scale = self.measure.vote(patch.longest) / np.maximum(size, TINY)
+        tables = side_tables(patch, side, values.order)
+        known = weighed_rows(values, scale, weights, tables, self.measure.unknowns), scale
+        if key is not None:
+            self._shared[key] = known
+        return known
+
+    def _on_side(self, here: OnSide) -> Rows:
+        _, patch, _, (z, weights), values, space = here
+        matrix, scale = self._scaled(here)
         rhs = weighed_source(values.rhs * scale, weights, tuple(map(len, z)))
         shared: FloatArray | float = 0.0
         if self.measure.shared:

@@ -21,14 +21,13 @@ from sharpfront.equation.linearise import LinearForm
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.leastsquares.leaves import Reduced
 from sharpfront.problem import Problem
-from sharpfront.rows.conditions import ConditionRows, Rows
+from sharpfront.rows.conditions import ConditionRows, OnSide, Rows
 from sharpfront.rows.equation_rows import EquationRows
-from sharpfront.rows.faces import Side
 from sharpfront.rows.measure import TINY, Measure, lightest
 from sharpfront.rows.moments import weighed_rows
 from sharpfront.rows.norm import felt_size, size_of_terms
 from sharpfront.rows.patch_rows import PatchRows
-from sharpfront.rows.sides import local_sides, scattered_matrix, side_normals, side_tables
+from sharpfront.rows.sides import scattered_matrix, side_normals, side_tables
 from sharpfront.rows.values import FormValues, form_at, taylor_of
 
 
@@ -97,22 +96,12 @@ class PencilConditions(ConditionRows):
         super().__init__(measure)
         self.others, self.count = others, count
 
-    def _on_side(
-        self,
-        form: LinearForm,
-        patch: Patch,
-        side: Side,
-        rule: tuple[list[FloatArray], FloatArray],
-        values: FormValues,
-        space: FormValues,
-    ) -> Rows:
-        matrix, _ = super()._on_side(form, patch, side, rule, values, space)
+    def _on_side(self, here: OnSide) -> Rows:
+        form, patch, side, (z, weights), _, _ = here
+        matrix, scale = self._scaled(here)
         if form not in self.others:
             return matrix, self._nothing(matrix)
-        (z, weights), names = rule, self.measure.problem.coordinates
-        at = patch.positions(z)
-        size = size_of_terms(values, local_sides(patch, z), self.measure.rough)
-        scale = self.measure.vote(patch.longest) / np.maximum(size, TINY)
+        at, names = patch.positions(z), self.measure.problem.coordinates
         places = patch.in_space(at), side_normals(patch, side, at)
         blocks = []
         for other in self.others[form]:

@@ -20,7 +20,7 @@ from sharpfront.equation.linearise import LinearForm
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.leastsquares.kept import KeptLeaf
 from sharpfront.problem import Problem
-from sharpfront.rows.conditions import ConditionRows, Rows
+from sharpfront.rows.conditions import ConditionRows, OnSide, Rows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces, Side
 from sharpfront.rows.measure import TINY, Measure, lightest
@@ -71,18 +71,11 @@ class _UnitMeasure(Measure):
 class _StageConditions(ConditionRows):
     """Rows of conditions that tell where they are asked."""
 
-    def _on_side(
-        self,
-        form: LinearForm,
-        patch: Patch,
-        side: Side,
-        rule: tuple[list[FloatArray], FloatArray],
-        values: FormValues,
-        space: FormValues,
-    ) -> Rows:
-        matrix, scale = super()._on_side(form, patch, side, rule, values, space)
-        at = patch.positions(rule[0])
-        return matrix, _asked(form, scale, patch.in_space(at), side_normals(patch, side, at))
+    def _on_side(self, here: OnSide) -> Rows:
+        matrix, scale = super()._on_side(here)
+        patch, at = here.patch, here.patch.positions(here.rule[0])
+        normals = side_normals(patch, here.side, at)
+        return matrix, _asked(here.form, scale, patch.in_space(at), normals)
 
     def _scattered(
         self, patch: Patch, part: str, found: BoundaryPoints, weights: FloatArray
