@@ -21,6 +21,7 @@ from sharpfront.equation.expression import (
     apply_function,
     as_expression,
     derivatives_in,
+    folded,
     is_zero,
     ordered,
 )
@@ -176,15 +177,9 @@ def partial_derivative(expression: Expression, key: Key) -> Expression:
 
 def differentiate(expression: Expression, seed: Callable[[Leaf], Expression]) -> Expression:
     """Return the derivative of the graph, given the derivative of each leaf."""
-    tangents: dict[int, Expression] = {}
-    for node in ordered(expression):
-        tangent: Expression = Constant(0.0)
-        if isinstance(node, Leaf):
-            tangent = seed(node)
-        elif isinstance(node, Apply):
-            tangent = _chain(node, [tangents[id(a)] for a in node.arguments])
-        tangents[id(node)] = tangent
-    return tangents[id(expression)]
+    return folded(
+        expression, lambda node: seed(node) if isinstance(node, Leaf) else Constant(0.0), _chain
+    )
 
 
 def _chain(node: Apply, tangents: list[Expression]) -> Expression:

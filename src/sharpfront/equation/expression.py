@@ -14,7 +14,7 @@ import re
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -366,6 +366,27 @@ def _walked(
         else:
             stack.append((node, True))
             stack.extend([(argument, False) for argument in reversed(arguments(node))])
+
+
+T = TypeVar("T")
+
+
+def folded(
+    expression: Expression,
+    leaf: Callable[[Expression], T],
+    applied: Callable[[Apply, list[T]], T],
+) -> T:
+    """Return what a graph becomes: `leaf` of what has no arguments, `applied` of these for a call.
+
+    Each node is looked at once, however often it stands in the graph.
+    """
+    made: dict[int, T] = {}
+    for node in ordered(expression):
+        if isinstance(node, Apply):
+            made[id(node)] = applied(node, [made[id(a)] for a in node.arguments])
+        else:
+            made[id(node)] = leaf(node)
+    return made[id(expression)]
 
 
 @functools.lru_cache(maxsize=512)

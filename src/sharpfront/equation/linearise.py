@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from sharpfront.equation.expression import (
     apply_function,
     derivatives_in,
     evaluate,
+    folded,
     is_zero,
     ordered,
 )
@@ -214,17 +215,14 @@ def _without_unknowns(expression: Expression) -> Expression:
 
 def substitute(expression: Expression, replace: Callable[[Leaf], Expression]) -> Expression:
     """Return the graph with every leaf replaced, simplified on the way."""
-    new: dict[int, Expression] = {}
-    for node in ordered(expression):
-        new[id(node)] = node
-        if isinstance(node, Leaf):
-            new[id(node)] = replace(node)
-        elif isinstance(node, Apply):
-            arguments = tuple(new[id(a)] for a in node.arguments)
-            ufunc = node.function.evaluate
-            new[id(node)] = (
-                apply(ufunc, *arguments)
-                if isinstance(ufunc, np.ufunc)
-                else apply_function(node.function, *arguments)
-            )
-    return new[id(expression)]
+    return folded(
+        expression, lambda node: replace(node) if isinstance(node, Leaf) else node, applied_again
+    )
+
+
+def applied_again(node: Apply, arguments: Sequence[Expression]) -> Expression:
+    """Return the function of a node, of other arguments."""
+    ufunc = node.function.evaluate
+    if isinstance(ufunc, np.ufunc):
+        return apply(ufunc, *arguments)
+    return apply_function(node.function, *arguments)

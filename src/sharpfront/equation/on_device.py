@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Array, namespace
-from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, Key, ordered
+from sharpfront.equation.expression import (
+    Apply,
+    Constant,
+    Coordinate,
+    Expression,
+    Key,
+    folded,
+    ordered,
+)
 
 # Functions of NumPy that tell the same in any library, as operators or by their names in the array
 # API; all others are left to the processor.
@@ -51,19 +59,20 @@ def is_known(expression: Expression) -> bool:
 def evaluated(expression: Expression, leaves: Mapping[Key, Array]) -> Array | float:
     """Return the values of an expression that is known, of the shape that its leaves make."""
     xp = namespace(*leaves.values())
-    values: dict[int, Any] = {}
-    for node in ordered(expression):
-        if isinstance(node, Apply):
-            own, function = [values[id(a)] for a in node.arguments], node.function.evaluate
-            if all(isinstance(value, float) for value in own):
-                values[id(node)] = float(function(*own))
-            elif function in _OPERATORS:
-                values[id(node)] = _OPERATORS[function](*own)
-            else:
-                values[id(node)] = getattr(xp, _NAMES[function])(*own)
-        elif isinstance(node, Coordinate):
-            values[id(node)] = leaves[node.key]
-        else:
-            assert isinstance(node, Constant)
-            values[id(node)] = float(node.value)
-    return values[id(expression)]
+
+    def leaf(node: Expression) -> Any:
+        if isinstance(node, Coordinate):
+            return leaves[node.key]
+        assert isinstance(node, Constant)
+        return float(node.value)
+
+    def applied(node: Apply, own: list[Any]) -> Any:
+        function = node.function.evaluate
+        if all(isinstance(value, float) for value in own):
+            return float(function(*own))
+        if function in _OPERATORS:
+            return _OPERATORS[function](*own)
+        return getattr(xp, _NAMES[function])(*own)
+
+    found: Array | float = folded(expression, leaf, applied)
+    return found

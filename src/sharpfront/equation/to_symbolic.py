@@ -17,7 +17,7 @@ from sharpfront.equation.expression import (
     Derivative,
     Expression,
     Normal,
-    ordered,
+    folded,
 )
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.equation.printer import NORMAL
@@ -42,13 +42,11 @@ def sympy_module() -> Any:
 def to_expression(expression: Expression) -> Any:
     """Return a graph as a SymPy expression, unknowns as functions of the coordinates."""
     sympy, table = sympy_module(), _functions()
-    made: dict[int, Any] = {}
-    for node in ordered(expression):
-        if isinstance(node, Apply):
-            made[id(node)] = _applied(node, [made[id(a)] for a in node.arguments], sympy, table)
-        else:
-            made[id(node)] = _leaf(node, sympy)
-    return made[id(expression)]
+    return folded(
+        expression,
+        lambda node: _leaf(node, sympy),
+        lambda node, made: _applied(node, made, sympy, table),
+    )
 
 
 def _leaf(node: Expression, sympy: Any) -> Any:

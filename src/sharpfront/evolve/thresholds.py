@@ -19,11 +19,11 @@ from sharpfront.equation.expression import (
     Expression,
     Key,
     apply,
-    apply_function,
     derivatives_in,
     evaluate,
     ordered,
 )
+from sharpfront.equation.linearise import applied_again
 from sharpfront.evolve.equations import Residual, TimeSystem
 
 # The range, of the size of what is compared, for a tolerance of one: it goes with its root.
@@ -74,10 +74,8 @@ def _rounded(equation: Residual, system: TimeSystem, share: float) -> Residual:
             new[id(node)] = no + here * (yes - no)
         elif function in LOGICAL and is_soft:
             new[id(node)] = _logic(function, arguments)
-        elif isinstance(function, np.ufunc):
-            new[id(node)] = apply(function, *arguments)
         else:
-            new[id(node)] = apply_function(node.function, *arguments)
+            new[id(node)] = applied_again(node, arguments)
         if _is_threshold(node) or (function in LOGICAL and is_soft):
             soft.add(id(node))
     return replace(equation, expression=new[id(equation.expression)])

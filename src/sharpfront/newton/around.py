@@ -91,7 +91,7 @@ class NewtonAround:
     @property
     def leastsquares(self) -> LeastSquares:
         """The method of the inner adaptor."""
-        return self._strategy.leastsquares
+        return self.inner.leastsquares
 
     def start(self, problem: Problem, tol: float, seed: int) -> NewtonState:
         """Return the state before the first resolved solve: a rough solution."""
@@ -105,7 +105,7 @@ class NewtonAround:
 
     def propose(self, state: NewtonState) -> Proposal:
         """Return functions and rows of the linear problem about the last iterate."""
-        return self._strategy.propose(state.inner)
+        return self.inner.propose(state.inner)
 
     def assess(self, state: NewtonState, approximation: Approximation) -> Any:
         """Return how good an approximation is, linearised about itself."""

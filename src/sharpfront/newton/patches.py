@@ -15,13 +15,12 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from sharpfront.adapt import Patches
-from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
 from sharpfront.adapt.patchwork.certify import compared_points, noise_in
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
 from sharpfront.adapt.patchwork.suitable import lacking
 from sharpfront.errors import EquationError, LinearSystemError, OutcomeKind
-from sharpfront.leastsquares.traces import TraceSystem, Tree
+from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.newton.guess import constants
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
 from sharpfront.newton.progress import SLOW, Progress
@@ -102,11 +101,6 @@ class PatchStrategy:
 
     inner: Patches  # places patches and certifies solutions on them
 
-    @property
-    def leastsquares(self) -> Tree:
-        """The method of the inner adaptor."""
-        return self.inner.leastsquares
-
     def corrector(
         self, tangent: Tangent, guesses: Sequence[Iterate], tol: float, seed: int
     ) -> PatchCorrector:
@@ -129,10 +123,6 @@ class PatchStrategy:
         """Return the state before the first solve about a rough solution."""
         state = corrector.resolving(linear)
         return replace(state, tol=tol, aim=tol, missing=lacking(linear, tol))
-
-    def propose(self, inner: PatchState) -> Proposal:
-        """Return patches and rows of the linear problem about the last iterate."""
-        return self.inner.propose(inner)
 
     def assess(
         self,

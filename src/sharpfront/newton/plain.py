@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
-from sharpfront.adapt.contract import Adaptor, Proposal
+from sharpfront.adapt.contract import Adaptor
 from sharpfront.errors import EquationError, LinearSystemError, ProblemError
 from sharpfront.estimate import Assessment
-from sharpfront.leastsquares import LeastSquares
 from sharpfront.newton.iterate import Iterate, Remembered
 from sharpfront.newton.progress import Progress
 from sharpfront.newton.rough import distance
@@ -69,11 +68,6 @@ class PlainStrategy:
 
     inner: Adaptor
 
-    @property
-    def leastsquares(self) -> LeastSquares:
-        """The method of the inner adaptor."""
-        return self.inner.leastsquares
-
     def corrector(
         self, tangent: Tangent, guesses: Sequence[Iterate], tol: float, seed: int
     ) -> FirstFunctions:
@@ -89,10 +83,6 @@ class PlainStrategy:
                 f"dataclass with the fields {', '.join(_ASKED)}, got {type(state).__name__}."
             )
         return state
-
-    def propose(self, inner: Any) -> Proposal:
-        """Return functions and rows of the linear problem about the last iterate."""
-        return self.inner.propose(inner)
 
     def assess(
         self,

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sharpfront.adapt.contract import Proposal
 from sharpfront.estimate import Assessment
-from sharpfront.leastsquares import LeastSquares
 from sharpfront.newton.iterate import Iterate
 from sharpfront.newton.progress import Progress
 from sharpfront.newton.tangent import Tangent
@@ -37,10 +35,6 @@ class Turn:
 class LinearStrategy(Protocol):
     """A strategy for linear problems about one iterate after the other."""
 
-    @property
-    def leastsquares(self) -> LeastSquares:
-        """The method that fits its systems."""
-
     def corrector(
         self, tangent: Tangent, guesses: Sequence[Iterate], tol: float, seed: int
     ) -> Corrector:
@@ -48,9 +42,6 @@ class LinearStrategy(Protocol):
 
     def start(self, corrector: Any, linear: Problem, tol: float, seed: int) -> Any:
         """Return the state before the first solve about what a corrector has found."""
-
-    def propose(self, inner: Any) -> Proposal:
-        """Return functions and rows of the linear problem about the last iterate."""
 
     def assess(
         self,

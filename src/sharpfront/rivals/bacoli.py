@@ -22,15 +22,17 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import (
+    Apply,
     Constant,
     Coordinate,
     Expression,
     Leaf,
     derivatives_in,
+    folded,
 )
 from sharpfront.errors import SharpfrontError
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, translated, tried
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
 from sharpfront.rivals.lines import unit_rate
 
 SOURCES = "SHARPFRONT_BACOLI"
@@ -133,11 +135,11 @@ def assigned(to: str, expression: Expression, leaves: dict[Any, str]) -> str:
             return leaves[node.key]
         raise _NoFortranError(f"{node!r} has no value in Fortran")
 
-    def step(name: str, arguments: list[str]) -> str:
-        lines.append(f"  v{len(lines)} = {_applied(name, arguments)}")
+    def step(node: Apply, arguments: list[str]) -> str:
+        lines.append(f"  v{len(lines)} = {_applied(node.function.name, arguments)}")
         return f"v{len(lines) - 1}"
 
-    last = f"  {to} = {translated(expression, leaf, step)}"
+    last = f"  {to} = {folded(expression, leaf, step)}"
     declared = [f"    double precision :: v{i}" for i in range(len(lines))]
     return "\n".join(["  block", *declared, *lines, last, "  end block"])
 

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Apply, Expression, ordered
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.problem.initial import InitialState, StateReader
 
@@ -139,26 +138,6 @@ def only_values(problem: Problem) -> bool:
         and all(len(c.residuals) == 1 and c.forms[0].order == 0 for c in problem.conditions)
         and len(problem.conditions) == len(problem.domain.parts)
     )
-
-
-def translated(
-    expression: Expression,
-    leaf: Callable[[Expression], Any],
-    applied: Callable[[str, list[Any]], Any],
-) -> Any:
-    """Return an expression in the terms of another library.
-
-    `leaf` says what a node without arguments becomes, `applied` what a function does, from its name
-    and its arguments.
-    """
-    known: dict[int, Any] = {}
-    for node in ordered(expression):
-        known[id(node)] = (
-            applied(node.function.name, [known[id(a)] for a in node.arguments])
-            if isinstance(node, Apply)
-            else leaf(node)
-        )
-    return known[id(expression)]
 
 
 def has_integrals(problem: Problem) -> bool:

@@ -14,11 +14,12 @@ from sharpfront.equation.expression import (
     Coordinate,
     Expression,
     derivatives_in,
+    folded,
     ordered,
 )
 from sharpfront.geometry import Box, Polygon
 from sharpfront.problem import Problem
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, translated, tried
+from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
 from sharpfront.rivals.elements import SIZES, WeakForm, weak_refusal
 
 # Cells whose recovered gradient differs by more than this share of the largest are refined.
@@ -54,10 +55,10 @@ class _Translator:
                 return self.axes[node.name]
             return (unknowns or {}).get(getattr(node, "key", None), self.ng.CF(0.0))
 
-        return translated(expression, leaf, self._applied)
+        return folded(expression, leaf, self._applied)
 
-    def _applied(self, name: str, arguments: list[Any]) -> Any:
-        ng, first = self.ng, arguments[0]
+    def _applied(self, node: Apply, arguments: list[Any]) -> Any:
+        ng, first, name = self.ng, arguments[0], node.function.name
         second = arguments[-1]
         table: dict[str, Any] = {
             "add": lambda: first + second,

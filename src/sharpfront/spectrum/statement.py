@@ -24,8 +24,8 @@ from sharpfront.equation.expression import (
     Key,
     Leaf,
     Parameter,
+    folded,
     is_zero,
-    ordered,
     parameters_in,
 )
 from sharpfront.equation.linearise import LinearForm, linear_form, substitute
@@ -180,11 +180,9 @@ def _powers(coefficient: Expression, what: str) -> tuple[Expression, ...]:
 
 def _values(expression: Expression, leaves: Mapping[Key, FloatArray], count: int) -> Complex:
     """Return an expression at points with complex numbers in it, (count,)."""
-    known: dict[int, Any] = {}
     with np.errstate(all="ignore"):
-        for node in ordered(expression):
-            known[id(node)] = _value(node, known, leaves)
-    found = np.broadcast_to(np.asarray(known[id(expression)], dtype=complex), (count,))
+        value = folded(expression, lambda node: _leaf(node, leaves), _applied)
+    found = np.broadcast_to(np.asarray(value, dtype=complex), (count,))
     if not np.isfinite(found).all():
         i = int(np.argmin(np.isfinite(found)))
         where = ", ".join(f"{k[1]} = {v[i]:.6g}" for k, v in leaves.items() if k[0] == "coordinate")
@@ -195,17 +193,19 @@ def _values(expression: Expression, leaves: Mapping[Key, FloatArray], count: int
     return found
 
 
-def _value(node: Expression, known: Mapping[int, Any], leaves: Mapping[Key, FloatArray]) -> Any:
+def _leaf(node: Expression, leaves: Mapping[Key, FloatArray]) -> Any:
     if isinstance(node, Constant):
         return node.value
     if isinstance(node, Parameter) and node.name == IMAGINARY:
         return 1j
-    if isinstance(node, Leaf):
-        if node.key not in leaves:
-            raise EquationError(f"No values were given for {node.key}.")
-        return leaves[node.key]
-    assert isinstance(node, Apply)
-    return node.function.evaluate(*(_real_if_close(known[id(a)]) for a in node.arguments))
+    assert isinstance(node, Leaf)
+    if node.key not in leaves:
+        raise EquationError(f"No values were given for {node.key}.")
+    return leaves[node.key]
+
+
+def _applied(node: Apply, arguments: Sequence[Any]) -> Any:
+    return node.function.evaluate(*map(_real_if_close, arguments))
 
 
 def _real_if_close(value: Any) -> Any:

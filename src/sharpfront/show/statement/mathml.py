@@ -22,7 +22,7 @@ from sharpfront.equation.expression import (
     Expression,
     Normal,
     derivatives_in,
-    ordered,
+    folded,
 )
 from sharpfront.equation.weak import WeakDerivative, is_delta
 from sharpfront.show.statement.terms import NormalDerivative, factors_of, terms_of
@@ -129,11 +129,7 @@ def _has_unknown(node: Expression) -> bool:
 
 def _signs(expression: Expression) -> int:
     """Return how many signs the expression has when everything is written out."""
-    sizes: dict[int, int] = {}
-    for node in ordered(expression):
-        inner = node.arguments if isinstance(node, Apply) else ()
-        sizes[id(node)] = min(1 + sum(sizes[id(a)] for a in inner), LONGEST + 1)
-    return sizes[id(expression)]
+    return folded(expression, lambda node: 1, lambda node, own: min(1 + sum(own), LONGEST + 1))
 
 
 def _writer(names: Names | None) -> partial[Piece]:
