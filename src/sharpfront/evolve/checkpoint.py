@@ -34,17 +34,10 @@ class Way(Marched):
 
     pair: Pair[Taken]  # after the last step
     good: Pair[Taken]  # after the last step that can be trusted
-    kept: tuple[Kept, ...] = ()  # the steps of the strict run
 
     def cut(self, count: int) -> Way:
         """Return the way up to some of its steps, after which the pair is the good one."""
-        return replace(
-            self,
-            pair=self.good,
-            kept=self.kept[:count],
-            records=self.records[:count],
-            marks=self.marks[:count],
-        )
+        return replace(super().cut(count), pair=self.good)
 
 
 class Packed(Mapping[str, Any]):
@@ -102,7 +95,7 @@ def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
     return Way(
         pair,
         pair,
-        tuple(_kept(solution)),
+        kept=tuple(_kept(solution)),
         notes=tuple(saved["notes"]),
         share=float(saved["share"]),
         number=int(saved["number"]),

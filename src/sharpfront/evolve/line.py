@@ -12,11 +12,9 @@ from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import TIME, Coordinate, ordered
-from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.evolve.begin import begun
 from sharpfront.evolve.checkpoint import Kept, Packed, Way, resumed
 from sharpfront.evolve.discrete import Discrete
-from sharpfront.evolve.ending import finished, returned
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
 from sharpfront.evolve.line_pair import difference_on_line
 from sharpfront.evolve.march import steps
@@ -29,7 +27,6 @@ from sharpfront.evolve.start import first_state
 from sharpfront.evolve.thresholds import without_thresholds
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
 from sharpfront.evolve.trail import Mark
-from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.elements import reference
@@ -38,8 +35,6 @@ from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.place.line.fronts import MOST_COMPONENTS, fronts_of
 from sharpfront.problem import Problem
 from sharpfront.solution import Solution
-from sharpfront.solution.approximation import Approximation
-from sharpfront.solution.field import Estimate
 from sharpfront.trust.integrals import Watch
 
 MAX_KERNELS, FEWEST_KERNELS = 12_000, 100
@@ -208,38 +203,18 @@ def _fronts(slab: Slab, values: FloatArray, components: int) -> tuple[Mixture | 
 
 
 def _solution(problem: Problem, course: Course, way: Way) -> Solution:
-    assert problem.time is not None
-    tol, system = course.tol, course.system
-    outcome = way.ended or finished(way.records, way.part(tol), way.estimate(tol), tol)
-    if way.ended and way.ended.kind is not OutcomeKind.INTERRUPTED:
-        way, outcome = _cut(way, outcome, tol)
+    way, outcome = way.concluded(course.tol)
     kept = way.kept or (_standstill(way.pair.fine),)
     basis = SlabBasis(tuple(slab for slab, _ in kept))
     weights = {
         name: np.concatenate([w[:, :, i].ravel() for _, w in kept])
         for i, name in enumerate(problem.unknowns)
     }
+    assert problem.time is not None
     reached = way.records[-1].time if way.records else problem.time[0]
-    outcome = way.told(outcome, tol)
-    return Solution(
-        Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
-        SpaceTime(problem.domain, (problem.time[0], reached)),
-        Estimate(way.estimate(tol), _OF_TWO_RUNS, way.since(tol)),
-        outcome,
-        tol,
-        way.records,
-        way.figures(tol),
-        problem,
-        checkpoint=Packed(way, system) if way.pair.fine.t == reached else None,
-    )
-
-
-def _cut(way: Way, outcome: Outcome, tol: float) -> tuple[Way, Outcome]:
-    """Return the way up to where it can be trusted; all of it where nothing can."""
-    count = way.part(tol).last
-    words = returned(way.records[:count])
-    outcome = replace(outcome, detail=f"{outcome.detail} {words}")
-    return (way.cut(count) if count else way), outcome
+    checkpoint = Packed(way, course.system) if way.pair.fine.t == reached else None
+    found = basis, weights
+    return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS, checkpoint)
 
 
 def _standstill(state: State) -> Kept:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome, OutcomeKind
-from sharpfront.evolve.ending import Part, StuckError, stopped, trusted
+from sharpfront.evolve.ending import Part, StuckError, finished, returned, stopped, trusted
 from sharpfront.evolve.trail import LOST, Mark, blow_up_time
+from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
+from sharpfront.kernels.basis import Basis
+from sharpfront.problem import Problem
+from sharpfront.solution import Estimate, Solution
+from sharpfront.solution.approximation import Approximation
 
 # The second of a pair has this share of the tolerance of the first.
 STRICTER = 0.1
@@ -32,6 +38,53 @@ class Marched:
     records: tuple[TimeStep, ...] = ()
     marks: tuple[Mark, ...] = ()
     ended: Outcome | None = None  # None if the end of time was reached, else why not
+    # Of each step of the strict run its slab and weights, on patches its end, patches and weights.
+    kept: tuple[Any, ...] = ()
+
+    def cut(self, count: int) -> Self:
+        """Return the runs up to some of their steps."""
+        kept, marks = self.kept[:count], self.marks[:count]
+        return replace(self, kept=kept, records=self.records[:count], marks=marks)
+
+    def concluded(self, tol: float) -> tuple[Self, Outcome]:
+        """Return the runs up to where they can be trusted, and how they ended.
+
+        All of them where they reached the end of time, were interrupted, or nothing can.
+        """
+        way, outcome = self, self.ended
+        if outcome is None:
+            outcome = finished(self.records, self.part(tol), self.estimate(tol), tol)
+        elif outcome.kind is not OutcomeKind.INTERRUPTED:
+            count = self.part(tol).last
+            words = returned(self.records[:count])
+            outcome = replace(outcome, detail=f"{outcome.detail} {words}")
+            way = self.cut(count) if count else self
+        return way, way.told(outcome, tol)
+
+    def solution(
+        self,
+        problem: Problem,
+        tol: float,
+        outcome: Outcome,
+        found: tuple[Basis, Mapping[str, FloatArray]],
+        estimate: str,
+        checkpoint: Mapping[str, Any] | None = None,
+    ) -> Solution:
+        """Return the solution of basis and weights that were found, and what its estimate means."""
+        assert problem.time is not None
+        reached = self.records[-1].time if self.records else problem.time[0]
+        basis, weights = found
+        return Solution(
+            Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
+            SpaceTime(problem.domain, (problem.time[0], reached)),
+            Estimate(self.estimate(tol), estimate, self.since(tol)),
+            outcome,
+            tol,
+            self.records,
+            self.figures(tol),
+            problem,
+            checkpoint=checkpoint,
+        )
 
     def part(self, tol: float) -> Part:
         """Return the steps that can be trusted."""

@@ -13,8 +13,7 @@ from sharpfront.bases.in_time import PatchworkInTime
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along
-from sharpfront.errors import EquationError, OutcomeKind
-from sharpfront.evolve.ending import finished, returned
+from sharpfront.errors import EquationError
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Marched, marched, strict_enough
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
@@ -25,7 +24,6 @@ from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import plane_system
 from sharpfront.evolve.time_events import Agenda, agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
-from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
 from sharpfront.pieces.radau import STAGES
 from sharpfront.place.patches.refine import Limits
@@ -33,8 +31,7 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
-from sharpfront.solution import Estimate, Solution
-from sharpfront.solution.approximation import Approximation
+from sharpfront.solution import Solution
 from sharpfront.trust.cover import refuse_gaps
 
 MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
@@ -46,13 +43,6 @@ _OF_TWO_RUNS_ON_PATCHES = (
     "The largest difference at any moment to a second run, ten times less strict, on other patches "
     "with other steps, and what each step's polynomials in time leave out."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class _PatchRunLog(Marched):
-    """What a pair of runs on patches has left behind."""
-
-    kept: tuple[tuple[float, PatchworkBasis, FloatArray], ...] = ()  # ends, patches and weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +97,8 @@ def evolve_patches(
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0, 1.0).meshing.first()])
         notes = system.contradictions(tol)
         best = strict_enough(
-            _PatchRunLog(notes=notes),
-            lambda share, number: _PatchRunLog(notes=notes, share=share, number=number),
+            Marched(notes=notes),
+            lambda share, number: Marched(notes=notes, share=share, number=number),
             lambda log: _marched(course, log, on_step),
             tol,
         )
@@ -133,9 +123,7 @@ def _watched(problem: Problem) -> FloatArray:
     return np.concatenate([problem.domain.sample(SPREAD), told[problem.domain.contains(told)]])
 
 
-def _marched(
-    course: _Course, log: _PatchRunLog, on_step: Callable[[TimeStep], None] | None
-) -> _PatchRunLog:
+def _marched(course: _Course, log: Marched, on_step: Callable[[TimeStep], None] | None) -> Marched:
     """Go to the end of time, or as far as it goes."""
     assert course.system.problem.time is not None
     start = course.system.problem.time[0]
@@ -149,7 +137,7 @@ def _marched(
     )
 
 
-def _further(course: _Course, log: _PatchRunLog) -> Iterator[_PatchRunLog]:
+def _further(course: _Course, log: Marched) -> Iterator[Marched]:
     """Yield what there is after each step of the strict run."""
     coarse, fine = course.run(log.share, STRIDE), course.run(STRICTER * log.share, 1.0)
     pair: Pair[PatchStep] = Pair(begun_on_patches(coarse), begun_on_patches(fine))
@@ -160,7 +148,7 @@ def _further(course: _Course, log: _PatchRunLog) -> Iterator[_PatchRunLog]:
         yield log
 
 
-def _with_step(way: _PatchRunLog, step: Compared[PatchStep]) -> _PatchRunLog:
+def _with_step(way: Marched, step: Compared[PatchStep]) -> Marched:
     taken = step.taken
     seen = [taken.basis.on_patches(own, (-1.0, 0.0, 1.0)) for own in taken.values[-1]]
     size = float(np.abs(seen).max())
@@ -182,37 +170,21 @@ def _with_step(way: _PatchRunLog, step: Compared[PatchStep]) -> _PatchRunLog:
     )
 
 
-def _solution(problem: Problem, course: _Course, way: _PatchRunLog) -> Solution:
-    assert problem.time is not None
-    tol, start = course.tol, problem.time[0]
-    outcome = way.ended or finished(way.records, way.part(tol), way.estimate(tol), tol)
-    if way.ended and way.ended.kind is not OutcomeKind.INTERRUPTED:
-        count = way.part(tol).last
-        outcome = replace(outcome, detail=f"{outcome.detail} {returned(way.records[:count])}")
-        if count:
-            way = replace(way, kept=way.kept[:count], records=way.records[:count])
-    outcome = way.told(outcome, tol)
+def _solution(problem: Problem, course: _Course, way: Marched) -> Solution:
+    way, outcome = way.concluded(course.tol)
     kept = way.kept or (_standstill(course, way),)
-    times = np.array([start, *(stop for stop, _, _ in kept)])
+    assert problem.time is not None
+    times = np.array([problem.time[0], *(stop for stop, _, _ in kept)])
     basis = PatchworkInTime(times, tuple(own for _, own, _ in kept))
     weights = {
         name: np.concatenate([values[:, k].ravel() for _, _, values in kept])
         for k, name in enumerate(problem.unknowns)
     }
-    reached = way.records[-1].time if way.records else start
-    return Solution(
-        Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
-        SpaceTime(problem.domain, (start, reached)),
-        Estimate(way.estimate(tol), _OF_TWO_RUNS_ON_PATCHES, way.since(tol)),
-        outcome,
-        tol,
-        way.records,
-        way.figures(tol),
-        problem,
-    )
+    found = basis, weights
+    return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS_ON_PATCHES)
 
 
-def _standstill(course: _Course, way: _PatchRunLog) -> tuple[float, PatchworkBasis, FloatArray]:
+def _standstill(course: _Course, way: Marched) -> tuple[float, PatchworkBasis, FloatArray]:
     """Return the initial state as a step, as well as it can be had, for a run that took none."""
     run = course.run(1.0, 1.0)
     cells = run.meshing.first()
