@@ -22,9 +22,9 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from sharpfront.arrays import FloatArray, all_finite
-from sharpfront.errors import ProblemError
+from sharpfront.estimate.cell_rows import CellRow, too_high
 from sharpfront.estimate.fitted import Slopes, first_order_rows, slopes
-from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, Term, value
+from sharpfront.problem.line_problem import LinearCondition, Term
 
 # The values of conditions.
 Values = Sequence[float] | FloatArray
@@ -49,15 +49,6 @@ def grid(nodes: FloatArray) -> Grid:
     return Grid(nodes, right - left, 0.5 * (right + left))
 
 
-class _Row:
-    """A condition on nodal values: columns, weights, and factors of the cells' sources."""
-
-    def __init__(self) -> None:
-        self.columns: list[int] = []
-        self.weights: list[float] = []
-        self.sources: list[tuple[int, float]] = []
-
-
 class CellSystem:
     """The discrete operator of one grid, factored once for several right-hand sides.
 
@@ -79,7 +70,7 @@ class CellSystem:
             self._diagonals = self._tridiagonal(*self._ends)
         else:
             self._first = self._decaying()
-            self._rows = [self._condition_row(c) for c in self.conditions]
+            self._rows = [CellRow(self, c) for c in self.conditions]
             self._solver = self._marched() if self._from_the_left() else self._sparse()
 
     def solve(
@@ -162,59 +153,6 @@ class CellSystem:
         if self.order > 1:
             return ()
         return first_order_rows(self.coefficients[0], self.coefficients[1], self.grid.steps)
-
-    def _condition_row(self, condition: LinearCondition) -> _Row:
-        row = _Row()
-        for term in condition.terms:
-            if isinstance(term, Term):
-                self._add_term(row, term)
-            else:
-                self._add_integral(row, term)
-        return row
-
-    def _add_term(self, row: _Row, term: Term) -> None:
-        i, t = self._place(term.x)
-        k = self.levels
-        left, right = (1.0 - t) * term.weight, t * term.weight
-        if term.order < k:
-            row.columns += [k * i + term.order, k * (i + 1) + term.order]
-            row.weights += [left, right]
-            return
-        if self.order == 1 or term.order > k:
-            raise _too_high(self.order, term.order)
-        s = self.slopes
-        row.columns += [k * i + k - 1, k * (i + 1) + k - 1]
-        row.weights += [left * s.ll[i] + right * s.rl[i], left * s.lr[i] + right * s.rr[i]]
-        factor = float(left * s.lf[i] + right * s.rf[i])
-        row.sources.append((i, factor))
-        for j in range(k - 1):
-            row.columns += [k * i + j, k * (i + 1) + j]
-            row.weights += [-0.5 * factor * self.coefficients[j][i]] * 2
-
-    def _place(self, x: float) -> tuple[int, float]:
-        """Return the cell of a position, and its share of the way through it."""
-        nodes = self.grid.nodes
-        if x <= nodes[0]:
-            return 0, 0.0
-        if x >= nodes[-1]:
-            return len(nodes) - 2, 1.0
-        i = int(nodes.searchsorted(x)) - 1
-        left, right = float(nodes[i]), float(nodes[i + 1])
-        return i, min(max((x - left) / (right - left), 0.0), 1.0)
-
-    def _add_integral(self, row: _Row, term: IntegralTerm) -> None:
-        k, n = self.levels, len(self.grid.steps)
-        w = np.broadcast_to(np.asarray(value(term.weight, self.grid.middles)), (n,))
-        if term.order < k:
-            half = 0.5 * w * self.grid.steps
-            parts, level = (half, half), term.order
-        elif term.order > k:
-            raise _too_high(self.order, term.order)
-        else:
-            parts, level = (-w, w), k - 1
-        for shift, part in enumerate(parts):
-            row.columns += list(k * (np.arange(n) + shift) + level)
-            row.weights += list(part)
 
     def _interior_source(self, source: FloatArray) -> FloatArray:
         if self.order == 1:
@@ -358,19 +296,12 @@ def _end_row(condition: LinearCondition, near: float, far: float) -> tuple[float
     value = slope = 0.0
     for term in condition.terms:
         if term.order > 1:
-            raise _too_high(2, term.order)
+            raise too_high(2, term.order)
         if term.order and isinstance(term, Term):
             slope += term.weight
         elif isinstance(term, Term):
             value += term.weight
     return value + slope * near, slope * far, slope
-
-
-def _too_high(order: int, derivative: int) -> ProblemError:
-    return ProblemError(
-        f"An equation of order {order} takes conditions on derivatives up to {order - 1}, got one "
-        f"on a derivative of order {derivative}. Use the equation to express it by lower ones."
-    )
 
 
 def _finite(x: FloatArray, info: int) -> FloatArray:
