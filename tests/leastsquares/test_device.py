@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_gram import PAIR, PLATE, SQUARE, of_order_two
+from tests.leastsquares.numpy_device import Host
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.system import patch_system
@@ -26,7 +27,7 @@ from sharpfront.leastsquares import (
 )
 from sharpfront.leastsquares.batched_factors import inverse_factors
 from sharpfront.leastsquares.batched_leaves import orthonormal
-from sharpfront.leastsquares.device import VARIABLE, Card, Host, device_named
+from sharpfront.leastsquares.device import VARIABLE, Card, device_named
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.tiling import tiling_of

@@ -1,7 +1,7 @@
-"""Where batches of matrices are worked on: a card through torch, or NumPy, which checks the code.
+"""Where batches of matrices are worked on: a card through torch.
 
-The one file that names torch. Batches are arrays of either library, used by what the array API and
-both libraries share: products, slices, whole numbers as indices.
+The one file that names torch. Batches are arrays of any library, used by what the array API, torch
+and NumPy share: products, slices, whole numbers as indices.
 """
 
 from __future__ import annotations
@@ -45,47 +45,6 @@ class Device(Protocol):
 
     def guarded(self, needed: list[int]) -> Any:
         """Run a block; a device out of memory raises `DeviceMemoryError` with the bytes needed."""
-
-
-class Host:
-    """NumPy as a device: slow, but the same operations in the same order."""
-
-    name = "cpu"
-
-    def put(self, array: Any) -> Array:
-        """Return the array."""
-        return np.asarray(array)
-
-    def zeros(self, shape: tuple[int, ...]) -> Array:
-        """Return zeros."""
-        return np.zeros(shape)
-
-    def cholesky(self, batch: Array) -> tuple[Array, Array]:
-        """Return factors one by one."""
-        lower, good = np.zeros_like(batch), np.ones(len(batch), dtype=bool)
-        for i, matrix in enumerate(batch):
-            try:
-                lower[i] = np.linalg.cholesky(matrix)
-            except np.linalg.LinAlgError:
-                good[i] = False
-        return lower, good
-
-    def inverse(self, lower: Array) -> Array:
-        """Return L^-1; what is no factor has none."""
-        good = np.linalg.diagonal(lower).all(axis=1)
-        out = np.zeros_like(lower)
-        out[good] = np.linalg.inv(lower[good])
-        return out
-
-    @property
-    def free(self) -> int:
-        """Bytes enough for batches that fit into a processor's caches."""
-        return 2**28
-
-    @contextmanager
-    def guarded(self, needed: list[int]) -> Iterator[None]:
-        """Run a block."""
-        yield
 
 
 class Card:
