@@ -17,9 +17,7 @@ from sharpfront.spectrum.line import LinePencil
 from sharpfront.spectrum.modes import (
     ALIKE,
     Candidate,
-    Mode,
     Modes,
-    approximation_of,
     compared,
 )
 from sharpfront.spectrum.pencil import Found, nearest, polished
@@ -226,20 +224,11 @@ def _compared(
 ) -> Modes:
     """Return modes on richer pieces, with errors from what they were on poorer ones."""
     statement = richer.statement
-    problem = statement.problem
     found, doubt, more = compared(_shapes(pencil, rough), _shapes(richer, fine), None, k, near)
     doubt = doubt or gaps_in(statement, [m.value for m in found], richer.edges)
-    bases = {name: richer.basis(u) for u, name in enumerate(problem.unknowns)}
-    modes = [
-        Mode(
-            m.value,
-            m.error,
-            m.missed,
-            approximation_of(problem, bases, m.weights, m.scale, m.missed),
-        )
-        for m in found
-    ]
-    return Modes(tuple(modes), doubt, more=more)
+    bases = {name: richer.basis(u) for u, name in enumerate(statement.problem.unknowns)}
+    modes = tuple(m.mode(statement.problem, bases) for m in found)
+    return Modes(modes, doubt, more=more)
 
 
 def _shapes(pencil: LinePencil, found: Sequence[Found]) -> list[tuple[Candidate, Complex]]:

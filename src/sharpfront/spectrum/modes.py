@@ -69,8 +69,24 @@ class Match:
     value: complex
     error: float
     missed: float
-    weights: Any
+    weights: Mapping[str, Complex]
     scale: complex
+
+    def mode(self, problem: Problem, bases: Mapping[str, Basis]) -> Mode:
+        """Return it with its largest value one; a complex one as two functions an unknown.
+
+        Imaginary parts below its error are none.
+        """
+        scaled = {name: own / self.scale for name, own in self.weights.items()}
+        least = 10.0 * max(self.missed, 1e-10)
+        real = all(np.abs(w.imag).max() <= least for w in scaled.values())
+        named, found = {}, {}
+        for name, own in scaled.items():
+            parts = {name: own.real} if real else {name + REAL: own.real, name + IMAG: own.imag}
+            for called, part in parts.items():
+                named[called], found[called] = bases[name], np.ascontiguousarray(part)
+        whole = Approximation(problem.coordinates, named, found)
+        return Mode(self.value, self.error, self.missed, whole)
 
 
 def compared(
@@ -144,24 +160,3 @@ def _missing(counts: Sequence[int], found: Sequence[Match], near: complex) -> st
         f"Within {reach:.6g} of {near:.6g} there are {counts[0]} eigenvalues on one set of "
         f"functions and {counts[1]} on a richer one."
     )
-
-
-def approximation_of(
-    problem: Problem,
-    bases: Mapping[str, Basis],
-    weights: Mapping[str, Complex],
-    scale: complex,
-    missed: float,
-) -> Approximation:
-    """Return a mode with its largest value one; a complex one as two functions an unknown.
-
-    The scale is the mode's value of largest size; imaginary parts below its error are none.
-    """
-    scaled = {name: own / scale for name, own in weights.items()}
-    real = all(np.abs(w.imag).max() <= 10.0 * max(missed, 1e-10) for w in scaled.values())
-    named, found = {}, {}
-    for name, own in scaled.items():
-        parts = {name: own.real} if real else {name + REAL: own.real, name + IMAG: own.imag}
-        for called, part in parts.items():
-            named[called], found[called] = bases[name], np.ascontiguousarray(part)
-    return Approximation(problem.coordinates, named, found)

@@ -20,9 +20,7 @@ from sharpfront.rows.pencil_rows import PencilRows
 from sharpfront.solution.approximation import Approximation
 from sharpfront.spectrum.modes import (
     Candidate,
-    Mode,
     Modes,
-    approximation_of,
     compared,
 )
 from sharpfront.spectrum.plane import (
@@ -232,23 +230,10 @@ class _Search:
         )
         # What patches at corners leave is seen only in part by more functions on them.
         factor = 1.0 if self._tails(self.level, self.tol).analytic.all() else SINGULAR
-        modes = [
-            Mode(
-                m.value,
-                factor * m.error,
-                m.missed,
-                self._approximation(basis, m.weights, m.scale, m.missed),
-            )
-            for m in found
-        ]
-        return Modes(tuple(modes), doubt, more=more)
-
-    def _approximation(
-        self, basis: PatchworkBasis, weights: dict[str, Complex], scale: complex, missed: float
-    ) -> Approximation:
         problem = self.statement.problem
         bases = dict.fromkeys(problem.unknowns, basis)
-        return approximation_of(problem, bases, weights, scale, missed)
+        modes = tuple(replace(m, error=factor * m.error).mode(problem, bases) for m in found)
+        return Modes(modes, doubt, more=more)
 
 
 def _own(candidates: Sequence[Candidate]) -> list[Candidate]:
