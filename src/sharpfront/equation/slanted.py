@@ -52,6 +52,21 @@ def straight_lines(
     return _distinct(found, bounds)
 
 
+def jump_lines(
+    graphs: Iterable[Expression], names: Sequence[str], bounds: Values
+) -> tuple[Line, ...] | None:
+    """Return the lines on which functions jump; None if one may jump on what is no such line."""
+    found: list[Line] = []
+    for switch in (s for graph in graphs for s in switches(graph) if s.jumps):
+        if switch.period or derivatives_in(switch.argument):
+            return None
+        known = parts_where(switch, lambda part: _line(part, names, bounds) is not None)
+        if known is None:
+            return None
+        found += [line for part in known if (line := _line(part, names, bounds)) is not None]
+    return _distinct(found, bounds)
+
+
 def steep_lines(
     graphs: Iterable[Expression], names: Sequence[str], bounds: Values, times: float
 ) -> tuple[Line, ...]:

@@ -1,4 +1,4 @@
-"""Traces on curves inside the domain across which coefficients jump.
+"""Traces on lines and curves across which coefficients jump: sides of charts, and inside strips.
 
 What goes on there are the unknowns, and the fluxes through the curve: n . k grad u, or n . stress.
 """
@@ -16,9 +16,10 @@ from sharpfront.equation.expression import Constant
 from sharpfront.equation.interfaces import CurvedConditions, curved_conditions
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.equation.values import environment, inside_values
-from sharpfront.maps import Strip
+from sharpfront.maps import Quadrilateral, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.faces import Contact, Face
+from sharpfront.rows.materials import material_lines
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import face_rule, form_matrix
 from sharpfront.rows.values import FormValues, taylor_of
@@ -42,49 +43,64 @@ class Fronts:
 
     def data(self, face: Face, patch: Patch) -> int:
         """Return how many data two patches share on a face; 0 where nothing jumps there."""
-        chart, axis = patch.chart, face.below.axis
-        if not isinstance(chart, Strip) or axis != 1 or not self.problem.is_singular:
-            return 0
-        if face.strip is not None or patch.maps[axis].high != chart.front:
+        if not self.problem.is_singular or face.strip is not None or not self._jumps(face, patch):
             return 0
         return len(self._conditions.continuous) + len(self._conditions.fluxes)
 
+    def _jumps(self, face: Face, patch: Patch) -> bool:
+        """Tell whether coefficients may jump across a face: between charts they may anywhere."""
+        chart, axis = patch.chart, face.below.axis
+        if isinstance(chart, Quadrilateral):
+            return face.normal is not None and material_lines(self.problem) != ()
+        return isinstance(chart, Strip) and axis == 1 and patch.maps[axis].high == chart.front
+
     def moments(
-        self, face: Face, patches: Sides, here: Contact, count: int, lengths: FloatArray
+        self, face: Face, patches: Sides, here: Contact, count: int, depth: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
-        Of the patches below and above it, the rows are those on the side `here`; data are measured
-        in the lengths.
+        Of the patches below and above it, the rows are those on the side `here`; across the face
+        data are measured in the depth.
         """
-        both = [self._forms(p, c, count) for p, c in zip(patches, face.contacts, strict=True)]
+        sides = list(zip(patches, face.contacts, strict=True))
+        both = [self._forms(p, c, count, face.normal) for p, c in sides]
+        lengths = [p.sides.copy() for p in patches]
+        if face.normal is None:
+            lengths = [np.minimum(*lengths) for _ in patches]
+        for across, c in zip(lengths, face.contacts, strict=True):
+            across[c.axis] = depth
         own = 0 if here is face.below else 1
         patch = patches[own]
         positions, mean = face_rule(patch, here, count)
         rows, rhs = [], []
         for pair in zip(*both, strict=True):
-            size = (
-                float(np.prod([np.max(size_of_terms(f, lengths, self.rough)) for f in pair])) ** 0.5
-            )
-            form, scale = pair[own], 1.0 / max(size, 1e-300)
-            tables = [
-                patch.axis_table(0, positions[:, 0], form.order),
-                patch.end_tables(1, form.order)[:, here.end][:, None],
+            sizes = [
+                np.max(size_of_terms(f, x, self.rough)) for f, x in zip(pair, lengths, strict=True)
             ]
+            form, scale = pair[own], 1.0 / max(float(np.prod(sizes)) ** 0.5, 1e-300)
+            tables = [patch.axis_table(here.rest[0], positions[:, here.rest[0]], form.order)]
+            ends = patch.end_tables(here.axis, form.order)[:, here.end][:, None]
+            tables.insert(here.axis, ends)
             rows.append(mean @ form_matrix(form, scale, tables, self.problem.unknowns))
             rhs.append(scale * (mean @ form.rhs))
         return np.concatenate(rows), np.concatenate(rhs)
 
-    def _forms(self, patch: Patch, here: Contact, count: int) -> list[FormValues]:
+    def _forms(
+        self, patch: Patch, here: Contact, count: int, normal: tuple[float, ...] | None
+    ) -> list[FormValues]:
         """Return what goes on as forms on one side, in derivatives along the chart."""
         chart = patch.chart
-        assert isinstance(chart, Strip)
+        assert isinstance(chart, Strip | Quadrilateral)
         positions, _ = face_rule(patch, here, count)
         beside = positions.copy()
-        beside[:, 1] = 0.5 * (patch.low + patch.high)[1]
+        beside[:, here.axis] = 0.5 * (patch.low + patch.high)[here.axis]
         names = self.problem.coordinates
         at, inside = (environment(names, chart.points(x)) for x in (positions, beside))
-        normals = chart.normals_at(positions, 1, 1)
+        if isinstance(chart, Strip):
+            normals = chart.normals_at(positions, 1, 1)
+        else:
+            assert normal is not None
+            normals = np.tile(normal, (len(positions), 1))
         taylor = taylor_of(patch, positions)
         out = []
         for unknown in self._conditions.continuous:

@@ -185,13 +185,13 @@ class TraceTies:
         if face.part is not None:
             on_part = self._on_shell if isinstance(face.part, ShellFace) else self._on_part
             return Tie(number, sizes.vote * on_part(patch, here.axis, face.part, sizes))
-        lengths = np.minimum(a.sides, b.sides)
-        lengths[here.axis] = sizes.depth
         if self.fronts.data(face, a):
-            rows, rhs = self.fronts.moments(face, (a, b), here, sizes.counts[0], lengths)
+            rows, rhs = self.fronts.moments(face, (a, b), here, sizes.counts[0], sizes.depth)
             return Tie(number, sizes.vote * rows, sizes.vote * rhs)
         special = self._special(face, a)
         if special:
+            lengths = np.minimum(a.sides, b.sides)
+            lengths[here.axis] = sizes.depth
             own = FaceSizes(lengths, sizes.vote)
             found = self.interfaces.moments(special, face, (a, b), here.end, sizes.counts, own)
             return Tie(number, *found)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import sharpfront as sf
 from sharpfront.adapt.patchwork.certify import Certificate, compared_points
-from sharpfront.adapt.patchwork.exponents import functions_about, least_exponent
+from sharpfront.adapt.patchwork.exponents import across_axes, functions_about, least_exponent
 from sharpfront.bases.corner_functions import restored
 from sharpfront.errors import DomainError, EquationError, ProblemError
 from sharpfront.place.tiling.tiling import tiling_of
@@ -197,7 +197,8 @@ def checkerboard(ratio, centre, more=0.0):
 @pytest.mark.parametrize("ratio", [1.5, 5.8284271247461907, 161.4476387975881, 2e4])
 def test_exponents_where_interfaces_cross(ratio):
     a, _, problem = checkerboard(ratio, (0.25, -0.5))
-    found = least_exponent(problem, tiling_of(problem.domain), np.array([0.25, -0.5]))
+    vertex, lines = np.array([0.25, -0.5]), across_axes(0.25, -0.5)
+    found = least_exponent(problem, tiling_of(problem.domain), vertex, lines)
     assert found == (np.inf if a > 0.6 else pytest.approx(a, rel=0.02))
 
 
@@ -211,9 +212,10 @@ def test_exponents_where_an_interface_ends(ratio):
     )
     a = 2 / np.pi * np.arctan(ratio**-0.5)
     tiling = tiling_of(problem.domain)
-    found = least_exponent(problem, tiling, np.zeros(2))
+    found = least_exponent(problem, tiling, np.zeros(2), across_axes(0.0, 0.0))
     assert found == (np.inf if a > 0.6 else pytest.approx(a, rel=0.02))
-    assert least_exponent(problem, tiling, np.array([0.0, 1.0])) == np.inf
+    top = np.array([0.0, 1.0])
+    assert least_exponent(problem, tiling, top, across_axes(*top)) == np.inf
 
 
 @pytest.mark.slow
@@ -255,7 +257,7 @@ def test_functions_of_a_crossing_go_on_with_their_fluxes(values):
         lambda u, x, y: -sf.div(k(x, y) * sf.grad(u)) - 1,
         boundary=lambda u, x, y: u,
     )
-    found = functions_about(problem, place, 4.0, 2.0)
+    found = functions_about(problem, place, across_axes(*place), 4.0, 2.0)
     assert all(0.0 < term.power < 4.0 for term in found.terms)
     away = np.array([0.01, 0.3, 0.6])[:, None]
     near = 1e-9

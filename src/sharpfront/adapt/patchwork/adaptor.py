@@ -52,6 +52,7 @@ from sharpfront.place.patches.tails import SoftMode, Tails
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.bands import banded
 from sharpfront.place.strips.collars import collared
+from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
@@ -120,7 +121,9 @@ class Patches:
             )
         plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
-        tiling = banded(problem, plain, SETTINGS, tol, most)
+        tiling = cut_along_materials(problem, plain)
+        if tiling is plain:
+            tiling = banded(problem, plain, SETTINGS, tol, most)
         if tiling is plain:
             cut = cut_along_edges(problem, tiling, SETTINGS, tol)
             tiling = tiling if cut is tiling else with_poles(problem, cut)

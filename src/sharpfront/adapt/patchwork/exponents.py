@@ -12,116 +12,202 @@ entries vanishes. It is known for one equation of second order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, Term
+from sharpfront.equation.slanted import Line
 from sharpfront.equation.values import at_points, environment
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rows.interfaces import interface_lines
+from sharpfront.rows.materials import material_lines
 
 # Exponents are looked for in this range; a larger one is seen by the weights of patches.
 RANGE = (1e-4, 0.6)
 # Places at which they are looked for, evenly in log a.
 EXPONENTS = 800
-# Quadrants are looked at so far beside the point, in units of the domain.
-QUADRANT_AT = 1e-7
+# Sectors are looked at so far beside the point, in units of the domain; walls as close to it meet it.
+SECTOR_AT, ON_WALL = 1e-7, 1e-9
 # Points at which conductivities are looked at, which are one number if they differ by this share.
 SAMPLED, ROUNDED = 2000, 1e-12
 # Places for every unit at which powers are looked for; a function touches zero below that share of
 # its size, and what is smaller than the other is zero. Powers as close to a whole number are one.
 PER_POWER, TOUCHING, NULL, AS_GOOD_AS_WHOLE = 500, 1e-9, 1e-6, 1e-6
-# The quadrants in the order of their angle, and the directions of the rays before each.
-_QUADRANTS = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=float)
-_RAYS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], dtype=float)
+# Directions that differ by less, as angles, are one; lines at such an angle are parallel.
+SAME_RAY, PARALLEL = 1e-7, 1e-6
+
+# Directions from a point in the order of their angles, and what walls along them give: a value, a
+# flux or something unknown; nothing along an interface.
+Rays = list[tuple[float, str]]
 
 
-def least_exponent(problem: Problem, tiling: Tiling, vertex: FloatArray) -> float:
+def least_exponent(
+    problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]
+) -> float:
     """Return the smallest exponent at a point, inf if beyond RANGE, zero where it is not known.
 
-    Systems and higher orders count as beyond it: on patches cut towards a point at which nothing
-    happens, an elastic plate took on a share of a point load's solution.
+    Interfaces lie on lines, of which those through the point matter. Systems and higher orders
+    count as beyond: on patches cut towards a point at which nothing happens, an elastic plate took
+    on a share of a point load's solution.
     """
     if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
         return math.inf
-    step = QUADRANT_AT * np.ptp(problem.domain.bounds, axis=0)
-    inside = problem.domain.contains(vertex + step * _QUADRANTS)
+    rays = _rays(problem, tiling, vertex, lines)
+    angles, walls = np.array([angle for angle, _ in rays]), [given for _, given in rays]
+    count = len(rays)
+    if not count:
+        return math.inf
+    ends = np.append(angles, angles[0] + 2.0 * math.pi)
+    middle = 0.5 * (ends[1:] + ends[:-1])
+    step = SECTOR_AT * float(np.ptp(problem.domain.bounds, axis=0).min())
+    points = vertex + step * _directions(middle)
+    inside = problem.domain.contains(points)
     if not inside.any():
         return math.inf
-    walls = [_wall(problem, tiling, vertex + step * ray) for ray in _RAYS]
     a = np.geomspace(*RANGE, EXPONENTS)
     if inside.all() and not any(walls):
-        total = _passed(problem, vertex + step * _QUADRANTS, range(4), a)
+        total = _passed(problem, points, ends, range(count), a)
         return _first(a, 2.0 - total[0, 0] - total[1, 1], touching=True)
-    first = next((i for i in range(4) if inside[i] and walls[i]), None)
+    first = next((i for i in range(count) if inside[i] and walls[i]), None)
     if first is None:
         return 0.0
     sectors = [first]
-    while not walls[(sectors[-1] + 1) % 4] and len(sectors) < 4:
-        sectors.append((sectors[-1] + 1) % 4)
-    ends = walls[first], walls[(sectors[-1] + 1) % 4]
-    if not all(inside[i] for i in sectors) or "unknown" in ends:
+    while not walls[(sectors[-1] + 1) % count] and len(sectors) < count:
+        sectors.append((sectors[-1] + 1) % count)
+    given = walls[first], walls[(sectors[-1] + 1) % count]
+    if not all(inside[i] for i in sectors) or "unknown" in given:
         return 0.0
-    total = _passed(problem, vertex + step * _QUADRANTS, sectors, a)
-    start, end = ("value" if e == "value" else "flux" for e in ends)
+    total = _passed(problem, points, ends, sectors, a)
+    start, end = given
     entry = total[1 if end == "flux" else 0, 1 if start == "value" else 0]
     return _first(a, entry)
 
 
+def _directions(angles: FloatArray) -> FloatArray:
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _rays(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]) -> Rays:
+    """Return the directions of lines and walls from a point."""
+    near = ON_WALL * float(np.ptp(problem.domain.bounds, axis=0).max())
+    conditions = {c.part: c for c in problem.conditions}
+    found: Rays = []
+    for block in tiling.blocks:
+        for wall in block.walls:
+            away = block.ends(wall) - vertex
+            sizes = np.linalg.norm(away, axis=1)
+            across = abs(away[0, 0] * away[1, 1] - away[0, 1] * away[1, 0])
+            if across > near * np.linalg.norm(away[1] - away[0]):
+                continue
+            if sizes.min() > near and away[0] @ away[1] > 0.0:
+                continue
+            own = conditions.get(wall[4])
+            given = "unknown"
+            if own is not None and len(own.forms) == 1:
+                given = "flux" if own.forms[0].order else "value"
+            found += [
+                (_angle(x), given) for x, size in zip(away, sizes, strict=True) if size > near
+            ]
+    for line in lines:
+        if abs(float(line.distances(vertex[None])[0])) <= near:
+            along = np.array([-line.normal[1], line.normal[0]])
+            found += [(_angle(x), "") for x in (along, -along)]
+    kept: Rays = []
+    for angle, given in found:
+        gaps = (abs(math.remainder(angle - other, 2.0 * math.pi)) for other, _ in kept)
+        if min(gaps, default=math.inf) > SAME_RAY:
+            kept.append((angle, given))
+    return sorted(kept)
+
+
+def _angle(direction: FloatArray) -> float:
+    return math.atan2(float(direction[1]), float(direction[0]))
+
+
+def across_axes(x: float, y: float) -> tuple[Line, Line]:
+    """Return the lines along the axes through a point."""
+    return Line((1.0, 0.0), x), Line((0.0, 1.0), y)
+
+
+def crossing_of(problem: Problem, tiling: Tiling) -> tuple[FloatArray | None, Sequence[Line]]:
+    """Return where the only two interfaces cross inside the domain, if they do, and these."""
+    if len(tiling.blocks) == 1:
+        places = interface_lines(problem)
+        if [len(x) for x in places] != [1, 1]:
+            return None, ()
+        vertex = np.concatenate(places)
+        return vertex, across_axes(*vertex.tolist())
+    lines = material_lines(problem) or ()
+    normals = np.array([line.normal for line in lines])
+    if len(lines) != 2 or abs(np.linalg.det(normals)) < PARALLEL:
+        return None, ()
+    vertex = np.linalg.solve(normals, np.array([line.offset for line in lines]))
+    return (vertex, lines) if problem.domain.contains(vertex[None])[0] else (None, ())
+
+
 def functions_about(
-    problem: Problem, vertex: FloatArray, most: float, extent: float
+    problem: Problem, vertex: FloatArray, lines: Sequence[Line], most: float, extent: float
 ) -> CornerFunctions | None:
-    """Return what solutions are made of where two interfaces cross that quarter the domain.
+    """Return what solutions are made of where interfaces along lines cross that part the domain.
 
     Functions of the distance to a power below `most`; None where conductivities are not one number
-    in each quarter.
+    in each sector.
     """
-    points = problem.domain.sample(SAMPLED)
-    quarter = (points > vertex) @ np.array([1, 2])
-    every, (values,) = tensors(problem, points), [np.zeros(4)]
-    for i, (x, y) in enumerate(_QUADRANTS > 0):
-        own = every[quarter == x + 2 * y]
+    whole, points = 2.0 * math.pi, problem.domain.sample(SAMPLED)
+    along = np.array([(-k * b, k * a) for a, b in (x.normal for x in lines) for k in (1.0, -1.0)])
+    starts = np.mod([_angle(direction) for direction in along], whole)
+    starts = np.sort(np.where(starts > whole - SAME_RAY, 0.0, starts))
+    angles = np.mod(np.arctan2(*(points - vertex).T[::-1]), whole)
+    sector = (np.searchsorted(starts, angles, side="right") - 1) % len(starts)
+    every, values = tensors(problem, points), np.zeros(len(starts))
+    for i in range(len(starts)):
+        own = every[sector == i]
         if not len(own) or np.abs(own - own[0, 0, 0] * np.eye(2)).max() > ROUNDED * own[0, 0, 0]:
             return None
         values[i] = own[0, 0, 0]
+    sectors = list(zip(values, np.diff(starts, append=starts[0] + whole), strict=True))
     a = np.linspace(0.0, most, int(PER_POWER * most))[1:]
-    starts = 0.5 * math.pi * np.arange(4)
     powers, factors = [], []
-    for power in _roots(lambda b: 2.0 - np.trace(_around(values, b)), a):
+    for power in _roots(lambda b: 2.0 - np.trace(_around(sectors, b)), a):
         if abs(power - round(power)) < AS_GOOD_AS_WHOLE:
-            continue  # a polynomial in each quarter
-        _, sizes, rows = np.linalg.svd(_around(values, np.array([power]))[..., 0] - np.eye(2))
+            continue  # a polynomial in each sector
+        _, sizes, rows = np.linalg.svd(_around(sectors, np.array([power]))[..., 0] - np.eye(2))
         for state in rows[sizes < NULL * max(1.0, sizes[0])]:
             own = []
-            for k, start in zip(values.tolist(), starts.tolist(), strict=True):
+            for (k, opening), start in zip(sectors, starts.tolist(), strict=True):
                 own.append((state[1] / k + 1j * state[0]) * np.exp(-1j * power * start))
-                state = _turned(k, np.array([power]))[..., 0] @ state
+                state = _turned(k, opening, np.array([power]))[..., 0] @ state
             powers.append(power)
             factors.append(np.array(own) / np.abs(own).max())
     if not powers:
         return None
     terms = tuple(Term(power, 0, False) for power in powers)
-    quarters = [np.diag(own) for own in np.array(factors).T]
-    further = tuple(zip(starts[1:].tolist(), quarters[1:], strict=True))
+    each = [np.diag(own) for own in np.array(factors).T]
+    further = tuple(zip(starts[1:].tolist(), each[1:], strict=True))
     place, slopes = (float(vertex[0]), float(vertex[1])), (1.0 / extent + 0j, 1j / extent)
-    return CornerFunctions(place, slopes, 2.0 * math.pi, terms, quarters[0], further)
+    cut = float(starts[0]) + whole
+    return CornerFunctions(place, slopes, cut, terms, each[0], further)
 
 
-def _turned(k: float, a: FloatArray) -> FloatArray:
-    """Return how (phi, k phi' / a) goes through a quarter, (2, 2, exponents)."""
-    c, s = np.cos(0.5 * math.pi * a), np.sin(0.5 * math.pi * a)
+def _turned(k: float, opening: float, a: FloatArray) -> FloatArray:
+    """Return how (phi, k phi' / a) goes through a sector, (2, 2, exponents)."""
+    c, s = np.cos(opening * a), np.sin(opening * a)
     return np.array([[c, s / k], [-k * s, c]])
 
 
-def _around(values: FloatArray, a: FloatArray) -> FloatArray:
-    """Return how (phi, k phi' / a) goes once around, (2, 2, exponents)."""
+def _around(sectors: Iterable[tuple[float, float]], a: FloatArray) -> FloatArray:
+    """Return how (phi, k phi' / a) goes through sectors, (2, 2, exponents).
+
+    Of each its conductivity and its opening are given. Fluxes over a have the size of values.
+    """
     total = np.zeros((2, 2, len(a)))
     total[0, 0] = total[1, 1] = 1.0
-    for k in values.tolist():
-        total = np.einsum("ijn,jkn->ikn", _turned(k, a), total)
+    for k, opening in sectors:
+        total = np.einsum("ijn,jkn->ikn", _turned(k, opening, a), total)
     return np.asarray(total)
 
 
@@ -141,38 +227,23 @@ def _roots(f: Callable[[FloatArray], FloatArray], a: FloatArray) -> list[float]:
     return sorted(out)
 
 
-def _wall(problem: Problem, tiling: Tiling, point: FloatArray) -> str:
-    """Return what a wall at a point gives: a value, a flux or something unknown; empty if none."""
-    near = 1e-9 * np.ptp(problem.domain.bounds, axis=0)
-    conditions = {c.part: c for c in problem.conditions}
-    for axis, place, low, high, part in (w for block in tiling.blocks for w in block.walls):
-        along = point[1 - axis]
-        if abs(point[axis] - place) <= near[axis] and low[0] <= along <= high[0]:
-            if part not in conditions or len(conditions[part].forms) != 1:
-                return "unknown"
-            return "flux" if conditions[part].forms[0].order else "value"
-    return ""
-
-
-def _passed(problem: Problem, points: FloatArray, sectors: object, a: FloatArray) -> FloatArray:
-    """Return the product of the matrices of sectors, (2, 2, exponents)."""
-    assert isinstance(sectors, list | range)
-    conductivities = tensors(problem, points)
-    total = np.zeros((2, 2, len(a)))
-    total[0, 0] = total[1, 1] = 1.0
-    for i in sectors:
+def _passed(
+    problem: Problem, points: FloatArray, ends: FloatArray, which: Iterable[int], a: FloatArray
+) -> FloatArray:
+    """Return the product of the matrices of some sectors between angles, (2, 2, exponents)."""
+    conductivities, sectors = tensors(problem, points), []
+    for i in which:
         values, vectors = np.linalg.eigh(conductivities[i])
         if np.min(values) <= 0.0:
             values = np.abs(values) + 1e-300
         made_even = vectors / np.sqrt(values) @ vectors.T
-        rays = [made_even @ _RAYS[i], made_even @ _RAYS[(i + 1) % 4]]
-        cosine = rays[0] @ rays[1] / math.sqrt((rays[0] @ rays[0]) * (rays[1] @ rays[1]))
-        w, k = math.acos(np.clip(cosine, -1.0, 1.0)), math.sqrt(values[0] * values[1])
-        c, s = np.cos(a * w), np.sin(a * w)
-        # Fluxes over a: the entries are then of one size for all exponents.
-        step = np.array([[c, s / k], [-k * s, c]])
-        total = np.einsum("ijn,jkn->ikn", step, total)
-    return np.asarray(total)
+        one, other = _directions(ends[i : i + 2]) @ made_even
+        cosine = one @ other / math.sqrt((one @ one) * (other @ other))
+        opening = math.acos(np.clip(cosine, -1.0, 1.0))
+        # What is more than half a turn stays so.
+        opening = 2.0 * math.pi - opening if ends[i + 1] - ends[i] > math.pi else opening
+        sectors.append((math.sqrt(values[0] * values[1]), opening))
+    return _around(sectors, a)
 
 
 def tensors(problem: Problem, points: FloatArray) -> FloatArray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sharpfront.bases.solid_cut import SolidRegion
-from sharpfront.equation.expression import derivatives_in
+from sharpfront.equation.expression import derivatives_in, ordered
+from sharpfront.equation.weak import is_delta
 from sharpfront.errors import Outcome
 from sharpfront.geometry import Interval
 from sharpfront.place.patches.start import has_edges
@@ -27,7 +28,7 @@ def suits(problem: Problem) -> bool:
 
 
 def _tiled(problem: Problem) -> bool:
-    """Tell whether the domain can be tiled, and by boxes without charts where something jumps.
+    """Tell whether the domain can be tiled, and without charts where loads act or jumps are stated.
 
     Beside curved boundaries something may jump on curves only, not along the axes.
 
@@ -43,7 +44,13 @@ def _tiled(problem: Problem) -> bool:
     across = sum(len(x) > 0 for x in interface_lines(problem))
     if across and tiling.blocks[0].region is not None:
         return False
-    return tiling.blocks[0].chart is None and (problem.domain.dimension < 3 or across < 2)
+    if tiling.blocks[0].chart is not None:
+        return not problem.jumps and not _loaded(problem)
+    return problem.domain.dimension < 3 or across < 2
+
+
+def _loaded(problem: Problem) -> bool:
+    return any(is_delta(node) for e in problem.equations for node in ordered(e))
 
 
 def needs_patches(problem: Problem) -> bool:

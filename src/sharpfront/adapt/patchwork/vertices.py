@@ -15,14 +15,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.exponents import least_exponent
+from sharpfront.adapt.patchwork.exponents import across_axes, least_exponent
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.maps import AxisMap
+from sharpfront.maps import AxisMap, Quadrilateral
 from sharpfront.place.patches.cuts import Cell, is_shortest
 from sharpfront.place.patches.refine import balanced
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rows.materials import material_lines
 
 Point = tuple[float, float]
 
@@ -30,6 +31,8 @@ Point = tuple[float, float]
 # of A. A look halves patches until h^(2 a) is so many times smaller; where C h^(2 a) was as large
 # as this before, it sees 0.7 of the error.
 SMALLER, LARGE = 30.0, 10.0
+# Points so far from a corner, in units of the patch, are the corner.
+NEAR = 1e-9
 # Cuts where the exponent is not known, and at the most.
 CUTS, MOST_CUTS = 12, 48
 
@@ -50,21 +53,24 @@ def share_seen(exponent: float) -> float:
 
 
 def interface_vertices(
-    problem: Problem, tiling: Tiling, lines: Sequence[FloatArray]
+    problem: Problem, tiling: Tiling, places: Sequence[FloatArray]
 ) -> dict[Point, float]:
     """Return points of a domain in the plane where interfaces end or cross, with exponents.
 
-    Something jumps on lines across each axis. Those points are left out at which the solution
-    cannot be more singular than weights show.
+    Something jumps on lines across each axis at places, or on sides of charts. Those points are
+    left out at which the solution cannot be more singular than weights show.
     """
-    if len(lines) != 2 or not any(map(len, lines)):
-        return {}
-    (block,) = tiling.blocks
-    (x, y), (walls_x, walls_y) = lines, block.lines
-    pairs = [*itertools.product(x, [*y, *walls_y]), *itertools.product(walls_x, y)]
-    found = {
-        (float(p), float(q)): least_exponent(problem, tiling, np.array([p, q])) for p, q in pairs
-    }
+    found: dict[Point, float] = {}
+    if len(places) == 2 and isinstance(tiling.blocks[0].chart, Quadrilateral):
+        lines = problem.is_singular and material_lines(problem)
+        for point in tiling.ends if lines else ():
+            found[point] = least_exponent(problem, tiling, np.array(point), lines or ())
+    elif len(places) == 2 and any(map(len, places)):
+        (block,) = tiling.blocks
+        (x, y), (walls_x, walls_y) = places, block.lines
+        for p, q in (*itertools.product(x, [*y, *walls_y]), *itertools.product(walls_x, y)):
+            lines = across_axes(float(p), float(q))
+            found[float(p), float(q)] = least_exponent(problem, tiling, np.array([p, q]), lines)
     return {p: a for p, a in found.items() if math.isfinite(a)}
 
 
@@ -93,21 +99,17 @@ def _cut_cell(cell: Cell, points: FloatArray, counts: FloatArray) -> list[Cell]:
         return _graded(cell, ends, int(counts[which]))
     apart = np.ptp(list(corners), axis=0) > 0
     sides = [_halves(m) if cut else (m,) for m, cut in zip(cell.patch.maps, apart, strict=True)]
-    parts = [Patch(maps, cell.patch.functions) for maps in itertools.product(*sides)]
+    parts = [replace(cell.patch, maps=maps) for maps in itertools.product(*sides)]
     return [c for part in parts for c in _cut_cell(replace(cell, patch=part), points, counts)]
 
 
 def _corners(patch: Patch, points: FloatArray) -> dict[tuple[int, ...], int]:
     """Return the corners of a patch, an end for each axis, that are points, and which."""
-    near = 1e-9 * patch.sides
-    out = {}
-    for k in np.flatnonzero(
-        np.all((points >= patch.low - near) & (points <= patch.high + near), axis=1)
-    ):
-        at_low, at_high = (np.abs(points[k] - e) <= near for e in (patch.low, patch.high))
-        if np.all(at_low | at_high):
-            out[tuple(int(e) for e in at_high)] = int(k)
-    return out
+    own = patch.points([np.array([-1.0, 1.0])] * patch.dimension)
+    gaps = np.abs(own[:, None] - points).max(axis=2)
+    ends = list(itertools.product((0, 1), repeat=patch.dimension))
+    met = np.argwhere(gaps <= NEAR * np.ptp(own, axis=0).min())
+    return {ends[corner]: int(k) for corner, k in met}
 
 
 def _halves(side: AxisMap) -> tuple[AxisMap, AxisMap]:
@@ -124,7 +126,7 @@ def _graded(cell: Cell, corner: tuple[int, ...], cuts: int) -> list[Cell]:
             break
         halves = [_halves(m) for m in patch.maps]
         for ends in itertools.product((0, 1), repeat=patch.dimension):
-            part = Patch(tuple(h[e] for h, e in zip(halves, ends, strict=True)), patch.functions)
+            part = replace(patch, maps=tuple(h[e] for h, e in zip(halves, ends, strict=True)))
             if ends == corner:
                 inner = part
             else:

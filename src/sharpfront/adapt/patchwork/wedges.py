@@ -17,7 +17,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
 from sharpfront.adapt.patchwork.edges import edge_functions
-from sharpfront.adapt.patchwork.exponents import functions_about, tensors
+from sharpfront.adapt.patchwork.exponents import crossing_of, functions_about, tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
@@ -29,7 +29,6 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import ROUNDING, Tiling
 from sharpfront.problem import IntegralCondition, Problem
-from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.values import form_at
 
 # Powers closer to a whole number than this are one.
@@ -146,11 +145,11 @@ class Wedges:
     @property
     def _where_interfaces_cross(self) -> tuple[CornerFunctions, ...]:
         """The functions of the one place at which interfaces cross, if there is but one."""
-        lines = interface_lines(self.problem)
-        if [len(x) for x in lines] != [1, 1] or len(self.tiling.blocks) > 1:
+        vertex, lines = crossing_of(self.problem, self.tiling)
+        if vertex is None:
             return ()
-        vertex, most = np.concatenate(lines), SETTINGS.powers(self.tol)
-        found = functions_about(self.problem, vertex, most, self._extent)
+        most = SETTINGS.powers(self.tol)
+        found = functions_about(self.problem, vertex, lines, most, self._extent)
         return () if found is None else (found,)
 
     @cached_property

@@ -28,7 +28,6 @@ from sharpfront.place.strips.inner_curves import (
     LevelFunction,
     changes_sign,
     inner_curves,
-    material_edges,
 )
 from sharpfront.place.strips.inner_rooms import Surroundings, is_wide, wall_at
 from sharpfront.place.strips.ribbons import ON_PANEL, Ribbon, samples
@@ -36,6 +35,7 @@ from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.solids import Wall
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import interface_lines
+from sharpfront.rows.materials import material_edges
 
 # Boxes along a front, for every one as long as what they can hold across it; they cost half of what
 # strips and the boxes that these cut do: a wavy front of 1e-2 took 4.1 s of them, 12.4 s of strips.

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.edges import jumps_along
-from sharpfront.equation.expression import Apply, Expression, derivatives_in, ordered
+from sharpfront.equation.expression import Expression
 from sharpfront.equation.levels import Level, levels_of
-from sharpfront.equation.linearise import linear_form
-from sharpfront.equation.slanted import goes_on, straight_lines, values_at
-from sharpfront.equation.weak import is_weak
+from sharpfront.equation.slanted import values_at
 from sharpfront.errors import DomainError
 from sharpfront.geometry.inner import curves_inside
 from sharpfront.geometry.levelset import LevelCurve
@@ -22,6 +19,7 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.place.strips.ribbons import distances, samples, spacing, tree_of
 from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
+from sharpfront.rows.materials import material_edges
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -94,30 +92,9 @@ def _as_function(argument: Expression, coordinates: Sequence[str]) -> LevelFunct
     return f
 
 
-def material_edges(problem: Problem) -> list[Level]:
-    """Return the curves on which something jumps inside a derivative."""
-    nodes = [n for equation in problem.equations for n in ordered(equation)]
-    weak = [n for n in nodes if is_weak(n) and derivatives_in(n) and not _goes_on(problem, n)]
-    return [level for level in levels_of(weak) if level.jumps]
-
-
 def changes_sign(problem: Problem, level: Level) -> bool:
     """Tell whether a function has both signs in a domain, also where formulas tell of places."""
     domain = problem.domain
     places = np.concatenate([domain.sample(SEEN), crossings(problem)])
     values = values_at(level.argument, problem.coordinates, places[domain.contains(places)])
     return bool(np.any(values > 0) and np.any(values <= 0))
-
-
-def _goes_on(problem: Problem, node: Expression) -> bool:
-    """Tell whether what is differentiated goes on across straight lines across the axes.
-
-    As u - np.where(x + y > 1, (x + y - 1)**1.5, 0) does: then there is nothing to ask for on them.
-    """
-    assert isinstance(node, Apply)
-    form, names, bounds = linear_form(node.arguments[1]), problem.coordinates, problem.domain.bounds
-    if len(names) != 2 or any(jumps_along(t.coefficient, n) for t in form.terms for n in names):
-        return False
-    every = straight_lines([form.source], names, bounds)
-    lines = [line for line in every if line.is_slanted]
-    return bool(lines) and all(goes_on(form.source, line, names, bounds) for line in lines)

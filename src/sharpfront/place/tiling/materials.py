@@ -1,0 +1,62 @@
+"""Charts that no edge of a material lies across, where edges are straight."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.equation.interfaces import curved_conditions
+from sharpfront.equation.slanted import straight_lines
+from sharpfront.errors import EquationError, ProblemError
+from sharpfront.place.tiling.blocks import ROUNDING, Tiling
+from sharpfront.place.tiling.tiling import cut_along
+from sharpfront.problem import Problem
+from sharpfront.rows.materials import material_lines
+
+
+def cut_along_materials(problem: Problem, tiling: Tiling) -> Tiling:
+    """Return a tiling with charts cut along straight edges of materials, if some are slanted.
+
+    Or if there are charts anyway. Boxes of space are cut along axes later, and edges along curves
+    are left to strips.
+    """
+    block = tiling.blocks[0]
+    if problem.domain.dimension != 2 or not problem.is_singular or block.region is not None:
+        return tiling
+    charted = block.chart is not None
+    lines = material_lines(problem)
+    if lines is None and charted:
+        raise ProblemError(_REFUSED.format("on a curve, or nobody knows where"))
+    size, corners = float(np.ptp(problem.domain.bounds, axis=0).max()), _corners(tiling)
+    around = [(line, line.distances(corners) / size) for line in lines or ()]
+    inside = [x for x, d in around if d.min() < -ROUNDING and d.max() > ROUNDING]
+    if not inside or not (charted or any(line.is_slanted for line in inside)):
+        return tiling
+    every = straight_lines(problem.equations, problem.coordinates, problem.domain.bounds)
+    found = cut_along(problem.domain, every) or cut_along(problem.domain, inside)
+    if found is None:
+        if charted:
+            raise ProblemError(_REFUSED.format("so close to a corner that charts would be slivers"))
+        return tiling
+    try:
+        curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
+    except EquationError as error:
+        raise ProblemError(str(error)) from error
+    return found
+
+
+_REFUSED = (
+    "A coefficient inside a derivative jumps {}. Between slanted sides flux conditions are known "
+    "on straight lines, given as in np.where(x + y > 1, ...), that leave out no slivers."
+)
+
+
+def _corners(tiling: Tiling) -> FloatArray:
+    """Return corners of charts or boxes that have the domain between them, (m, 2)."""
+    found = []
+    for block in tiling.blocks:
+        ends = [(x[0], x[-1]) for x in block.lines]
+        found.append(block.in_space(np.array(list(itertools.product(*ends)))))
+    return np.concatenate(found)
