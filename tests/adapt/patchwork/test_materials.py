@@ -514,19 +514,23 @@ class TestRefusals:
         with pytest.raises(error, match=words):
             sf.solve(sf.Problem(domain, residual, **options), adaptor=adaptor)
 
-    @pytest.mark.parametrize(
-        "inside",
-        [
-            lambda x, y: x + y < 1,
-            lambda x, y: (x + y < 1.1) & (x - y < 0.2),
-            lambda x, y: np.hypot(x - 0.5, y) < 0.5,
-        ],
-    )
-    def test_edges_that_cross_or_end_in_corners(self, inside):
+    def test_curved_edges_that_touch_walls(self):
         self.refused(
             "neither cross nor touch",
-            lambda u, x, y: sf.div(np.where(inside(x, y), 1.0, 2.0) * sf.grad(u)) - 1,
+            lambda u, x, y: sf.div(np.where(np.hypot(x - 0.5, y) < 0.5, 1.0, 2.0) * sf.grad(u)) - 1,
         )
+
+    def test_between_slanted_sides(self):
+        triangle = sf.Polygon([(0, 0), (1, 0), (0.3, 0.8)])
+        for words, inside in (
+            ("on a curve", lambda x, y: np.hypot(x - 0.4, y - 0.3) < 0.1),
+            ("slivers", lambda x, y: x + y < 0.005),
+        ):
+            self.refused(
+                words,
+                lambda u, x, y, i=inside: sf.div(np.where(i(x, y), 1.0, 2.0) * sf.grad(u)) - 1,
+                triangle,
+            )
 
     def test_where_no_patches_can_be(self):
         k = layered([1.0, 2.0], [0.5])

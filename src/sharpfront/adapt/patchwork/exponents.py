@@ -30,7 +30,7 @@ from sharpfront.rows.materials import material_lines
 RANGE = (1e-4, 0.6)
 # Places at which they are looked for, evenly in log a.
 EXPONENTS = 800
-# Sectors are looked at so far beside the point, in units of the domain; walls as close to it meet it.
+# Sectors are looked at so far beside the point, in units of the domain; walls as near meet it.
 SECTOR_AT, ON_WALL = 1e-7, 1e-9
 # Points at which conductivities are looked at, which are one number if they differ by this share.
 SAMPLED, ROUNDED = 2000, 1e-12

@@ -41,10 +41,10 @@ from sharpfront.rows.materials import material_edges
 # strips and the boxes that these cut do: a wavy front of 1e-2 took 4.1 s of them, 12.4 s of strips.
 BOXES = 1.5
 _CROSSING = (
-    "A coefficient inside a derivative jumps where {}. Flux conditions are known on lines parallel "
-    "to the axes, and in the plane on smooth lines, slanted or curved, that are closed or end on "
-    "the sides of a box, and neither cross nor touch others. Let edges of materials keep apart, or "
-    "write them along axes."
+    "A coefficient inside a derivative jumps where {}. Flux conditions are known on straight lines "
+    "that leave out no slivers of the domain, and in the plane on smooth curves that are closed or "
+    "end on the sides of a box, and neither cross nor touch others. Let edges of materials keep "
+    "apart, or write them along axes."
 )
 
 
