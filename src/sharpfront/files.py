@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpfront.errors import ProblemError
+
 # The key under which the place of an array is written.
 _ARRAY = "array of"
 
@@ -37,6 +39,15 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file at once."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def text_of(path: Path) -> str:
+    """Return a text file of a user, or say why it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not a text in UTF-8"
+        raise ProblemError(f"Cannot read {path}: {why}.") from None
 
 
 def plain(data: Any) -> Any:

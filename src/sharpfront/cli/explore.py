@@ -38,19 +38,11 @@ def explore(
     except ImportError as error:
         complain(f"The explorer needs {error.name}: pip install 'sharpfront[web]'")
         raise typer.Exit(BAD_INPUT) from None
+    from sharpfront.files import text_of
+
     with refusals():
-        start = None if file is None else _text(file)
+        start = None if file is None else text_of(file)
         listener = bound(port)
     typer.echo(f"The explorer is at {address(listener)} (Ctrl-C ends it)")
     pool = Pool(seconds=seconds, megabytes=memory)
     serve_explorer(listener, pool, start=start, browser=not no_browser)
-
-
-def _text(file: Path) -> str:
-    from sharpfront.errors import ProblemError
-
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not a text in UTF-8"
-        raise ProblemError(f"Cannot read {file}: {why}.") from None

@@ -12,6 +12,7 @@ from typing import Any
 
 from sharpfront.checks import did_you_mean
 from sharpfront.errors import ProblemError, SharpfrontError
+from sharpfront.files import text_of
 from sharpfront.fit import Data, Free
 from sharpfront.fit.free import Prior
 from sharpfront.problem import Problem
@@ -62,11 +63,7 @@ class Measured:
 
 def table_of(path: Path) -> dict[str, list[float]]:
     """Return the columns of a table with a line of names, separated by commas or semicolons."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not a text in UTF-8"
-        raise ProblemError(f"Cannot read {path}: {why}.") from None
+    text = text_of(path)
     separator = ";" if ";" in text.partition("\n")[0] else ","
     rows = [r for r in csv.reader(text.splitlines(), delimiter=separator) if r]
     if len(rows) < 2:
