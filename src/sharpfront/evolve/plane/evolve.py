@@ -11,8 +11,9 @@ import numpy as np
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
-from sharpfront.evolve.ending import StuckError, finished, returned, stopped, trusted
+from sharpfront.evolve.ending import StuckError, stopped
 from sharpfront.evolve.fingerprint import fingerprint, require_same
+from sharpfront.evolve.marched import Marched
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
 from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
@@ -30,15 +31,13 @@ from sharpfront.evolve.plane.statement import statement
 from sharpfront.evolve.swelling import Swelling
 from sharpfront.evolve.time_events import agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
-from sharpfront.geometry import SpaceTime
 from sharpfront.history import Known, TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.plane.basis import PlaneInTime, ProductSlab
 from sharpfront.pieces.plane.moving import AxisMap
 from sharpfront.pieces.radau import STAGES
 from sharpfront.problem import Problem
-from sharpfront.solution import Estimate, Solution
-from sharpfront.solution.approximation import Approximation
+from sharpfront.solution import Solution
 
 MOST_IN_PLANE = 3000
 # Components along each axis: tried are none up to these.
@@ -55,33 +54,29 @@ _OF_ERROR_EQUATION = (
 
 
 @dataclass(frozen=True, eq=False)
-class _PlaneRunLog:
-    """What a run has left behind: the march, its slabs and records, and how it ended.
+class _PlaneRunLog(Marched):
+    """What a run has left behind; kept are slabs and the states of their stages."""
 
-    `good` is the march after the last step that can be trusted.
-    """
-
-    march: March
-    pieces: tuple[ProductSlab, ...] = ()
-    states: tuple[FloatArray, ...] = ()
-    records: tuple[TimeStep, ...] = ()
-    limited: bool = False
-    marks: tuple[Mark, ...] = ()
-    good: March | None = None
-    ended: Outcome | None = None
+    march: March  # after the last step
+    limited: bool = False  # whether more kernels were needed than there may be
+    good: March | None = None  # after the last step that can be trusted
 
     def cut(self, count: int) -> _PlaneRunLog:
         """Return the way up to some of its steps, if it is known how to go on from there."""
-        if self.good is None or not count or self.good.t != self.records[count - 1].time:
+        if self.good is None or self.good.t != self.records[count - 1].time:
             return self
-        return replace(
-            self,
-            march=self.good,
-            pieces=self.pieces[:count],
-            states=self.states[:count],
-            records=self.records[:count],
-            marks=self.marks[:count],
-        )
+        return replace(super().cut(count), march=self.good)
+
+    def concluded(self, tol: float) -> tuple[_PlaneRunLog, Outcome]:
+        """Return the run up to where it can be trusted, and how it ended."""
+        way, outcome = super().concluded(tol)
+        if self.ended is None and self.limited and outcome.kind is OutcomeKind.ERROR_GROWTH:
+            outcome = replace(outcome, kind=OutcomeKind.KERNEL_LIMIT)
+        return way, outcome
+
+    def figures(self, tol: float) -> dict[str, float]:
+        """Return what is counted; there is no second run with a tolerance of its own."""
+        return {k: v for k, v in super().figures(tol).items() if k != "step_tolerance"}
 
 
 def evolve_plane(
@@ -116,7 +111,7 @@ def evolve_plane(
         aim = _aim(problem, tol)
         way = _begin(problem, statements, aim, limits, resume)
         way = _marched(way, statements, aim, limits, on_step)
-    return _solution(problem, tol, way, aim)
+    return _solution(problem, tol, way)
 
 
 def _aim(problem: Problem, tol: float) -> Aim:
@@ -158,8 +153,9 @@ def _begin(
     weights = resume.approximation.weights[problem.unknowns[0]]
     states = tuple(basis.states(weights, n) for n in range(len(basis.pieces)))
     marks = tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"]))
-    way = _PlaneRunLog(march, basis.pieces, states, records, bool(saved["limited"]), marks)
-    return replace(way, good=march)
+    kept = tuple(zip(basis.pieces, states, strict=True))
+    limited = bool(saved["limited"])
+    return _PlaneRunLog(march, limited, march, kept=kept, records=records, marks=marks)
 
 
 def _marched(
@@ -224,13 +220,11 @@ def _step(way: _PlaneRunLog, statements: Statements, aim: Aim, limits: Limits) -
     way = replace(
         way,
         march=after,
-        pieces=(*way.pieces, piece),
-        states=(*way.states, states),
+        kept=(*way.kept, (piece, states)),
         records=(*way.records, record),
         marks=(*way.marks, mark),
     )
-    part = trusted(way.records, aim.tol, fading=False)
-    return replace(way, good=after) if part.last == len(way.records) else way
+    return replace(way, good=after) if way.part(aim.tol).last == len(way.records) else way
 
 
 def _counted(statements: Statements, march: March, aim: Aim) -> Aim:
@@ -275,49 +269,21 @@ def _components(
     return mixture, np.array(speeds)
 
 
-def _solution(problem: Problem, tol: float, way: _PlaneRunLog, aim: Aim) -> Solution:
-    outcome = way.ended or _outcome(way, tol)
-    if way.ended and way.ended.kind is not OutcomeKind.INTERRUPTED:
-        count = trusted(way.records, tol, fading=False).last
-        words = returned(way.records[:count])
-        way, outcome = way.cut(count), replace(outcome, detail=f"{outcome.detail} {words}")
-    pieces, states = way.pieces, way.states
-    if not pieces:
+def _solution(problem: Problem, tol: float, way: _PlaneRunLog) -> Solution:
+    way, outcome = way.concluded(tol)
+    kept, m = way.kept, way.march
+    if not kept:
         # A run that took no step: the initial state stands still.
-        m = way.march
         stop = m.t + max(m.dt, float(np.spacing(m.t)))
-        pieces = (ProductSlab(m.t, stop, m.layout.axes, m.layout.maps, m.product),)
-        states = (np.repeat(m.weights[None], STAGES + 1, axis=0),)
-    unknown = problem.unknowns[0]
-    estimate = max((r.error_estimate for r in way.records), default=float("inf"))
-    return Solution(
-        Approximation(
-            problem.coordinates,
-            {unknown: PlaneInTime(pieces)},
-            {unknown: np.concatenate([s.ravel() for s in states])},
-        ),
-        SpaceTime(problem.domain, (aim.span[0], pieces[-1].stop)),
-        Estimate(estimate, _OF_ERROR_EQUATION),
-        outcome,
-        tol,
-        way.records,
-        {
-            "steps": float(len(way.records)),
-            "newton_iterations": float(sum(r.iterations for r in way.records)),
-        },
-        problem,
-        checkpoint={
-            "problem": fingerprint(problem, way.march.t),
-            "march": packed(way.march),
-            "limited": way.limited,
-            "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
-        },
-    )
-
-
-def _outcome(way: _PlaneRunLog, tol: float) -> Outcome:
-    estimate = max((r.error_estimate for r in way.records), default=float("inf"))
-    found = finished(way.records, trusted(way.records, tol, fading=False), estimate, tol)
-    if way.limited and found.kind is OutcomeKind.ERROR_GROWTH:
-        return replace(found, kind=OutcomeKind.KERNEL_LIMIT)
-    return found
+        piece = ProductSlab(m.t, stop, m.layout.axes, m.layout.maps, m.product)
+        kept = ((piece, np.repeat(m.weights[None], STAGES + 1, axis=0)),)
+    basis = PlaneInTime(tuple(piece for piece, _ in kept))
+    weights = {problem.unknowns[0]: np.concatenate([states.ravel() for _, states in kept])}
+    checkpoint = {
+        "problem": fingerprint(problem, m.t),
+        "march": packed(m),
+        "limited": way.limited,
+        "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
+    }
+    found = basis, weights
+    return way.solution(problem, tol, outcome, found, _OF_ERROR_EQUATION, checkpoint)
