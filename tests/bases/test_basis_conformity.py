@@ -11,7 +11,7 @@ import pytest
 
 import sharpfront as sf
 from sharpfront.errors import BasisError
-from sharpfront.kernels.basis import Basis, CombiningBasis, PlacedBasis, SharingBasis
+from sharpfront.kernels.basis import Basis, PlacedBasis, SharingBasis
 
 SQUARE = sf.Box((0, 1), (0, 1))
 
@@ -159,12 +159,6 @@ def test_faster_ways_give_the_same(name):
     if isinstance(basis, SharingBasis):
         for found, o in zip(basis.several(weights, points, orders), orders, strict=True):
             np.testing.assert_allclose(found, basis.values(weights, points, o), rtol=1e-12)
-    if isinstance(basis, CombiningBasis):
-        factors = [np.cos(points[:, 0]), 2.0 + points[:, -1]]
-        found = np.asarray(basis.combined(points, orders, factors)) @ weights
-        parts = (np.asarray(basis.values(weights, points, o)) for o in orders)
-        expected = sum(f * part for f, part in zip(factors, parts, strict=True))
-        np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
 
 
 @EVERY

@@ -17,7 +17,6 @@ from sharpfront.kernels.basis import (
     Basis,
     KernelBasis,
     PlacedBasis,
-    from_covariances,
     isotropic,
     restore,
 )
@@ -26,6 +25,12 @@ DEVICES = [strict.Device(name) for name in ("CPU_DEVICE", "device1")]
 CENTRES = {d: np.random.default_rng(d).uniform(-1, 2, size=(7, d)) for d in (1, 2, 3, 5)}
 POINTS = {d: np.random.default_rng(10 + d).uniform(-1, 2, size=(6, d)) for d in (1, 2, 3, 5)}
 WIDTHS = np.random.default_rng(20).uniform(0.2, 3, size=7)
+
+
+def shaped(centres, covariances, kernel=None):
+    """Kernels with a full covariance each: shapes are inverse factors of Cholesky's."""
+    shapes = np.linalg.inv(np.linalg.cholesky(covariances))
+    return KernelBasis(kernel or Gaussian(), centres, shapes)
 
 
 def covariances(d, count=7):
@@ -46,7 +51,7 @@ def test_isotropic_kernels_are_round_with_one_width_each(d):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_covariances_are_the_kernels_own(d):
-    basis = from_covariances(CENTRES[d], covariances(d))
+    basis = shaped(CENTRES[d], covariances(d))
     offset = POINTS[d][:, None] - CENTRES[d][None]
     square = np.einsum("mni,nij,mnj->mn", offset, np.linalg.inv(covariances(d)), offset)
     np.testing.assert_allclose(basis.matrix(POINTS[d], (0,) * d), np.exp(-square / 2), atol=1e-13)
@@ -62,7 +67,7 @@ def test_covariances_are_the_kernels_own(d):
 
 def test_covariance_of_a_round_kernel_is_the_square_of_its_width():
     d = 3
-    round_ = from_covariances(CENTRES[d], WIDTHS[:, None, None] ** 2 * np.eye(d))
+    round_ = shaped(CENTRES[d], WIDTHS[:, None, None] ** 2 * np.eye(d))
     for orders in [(0, 0, 0), (1, 0, 2), (0, 4, 0)]:
         np.testing.assert_allclose(
             round_.matrix(POINTS[d], orders),
@@ -75,7 +80,7 @@ def test_the_kernel_is_a_choice():
     other = InverseMultiquadric()
     assert isotropic(CENTRES[2], WIDTHS).kernel == Gaussian()
     assert isotropic(CENTRES[2], WIDTHS, other).kernel == other
-    assert from_covariances(CENTRES[2], covariances(2), other).kernel == other
+    assert shaped(CENTRES[2], covariances(2), other).kernel == other
 
 
 @dataclass(frozen=True)
@@ -95,57 +100,6 @@ def test_a_kernel_of_the_users_own_joins():
     basis = isotropic(CENTRES[2], WIDTHS, Multiquadric())
     square = np.sum((POINTS[2][:, None] - CENTRES[2][None]) ** 2, axis=2)
     np.testing.assert_allclose(basis.matrix(POINTS[2], (0, 0)), np.sqrt(1 + square / WIDTHS**2))
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("degree", [0, 1, 2, 3])
-def test_tail_spans_every_polynomial_of_its_degree(d, degree):
-    basis = KernelBasis(Gaussian(), CENTRES[d], np.tile(np.eye(d), (7, 1, 1)), degree)
-    count = math.comb(d + degree, d)
-    assert basis.size == 7 + count
-    points = np.random.default_rng(1).uniform(-1, 2, size=(3 * count, d))
-    tail = basis.matrix(points, (0,) * d)[:, 7:]
-    powers = [
-        p for p in itertools.product(range(degree + 1), repeat=d) if sum(p) <= degree
-    ]  # in any order: only the span counts
-    rng = np.random.default_rng(2)
-    coefficients = rng.standard_normal(len(powers))
-
-    def polynomial(orders):
-        total = np.zeros(len(points))
-        for c, power in zip(coefficients, powers, strict=True):
-            term = np.full(len(points), c)
-            for i, (p, n) in enumerate(zip(power, orders, strict=True)):
-                term = term * (math.perm(p, n) * points[:, i] ** max(p - n, 0) if n <= p else 0)
-            total += term
-        return total
-
-    weights = np.linalg.lstsq(tail, polynomial((0,) * d), rcond=None)[0]
-    for orders in itertools.product(range(3), repeat=d):
-        np.testing.assert_allclose(
-            basis.matrix(points, orders)[:, 7:] @ weights, polynomial(orders), atol=1e-11
-        )
-
-
-def test_tail_is_scaled_to_the_extent_of_the_centres():
-    centres = np.array([[10.0, -1e-6], [14.0, 1e-6], [11.0, 0.0]])
-    basis = KernelBasis(Gaussian(), centres, np.tile(np.eye(2), (3, 1, 1)), 1)
-    corners = np.array([[10.0, -1e-6], [14.0, 1e-6], [12.0, 0.0]])
-    tail = basis.matrix(corners, (0, 0))[:, 3:]
-    np.testing.assert_allclose(tail, [[1, -1, -1], [1, 1, 1], [1, 0, 0]], atol=1e-12)
-    slopes = basis.matrix(corners, (0, 1))[:, 3:]
-    np.testing.assert_allclose(slopes, [[0, 1e6, 0]] * 3, rtol=1e-12)
-
-
-def test_tail_of_a_single_centre_has_unit_scale():
-    basis = KernelBasis(Gaussian(), np.array([[2.0]]), np.ones((1, 1, 1)), 2)
-    np.testing.assert_allclose(basis.matrix(np.array([[5.0]]), (0,))[0, 1:], [1, 3, 9])
-
-
-def test_without_a_tail_there_are_only_kernels():
-    basis = isotropic(CENTRES[1], WIDTHS)
-    assert basis.degree == -1
-    assert basis.matrix(POINTS[1], (1,)).shape == (6, 7)
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, math.nan])
@@ -174,13 +128,6 @@ def test_centres_and_shapes_must_fit(shape_of_centres, shape_of_shapes):
         KernelBasis(Gaussian(), np.zeros(shape_of_centres), np.ones(shape_of_shapes))
 
 
-@pytest.mark.parametrize("array", [np.asarray, strict.asarray])
-@pytest.mark.parametrize("matrix", [[[1.0, 2.0], [2.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]]])
-def test_covariances_must_be_positive_definite(array, matrix):
-    with pytest.raises(BasisError, match="positive definite"):
-        from_covariances(array([[0.0, 0.0]]), array([matrix]))
-
-
 @pytest.mark.parametrize("shape", [(4,), (4, 3), (4, 1), (2, 2, 2)])
 def test_points_must_have_the_dimension_of_the_basis(shape):
     with pytest.raises(BasisError, match=r"points of shape \(m, 2\)"):
@@ -195,10 +142,9 @@ def test_orders_must_have_the_dimension_of_the_basis(orders):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_state_restores_to_the_same_bits(kernel):
-    basis = KernelBasis(kernel, CENTRES[2], from_covariances(CENTRES[2], covariances(2)).shapes, 2)
+    basis = KernelBasis(kernel, CENTRES[2], shaped(CENTRES[2], covariances(2)).shapes)
     again = restore(basis.state())
     assert isinstance(again, KernelBasis)
-    assert again.degree == 2
     for orders in [(0, 0), (1, 2)]:
         assert np.array_equal(basis.matrix(POINTS[2], orders), again.matrix(POINTS[2], orders))
 
@@ -231,14 +177,9 @@ def test_array_api_strict_agrees_with_numpy(device, d, kernel):
             isotropic(CENTRES[d], WIDTHS, kernel),
             isotropic(on(device, CENTRES[d]), on(device, WIDTHS), kernel),
         ),
-        (
-            from_covariances(CENTRES[d], covariances(d), kernel),
-            from_covariances(on(device, CENTRES[d]), on(device, covariances(d)), kernel),
-        ),
     ]
-    pairs += [
-        tuple(KernelBasis(kernel, b.centres, b.shapes, 2) for b in pair) for pair in list(pairs)
-    ]
+    own = shaped(CENTRES[d], covariances(d), kernel)
+    pairs.append((own, KernelBasis(kernel, on(device, own.centres), on(device, own.shapes))))
     for plain, other in pairs:
         assert other.size == plain.size
         for orders in itertools.product(range(3), repeat=d):

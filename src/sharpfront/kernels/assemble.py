@@ -9,7 +9,7 @@ from sharpfront.arrays import Array, like, namespace, to_host, zeros
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import LinearSystemError
-from sharpfront.kernels.basis import Basis, CombiningBasis
+from sharpfront.kernels.basis import Basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,8 @@ class RowSet:
 class Block:
     """Labelled rows ``weight * (matrix @ w - rhs)``.
 
-    The matrix covers the columns from `start` on; all others are zero. Rows that were divided by
-    their norms remember these. `points` (rows, d) are where rows hold, None for several places.
+    The matrix covers the columns from `start` on; all others are zero. `points` (rows, d) are where
+    rows hold, None for several places.
     """
 
     label: str
@@ -36,7 +36,6 @@ class Block:
     rhs: Array
     weight: float = 1.0
     start: int = 0
-    norms: Array | None = None
     points: Array | None = None
 
     @property
@@ -133,7 +132,7 @@ def unit_rows(block: Block, negligible: float = 0.0) -> Block:
         norms = xp.where(noise, xp.ones_like(norms) * largest, norms)
     if not xp.all(norms > 0):
         norms = xp.where(norms > 0, norms, xp.ones_like(norms))
-    return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms, norms=norms)
+    return replace(block, matrix=block.matrix / norms[:, None], rhs=block.rhs / norms)
 
 
 def assemble(
@@ -183,8 +182,6 @@ def form_matrix(
 
 def _combined(basis: Basis, points: Array, terms: list[tuple[tuple[int, ...], Array]]) -> Array:
     """Return sum_t c_t d^orders_t of the basis at points, (m, size)."""
-    if terms and isinstance(basis, CombiningBasis):
-        return basis.combined(points, [orders for orders, _ in terms], [c for _, c in terms])
     block = zeros((points.shape[0], basis.size), points)
     for orders, coefficient in terms:
         block = block + coefficient[:, None] * basis.matrix(points, orders)

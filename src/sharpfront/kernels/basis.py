@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -26,7 +24,7 @@ class Basis(Protocol):
 
     @property
     def kernels(self) -> int:
-        """The number of kernels, without what only helps them: polynomials, ghosts."""
+        """The number of kernels, without what only helps them, as ghosts do."""
 
     @property
     def dimension(self) -> int:
@@ -40,16 +38,6 @@ class Basis(Protocol):
 
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which the basis is made again."""
-
-
-@runtime_checkable
-class CombiningBasis(Basis, Protocol):
-    """A basis that adds up several derivatives faster than one after the other."""
-
-    def combined(
-        self, points: Array, orders: Sequence[Orders], coefficients: Sequence[Array]
-    ) -> Array:
-        """Return sum_t c_t d^orders_t of each function at each point, (m, size)."""
 
 
 @runtime_checkable
@@ -79,13 +67,12 @@ class PlacedBasis(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KernelBasis:
-    """One kernel at many centres, each with its own shape, and a polynomial tail."""
+    """One kernel at many centres, each with its own shape."""
 
     kernel: Kernel  # the profile
     centres: Array  # (n, d)
     # (n, d, d): z = shape (x - centre). Isotropic kernels of width s have shape I / s.
     shapes: Array
-    degree: int = -1  # total degree of the polynomial tail; -1 for none
 
     def __post_init__(self) -> None:
         if self.centres.ndim != 2 or self.shapes.shape != (*self.centres.shape, self.dimension):
@@ -111,13 +98,8 @@ class KernelBasis:
 
     @property
     def size(self) -> int:
-        """The number of kernels and polynomials."""
-        return int(self.centres.shape[0]) + len(self._powers)
-
-    @property
-    def _powers(self) -> list[Orders]:
-        ranges = [range(self.degree + 1)] * self.dimension
-        return [p for p in itertools.product(*ranges) if sum(p) <= self.degree]
+        """The number of kernels."""
+        return self.kernels
 
     @property
     def covariances(self) -> Array:
@@ -135,12 +117,7 @@ class KernelBasis:
             raise BasisError(
                 f"Expected one order for each of {self.dimension} coordinates, got {orders}."
             )
-        kernels = self.kernel.matrix(points, self.centres, self.shapes, orders)
-        if not self._powers:
-            return kernels
-        tail = [self._monomial(points, power, orders) for power in self._powers]
-        xp = namespace(points)
-        return xp.concat([kernels, xp.stack(tail, axis=1)], axis=1)
+        return self.kernel.matrix(points, self.centres, self.shapes, orders)
 
     def values(self, weights: Array, points: Array, orders: Orders) -> Array:
         """Return d^orders of the weighted sum at each point, (m,), some points at a time."""
@@ -149,25 +126,11 @@ class KernelBasis:
         parts = [self.matrix(points[i : i + step, :], orders) @ weights for i in starts]
         return parts[0] if len(parts) == 1 else namespace(points).concat(parts)
 
-    def _monomial(self, points: Array, power: Orders, orders: Orders) -> Array:
-        """Return d^orders of prod ((x_i - middle_i) / half_i)^power_i, scaled to the centres."""
-        xp = namespace(points)
-        result = points[:, 0] * 0 + 1
-        for i, (p, n) in enumerate(zip(power, orders, strict=True)):
-            low, high = xp.min(self.centres[:, i]), xp.max(self.centres[:, i])
-            half = xp.where(high > low, (high - low) / 2, xp.ones_like(low))
-            if n > p:
-                return result * 0
-            scaled = (points[:, i] - (low + high) / 2) / half
-            result = result * math.perm(p, n) * scaled ** (p - n) / half**n
-        return result
-
     def state(self) -> dict[str, Any]:
         """Return arrays and words from which `restore` makes the basis again."""
         return {
             "type": "kernels",
             "kernel": self.kernel.name,
-            "degree": self.degree,
             "centres": to_host(self.centres),
             "shapes": to_host(self.shapes),
         }
@@ -177,8 +140,7 @@ def restore(state: dict[str, Any]) -> Basis:
     """Return the basis that `state` was taken from."""
     if state.get("type") != "kernels":
         raise BasisError(f"A basis of type {state.get('type')!r} is not known to this version.")
-    kernel = kernel_named(state["kernel"])
-    return KernelBasis(kernel, state["centres"], state["shapes"], int(state["degree"]))
+    return KernelBasis(kernel_named(state["kernel"]), state["centres"], state["shapes"])
 
 
 def isotropic(centres: Array, widths: Array, kernel: Kernel | None = None) -> KernelBasis:
@@ -187,19 +149,4 @@ def isotropic(centres: Array, widths: Array, kernel: Kernel | None = None) -> Ke
     if bool(xp.any(widths <= 0)):
         raise BasisError("Widths must be positive; got a width of zero or below.")
     shapes = identity(centres.shape[1], centres)[None, :, :] / widths[:, None, None]
-    return KernelBasis(kernel or Gaussian(), centres, shapes)
-
-
-def from_covariances(
-    centres: Array, covariances: Array, kernel: Kernel | None = None
-) -> KernelBasis:
-    """Return kernels with a full covariance each: centres (n, d), covariances (n, d, d)."""
-    xp = namespace(centres, covariances)
-    try:
-        lower = xp.linalg.cholesky(covariances)
-    # The standard names no exception: NumPy's is a ValueError, Torch's a RuntimeError.
-    except (ValueError, RuntimeError) as error:
-        raise BasisError(f"Covariances must be symmetric and positive definite: {error}.") from None
-    unit = identity(centres.shape[1], centres)
-    shapes = xp.linalg.solve(lower, xp.broadcast_to(unit, lower.shape))
     return KernelBasis(kernel or Gaussian(), centres, shapes)

@@ -59,7 +59,7 @@ class PieceRows(Block):
         norms = _norms(matrix)
         matrix /= norms[:, None]
         # Few numbers, unlike the matrix: those who want them need not make it again.
-        vars(self).update(rhs=source / norms, norms=norms)
+        vars(self).update(rhs=source / norms)
         return matrix, self.rhs
 
     @property
@@ -71,13 +71,6 @@ class PieceRows(Block):
     def rhs(self) -> FloatArray:
         """The right-hand side."""
         return self.entries()[1]
-
-    @cached_property
-    def norms(self) -> FloatArray:
-        """What rows were divided by."""
-        self.entries()
-        found: FloatArray = vars(self)["norms"]
-        return found
 
     @property
     def points(self) -> FloatArray:
@@ -122,7 +115,6 @@ def _unit(block: Block) -> Block:
         block.rhs / norms,
         block.weight,
         block.start,
-        norms,
         block.points,
     )
 
