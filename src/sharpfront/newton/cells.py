@@ -15,7 +15,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray, largest
 from sharpfront.errors import EquationError
 from sharpfront.estimate.cells import CellSystem, Grid, SingularCellsError, grid
-from sharpfront.newton.damped import Newton, Rules, continued, newton
+from sharpfront.newton.damped import ROUNDING, Newton, Rules, continued, newton
 from sharpfront.newton.iterate import Constants, Iterate, LineTable
 from sharpfront.newton.line_tangent import LineTangent
 from sharpfront.place.line.breakpoints import Survey
@@ -201,7 +201,7 @@ def _rules(tangent: LineTangent, stiffness: float, points: Grid) -> Rules[LineTa
         except (SingularCellsError, EquationError):
             return None
 
-    return Rules(correct, _blend, _distance)
+    return Rules(correct, _blend, _distance, _onward)
 
 
 def _blend(old: LineTable, new: LineTable, share: float) -> LineTable:
@@ -212,6 +212,11 @@ def _blend(old: LineTable, new: LineTable, share: float) -> LineTable:
 
 def _distance(old: LineTable, new: LineTable, scale: LineTable) -> float:
     return largest(new.levels[0] - old.levels[0]) / max(largest(scale.levels[0]), 1e-300)
+
+
+def _onward(first: LineTable, second: LineTable, third: LineTable) -> bool:
+    before, after = second.levels[0] - first.levels[0], third.levels[0] - second.levels[0]
+    return bool((before * after >= -ROUNDING * largest(before) * largest(after)).all())
 
 
 def _discovery(linear: LineProblem, table: LineTable, adapted: bool) -> Discovery | None:

@@ -48,6 +48,8 @@ class Rules(Generic[P]):
     blend: Callable[[P, P, float], P]
     # ``distance(a, b, c)`` returns the size of b - a, relative to that of c.
     distance: Callable[[P, P, P], float]
+    # ``onward(a, b, c)`` tells whether b - a and c - b go the same way everywhere.
+    onward: Callable[[P, P, P], bool] = lambda a, b, c: False
 
 
 def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
@@ -68,8 +70,12 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
             # quarter off u, and what grows is compared with what it has grown to.
             own = rules.distance(middle, following, following)
             change = min(rules.distance(middle, following, new), own)
-        shrunk = change <= max(ROUNDING, (1.0 - SHARE * length) * changes[-1])
-        if following is None or not shrunk:
+        kept = change <= max(ROUNDING, (1.0 - SHARE * length) * changes[-1])
+        if following is not None and not kept and length == 1.0:
+            # From above each step to exp(u) = 1 is as long as the last: iterates that fall
+            # everywhere, step after step, do not pass a solution.
+            kept = change <= changes[-1] and rules.onward(old, new, following)
+        if following is None or not kept:
             length *= 0.25 if following is None else 0.5 * max(0.2, min(1.0, changes[-1] / change))
             continue
         longer = 4.0 if change < 0.5 * changes[-1] else 2.0
@@ -89,7 +95,8 @@ def _settled(changes: list[float], lengths: list[float], small: float) -> bool:
     """
     if changes[-1] > small or not lengths:
         return changes[-1] <= small
-    return lengths[-1] == 1.0 and changes[-2] <= ALL
+    shrunk = changes[-1] <= max(ROUNDING, (1.0 - SHARE) * changes[-2])
+    return shrunk and lengths[-1] == 1.0 and changes[-2] <= ALL
 
 
 def continued(

@@ -224,10 +224,10 @@ def _all_orders(
 def _in_piece(piece: Piece, weights: FloatArray, x: FloatArray, highest: int) -> FloatArray:
     known = _tabulated(piece, x) if highest <= piece.tabulated else None
     if known is not None:
-        d, sums = known[0], known[1] @ weights
+        d, sums = known[0], known[1][: highest + 1] @ weights
     else:
         points = piece.coordinate.nearest(x)
-        d = piece.coordinate.derivatives(points, max(highest, 1))
+        d = piece.coordinate.derivatives(points, highest) if highest else x[None]
         sums = even_kernels(piece.kernels).sums(piece.coordinate.xi(points), weights, highest)
     rows = [sums[0]]
     for j in range(1, highest + 1):

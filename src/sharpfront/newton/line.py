@@ -148,7 +148,7 @@ class NewtonLine:
         (name,) = approximation.bases
         if state.inner.found is None:
             return self.inner.assess(state.inner, approximation)
-        iterate = Remembered(approximation, state.tangent.order)
+        iterate = Remembered(approximation, state.tangent.highest)
         problem = state.tangent.at(iterate)
         found = self.inner.assess(replace(state.inner, problem=problem), approximation)
         if found.check is None:
@@ -177,7 +177,7 @@ class NewtonLine:
             return _refused(state, doubtful)
         if move is Move.COARSE:
             return _grown(state, self.inner.observe(inner, kernels))
-        iterate = Remembered(assessment.approximation, state.tangent.order)
+        iterate = Remembered(assessment.approximation, state.tangent.highest)
         inner = replace(inner, problem=assessment.problem)
         state = replace(state, iterate=iterate, inner=inner)
         if move is Move.END:

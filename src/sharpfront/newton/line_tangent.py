@@ -79,6 +79,7 @@ class LineTangent:
         inside = {leaf.orders[0] for t in terms for leaf in derivatives_in(t.coefficient)}
         # What the equation is linear in cancels from the source.
         self.needed = sorted(inside)
+        self.highest = max(inside, default=0)
         low, high = problem.domain.bounds[:, 0].tolist()
         self.interval = low, high
         stated = [r for c in (*problem.conditions, *problem.further) for r in c.residuals]

@@ -80,10 +80,10 @@ class EvenKernels:
 def _gaussians(z: FloatArray, order: int) -> list[FloatArray]:
     """Return d^k/dz^k exp(-z^2/2) for k = 0..order, by He_(k+1) = z He_k - k He_(k-1)."""
     base = np.where(np.abs(z) < REACH, np.exp(-0.5 * np.minimum(z * z, REACH**2)), 0.0)
-    out = [base, -z * base]
-    for k in range(1, order):
-        out.append(-z * out[k] - k * out[k - 1])
-    return out[: order + 1]
+    out = [base]
+    for k in range(order):
+        out.append(-z * out[k] - k * out[k - 1] if k else -z * base)
+    return out
 
 
 def centres(kernels: int) -> FloatArray:

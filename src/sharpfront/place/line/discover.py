@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.estimate.cells import CellSystem, Grid, grid
 from sharpfront.place.line.breakpoints import NEGLIGIBLE, Cut, Survey
+from sharpfront.place.line.layers import Rates, graded_nodes, layers_at_ends
 from sharpfront.problem.line_problem import LineProblem, Term
 
 # Cells of the first grid, and of the adapted ones.
@@ -48,6 +49,7 @@ class Discovery:
     solution: FloatArray  # u, ..., u^(m-1) at the nodes
     source: FloatArray  # at the middles
     monitor: FloatArray | None  # mass per cell; None if nothing was found
+    layers: Rates | None = None  # layers at the ends, where coefficients tell of them
 
 
 def special_points(problem: LineProblem, cuts: Sequence[Cut]) -> FloatArray:
@@ -63,14 +65,21 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
 
     Fixed positions must be nodes; cuts are jumps, which are no features to be resolved.
     """
-    points = _first_grid(*problem.interval)
-    points = _with_fixed(points.nodes, fixed) if len(fixed) else points
+    layers = layers_at_ends(problem, seen)
+    if layers is None:
+        points = _first_grid(*problem.interval)
+        points = _with_fixed(points.nodes, fixed) if len(fixed) else points
+    else:
+        points = grid(graded_nodes(problem.interval, layers))
     dense = len(seen.x) > len(seen.even)
     # Rows of the survey that belong to functions that vary.
     varying = [i for i, f in enumerate(problem.functions) if callable(f)]
     varying += range(len(problem.functions), len(seen.rows))
     rows, small = [seen.rows[i] for i in varying], list[FloatArray]()
     cells, limit, followed = CELLS, FIRST_JUMP, list[bool]()
+    if layers is not None:
+        # Layers do not jump on these cells, and are followed all the same.
+        limit, followed = JUMP, [True] * 2 + [False] * len(varying)
     for turn in range(ROUNDS):
         data = problem.sample(points.middles)
         system = CellSystem(points, data[:-1], problem.conditions)
@@ -91,13 +100,13 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
         if not any(followed):
             return Discovery(system, u, data[-1], None)
         mass, total = monitor(change, followed, len(u))
-        if turn > 0 and not any(jumping):
+        if limit == JUMP and not any(jumping):
             break
         cells = max(cells, int(ENOUGH * total / JUMP))
         cells = min(int(1.5 * cells) if turn >= 3 else cells, MOST_CELLS)
         points = _with_fixed(equal_shares(points, mass, cells), fixed)
         limit = JUMP
-    return Discovery(system, u, data[-1], mass)
+    return Discovery(system, u, data[-1], mass, layers)
 
 
 @lru_cache(maxsize=4)

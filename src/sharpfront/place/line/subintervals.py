@@ -21,6 +21,7 @@ from sharpfront.place.line.discover import (
     smeared,
     summed,
 )
+from sharpfront.place.line.layers import Rates, exponentials
 
 # Monitor density up to this many times the stretch's mean is left to the even share of kernels.
 EVEN = 2.0
@@ -49,6 +50,7 @@ class Stretch:
     mass: FloatArray
     # |Change of u| in each cell over the range of u: kernels are needed for each of them.
     swings: FloatArray
+    layers: Rates | None = None  # layers at its ends, where coefficients tell of them
 
     @cached_property
     def total(self) -> float:
@@ -68,7 +70,7 @@ def between_cuts(
     spread = float(np.maximum.reduce(u) - np.minimum.reduce(u))
     swings = (climbed[1:] - climbed[:-1]) / max(spread, 1e-300)
     low, high = interval
-    whole = Stretch(low, high, interval, edges, mass, swings)
+    whole = Stretch(low, high, interval, edges, mass, swings, found.layers)
     if not cuts:
         return [whole]
     meet = [c.above for c in cuts]
@@ -98,7 +100,10 @@ def mixture_of(stretch: Stretch, total: float, components: int) -> Mixture | Non
     excess = np.maximum(stretch.mass - even, 0.0)
     if not np.add.reduce(excess) >= SLIGHT * mass:
         return None
-    return fit_bins(stretch.edges, excess, components)
+    told = None
+    if stretch.layers is not None:
+        told = exponentials((stretch.low, stretch.high), stretch.layers, edges, excess)
+    return fit_bins(edges, excess, components) if told is None else told
 
 
 def coordinate_of(stretch: Stretch, mixture: Mixture | None) -> Coordinate:
