@@ -17,8 +17,9 @@ from sharpfront.mixture.model import Mixture, made
 
 # The start is close already; more iterations change no digit of the solution.
 ITERATIONS = 5
-# A start component covers the bins where the density is above this share of its peak.
-PEAK = 0.2
+# A start component covers the bins where the density is above this share of its peak. On the line
+# 300 problems drawn at random took 500 solves and 47 600 kernels, with 0.2 510 and 49 100.
+PEAK = 0.14
 # Mass that no start component needs to cover.
 REMAINDER = 0.03
 # Least deviation beside the span: rounding.
