@@ -136,9 +136,26 @@ class LineTable:
         (order,), x, own = orders, points[:, 0], grid(self.nodes)
         wanted = len(x) == len(own.middles) and bool((x == own.middles).all())
         if order == 0 and not wanted:
-            return np.asarray(np.interp(x, own.nodes, self.levels[0]))
+            return self._between(x)
         means = self.means(own, orders)[order]
         return means if wanted else np.asarray(np.interp(x, own.middles, means))
+
+    def _between(self, x: FloatArray) -> FloatArray:
+        """Return the cubics through values and slopes of neighbouring nodes.
+
+        Slopes of a layer within a cell are no larger than three times what is seen of it or beside it.
+        """
+        nodes, u = self.nodes, self.levels[0]
+        h = nodes[1:] - nodes[:-1]
+        seen = np.abs((u[1:] - u[:-1]) / h)
+        around = seen.copy()
+        around[1:-1] = np.maximum(seen[1:-1], np.minimum(seen[2:], seen[:-2]))
+        i = np.clip(np.searchsorted(nodes, x) - 1, 0, len(h) - 1)
+        t, most = (x - nodes[i]) / h[i], 3.0 * around[i]
+        s = 1.0 - t
+        begin, end = (np.clip(self.levels[1][j], -most, most) * h[i] for j in (i, i + 1))
+        left = s * s * ((1.0 + 2.0 * t) * u[i] + t * begin)
+        return np.asarray(left + t * t * ((1.0 + 2.0 * s) * u[i + 1] - s * end))
 
     def means(self, points: Grid, orders: Iterable[int]) -> dict[int, FloatArray]:
         """Return derivatives at the middles of the table's own grid, (n,) each."""

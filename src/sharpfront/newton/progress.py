@@ -14,6 +14,9 @@ from sharpfront.newton.damped import ROUNDING, Newton
 COARSE = 0.03
 # Kernels whose share of the error is below this wait for Newton's method.
 KERNELS_SHARE = 0.3
+# After a first correction above this share of the solution, what kernels cannot fit may be kinks of
+# the iterate on cells.
+ROUGH = 1e-4
 # Newton steps on one set of kernels.
 MOST_STEPS = 12
 # A correction that shrinks by less than this no longer converges as Newton's method does.
@@ -81,7 +84,7 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
     """Return what to do, from the kernels' share of the error and the whole of it.
 
     COARSE: the kernels are worse than the iterate that they should improve, so they are added to
-    and it stays. END: good enough. NEWTON: the kernels will do, or have seen no smooth iterate yet.
+    and it stays. END: good enough. NEWTON: the kernels will do, or had too rough an iterate to tell.
     KERNELS: more are needed for the share that is theirs.
     """
     if estimate <= tol:
@@ -89,7 +92,8 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
     if kernels > COARSE:
         return Move.COARSE
     enough = kernels <= max(tol, KERNELS_SHARE * estimate)
-    return Move.NEWTON if progress.steps == 1 or enough else Move.KERNELS
+    rough = progress.steps == 1 and progress.last > ROUGH
+    return Move.NEWTON if rough or enough else Move.KERNELS
 
 
 def not_converged(history: Sequence[tuple[float, Newton[Any]]], solves: int) -> Outcome:
