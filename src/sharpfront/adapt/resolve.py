@@ -23,6 +23,7 @@ from sharpfront.place.line.plan import (
     even_plan,
     first_plan,
     grown,
+    slowness,
     wanted_growth,
     with_features,
     within,
@@ -213,7 +214,8 @@ class Resolve:
             # The mixture fitted anew made it worse: back to the one before, with more kernels.
             base, last = state.kept, state.answer
         assert last.check is not None
-        growth = wanted_growth(base, last.check, last.estimate.value, state.tol, SAFETY)
+        slow = slowness(*zip(*state.tried, strict=True))
+        growth = wanted_growth(base, last.check, last.estimate.value, state.tol, SAFETY, slow)
         if state.stale > 1:
             # The error falls slower than was expected of it.
             most = max(GROWTH, state.plan.kernels / base.kernels)

@@ -32,6 +32,8 @@ from sharpfront.problem.line_problem import LinearCondition, LineProblem
 LADDER = 1.2
 # Largest growth per step.
 GROWTH = 1.8
+# Kernels for a digit are taken to be no more than this many times those for the digits before.
+SLOWEST = 4.0
 # More than this in one piece: split it. QR costs N^3, and one map serves few features well.
 PIECE_KERNELS = 170
 # Error solves for the parts' shares: one for each would be quadratic in their number.
@@ -235,19 +237,29 @@ def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components:
     return out
 
 
+def slowness(kernels: Sequence[int], errors: Sequence[float]) -> float:
+    """Return how many times more kernels the last digits took than those before, at least one."""
+    if len(kernels) < 2 or not 0.0 < errors[-1] < errors[-2] < 0.1:
+        return 1.0
+    gained = math.log(errors[-1]) / math.log(errors[-2]) - 1.0
+    return min(max((kernels[-1] / kernels[-2] - 1.0) / max(gained, 1e-3), 1.0), SLOWEST)
+
+
 def wanted_growth(
-    plan: Plan, check: ErrorCheck, error: float, tol: float, safety: float
+    plan: Plan, check: ErrorCheck, error: float, tol: float, safety: float, slow: float = 1.0
 ) -> FloatArray:
     """Return the growth of each part from its own share of the error.
 
-    The logarithm of the error is taken as linear in the number of kernels, from 1 at none.
+    The logarithm of the error is taken as linear in the number of kernels, from 1 at none, or
+    `slow` times less steep from here on.
     """
     shares = np.full(len(plan.parts), error)
     if len(shares) > 1:
         found = safety * _shares(plan, check) / max(1.0, check.size)
         shares = found if found.max() >= 0.3 * tol else shares
     digits = np.maximum(-np.log10(np.maximum(shares, 1e-300)), 1.0)
-    wanted = np.clip(-math.log10(0.5 * tol) / digits, LADDER, GROWTH)
+    wanted = 1.0 + slow * (-math.log10(0.5 * tol) / digits - 1.0)
+    wanted = np.clip(wanted, LADDER, GROWTH)
     return np.where(shares > 0.3 * tol, wanted, 1.0)
 
 
