@@ -79,6 +79,31 @@ def test_newton_converges_quadratically_in_few_solves():
     assert result.iterate == pytest.approx(np.sqrt(2), abs=1e-12)
 
 
+def test_steps_that_all_go_one_way_are_kept_though_they_do_not_shrink():
+    """From above, those to exp(u) = 1 are all -1; small ones are no end."""
+
+    def onward(a, b, c):
+        return (b - a) * (c - b) >= 0
+
+    rules = scalar(lambda u: np.exp(u) - 1, np.exp)
+    assert not newton(12.0, rules, 1e-8, 30).converged
+    result = newton(12.0, replace(rules, onward=onward), 1e-8, 30)
+    assert result.converged
+    assert set(result.lengths) == {1.0}
+    assert result.solves < 20
+    assert abs(result.iterate) < 1e-9
+    # Steps of a thirtieth, small but for the first: none is the last before they shrink.
+    coarse = replace(rules, onward=onward, distance=lambda old, new, scale: abs(new - old) / 30)
+    result = newton(-3.0, coarse, 0.04, 30)
+    assert result.converged
+    assert abs(result.iterate) < 1.0
+    back = newton(
+        5.0, replace(scalar(np.arctan, lambda u: 1 / (1 + u**2)), onward=onward), 1e-9, 40
+    )
+    assert back.converged
+    assert min(back.lengths) < 1.0
+
+
 def test_continuation_goes_down_and_takes_smaller_steps_where_it_fails():
     tried = []
 
@@ -117,6 +142,9 @@ def test_moves():
     assert next_move(1e-9, 1e-3, 1e-8, later) is Move.NEWTON
     assert next_move(1e-4, 1e-3, 1e-8, later) is Move.NEWTON
     assert next_move(5e-4, 1e-3, 1e-8, later) is Move.KERNELS
+    # After a large first correction kernels may have fitted kinks of the iterate on cells.
+    assert next_move(5e-4, 1e-3, 1e-8, once) is Move.NEWTON
+    assert next_move(5e-4, 1e-3, 1e-8, Progress().after(1e-5)) is Move.KERNELS
 
 
 def test_corrections_that_no_longer_shrink_are_rounding_or_failure():
@@ -404,6 +432,19 @@ def test_tables_have_the_means_of_their_cells_as_slopes():
     assert table.values("u", middles, (1,)) == pytest.approx(2 * middles[:, 0])
     assert table.values("u", middles, (2,)) == pytest.approx(2.0)
     assert table.values("u", x[:, None], (0,)) == pytest.approx(x**2)
+
+
+def test_tables_are_cubic_between_nodes_but_for_layers_within_a_cell():
+    x = np.linspace(0, 1, 41)
+    there = np.linspace(0.003, 0.997, 333)[:, None]
+    smooth = LineTable(x, np.array([np.sin(5 * x), 5 * np.cos(5 * x)]))
+    off = np.abs(smooth.values("u", there, (0,)) - np.sin(5 * there[:, 0]))
+    assert off.max() < 1e-6
+    # exp(-x / 1e-3) is zero at all nodes but the first, where its slope is -1000.
+    steep = LineTable(x, np.array([np.exp(-1e3 * x), -1e3 * np.exp(-1e3 * x)]))
+    values = steep.values("u", there, (0,))
+    assert values.min() > -0.2
+    assert values.max() < 1.0
 
 
 def test_deflation_leads_away_from_the_solution_that_is_known():

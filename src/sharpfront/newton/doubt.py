@@ -10,6 +10,8 @@ from sharpfront.adapt import Resolve
 from sharpfront.adapt.resolve_state import Checked, ResolveState
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import Outcome
+from sharpfront.leastsquares import solution_of
+from sharpfront.place.line.plan import finer
 from sharpfront.problem.line_problem import LineProblem
 from sharpfront.trust.conditioning import near_singular
 
@@ -21,14 +23,17 @@ QUESTIONABLE = 50.0
 def undetermined(
     adaptor: Resolve, state: ResolveState, problem: LineProblem, last: Checked
 ) -> Outcome | None:
-    """Return near-singular where the kernels' own operator says so.
+    """Return near-singular where the operator on more kernels says so.
 
     Cells do not see it where their error keeps a vanishing eigenvalue from zero: a front that
-    nothing holds in its place. The problem is the linear one about the last solution.
+    nothing holds in its place. Nor do the kernels that have just met the tolerance: on 83 of them
+    such a front amplified 2e3 times, on 143 4e7. The problem is the linear one about the last
+    solution.
     """
     if state.amplification < QUESTIONABLE:
         return None
-    return explained(near_singular(_amplified(adaptor, replace(state, problem=problem), last)))
+    asked = replace(state, problem=problem, plan=finer(state.plan))
+    return explained(near_singular(_amplified(adaptor, asked, last)))
 
 
 def _amplified(adaptor: Resolve, state: ResolveState, last: Checked) -> float:
@@ -44,11 +49,10 @@ def _amplified(adaptor: Resolve, state: ResolveState, last: Checked) -> float:
 
     nothing = tuple(replace(c, value=0.0) for c in problem.conditions)
     asked = replace(problem, source=source, conditions=nothing)
-    system = adaptor.propose(replace(state, problem=asked)).system
-    weights, _, _ = method.solve(method.factor(system), system.rhs)
-    (name,) = last.approximation.bases
-    changed = replace(last.approximation, weights={name: np.asarray(weights)})
-    return float(np.abs(changed.values(name, last.points, (0,))).max())
+    proposal = adaptor.propose(replace(state, problem=asked))
+    weights, _, _ = solution_of(method, proposal.system)
+    (basis,) = proposal.bases.values()
+    return float(np.abs(basis.values(weights, last.points, (0,))).max())
 
 
 def explained(refusal: Outcome | None) -> Outcome | None:

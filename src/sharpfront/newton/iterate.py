@@ -143,7 +143,7 @@ class LineTable:
     def _between(self, x: FloatArray) -> FloatArray:
         """Return the cubics through values and slopes of neighbouring nodes.
 
-        Slopes of a layer within a cell are no larger than three times what is seen of it or beside it.
+        No slope is larger than three times that of its cell, or of both cells beside that.
         """
         nodes, u = self.nodes, self.levels[0]
         h = nodes[1:] - nodes[:-1]

@@ -84,8 +84,8 @@ def next_move(kernels: float, estimate: float, tol: float, progress: Progress) -
     """Return what to do, from the kernels' share of the error and the whole of it.
 
     COARSE: the kernels are worse than the iterate that they should improve, so they are added to
-    and it stays. END: good enough. NEWTON: the kernels will do, or had too rough an iterate to tell.
-    KERNELS: more are needed for the share that is theirs.
+    and it stays. END: good enough. NEWTON: the kernels will do, or the first iterate was too rough
+    to tell. KERNELS: more are needed for the share that is theirs.
     """
     if estimate <= tol:
         return Move.END

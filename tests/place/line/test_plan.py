@@ -15,11 +15,13 @@ from sharpfront.place.line.plan import (
     LADDER,
     MANY,
     PIECE_KERNELS,
+    SLOWEST_DIGITS,
     Part,
     Plan,
     first_plan,
     grown,
     rung,
+    slowness,
     start_number,
     wanted_growth,
     with_features,
@@ -262,6 +264,20 @@ def test_growth_follows_the_digits_that_are_missing():
     assert growth[2] == pytest.approx(LADDER, abs=0.02)
     assert growth[3] == LADDER
     assert growth[4] == 1.0
+
+
+def test_growth_follows_how_slowly_the_last_digits_came():
+    assert slowness([60], [1e-3]) == 1.0
+    assert slowness([60, 90], [1e-4, 1e-6]) == pytest.approx(1.0)
+    assert slowness([60, 90], [1e-4, 1e-5]) == pytest.approx(2.0)
+    assert slowness([60, 90], [1e-4, 1e-9]) == 1.0
+    assert slowness([60, 90], [1e-4, 2e-4]) == 1.0
+    assert slowness([60, 90], [1e-4, 0.99e-4]) == SLOWEST_DIGITS
+    plan = even(1)
+    check = checked(plan, 0.5)
+    growth = [wanted_growth(plan, check, 1e-7, 1e-8, 1.5, slow)[0] for slow in (1.0, 3.0)]
+    assert growth[1] - 1.0 == pytest.approx(3.0 * (-np.log10(0.5e-8) / 7 - 1.0))
+    assert growth[0] < growth[1]
 
 
 def test_parts_that_need_nothing_stay_as_they_are():

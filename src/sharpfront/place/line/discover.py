@@ -66,11 +66,10 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
     Fixed positions must be nodes; cuts are jumps, which are no features to be resolved.
     """
     layers = layers_at_ends(problem, seen)
-    if layers is None:
-        points = _first_grid(*problem.interval)
-        points = _with_fixed(points.nodes, fixed) if len(fixed) else points
-    else:
+    points = _first_grid(*problem.interval)
+    if layers is not None:
         points = grid(graded_nodes(problem.interval, layers))
+    points = _with_fixed(points.nodes, fixed) if len(fixed) else points
     dense = len(seen.x) > len(seen.even)
     # Rows of the survey that belong to functions that vary.
     varying = [i for i, f in enumerate(problem.functions) if callable(f)]
@@ -100,6 +99,8 @@ def discover(problem: LineProblem, fixed: FloatArray, cuts: FloatArray, seen: Su
         if not any(followed):
             return Discovery(system, u, data[-1], None)
         mass, total = monitor(change, followed, len(u))
+        if not total > 0.0:
+            return Discovery(system, u, data[-1], None)
         if limit == JUMP and not any(jumping):
             break
         cells = max(cells, int(ENOUGH * total / JUMP))

@@ -21,15 +21,15 @@ from sharpfront.problem.line_problem import LineProblem, Term
 # Rates of decay away from the left and from the right end.
 Rates = tuple[float, float]
 # Places at which the roots of coefficients that vary are looked at.
-PLACES = 17
+ROOT_PLACES = 17
 # A layer is told apart from what is smooth from this many widths to the interval on.
-THIN = 15.0
+THIN_LAYER = 15.0
 # Rates of layers differ by less than this factor along the interval, and waves are no longer than
 # this phase: anything else may be narrow inside.
 EVEN_RATES, PHASE = 10.0, 6.0
 # Cells over the interval, and cells in each width of a layer, fewer and fewer away from it.
-WIDE, IN_LAYER = 64, 16
-_EVEN = np.linspace(0.0, 1.0, 17)
+EVEN_CELLS, IN_LAYER = 64, 16
+_EVEN_PLACES = np.linspace(0.0, 1.0, 17)
 # Nothing is left of a layer so many widths away; components of its mixture at most; the share of
 # a monitor that may be elsewhere.
 TAIL, MOST, UNTOLD = 12.0, 4, 0.02
@@ -43,7 +43,7 @@ def layers_at_ends(problem: LineProblem, seen: Survey) -> Rates | None:
         return None
     low, high = problem.interval
     varies = any(map(callable, problem.coefficients))
-    x = np.linspace(low, high, PLACES) if varies else np.array([low])
+    x = np.linspace(low, high, ROOT_PLACES) if varies else np.array([low])
     rates = _rates(problem.sample(x)[:-1].T.tolist(), high - low)
     return rates if rates is not None and max(rates) > 0.0 else None
 
@@ -54,15 +54,15 @@ def graded_nodes(interval: tuple[float, float], rates: Rates) -> FloatArray:
     length, most = high - low, max(rates)
     # Positions in the first half, even ones and ever closer ones to a layer.
     graded = np.sinh(np.arange(1, IN_LAYER * math.asinh(0.5 * length * most)) / IN_LAYER) / most
-    half = np.concatenate([0.5 * length * _EVEN, graded])
+    half = np.concatenate([0.5 * length * _EVEN_PLACES, graded])
     half.sort()
     table = np.concatenate([half, length - half[-2::-1]])
     share = np.arcsinh(left * table) - np.arcsinh(right * (length - table))
-    share = WIDE / length * table + IN_LAYER * share
+    share = EVEN_CELLS / length * table + IN_LAYER * share
     cells = math.ceil(share[-1] - share[0])
     even = share[0] + np.arange(cells + 1) * ((share[-1] - share[0]) / cells)
     nodes = low + np.interp(even, share, table)
-    nodes[-1] = high
+    nodes[0], nodes[-1] = interval
     return nodes if (nodes[1:] > nodes[:-1]).all() else np.unique(nodes)
 
 
@@ -132,7 +132,10 @@ def _rates(coefficients: list[list[float]], length: float) -> Rates | None:
         root = math.sqrt(max(square, 0.0))
         every.append((max(root + 0.5 * b / a, 0.0), max(root - 0.5 * b / a, 0.0)))
     for rates in zip(*every, strict=True):
-        if max(rates) * length > THIN and EVEN_RATES * min(rates) < max(rates):
+        if max(rates) * length > THIN_LAYER and EVEN_RATES * min(rates) < max(rates):
             return None
     left, right = every[0][0], every[-1][1]
-    return left if left * length > THIN else 0.0, right if right * length > THIN else 0.0
+    return (
+        left if left * length > THIN_LAYER else 0.0,
+        right if right * length > THIN_LAYER else 0.0,
+    )

@@ -33,7 +33,7 @@ LADDER = 1.2
 # Largest growth per step.
 GROWTH = 1.8
 # Kernels for a digit are taken to be no more than this many times those for the digits before.
-SLOWEST = 4.0
+SLOWEST_DIGITS = 4.0
 # More than this in one piece: split it. QR costs N^3, and one map serves few features well.
 PIECE_KERNELS = 170
 # Error solves for the parts' shares: one for each would be quadratic in their number.
@@ -165,6 +165,11 @@ def within(plan: Plan, max_kernels: int) -> Plan:
     return Plan(tuple(_resized(part, rung(part.piece.kernels * share)) for part in plan.parts))
 
 
+def finer(plan: Plan) -> Plan:
+    """Return the plan with as many more kernels in every part as a step may add."""
+    return Plan(tuple(_resized(p, rung(GROWTH * p.piece.kernels)) for p in plan.parts))
+
+
 def _resized(part: Part, kernels: int) -> Part:
     return replace(part, piece=replace(part.piece, kernels=kernels))
 
@@ -242,7 +247,7 @@ def slowness(kernels: Sequence[int], errors: Sequence[float]) -> float:
     if len(kernels) < 2 or not 0.0 < errors[-1] < errors[-2] < 0.1:
         return 1.0
     gained = math.log(errors[-1]) / math.log(errors[-2]) - 1.0
-    return min(max((kernels[-1] / kernels[-2] - 1.0) / max(gained, 1e-3), 1.0), SLOWEST)
+    return min(max((kernels[-1] / kernels[-2] - 1.0) / max(gained, 1e-3), 1.0), SLOWEST_DIGITS)
 
 
 def wanted_growth(
