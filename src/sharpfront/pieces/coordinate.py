@@ -186,4 +186,8 @@ def coordinate(low: float, high: float, mixture: Mixture | None = None) -> Coord
     share = (1.0 - UNIFORM) * mixture.weights
     log = LOGARITHMIC * share / (log_high - log_low)
     bell = (1.0 - LOGARITHMIC) * share / (bell_high - bell_low)
-    return Coordinate(low, high, nearest, offset, scale, log, bell, UNIFORM / (high - low))
+    found = Coordinate(low, high, nearest, offset, scale, log, bell, UNIFORM / (high - low))
+    # Known here: asking for the ends again takes a tenth of an inversion.
+    start = float(log @ log_low + bell @ bell_low)
+    vars(found)["_span"] = start, UNIFORM + float(log @ log_high + bell @ bell_high)
+    return found
