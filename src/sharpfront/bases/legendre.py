@@ -92,9 +92,3 @@ def projection(points: int, count: int) -> FloatArray:
     return np.ascontiguousarray(
         (gauss_table(points, count, 0)[0] * np.sqrt(gauss(points)[1])[:, None]).T
     )
-
-
-@lru_cache(maxsize=256)
-def table_at(z: tuple[float, ...], count: int) -> FloatArray:
-    """Return the first polynomials at positions that come again and again, (n, count)."""
-    return np.asarray(legendre_table(np.array(z), count)[0])

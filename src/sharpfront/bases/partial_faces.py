@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.axis_functions import means_of, points_for
 from sharpfront.bases.joint import products
-from sharpfront.bases.legendre import gauss, legendre_table, product_points, product_weights
+from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.maps import Shell
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Part(ABC):
 
     low: FloatArray
     high: FloatArray
-    _rules: dict[tuple[int, ...], tuple[FloatArray, FloatArray]] = field(
+    _rules: dict[tuple[tuple[int, float], ...], tuple[FloatArray, FloatArray]] = field(
         default_factory=dict, init=False
     )
 
@@ -57,21 +58,34 @@ class Part(ABC):
         """Whether it is known to be all of the rectangle."""
         return False
 
-    def rule(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    def rule(
+        self, counts: tuple[int, ...], decays: tuple[float, ...] = (0.0, 0.0)
+    ) -> tuple[FloatArray, FloatArray]:
         """Return points, (m, 3), and what takes values there to moments, (moments, m).
 
-        These are means with polynomials up to a joint degree that are orthonormal in the mean over
-        the points; those of which nothing is left there are left out.
+        These are means with functions up to a joint degree that are orthonormal in the mean over
+        the points; those of which nothing is left there are left out. Functions are polynomials, or
+        along an axis of a whole face those of `axis_functions`.
         """
-        if counts not in self._rules:
-            self._rules[counts] = self._whole(counts) if self.is_whole else self._cut(counts)
-        return self._rules[counts]
+        key = tuple(zip(counts, decays, strict=True))
+        if key not in self._rules:
+            self._rules[key] = self._whole(counts, decays) if self.is_whole else self._cut(counts)
+        return self._rules[key]
 
-    def _whole(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-        along = tuple(n + MAPPED for n in counts)
+    def _whole(
+        self, counts: tuple[int, ...], decays: tuple[float, ...]
+    ) -> tuple[FloatArray, FloatArray]:
+        along = tuple(
+            points_for(n + MAPPED, fall) if fall else n + MAPPED
+            for n, fall in zip(counts, decays, strict=True)
+        )
+        first, second = (
+            means_of(*each)[own]
+            for *each, own in zip(along, counts, decays, products(counts, True), strict=True)
+        )
         at = product_points([gauss(n)[0] for n in along])
-        mean = _polynomials(at, counts) * product_weights(along)[:, None]
-        return self.placed(self._spread(at)), np.ascontiguousarray(mean.T)
+        mean = (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+        return self.placed(self._spread(at)), mean
 
     def _cut(self, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
         z, points = self._points(ON_PART * products(counts, True).shape[1])

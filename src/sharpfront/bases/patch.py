@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.axis_functions import (
+    functions_at,
+    functions_at_ends,
+    functions_at_gauss,
+    points_for,
+)
 from sharpfront.bases.cut import Cut, Region
 from sharpfront.bases.inside import Frame
 from sharpfront.bases.joint import Ints, is_joint, products
-from sharpfront.bases.legendre import (
-    end_table,
-    gauss,
-    gauss_table,
-    legendre_table,
-    product_points,
-    product_weights,
-)
+from sharpfront.bases.legendre import gauss, product_points, product_weights
 from sharpfront.bases.solid_cut import SolidCut, SolidRegion
 from sharpfront.maps import AxisMap, Chart, chain, jacobian
 
@@ -94,7 +93,20 @@ class Patch:
     @cached_property
     def is_even(self) -> bool:
         """Whether functions are polynomials in space: a box of space, no axis with a map."""
-        return self.chart is None and not any(m.strength for m in self.maps)
+        return self.chart is None and not any(m.strength or m.decays for m in self.maps)
+
+    @cached_property
+    def row_points(self) -> tuple[int, ...]:
+        """Gauss points along each axis that rows of equations are made with."""
+        return tuple(
+            points_for(p + 1, m.decays) if m.decays else p + 1
+            for m, p in zip(self.maps, self.functions, strict=True)
+        )
+
+    @cached_property
+    def row_functions(self) -> tuple[tuple[int, float], ...]:
+        """Of each axis, how many functions residuals are weighed with there, and `decays`."""
+        return tuple((p + 1, m.decays) for m, p in zip(self.maps, self.functions, strict=True))
 
     @cached_property
     def _look(self) -> Cut | SolidCut | bool:
@@ -149,7 +161,7 @@ class Patch:
         charted = self.chart is not None or self.cut is not None
         where = (self.chart, self.low.tobytes()) if charted else None
         sides = tuple(to_rounding(m.length) for m in self.maps)
-        return self.functions, sides, tuple(m.strength for m in self.maps), where
+        return self.functions, sides, tuple((m.strength, m.decays) for m in self.maps), where
 
     def in_space(self, positions: FloatArray) -> FloatArray:
         """Return the points of space at positions in the chart, (m, d)."""
@@ -183,18 +195,18 @@ class Patch:
 
     def gauss_along(self, axis: int, count: int, order: int) -> FloatArray:
         """Return d^k of an axis' functions at so many Gauss points, (order + 1, n, functions)."""
-        table = gauss_table(count, self.functions[axis], order)
+        table = functions_at_gauss(self.maps[axis], count, self.functions[axis], order)
         return _in_space(self.maps[axis], gauss(count)[0], table)
 
     def end_tables(self, axis: int, order: int) -> FloatArray:
         """Return d^k of the functions of an axis at its two ends, (order + 1, 2, functions)."""
-        table = end_table(self.functions[axis], order)
+        table = functions_at_ends(self.maps[axis], self.functions[axis], order)
         return _in_space(self.maps[axis], np.array([-1.0, 1.0]), table)
 
     def axis_table(self, axis: int, x: FloatArray, order: int) -> FloatArray:
         """Return d^k of the functions of an axis at positions, (order + 1, n, functions)."""
-        z = self.maps[axis].inverse(x)
-        return _in_space(self.maps[axis], z, legendre_table(z, self.functions[axis], order))
+        own, z = self.maps[axis], self.maps[axis].inverse(x)
+        return _in_space(own, z, functions_at(own, z, self.functions[axis], order))
 
 
 def to_rounding(length: float) -> float:

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.axis_functions import table_at
 from sharpfront.bases.corner_functions import SharedFunctions, count, tabulated
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.lattice import NEAR, Lattice
-from sharpfront.bases.legendre import block_at, legendre_table, table_at
+from sharpfront.bases.legendre import block_at, legendre_table
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.saved import restored_parts, saved
 from sharpfront.bases.sides import Sides
@@ -171,18 +172,19 @@ class PatchworkBasis:
 
     def on_patches(self, weights: FloatArray, z: tuple[float, ...]) -> FloatArray:
         """Return the weighted sum at the same product points of every patch, one after another."""
-        groups: dict[tuple[int, ...], list[int]] = {}
+        groups: dict[tuple[tuple[int, float], ...], list[int]] = {}
         cut = [i for i, patch in enumerate(self.patches) if patch.cut]
         for i, patch in enumerate(self.patches):
             if patch.cut is None:
-                groups.setdefault(patch.functions, []).append(i)
+                kinds = zip(patch.functions, (m.decays for m in patch.maps), strict=True)
+                groups.setdefault(tuple(kinds), []).append(i)
         blocks = self.blocks(weights)
         out = np.empty((len(self.patches), len(z) ** self.dimension))
         for functions, members in groups.items():
             part = np.stack([blocks[i] for i in members])
-            for p in functions:
+            for p, decays in functions:
                 # The axis in front becomes positions and goes to the end.
-                part = part.reshape(len(members), p, -1).swapaxes(1, 2) @ table_at(z, p).T
+                part = part.reshape(len(members), p, -1).swapaxes(1, 2) @ table_at(z, p, decays).T
             out[members] = part.reshape(len(members), -1)
         for i in cut:
             patch = self.patches[i]
@@ -275,7 +277,7 @@ class PatchworkBasis:
         """
         patches = [self.patches[i] for i in which]
         functions = patches[0].functions
-        if any(m.strength for patch in patches for m in patch.maps):
+        if any(m.strength or m.decays for patch in patches for m in patch.maps):
             out = [np.empty((order + 1, len(own), p)) for p in functions]
             for k in np.unique(own):
                 here = np.flatnonzero(own == k)

@@ -32,6 +32,7 @@ def saved(
         "low": np.stack([p.low for p in patches]),
         "high": np.stack([p.high for p in patches]),
         "strength": np.array([[m.strength for m in p.maps] for p in patches]),
+        "decays": np.array([[m.decays for m in p.maps] for p in patches]),
         "functions": np.array([p.functions for p in patches]),
         "outside": np.array([p.cut is not None for p in patches]),
         **({"charts": np.array(charts)} if charts else {}),
@@ -71,10 +72,11 @@ def restored_parts(state: dict[str, Any]) -> Parts:
     if "shells" in state:
         shells = _restored_shells(state)
         charts = [shells[k] if k >= 0 else None for k in np.asarray(state["in_shells"]).tolist()]
-    for chart, low, high, strength, functions in zip(
-        charts, state["low"], state["high"], state["strength"], state["functions"], strict=True
-    ):
-        maps = tuple(AxisMap(*map(float, m)) for m in zip(low, high, strength, strict=True))
+    # What was saved before there were functions that decay has none.
+    decays = state.get("decays", np.zeros_like(state["strength"]))
+    sides = (state[name] for name in ("low", "high", "strength"))
+    for chart, *own, functions in zip(charts, *sides, decays, state["functions"], strict=True):
+        maps = tuple(AxisMap(*map(float, m)) for m in zip(*own, strict=True))
         patches.append(Patch(maps, tuple(int(k) for k in functions), chart))
     outside = tuple(bool(k) for k in state.get("outside", ())) or None
     beside = None

@@ -25,6 +25,9 @@ class AxisMap:
     high: float
     # Zero for the even map; b > 0 crowds points at the low end, b < 0 at the high one.
     strength: float = 0.0
+    # Where not zero, an even axis has functions that fall by e^-decays from the low end to the high
+    # one besides polynomials, each of them times polynomials.
+    decays: float = 0.0
 
     @property
     def length(self) -> float:

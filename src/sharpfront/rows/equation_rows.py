@@ -88,7 +88,7 @@ class EquationRows:
         """Return the rows of patches that nothing cuts, all boxes of space or all in charts."""
         if not patches:
             return []
-        counts = [tuple(p + 1 for p in patch.functions) for patch in patches]
+        counts = [patch.row_points for patch in patches]
         rules = [patch.gauss_points(n) for patch, n in zip(patches, counts, strict=True)]
         points = np.concatenate([x for x, _ in rules])
         ends, problem = np.cumsum([len(x) for x, _ in rules])[:-1], self.measure.problem
@@ -197,11 +197,11 @@ class EquationRows:
         scales: Sequence[FloatArray | float],
         rule: tuple[FloatArray, FloatArray],
     ) -> FloatArray:
-        counts = tuple(p + 1 for p in patch.functions)
+        counts, tests = patch.row_points, patch.row_functions
 
         def weighed(values: Iterable[FloatArray]) -> FloatArray:
             both = zip(values, scales, strict=True)
-            own = [weighed_source(v * k, rule[1], counts) for v, k in both]
+            own = [weighed_source(v * k, rule[1], counts, tests) for v, k in both]
             return own[0] if len(own) == 1 else np.concatenate(own)
 
         measure = self.measure
@@ -222,17 +222,14 @@ class EquationRows:
         if not measure.shared or measure.principal:
             return 0.0
         form = form_at(measure.problem.forms[0], measure.problem.coordinates, points)
-        scale, counts = (
-            np.broadcast_to(scales[0], len(points)),
-            tuple(p + 1 for p in patch.functions),
-        )
+        scale = np.broadcast_to(scales[0], len(points))
         found = np.asarray(measure.of_functions(form, points, scale))
-        return weighed_source(found, weights, counts)
+        return weighed_source(found, weights, patch.row_points, patch.row_functions)
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""
         measure = self.measure
-        local = local_sides(patch, [gauss(p + 1)[0] for p in patch.functions])
+        local = local_sides(patch, [gauss(n)[0] for n in patch.row_points])
         factor = lightest([patch], measure.order) * measure.vote(patch.longest)
         sizes = [
             size_of_terms(form, local, measure.rough)
@@ -249,10 +246,9 @@ class EquationRows:
         forms: Sequence[FormValues],
         scales: Sequence[FloatArray],
     ) -> FloatArray:
-        counts = tuple(p + 1 for p in patch.functions)
-        tables = patch.gauss_tables(counts, self.measure.order)
+        tables = patch.gauss_tables(patch.row_points, self.measure.order)
         blocks = [
-            weighed_rows(f, k, weights, tables, self.measure.unknowns)
+            weighed_rows(f, k, weights, tables, self.measure.unknowns, patch.row_functions)
             for f, k in zip(forms, scales, strict=True)
         ]
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
@@ -286,7 +282,7 @@ def with_means(
     if is_zero(form.stated):
         return list(values)
     source = partial(_source, form.stated, coordinates)
-    own = [source(p.gauss_points(tuple(k + 1 for k in p.functions))[0]) for p in patches]
+    own = [source(p.gauss_points(p.row_points)[0]) for p in patches]
     means = resolved_sources(patches, own, source)
     return [v + (m - s) for v, m, s in zip(values, means, own, strict=True)]
 

@@ -14,12 +14,14 @@ from functools import lru_cache
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.axis_functions import means_of
 from sharpfront.bases.joint import Ints, is_joint, products
-from sharpfront.bases.legendre import gauss, gauss_table
 from sharpfront.bases.patch import product_matrix
 from sharpfront.rows.sides import form_matrix
 from sharpfront.rows.values import FormValues
 
+# Of each axis, how many functions residuals are weighed with, and what they decay by (`AxisMap`).
+Tests = tuple[tuple[int, float], ...]
 # Coefficients that vary by less than this share are constant.
 CONSTANT_TO = 1e-14
 
@@ -30,28 +32,31 @@ def weighed_rows(
     weights: FloatArray,
     tables: Sequence[FloatArray],
     unknowns: Sequence[str],
+    tests: Tests | None = None,
 ) -> FloatArray:
     """Return a form as rows whose sum of squares is the mean of its square.
 
     The form is given at product Gauss points, of which there is one along the normal of a side,
     with a factor and a weight of each. Tables are, of each axis, the derivatives of its functions
-    at the points, (order + 1, n, functions).
+    at the points, (order + 1, n, functions). In space moments are taken with as many polynomials
+    along each axis as there are points, or with the tests.
     """
     if not is_joint(len(tables)):
         return form_matrix(form, scale * np.sqrt(weights), tables, unknowns)
+    counts = tuple(t.shape[1] for t in tables)
+    tests = tests or plain_tests(counts)
     if not all(_is_constant(scale * c) for c in form.coefficients):
         # Summed axis by axis every term would be as much work as this one product is for all.
-        return _all_means(tuple(t.shape[1] for t in tables)) @ form_matrix(
-            form, scale, tables, unknowns
-        )
-    rows, columns = products(tuple(t.shape[1] for t in tables), True), _columns(tables)
+        return _all_means(counts, tests) @ form_matrix(form, scale, tables, unknowns)
+    rows, columns = products(tuple(n for n, _ in tests), True), _columns(tables)
+    tested = [means_of(n, *test) for n, test in zip(counts, tests, strict=True)]
     parts = []
     for unknown in unknowns:
         part = np.zeros((rows.shape[1], columns.shape[1]))
         for term, c in zip(form.terms, form.coefficients, strict=True):
             if term.unknown == unknown:
                 own = [t[k] for t, k in zip(tables, term.orders, strict=True)]
-                part += _moments(float(np.ravel(scale * c)[0]), own, rows, columns)
+                part += _moments(float(np.ravel(scale * c)[0]), tested, own, rows, columns)
         parts.append(part)
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
@@ -60,30 +65,43 @@ def _is_constant(values: FloatArray) -> bool:
     return bool(np.ptp(values) <= CONSTANT_TO * np.abs(values).max(initial=0.0))
 
 
+def plain_tests(counts: tuple[int, ...]) -> Tests:
+    """Return as many polynomials along each axis as there are points."""
+    return tuple((n, 0.0) for n in counts)
+
+
 @lru_cache(maxsize=64)
-def _all_means(counts: tuple[int, ...]) -> FloatArray:
+def _all_means(counts: tuple[int, ...], tests: Tests) -> FloatArray:
     """Return what takes values at product Gauss points to means up to a joint degree."""
-    return np.ascontiguousarray(product_matrix([means(n).T for n in counts]).T)
+    tables = [means_of(n, *test).T for n, test in zip(counts, tests, strict=True)]
+    return np.ascontiguousarray(product_matrix(tables).T)
 
 
-def weighed_source(values: FloatArray, weights: FloatArray, counts: tuple[int, ...]) -> FloatArray:
+def weighed_source(
+    values: FloatArray,
+    weights: FloatArray,
+    counts: tuple[int, ...],
+    tests: Tests | None = None,
+) -> FloatArray:
     """Return values at product Gauss points, so many along each axis, in the same rows.
 
     Values are (m,), or (m, k) of several.
     """
     if not is_joint(len(counts)):
         return np.asarray((values.T * np.sqrt(weights)).T)
-    return np.asarray(projected(values, counts)[tuple(products(counts, True))])
+    tests = tests or plain_tests(counts)
+    block = values.reshape(*counts, *values.shape[1:])
+    found = along_axes(block, [means_of(n, *own) for n, own in zip(counts, tests, strict=True)])
+    return np.asarray(found[tuple(products(tuple(n for n, _ in tests), True))])
 
 
 def _columns(tables: Sequence[FloatArray]) -> Ints:
     return products(tuple(t.shape[2] for t in tables), is_joint(len(tables)))
 
 
-@lru_cache(maxsize=256)
 def means(count: int) -> FloatArray:
     """Return what takes values at Gauss points to means with their Legendre polynomials."""
-    return np.asarray((gauss_table(count, count, 0)[0] * gauss(count)[1][:, None]).T)
+    return means_of(count, count, 0.0)
 
 
 def projected(values: FloatArray, counts: tuple[int, ...]) -> FloatArray:
@@ -101,13 +119,20 @@ def along_axes(block: FloatArray, matrices: Sequence[FloatArray]) -> FloatArray:
     return block
 
 
-def _moments(value: float, tables: Sequence[FloatArray], rows: Ints, columns: Ints) -> FloatArray:
-    """Return means with polynomials of a number times functions, (rows, columns).
+def _moments(
+    value: float,
+    means: Sequence[FloatArray],
+    tables: Sequence[FloatArray],
+    rows: Ints,
+    columns: Ints,
+) -> FloatArray:
+    """Return means with tests of a number times functions, (rows, columns).
 
-    Tables are the functions of each axis at its Gauss points, (n_a, p_a); rows and columns say
-    which polynomials and functions of each axis are wanted, (d, ...) each.
+    Means take values at the Gauss points of each axis to those with its tests, tables are its
+    functions there, (n_a, p_a); rows and columns say which tests and functions of each axis are
+    wanted, (d, ...) each.
     """
     out = np.full((1, 1), value)
-    for table, r, c in zip(tables, rows, columns, strict=True):
-        out = out * (means(len(table)) @ table)[np.ix_(r, c)]
+    for mean, table, r, c in zip(means, tables, rows, columns, strict=True):
+        out = out * (mean @ table)[np.ix_(r, c)]
     return out

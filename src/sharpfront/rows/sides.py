@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.axis_functions import held_by
 from sharpfront.bases.joint import Ints, is_joint, products
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch, product_matrix
@@ -116,10 +117,13 @@ def shares_of(axis: AxisMap, low: float, high: float) -> tuple[float, float]:
 def moment_matrix(patch: Patch, axis: int, low: float, high: float, count: int) -> FloatArray:
     """Return the mean over [low, high] of its Legendre polynomials times the axis' functions."""
     functions, m = patch.functions[axis], patch.maps[axis]
-    if not m.strength:
+    if m.decays and (low, high) == (m.low, m.high):
+        # Both patches have its functions there, orthonormal in the mean.
+        return np.eye(count, functions)
+    if not m.strength and not m.decays:
         return _moments(functions, *shares_of(m, low, high), count)
     # Exact for the product of both; a map is no polynomial and gets more.
-    z, w = gauss((functions + count) // 2 + 1 + MAPPED)
+    z, w = gauss((functions + count) // 2 + 1 + MAPPED + (held_by(m.decays) if m.decays else 0))
     table = patch.axis_table(axis, 0.5 * (low * (1 - z) + high * (1 + z)), 0)[0]
     return np.asarray((legendre_table(z, count)[0] * w[:, None]).T @ table)
 
@@ -240,9 +244,18 @@ def _of_some(
 ) -> FloatArray:
     """Return the same for functions up to a joint degree."""
     columns = products(tuple(t.shape[2] for t in tables), True).shape[1]
-    out = np.zeros((math.prod(t.shape[1] for t in tables), columns))
-    for term, c in zip(form.terms, form.coefficients, strict=True):
-        if term.unknown == unknown:
-            own = product_matrix([t[k] for t, k in zip(tables, term.orders, strict=True)])
-            out += np.reshape(scale * c, (-1, 1)) * own
-    return out
+    first, points = tables[0].shape[1], math.prod(t.shape[1] for t in tables)
+    out = np.zeros((first, points // first, columns))
+    terms = [
+        (np.broadcast_to(scale * c, points).reshape(first, -1, 1), term.orders)
+        for term, c in zip(form.terms, form.coefficients, strict=True)
+        if term.unknown == unknown
+    ]
+    # Place by place along the first axis: parts of all terms stay in the processor's cache.
+    for i, part in enumerate(out):
+        for factors, orders in terms:
+            across = [t[k] for t, k in zip(tables[1:], orders[1:], strict=True)]
+            own = product_matrix([tables[0][orders[0], i : i + 1], *across])
+            own *= factors[i]
+            part += own
+    return out.reshape(points, columns)

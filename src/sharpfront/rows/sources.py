@@ -49,7 +49,7 @@ def resolved_sources(
     out, unclear = list(values), defaultdict(list)
     for i, patch in enumerate(patches):
         counts = tuple(p + 1 for p in patch.functions)
-        if not any(m.strength for m in patch.maps) and _is_rough(values[i], counts):
+        if not any(m.strength or m.decays for m in patch.maps) and _is_rough(values[i], counts):
             unclear[counts].append(i)
     for counts, which in unclear.items():
         found = _means([patches[i] for i in which], counts, source)

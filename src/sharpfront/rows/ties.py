@@ -48,6 +48,7 @@ class _Sizes:
     """Of a face: moments along it, the lengths data are measured in, and its vote."""
 
     counts: tuple[int, ...]
+    decays: tuple[float, ...]  # along it, where both patches have functions that decay
     depth: float
     least: float
     vote: float
@@ -128,7 +129,7 @@ class TraceTies:
         data = special or sum(self.data_of(patch, axis).values())
         counts = _moments(face, patches)
         if face.part is not None:
-            return data * len(face.part.rule(counts)[1])
+            return data * len(face.part.rule(counts, _decays(face, patches))[1])
         return data * moments_count(counts, patch.dimension)
 
     def _special(self, face: Face, below: Patch) -> tuple[Datum, ...]:
@@ -172,7 +173,8 @@ class TraceTies:
         depth = max(depth, float(reach))
         least = min(depth, a.shortest, b.shortest)
         vote = self.measure.vote(min(a.longest, b.longest))
-        return _Sizes(_moments(face, patches), *map(to_rounding, (depth, least, vote)))
+        lengths = map(to_rounding, (depth, least, vote))
+        return _Sizes(_moments(face, patches), _decays(face, patches), *lengths)
 
     def _tie(
         self, number: int, face: Face, patches: Sequence[Patch], here: Contact, sizes: _Sizes
@@ -210,7 +212,7 @@ class TraceTies:
         """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
         orders, rough = self.data_of(patch, here.axis), self.measure.rough
         # Without maps derivatives are those in the reference cell, times a factor.
-        even = not any(m.strength for m in patch.maps)
+        even = not any(m.strength or m.decays for m in patch.maps)
         depth = 2.0 * sizes.depth / patch.maps[here.axis].length if even else sizes.depth
         scales = [
             depth**k * sizes.least ** rough[unknown]
@@ -240,7 +242,7 @@ class TraceTies:
         ]
         orders, unknowns = self.data_of(patch, here.axis), self.measure.unknowns
         most = max(max(orders.values()) - 1, 0)
-        even = not any(m.strength for m in patch.maps)
+        even = not any(m.strength or m.decays for m in patch.maps)
         functions = patch.functions[here.axis]
         ends = end_table(functions, most) if even else patch.end_tables(here.axis, most)
         rows = [np.zeros((0, len(unknowns) * patch.size))]
@@ -269,7 +271,7 @@ class TraceTies:
     def _on_shell(self, patch: Patch, _: int, part: Part, sizes: _Sizes) -> FloatArray:
         """Return the same on a side of a shell."""
         assert isinstance(part, ShellFace)
-        on_shell, mean = part.rule(sizes.counts)
+        on_shell, mean = part.rule(sizes.counts, sizes.decays)
         shell = part.shell
         at = on_shell if patch.chart is shell else patch.in_chart(shell.points(on_shell))
         normals = normals_across(shell.taylor(on_shell, 1), part.axis, part.end)
@@ -331,6 +333,15 @@ def _moments(face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:
     below, above = face.below, face.above
     a, b = patches[below.patch].functions, patches[above.patch].functions
     return _richer(a[: below.axis] + a[below.axis + 1 :], b[: above.axis] + b[above.axis + 1 :])
+
+
+def _decays(face: Face, patches: Sequence[Patch]) -> tuple[float, ...]:
+    """Return by how much functions decay along a face, which both patches have all of."""
+    out = []
+    for a, b in zip(face.below.rest, face.above.rest, strict=True):
+        one, other = patches[face.below.patch].maps[a], patches[face.above.patch].maps[b]
+        out.append(one.decays if one == other else 0.0)
+    return tuple(out)
 
 
 @lru_cache(maxsize=1024)

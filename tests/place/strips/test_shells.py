@@ -13,7 +13,10 @@ from sharpfront.bases.stars import shell_of
 from sharpfront.geometry.star import squares_of
 from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import AxisMap, Shell
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.refine import Limits, refined
 from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import Tails
 from sharpfront.place.strips.collars import collared
 from sharpfront.place.tiling.tiling import tiling_of
 
@@ -50,9 +53,11 @@ def test_shells_cover_the_surface_and_share_their_corners():
     assert area == pytest.approx(16 * np.pi, rel=1e-10)
 
 
-def test_derivatives_in_a_shell_are_those_in_space():
+@pytest.mark.parametrize("decays", [0.0, 8.0])
+def test_derivatives_in_a_shell_are_those_in_space(decays):
     shell = shells_of(BALL, 0.3)[3]
-    sides = tuple(AxisMap(0.0, float(x)) for x in shell.size)
+    along = tuple(AxisMap(0.0, x) for x in shell.lengths)
+    sides = (*along, AxisMap(0.0, shell.depth, decays=decays))
     basis = PatchworkBasis((Patch(sides, (9, 9, 9), shell),))
     rng = np.random.default_rng(1)
     points = shell.points(rng.random((900, 3)) * shell.size)
@@ -112,6 +117,18 @@ def test_shells_around_a_hole_leave_the_rest_of_a_box_to_boxes():
     boxes = [c.patch for c in cells if c.patch.chart is None]
     ends = np.array([[p.low, p.high] for p in boxes])
     assert ends.min() == -1 and ends.max() == 1
+
+
+def test_shells_that_hold_one_layer_get_more_functions_together():
+    shells = shells_of(BALL, 0.3)[:3]
+    maps = [(*(AxisMap(0.0, x) for x in s.lengths), AxisMap(0.0, 0.3, decays=8.0)) for s in shells]
+    cells = [Cell(Patch(m, (9, 9, 6), s)) for m, s in zip(maps, shells, strict=True)]
+    tail = np.array([[1e-3, 1e-3, 1e-9], [1e-9, 1e-9, 1e-9], [1e-9, 1e-9, 1e-9]])
+    endless = np.full_like(tail, np.inf)
+    tails = Tails(tail, endless, np.zeros((3, 3), dtype=bool), tail, tail)
+    after, changed = refined(cells, tails, 1e-6, 0.1, Limits(9, 14, 7), (None, None, None))
+    assert changed
+    assert [c.patch.functions for c in after] == [(11, 11, 6)] * 3
 
 
 def layer(width):

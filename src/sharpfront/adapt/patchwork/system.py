@@ -45,6 +45,8 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
     pairs, sizes, boxes = faces.pairs, rows.trace_sizes(faces), faces.boxes
     orderings = np.vstack([boxes.middles.T, np.log(np.prod(boxes.sides, axis=1))])
     links: list[Link] = []
+    # A card makes rows with polynomials only.
+    decaying = any(m.decays for patch in patches for m in patch.maps)
     if rows.integrals.forms:
         order = nested_dissection(orderings, pairs, sizes.astype(float)).order
         links = _chain(order, len(faces))
@@ -60,7 +62,7 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         lambda columns: _arranged(columns, patches, len(rows.unknowns)),
         rows.measure.constant and 2 * boxes.shapes < len(patches),
         rows.measure.shared,
-        None if links else partial(rows.stacks, patches, faces, sides),
+        None if links or decaying else partial(rows.stacks, patches, faces, sides),
         partial(_siblings, rows, tiling, patches) if rows.siblings else None,
     )
 

@@ -84,7 +84,32 @@ def refined(
         else:
             spare = corners is not None and tail.max() < 0.1 * aim
             out.append(_relieved(cell, wanted, limits.least) if spare else cell)
-    return balanced(out, periods, limits.base) if changed else out, changed
+    if not changed:
+        return out, False
+    return balanced(_with_equal_shells(out), periods, limits.base), True
+
+
+def _with_equal_shells(cells: Sequence[Cell]) -> list[Cell]:
+    """Return cells, those that hold the same layer with as many functions as one of them needs.
+
+    Beside a neighbour with fewer functions a shell is no better than that one, and what is left
+    there looks like something that is not smooth.
+    """
+    most: dict[float, tuple[int, ...]] = {}
+    for cell in cells:
+        own, known = cell.patch.functions, most.get(_layer_in(cell))
+        most[_layer_in(cell)] = own if known is None else tuple(map(max, own, known))
+    return [
+        replace(cell, patch=replace(cell.patch, functions=most[_layer_in(cell)]))
+        if _layer_in(cell)
+        else cell
+        for cell in cells
+    ]
+
+
+def _layer_in(cell: Cell) -> float:
+    """Return how often the layer that a shell holds decays; nothing of other cells."""
+    return max(m.decays for m in cell.patch.maps)
 
 
 def _is_nearly_resolved(cell: Cell, tail: FloatArray, aim: float) -> bool:
@@ -117,7 +142,7 @@ def richer(cells: Sequence[Cell], more: int = 2) -> list[Cell]:
 
 def _relieved(cell: Cell, wanted: FloatArray, least: int) -> Cell:
     """Return a resolved cell with no more functions than it needs, some to spare."""
-    if cell.relieved or math.isfinite(cell.promise):
+    if cell.relieved or math.isfinite(cell.promise) or _layer_in(cell):
         return cell
     functions = tuple(
         min(p, max(least, math.ceil(w) + SETTINGS.spared)) if w < p else p
@@ -138,6 +163,10 @@ def _enriched(
 ) -> list[Cell]:
     """Return what becomes of a cell that is not resolved along some axes."""
     patch = cell.patch
+    if _layer_in(cell) and np.prod(patch.functions) < SETTINGS.of_shell * limits.most**3:
+        had = np.array(patch.functions)
+        more = np.where(long, np.clip(np.ceil(wanted), had + 1, had + SETTINGS.step), had)
+        return [replace(cell, patch=replace(patch, functions=tuple(more.astype(int).tolist())))]
     if is_joint(patch.dimension) and patch.cut is not None:
         corner = None  # it may be the surface beside which it is not resolved
     first = (corner is None or cell.run < SETTINGS.first) and not math.isfinite(cell.promise)

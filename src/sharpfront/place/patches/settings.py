@@ -21,6 +21,11 @@ class PatchSettings:
     # the third power of its functions, two halves the same each.
     reach: int = 10
     reach_in_space: int = 5  # the same in space
+    # Shells along surfaces, of which there are many that need alike, get no more functions at once
+    # than so many, and up to so many times all that other patches may have: halved ones took three
+    # times as many functions in all and left an error a hundred times as large.
+    step: int = 2
+    of_shell: float = 3.0
     # Layers are cut off at ln(1/tol) + depth widths, where e^-depth of the tolerance is left; its
     # slope is what the patch beside it has to hold. With two thirds of it layers that meet in a
     # corner took seven times the functions, with a third of it errors were underestimated 50 to 170

@@ -41,14 +41,18 @@ BESIDE_WALL = 1e-4
 # 125 patches where layers lie along all sides of a cube, and these take 27.
 BENT_TO, PART = 1.5, 0.75
 
+# Along shells there are so many times the functions that patches begin with: of products up to a
+# joint degree those with what decays across them have fewer along them.
+MORE_ALONG = 1.5
+
 # Short of a corner strips have so many times the functions along it that a layer takes across.
 MITRED = 1.2
 
 # Layers of up to so many times the depth of a strip along the boundary are those it was made for.
 FILLED = WIDE / DEEPEST
 
-# Functions across strips, and how their points are crowded (`AxisMap.strength`).
-Strips = dict[tuple[float, float], tuple[int, float]]
+# Functions across strips, and the maps of their sides.
+Strips = dict[tuple[float, float], tuple[int, AxisMap]]
 
 
 def first_cells(
@@ -67,17 +71,23 @@ def first_cells(
         lines, strips = _lines(problem, block, settings, tol)
         walls, strip, last = {axis for axis, *_ in block.walls}, block.chart, len(lines) - 1
         if isinstance(strip, Strip | Shell) and last in walls and not strips[last]:
-            in_space = is_joint(len(lines))
-            strips[last] = _strips((0.0, strip.depth), 0, settings, tol, in_space)
+            side, in_space = (0.0, strip.depth), is_joint(len(lines))
+            if block.decays:
+                strips = [
+                    *_along_shell(block, base),
+                    {side: (base, AxisMap(*side, 0.0, block.decays))},
+                ]
+            else:
+                strips[last] = _strips(side, 0, settings, tol, in_space)
             lines[last] = np.union1d(lines[last], [end for side in strips[last] for end in side])
         if isinstance(strip, Strip) and walls == {1} and _ends_at(strip, tiling.corners):
             # Across the other side's layer as well.
-            strips[0] = {(0.0, strip.length): (math.ceil(MITRED * settings.layer(tol)), 0.0)}
+            whole = 0.0, strip.length
+            strips[0] = {whole: (math.ceil(MITRED * settings.layer(tol)), AxisMap(*whole))}
         for low, high in block.boxes(lines):
             ends = list(zip(low.tolist(), high.tolist(), strict=True))
-            across = [strips[a].get(side, (base, 0.0)) for a, side in enumerate(ends)]
-            functions = tuple(count for count, _ in across)
-            maps = tuple(AxisMap(*side, bent) for side, (_, bent) in zip(ends, across, strict=True))
+            across = [strips[a].get(side, (base, AxisMap(*side))) for a, side in enumerate(ends)]
+            functions, maps = zip(*across, strict=True)
             own = [Cell(Patch(maps, functions, block.chart, block.region))]
             cells += fitted(own, block, tiling.corners) if block.region else own
     cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
@@ -150,9 +160,15 @@ def _strips(
     """Return the strip of a layer."""
     functions = max(settings.functions(tol), math.ceil(settings.layer(tol)))
     if not in_space:
-        return {side: (functions, 0.0)}
+        return {side: (functions, AxisMap(*side))}
     fewer = max(settings.functions(tol), math.ceil(PART * functions))
-    return {side: (fewer, -BENT_TO if end else BENT_TO)}
+    return {side: (fewer, AxisMap(*side, -BENT_TO if end else BENT_TO))}
+
+
+def _along_shell(block: Block, base: int) -> list[Strips]:
+    """Return the functions along a shell."""
+    sides = [(float(x[0]), float(x[-1])) for x in block.lines[:-1]]
+    return [{side: (math.ceil(MORE_ALONG * base), AxisMap(*side))} for side in sides]
 
 
 def cut_along_edges(

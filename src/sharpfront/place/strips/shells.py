@@ -7,7 +7,7 @@ along it. Boxes go on where shells end, and are cut there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from sharpfront.problem import Problem
 
 # Places along each axis of a shell at which its surroundings are looked at.
 LOOKED = 5
+# Rates at which layers decay that differ by less than this share are one.
+ALIKE = 0.01
 # Points at a depth are as far from the surface as this share of it, where normals do not meet.
 CLEAR = 0.98
 
@@ -45,25 +47,25 @@ def shelled(problem: Problem, block: Block, widths: float) -> list[Block]:
     shells: list[Shell] = []
     for surface in region.surfaces:
         squares = squares_of(surface) if surface.wall is None else None
-        depth = _depth(problem, block, squares, widths) if squares else None
-        if squares is None or depth is None:
+        layer = _layer(problem, block, squares, widths) if squares else None
+        if squares is None or layer is None:
             surfaces.append(surface)
             continue
-        own = [shell_of(square, depth) for square in squares]
-        surfaces.append(_moved(surface, depth))
+        own = [shell_of(square, layer.depth) for square in squares]
+        surfaces.append(_moved(surface, layer.depth))
         shells += own
-        blocks += [_block(block, shell, surface.part) for shell in own]
+        blocks += [_block(block, shell, surface.part, layer.decays) for shell in own]
     if not shells:
         return [block]
     inner = SolidRegion(block.domain, surfaces, shells)
     return [replace(block, region=inner), *blocks]
 
 
-def _block(block: Block, shell: Shell, part: str) -> Block:
+def _block(block: Block, shell: Shell, part: str, decays: float) -> Block:
     """Return the block of a shell whose outer side lies on a part of the boundary."""
     lines = tuple(np.array([0.0, x]) for x in shell.size.tolist())
     wall = (2, 0.0, np.zeros(2), np.array(shell.lengths), part)
-    return Block(block.domain, lines, (wall,), shell)
+    return Block(block.domain, lines, (wall,), shell, decays=decays)
 
 
 def _moved(surface: Surface, depth: float) -> Surface:
@@ -79,20 +81,30 @@ def _moved(surface: Surface, depth: float) -> Surface:
     return Surface("", Triangles(corners, surface.triangles.normals, onto))
 
 
-def _depth(
+@dataclass(frozen=True)
+class _Layer:
+    """How deep a layer is, and how often it decays by 1/e, if it does so everywhere alike."""
+
+    depth: float
+    decays: float
+
+
+def _layer(
     problem: Problem, block: Block, squares: Sequence[Square], widths: float
-) -> float | None:
-    """Return how deep layers along a surface are, or as deep as there is room; None without."""
+) -> _Layer | None:
+    """Return the layer along a surface, or as much of it as there is room for; None without."""
     room = _room(block, squares)
-    deep = []
+    found: list[FloatArray] = []
     for square in squares:
         shell = shell_of(square, DEEPEST * room)
-        at = _looked(shell, 1e-6 * shell.depth)
-        rates = np.concatenate(decay_rates(problem, at, 2, 0, chart=shell))
-        deep.append(widths / rates)
-    every = np.concatenate(deep)
-    thin = every[every < WIDE * room]
-    return min(float(thin.max()), DEEPEST * room) if len(thin) else None
+        found += decay_rates(problem, _looked(shell, 1e-6 * shell.depth), 2, 0, chart=shell)
+    rates = np.concatenate(found)
+    thin = rates[rates * WIDE * room > widths]
+    if not len(thin):
+        return None
+    depth = min(widths / float(thin.min()), DEEPEST * room)
+    alike = len(thin) == len(found) and np.ptp(thin) < ALIKE * thin.min()
+    return _Layer(depth, depth * float(thin.mean()) if alike else 0.0)
 
 
 def _looked(shell: Shell, depth: float) -> FloatArray:

@@ -43,6 +43,8 @@ class Block:
         Where given, lines and walls are in its coordinates.
     region
         Where given, the domain's boundary cuts boxes.
+    decays
+        How often layers decay by 1/e across all of it, along the last axis, where that is known.
     """
 
     domain: Domain
@@ -50,6 +52,7 @@ class Block:
     walls: tuple[Wall, ...]
     chart: Chart | None = None
     region: Region | SolidRegion | None = None
+    decays: float = 0.0
 
     def in_space(self, positions: FloatArray) -> FloatArray:
         """Return the points of space at positions, (m, d)."""
