@@ -45,7 +45,7 @@ ROOMS = (
     "mixture", "newton", "pieces", "place", "rows", "solve", "trust",
 )  # fmt: skip
 SEED, FACTORS, MOST_DRAWS = 5, (0.5, 2.0), 60
-RECORDS = ("SETTINGS", "MARCH")
+RECORDS = ("SETTINGS", "MARCH", "STRIPS")
 
 
 @dataclass(frozen=True)

@@ -11,32 +11,21 @@ from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap, Quadrilateral, Strip
 from sharpfront.place.patches.looks import Holding
 from sharpfront.place.strips.ribbons import DEEPEST, WIDE, Ribbon, layers_beside
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.problem import Problem
 
 # Across a front data are held to this share of what they are elsewhere, 30 tolerances: what is left
 # of a front in a long patch beside it is found by halving, a circle of 1e-3 took twice the patches.
 STRICT = 1 / 30
-# Where nothing is narrow a band is as deep as this share of the room: boxes hold the rest as well.
-SHALLOW = 0.4
-# Patches across a front are as deep as so many functions more than they begin with can hold.
-MORE = 4
-# Depths that are tried for them, each this factor of the one before, down to rounding.
-SHORTER, TRIED, STRIDES = 0.6, 60, (4, 1)
-# From this share of the one before on.
-NOT_SHORTER = 0.1
-# No more patches than this across a front: data that take more are not smooth beside it.
-MOST_ACROSS = 20
 # Where a chart beside a straight front is looked at, and over how much, as shares of its side.
 ALONG, THIN = (0.25, 0.5, 0.75), 1e-3
-# Data bend on a curve if no patch across it holds them, after so many of these.
-THINNEST = 30
 
 
 def held_across(holding: Holding, ribbon: Ribbon, room: float, base: int) -> float:
     """Return how thick patches across a curve may be that hold data; 0 where data bend on it."""
-    for thin in room * SHORTER ** np.arange(THINNEST):
+    for thin in room * STRIPS.shorter ** np.arange(STRIPS.thinnest):
         strips = ribbon.strips(thin, thin)
-        patches = [_across(s, 0.0, 2.0 * thin, (base, base + MORE)) for s in strips]
+        patches = [_across(s, 0.0, 2.0 * thin, (base, base + STRIPS.more)) for s in strips]
         if all(map(holding, patches)):
             return 2.0 * float(thin)
     return 0.0
@@ -70,7 +59,7 @@ def lines_beside(
     layer = _layers(problem, whole, room, widths)
     rest = [_across(strip, layer, depth, (base, base)) for strip in whole]
     # Where data are as smooth as elsewhere beyond the operator's layers, these are all.
-    if jumps or (layer < SHALLOW * room and all(map(holding, rest))):
+    if jumps or (layer < STRIPS.shallow * room and all(map(holding, rest))):
         depth = layer
     return _graded(holding, ribbon.strips(depth), depth, base)
 
@@ -79,7 +68,7 @@ def _layers(problem: Problem, strips: Sequence[Strip], room: float, widths: floa
     """Return how deep strips are beside a curve on which data jump."""
     found = np.concatenate(layers_beside(problem, strips, widths))
     thin = found[found < WIDE * room]
-    return float(min(thin.max(), DEEPEST * room)) if len(thin) else SHALLOW * room
+    return float(min(thin.max(), DEEPEST * room)) if len(thin) else STRIPS.shallow * room
 
 
 def _graded(holding: Holding, strips: Sequence[Strip], depth: float, base: int) -> FloatArray:
@@ -87,7 +76,7 @@ def _graded(holding: Holding, strips: Sequence[Strip], depth: float, base: int) 
     some = strips[:: -(-len(strips) // 8)]
 
     def held(low: float, high: float) -> bool:
-        return all(holding(_across(strip, low, high, (base, base + MORE))) for strip in some)
+        return all(holding(_across(strip, low, high, (base, base + STRIPS.more))) for strip in some)
 
     return _as_far_as(held, depth)
 
@@ -106,7 +95,7 @@ def lines_in_chart(
         for at in ALONG:
             maps = [AxisMap(*ends)] * 2
             maps[1 - axis] = AxisMap(at * beside, (at + THIN) * beside)
-            counts = (base + MORE, base) if axis == 0 else (base, base + MORE)
+            counts = (base + STRIPS.more, base) if axis == 0 else (base, base + STRIPS.more)
             if not holding(Patch((maps[0], maps[1]), counts, chart), axis):
                 return False
         return True
@@ -124,15 +113,15 @@ def _as_far_as(held: Callable[[float, float], bool], depth: float) -> FloatArray
     lines = [0.0]
     while lines[-1] < depth:
         low = lines[-1]
-        shares = SHORTER ** np.arange(TRIED, 0.0, -1.0)
+        shares = STRIPS.shorter ** np.arange(STRIPS.tried, 0.0, -1.0)
         places = [*(low + (depth - low) * shares).tolist(), depth]
-        short = NOT_SHORTER * (low - lines[-2]) if len(lines) > 1 else 0.0
+        short = STRIPS.not_shorter * (low - lines[-2]) if len(lines) > 1 else 0.0
         first = min(int(np.searchsorted(places, low + short)), len(places) - 1)
         found = first if first and held(low, places[first]) else -1
-        for stride in STRIDES:
+        for stride in STRIPS.strides:
             tried = range(found + stride, len(places), stride)
             found = max(found, _last_held(held, low, tried, places))
-        lines.append(depth if found < 0 or len(lines) == MOST_ACROSS else places[found])
+        lines.append(depth if found < 0 or len(lines) == STRIPS.most_across else places[found])
     return np.array(lines)
 
 

@@ -30,13 +30,10 @@ from sharpfront.place.strips.ribbons import (
     rooms_along,
     strip_block,
 )
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.strips.shells import shelled
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
-
-# A strip is no deeper than this share of how far normals meet nothing else, and where layers are
-# deeper than that strips meet half way.
-OF_GAP = 0.9
 
 # A curve with directions, and how deep strips along it are.
 _DeepRibbon = tuple[Ribbon, float]
@@ -60,7 +57,7 @@ def _collared(problem: Problem, block: Block, widths: float) -> list[Block]:
     panels = block.region.panels
     smooth = [ends for ends in panels.closed if _is_smooth(panels, ends)]
     deep = _short_of_room(problem, block, smooth, widths)
-    met = meetings(panels, deep / OF_GAP) if deep.any() else []
+    met = meetings(panels, deep / STRIPS.of_gap) if deep.any() else []
     collars: list[_DeepRibbon] = []
     held: list[int] = []
     for ends in smooth:
@@ -114,7 +111,7 @@ def _short_of_room(
     for ends, ribbon, room in zip(smooth, ribbons, rooms, strict=True):
         found = _thin(problem, ribbon, np.full(len(room), most), widths)
         deep[slice(*ends)] = found
-        short |= found > OF_GAP * float(room.min())
+        short |= found > STRIPS.of_gap * float(room.min())
     return deep if short else np.zeros_like(deep)
 
 
@@ -147,7 +144,7 @@ def _most(ribbon: Ribbon, rooms: FloatArray) -> FloatArray:
     convex = np.maximum(-bends.reshape(count, -1).min(axis=1), 1e-300)
     before = np.append(convex[-1:] if ribbon.is_closed else 0.0, convex)
     after = np.append(convex, convex[:1] if ribbon.is_closed else 0.0)
-    return np.asarray(np.minimum(OF_GAP * rooms, DEEPEST / np.maximum(before, after)))
+    return np.asarray(np.minimum(STRIPS.of_gap * rooms, DEEPEST / np.maximum(before, after)))
 
 
 def _is_smooth(panels: Panels, ends: tuple[int, int]) -> bool:

@@ -22,17 +22,9 @@ from sharpfront.place.strips.ribbons import (
     spacing,
     tree_of,
 )
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block
 from sharpfront.place.tiling.solids import Wall
-
-# Where a curve meets a wall at a smaller angle than this, as its sine, strips end before it does.
-STEEP_ENOUGH = 0.4
-# Nor are there any where there is less room than this share of the domain: boxes would be as small.
-NARROWEST = 1e-3
-# Where strips end inside panels are no longer than so many times the room beside them.
-LONG_BESIDE_ROOM = 6.0
-# At a wall a band takes no more than this share of the way to its end.
-ASIDE = 0.4
 
 # How far points, (m, 2), are from something, (m,).
 Distance = Callable[[FloatArray], FloatArray]
@@ -83,7 +75,7 @@ class Surroundings:
         for end, k in zip(ends, (0, -1), strict=False):
             joints[k] = min(joints[k], np.inf if end is None else end.room)
         joints = evened(joints, ribbon.lengths, closed=ribbon.is_closed)
-        if joints.min() <= NARROWEST * self.size:
+        if joints.min() <= STRIPS.narrowest * self.size:
             return None
         most = float(joints.max())
         return ribbon.scaled(joints / most), most
@@ -93,7 +85,7 @@ class Surroundings:
     ) -> list[tuple[Ribbon, float]]:
         """Return the parts of a curve that have room for strips, cut to where there is little."""
         others = _away_from(self.block, [end.wall for end in ends if end is not None])
-        least = NARROWEST * self.size
+        least = STRIPS.narrowest * self.size
         while True:
             ribbon = Ribbon(panels, panels.normals)
             rooms = self._rooms(_between_walls(ribbon, ends), which, others)
@@ -101,7 +93,7 @@ class Surroundings:
             rooms = np.minimum(rooms, 2.0 * near)
             for end, k in zip(ends, (0, -1), strict=False):
                 rooms[k] = min(rooms[k], np.inf if end is None else end.room)
-            long = ribbon.lengths > np.maximum(LONG_BESIDE_ROOM * rooms, least)
+            long = ribbon.lengths > np.maximum(STRIPS.beside_room * rooms, least)
             if not long.any():
                 break
             panels = panels.halved(long.tolist())
@@ -172,7 +164,7 @@ def _away_from(block: Block, held: Sequence[Wall]) -> Distance:
 
 def is_wide(panels: Panels, block: Block) -> bool:
     """Tell whether a curve is large enough for strips: else it takes no room from others either."""
-    least = NARROWEST * float(np.ptp(block.domain.bounds, axis=0).max())
+    least = STRIPS.narrowest * float(np.ptp(block.domain.bounds, axis=0).max())
     return bool(np.ptp(samples(panels)[0], axis=0).max() > least)
 
 
@@ -186,14 +178,14 @@ def _ends_on_walls(panels: Panels, block: Block) -> list[_End | None]:
         found, _ = panels.boundary(np.array([panel]), np.array([t]))
         point, normal = found.points[0], found.normals[0]
         wall = wall_at(block, point)
-        if wall is None or abs(normal[1 - wall[0]]) < STEEP_ENOUGH:
+        if wall is None or abs(normal[1 - wall[0]]) < STRIPS.steep_enough:
             out.append(None)
             continue
         rest = 1 - wall[0]
         along = np.zeros(2)
         along[rest] = 1.0 / normal[rest]
         gap = min(point[rest] - float(wall[2][0]), float(wall[3][0]) - point[rest])
-        out.append(_End(wall, along, ASIDE * gap * abs(normal[rest]) / DEEPEST))
+        out.append(_End(wall, along, STRIPS.aside * gap * abs(normal[rest]) / DEEPEST))
     return out
 
 

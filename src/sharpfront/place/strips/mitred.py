@@ -27,19 +27,12 @@ from sharpfront.place.strips.ribbons import (
     strip_block,
     tree_of,
 )
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.problem import Problem
 
 # Points on a panel that tell how far others are from it.
 DENSE = np.linspace(-1.0, 1.0, 41)
-# Strips lie apart from the boundary by this share of their depth, less beside corners.
-APART, BESIDE_CORNERS = 0.98, 0.5
-# How deep layers are is asked of strips of this depth, as a share of the domain's size.
-NOMINAL = 1e-3
-# Strips take no more than this share of a wall that they end on.
-ASIDE = 0.4
-# In a strip areas differ by no more than this factor.
-SQUEEZED = 10.0
 
 
 def with_outlines(problem: Problem, tiling: Tiling, widths: float) -> Tiling:
@@ -85,7 +78,7 @@ class _Collar:
 
 def _beside_layers(problem: Problem, outline: Outline, size: float, widths: float) -> list[Outline]:
     """Return an outline without the walls beside which nothing decays."""
-    nominal = NOMINAL * size
+    nominal = STRIPS.nominal * size
 
     def idle(side: OutlineSide) -> bool:
         if side.wall is None:
@@ -143,7 +136,7 @@ def _collar(
     problem: Problem, outline: Outline, clearance: Clearance, size: float, widths: float
 ) -> tuple[Ribbon, float] | None:
     """Return an outline with directions, and how deep its strips are; None without thin layers."""
-    nominal = NOMINAL * size
+    nominal = STRIPS.nominal * size
     strips = outline.ribbon(nominal)[0].strips(nominal)
     deep = np.concatenate(layers_beside(problem, strips, widths, bends=False))
     if not np.any(deep < WIDE * 0.5 * size):
@@ -171,11 +164,11 @@ def _room(outline: Outline, clearance: Clearance, most: float) -> float:
 
 def _fits(outline: Outline, depth: float, clearance: Clearance) -> bool:
     """Tell whether strips of a depth have room along an outline."""
-    if any(depth > ASIDE * wall.curve.measure for wall in outline.walls or ()):
+    if any(depth > STRIPS.aside * wall.curve.measure for wall in outline.walls or ()):
         return False
     ribbon, mitred = outline.ribbon(depth)
     inner, _ = samples(ribbon.edge(depth))
-    needed = np.where(mitred, BESIDE_CORNERS, APART) * depth
+    needed = np.where(mitred, STRIPS.beside_corners, STRIPS.apart) * depth
     if np.any(clearance(inner, depth) < np.repeat(needed, len(ON_PANEL))):
         return False
     return all(_is_open(strip) for strip in ribbon.strips(depth))
@@ -188,4 +181,6 @@ def _is_open(strip: Strip) -> bool:
     taylor = strip.taylor(np.stack([s.ravel(), d.ravel()], axis=1))
     a, b = taylor[(1, 0)], taylor[(0, 1)]
     areas = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-    return bool(np.all(areas * areas[0] > 0) and np.ptp(np.log(np.abs(areas))) < np.log(SQUEEZED))
+    return bool(
+        np.all(areas * areas[0] > 0) and np.ptp(np.log(np.abs(areas))) < np.log(STRIPS.squeezed)
+    )

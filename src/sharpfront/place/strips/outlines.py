@@ -20,19 +20,12 @@ from sharpfront.geometry.curves import Curve, Cut
 from sharpfront.geometry.panel_fits import NODES, PARAMETERS, weights_of
 from sharpfront.geometry.panels import Panels
 from sharpfront.place.strips.ribbons import Ribbon, replaced_closed
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import ROUNDING
 from sharpfront.place.tiling.solids import Wall
 
 # Normals turn by less than this at a joint that is no corner.
 SMOOTH = 1e-6
-# Cosines of the turn at corners that point outwards or inwards, at the least: at 30 degrees and at
-# 300 strips are four and two times as deep along the corner as elsewhere.
-OUTWARDS, INWARDS = -0.87, -0.5
-# Directions turn over as much of a side as strips are deep, or so many times what mitres take of
-# it: as much is left of their inner sides as is gone.
-TURNED = 1.5
-# Where both ends take more than this share of a side, they share it.
-ENDS = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +90,14 @@ class _Joint:
     @property
     def is_sharp(self) -> bool:
         """Whether it is too sharp for a mitre."""
-        return self.cosine < (OUTWARDS if self.outwards else INWARDS)
+        return self.cosine < (STRIPS.outwards if self.outwards else STRIPS.inwards)
 
     def length(self, depth: float) -> float:
         """Return how far from the corner directions turn, for strips of a depth."""
         if not self.is_corner:
             return 0.0
         half = np.sqrt((1.0 - self.cosine) / (1.0 + self.cosine))
-        return depth * max(1.0, TURNED * float(half) if self.outwards else 1.0)
+        return depth * max(1.0, STRIPS.turned * float(half) if self.outwards else 1.0)
 
 
 def _between(before: OutlineSide, after: OutlineSide) -> _Joint:
@@ -177,7 +170,7 @@ class Outline:
         panels, outwards, mitred = Panels([]), [], []
         for side, (start, stop) in zip(self.sides, itertools.pairwise(joints), strict=True):
             first, last = start.length(depth), stop.length(depth)
-            if first + last > ENDS * side.curve.measure:
+            if first + last > STRIPS.ends * side.curve.measure:
                 share = side.curve.measure / (first + last)
                 # To the last digit: the rest of the side is no panel.
                 first = share * first

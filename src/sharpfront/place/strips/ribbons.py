@@ -16,6 +16,7 @@ from sharpfront.geometry import Domain
 from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.strips.tangencies import tangencies
 from sharpfront.place.tiling.blocks import Block
 from sharpfront.problem import Problem
@@ -31,8 +32,6 @@ DEEPEST = 0.6
 WIDE = 2.0
 # Room is found on so many depths, each this factor of the one before.
 DEPTHS, FACTOR = 60, 0.85
-# From one end of a panel to the other room changes by no more than this share of its length.
-SLOPE = 0.5
 
 # How far points, (m, 2), at a depth below the curve are from whatever else there is, (m,).
 Clearance = Callable[[FloatArray, float], FloatArray]
@@ -222,7 +221,7 @@ def joint_rooms(own: FloatArray, *, closed: bool) -> FloatArray:
 
 def evened(rooms: FloatArray, lengths: FloatArray, *, closed: bool) -> FloatArray:
     """Return rooms at the ends of panels that change slowly along the curve."""
-    out, steps = rooms.copy(), SLOPE * lengths
+    out, steps = rooms.copy(), STRIPS.slope * lengths
     for _ in range(2 if closed else 1):
         for k in range(len(lengths)):
             out[k + 1] = min(out[k + 1], out[k] + steps[k])

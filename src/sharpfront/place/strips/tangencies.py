@@ -17,12 +17,11 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.maps import Strip
 from sharpfront.place.strips.layers import decay_rates
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.problem import Problem
 
 # Places along a strip at which rates are looked at, and steps of bisections.
 PLACES_ALONG, STEPS = 17, 40
-# Parts of a strip are no longer than so many times what they are from a tangency.
-LENGTHENED = 1.5
 # Rates below this share of the largest along a strip are none.
 NONE = 1e-6
 # A length of this share of a strip and less, and more than so many times it, is not looked for.
@@ -75,7 +74,7 @@ def graded(strip: Strip, found: Sequence[Tangency]) -> FloatArray:
         points = strip.points(np.stack([s, np.zeros(len(s))], axis=1))
         for one in found:
             far = float(np.linalg.norm(points - one.place, axis=1).min())
-            if high - low > LENGTHENED * max(one.length, far):
+            if high - low > STRIPS.lengthened * max(one.length, far):
                 middle = 0.5 * (low + high)
                 ends.append(middle)
                 left += [(low, middle), (middle, high)]

@@ -1,0 +1,63 @@
+"""What strips were tuned with: one record, with the reason for each number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class StripSettings:
+    """How deep strips are, where they end, and how patches across them are cut.
+
+    What shells and the first patches ask for too stands with `ribbons` and `across`.
+    """
+
+    # Where nothing is narrow a band is as deep as this share of the room: boxes hold the rest as
+    # well.
+    shallow: float = 0.4
+    # Patches across a front are as deep as so many functions more than they begin with can hold.
+    more: int = 4
+    # Depths that are tried for them, each this factor of the one before, down to rounding: first
+    # every fourth, then every one. Data bend on a curve if no patch across it holds them after the
+    # last number of these.
+    shorter: float = 0.6
+    tried: int = 60
+    strides: tuple[int, int] = (4, 1)
+    thinnest: int = 30
+    not_shorter: float = 0.1  # from this share of the one before on
+    # No more patches than this across a front: data that take more are not smooth beside it.
+    most_across: int = 20
+    # A strip is no deeper than this share of how far normals meet nothing else, and where layers
+    # are deeper than that strips meet half way.
+    of_gap: float = 0.9
+    # From one end of a panel to the other room changes by no more than this share of its length.
+    slope: float = 0.5
+    # Where a curve meets a wall at a smaller angle than this, as its sine, strips end before it
+    # does.
+    steep_enough: float = 0.4
+    # Nor are there any where there is less room than this share of the domain: boxes would be as
+    # small.
+    narrowest: float = 1e-3
+    # Where strips end inside panels are no longer than so many times the room beside them.
+    beside_room: float = 6.0
+    # At a wall a band takes no more than this share of the way to its end, a strip of the wall.
+    aside: float = 0.4
+    # Strips lie apart from the boundary by this share of their depth, less beside corners.
+    apart: float = 0.98
+    beside_corners: float = 0.5
+    # How deep layers are is asked of strips of this depth, as a share of the domain's size.
+    nominal: float = 1e-3
+    squeezed: float = 10.0  # in a strip areas differ by no more than this factor
+    # Cosines of the turn at corners that point outwards or inwards, at the least: at 30 degrees and
+    # at 300 strips are four and two times as deep along the corner as elsewhere.
+    outwards: float = -0.87
+    inwards: float = -0.5
+    # Directions turn over as much of a side as strips are deep, or so many times what mitres take
+    # of it: as much is left of their inner sides as is gone.
+    turned: float = 1.5
+    ends: float = 0.8  # where both ends take more than this share of a side, they share it
+    # Parts of a strip are no longer than so many times what they are from a tangency.
+    lengthened: float = 1.5
+
+
+STRIPS = StripSettings()
