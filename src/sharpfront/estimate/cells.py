@@ -52,11 +52,16 @@ def grid(nodes: FloatArray) -> Grid:
 class CellSystem:
     """The discrete operator of one grid, factored once for several right-hand sides.
 
-    Coefficients c_0, ..., c_m are those at the middles, (m + 1, n); there are m conditions.
+    Coefficients c_0, ..., c_m are those at the middles, (m + 1, n); there are m conditions. Slopes
+    are known from a system with other conditions.
     """
 
     def __init__(
-        self, points: Grid, coefficients: FloatArray, conditions: Sequence[LinearCondition]
+        self,
+        points: Grid,
+        coefficients: FloatArray,
+        conditions: Sequence[LinearCondition],
+        slopes: Slopes | None = None,
     ) -> None:
         self.grid = points
         self.order = len(coefficients) - 1
@@ -64,7 +69,7 @@ class CellSystem:
         self.conditions = tuple(conditions)
         # Unknowns at each node.
         self.levels = max(1, self.order - 1)
-        self.slopes = self._fitted()
+        self.slopes = self._fitted() if slopes is None else slopes
         self._ends = self._one_condition_at_each_end()
         if self._ends is not None:
             self._diagonals = self._tridiagonal(*self._ends)

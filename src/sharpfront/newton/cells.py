@@ -129,7 +129,7 @@ def approach_on_cells(tangent: LineTangent, guesses: Sequence[Iterate], given: F
     if table is None:
         table = search.history[-1][1].iterate
     linear = tangent.at(table)
-    found = _discovery(linear, table, table.nodes is not search.even)
+    found = _discovery(tangent, table, table.nodes is not search.even)
     return Cells(table, linear, found, tuple(search.history), converged)
 
 
@@ -194,14 +194,21 @@ def _tabulated(guess: Iterate, tangent: LineTangent, nodes: FloatArray) -> LineT
 def _rules(tangent: LineTangent, stiffness: float, points: Grid) -> Rules[LineTable]:
     def correct(table: LineTable) -> LineTable | None:
         try:
-            data = tangent.filled(table.means(points, tangent.needed), stiffness, points.middles)
-            conditions = tangent.conditions(table, stiffness)
-            system = CellSystem(points, data[:-1], conditions)
-            return LineTable(points.nodes, system.solve(data[-1], [c.value for c in conditions]))
+            return LineTable(points.nodes, _solved(tangent, table, stiffness, points)[2])
         except (SingularCellsError, EquationError):
             return None
 
     return Rules(correct, _blend, _distance, _onward)
+
+
+def _solved(
+    tangent: LineTangent, table: LineTable, stiffness: float, points: Grid
+) -> tuple[CellSystem, FloatArray, FloatArray]:
+    """Return the linear problem about a table on its own cells, its source and its solution."""
+    data = tangent.filled(table.means(points, tangent.needed), stiffness, points.middles)
+    conditions = tangent.conditions(table, stiffness)
+    system = CellSystem(points, data[:-1], conditions)
+    return system, data[-1], system.solve(data[-1], [c.value for c in conditions])
 
 
 def _blend(old: LineTable, new: LineTable, share: float) -> LineTable:
@@ -219,18 +226,16 @@ def _onward(first: LineTable, second: LineTable, third: LineTable) -> bool:
     return bool((before * after >= -ROUNDING * largest(before) * largest(after)).all())
 
 
-def _discovery(linear: LineProblem, table: LineTable, adapted: bool) -> Discovery | None:
+def _discovery(tangent: LineTangent, table: LineTable, adapted: bool) -> Discovery | None:
     points = grid(table.nodes)
     try:
         with np.errstate(all="ignore"):
-            data = linear.sample(points.middles)
-            system = CellSystem(points, data[:-1], linear.conditions)
-            u = system.solve(data[-1], linear.values)
+            system, source, u = _solved(tangent, table, 1.0, points)
     except SingularCellsError:
         return None
     change = variations(points, table.levels)
     featured = adapted or change.max() > FIRST_JUMP
-    return Discovery(system, u, data[-1], monitor(change)[0] if featured else None)
+    return Discovery(system, u, source, monitor(change)[0] if featured else None)
 
 
 def _enough(change: FloatArray) -> int:
@@ -243,6 +248,8 @@ def _moved(nodes: FloatArray, fixed: FloatArray) -> FloatArray:
 
     A cell much narrower than its neighbours would look like a feature.
     """
+    if not len(fixed):
+        return nodes
     out = nodes.copy()
     for position in fixed:
         out[1 + int(np.argmin(np.abs(nodes[1:-1] - position)))] = position

@@ -43,9 +43,8 @@ def growing_modes(linear: LineProblem, system: CellSystem) -> int:
     start = LinearCondition((Term(linear.interval[0], other),), 1.0)
     try:
         with np.errstate(all="ignore"):
-            initial = CellSystem(
-                system.grid, system.coefficients, (replace(left, value=0.0), start)
-            )
+            begun = (replace(left, value=0.0), start)
+            initial = CellSystem(system.grid, system.coefficients, begun, system.slopes)
             v = initial.solve(np.zeros(len(system.grid.steps)), np.array([0.0, 1.0]))
     except SingularCellsError:
         return 0

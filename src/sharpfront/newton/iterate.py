@@ -228,6 +228,8 @@ def _all_orders(
     basis: PiecewiseBasis, weights: FloatArray, x: FloatArray, highest: int
 ) -> FloatArray:
     """Return u, ..., u^(highest) at positions, (highest + 1, n)."""
+    if len(basis.pieces) == 1:
+        return _in_piece(basis.pieces[0], weights, x, highest)
     out = np.empty((highest + 1, len(x)))
     starts = np.array([piece.coordinate.low for piece in basis.pieces[1:]])
     which, edges = np.searchsorted(starts, x, side="right"), basis.edges
