@@ -26,7 +26,7 @@ from sharpfront.place.patches.wakes import wakes, with_wakes
 from sharpfront.place.patches.waves import ALONG_DOMAIN, Waves, short_enough
 from sharpfront.place.strips.across import STRICT, lines_in_chart
 from sharpfront.place.strips.layers import decay_rates
-from sharpfront.place.strips.ribbons import DEEPEST, WIDE
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.strips.tangencies import Tangency, graded, tangencies
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.curved import fitted
@@ -49,7 +49,7 @@ MORE_ALONG = 1.5
 MITRED = 1.2
 
 # Layers of up to so many times the depth of a strip along the boundary are those it was made for.
-FILLED = WIDE / DEEPEST
+FILLED = STRIPS.wide / STRIPS.deepest
 
 # Functions across strips, and the maps of their sides.
 Strips = dict[tuple[float, float], tuple[int, AxisMap]]

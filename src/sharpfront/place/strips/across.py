@@ -10,7 +10,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap, Quadrilateral, Strip
 from sharpfront.place.patches.looks import Holding
-from sharpfront.place.strips.ribbons import DEEPEST, WIDE, Ribbon, layers_beside
+from sharpfront.place.strips.ribbons import Ribbon, layers_beside
 from sharpfront.place.strips.settings import STRIPS
 from sharpfront.problem import Problem
 
@@ -54,7 +54,7 @@ def lines_beside(
         Whether data jump or bend on the curve.
     """
     base, widths = functions
-    depth = DEEPEST * room
+    depth = STRIPS.deepest * room
     whole = ribbon.strips(depth)
     layer = _layers(problem, whole, room, widths)
     rest = [_across(strip, layer, depth, (base, base)) for strip in whole]
@@ -67,8 +67,8 @@ def lines_beside(
 def _layers(problem: Problem, strips: Sequence[Strip], room: float, widths: float) -> float:
     """Return how deep strips are beside a curve on which data jump."""
     found = np.concatenate(layers_beside(problem, strips, widths))
-    thin = found[found < WIDE * room]
-    return float(min(thin.max(), DEEPEST * room)) if len(thin) else STRIPS.shallow * room
+    thin = found[found < STRIPS.wide * room]
+    return float(min(thin.max(), STRIPS.deepest * room)) if len(thin) else STRIPS.shallow * room
 
 
 def _graded(holding: Holding, strips: Sequence[Strip], depth: float, base: int) -> FloatArray:

@@ -20,8 +20,6 @@ from sharpfront.place.strips.medial import Meeting, joined, left_of, meetings, p
 from sharpfront.place.strips.mitred import with_outlines
 from sharpfront.place.strips.outlines import SMOOTH
 from sharpfront.place.strips.ribbons import (
-    DEEPEST,
-    WIDE,
     Ribbon,
     distances,
     evened,
@@ -144,7 +142,7 @@ def _most(ribbon: Ribbon, rooms: FloatArray) -> FloatArray:
     convex = np.maximum(-bends.reshape(count, -1).min(axis=1), 1e-300)
     before = np.append(convex[-1:] if ribbon.is_closed else 0.0, convex)
     after = np.append(convex, convex[:1] if ribbon.is_closed else 0.0)
-    return np.asarray(np.minimum(STRIPS.of_gap * rooms, DEEPEST / np.maximum(before, after)))
+    return np.asarray(np.minimum(STRIPS.of_gap * rooms, STRIPS.deepest / np.maximum(before, after)))
 
 
 def _is_smooth(panels: Panels, ends: tuple[int, int]) -> bool:
@@ -166,10 +164,10 @@ def _deep(
     beside the room.
     """
     rooms = _rooms(block, ribbon)
-    deep = layers_beside(problem, ribbon.strips(DEEPEST * float(rooms.max())), widths)
+    deep = layers_beside(problem, ribbon.strips(STRIPS.deepest * float(rooms.max())), widths)
     every, least, most = np.concatenate(deep), float(rooms.min()), _most(ribbon, rooms)
-    if np.any(every < WIDE * least):
-        return ribbon, min(float(every[every < WIDE * least].max()), float(most.min()))
+    if np.any(every < STRIPS.wide * least):
+        return ribbon, min(float(every[every < STRIPS.wide * least].max()), float(most.min()))
     depth = _thin(problem, ribbon, rooms, widths)
     if not depth or least <= 0.0:
         return None
@@ -180,10 +178,10 @@ def _deep(
 
 def _thin(problem: Problem, ribbon: Ribbon, rooms: FloatArray, widths: float) -> float:
     """Return how deep the layers of the equation are that are thin beside the room; 0 for none."""
-    strips = ribbon.strips(DEEPEST * float(rooms.max()))
+    strips = ribbon.strips(STRIPS.deepest * float(rooms.max()))
     deep = layers_beside(problem, strips, widths, bends=False)
     room = np.minimum(rooms[:-1], rooms[1:])
-    thin = [own[own < WIDE * r] for own, r in zip(deep, room.tolist(), strict=True)]
+    thin = [own[own < STRIPS.wide * r] for own, r in zip(deep, room.tolist(), strict=True)]
     return float(np.concatenate(thin).max(initial=0.0))
 
 

@@ -12,7 +12,6 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
 from sharpfront.geometry.panels import Panels
 from sharpfront.place.strips.ribbons import (
-    DEEPEST,
     Ribbon,
     distances,
     evened,
@@ -185,7 +184,7 @@ def _ends_on_walls(panels: Panels, block: Block) -> list[_End | None]:
         along = np.zeros(2)
         along[rest] = 1.0 / normal[rest]
         gap = min(point[rest] - float(wall[2][0]), float(wall[3][0]) - point[rest])
-        out.append(_End(wall, along, STRIPS.aside * gap * abs(normal[rest]) / DEEPEST))
+        out.append(_End(wall, along, STRIPS.aside * gap * abs(normal[rest]) / STRIPS.deepest))
     return out
 
 

@@ -14,11 +14,9 @@ from sharpfront.geometry.panels import Panels
 from sharpfront.maps import Strip
 from sharpfront.place.strips.outlines import Outline, OutlineSide, outlines_of
 from sharpfront.place.strips.ribbons import (
-    DEEPEST,
     DEPTHS,
     FACTOR,
     ON_PANEL,
-    WIDE,
     Clearance,
     Ribbon,
     distances,
@@ -86,7 +84,7 @@ def _beside_layers(problem: Problem, outline: Outline, size: float, widths: floa
         panels = side.panels(0.0, 0.0)
         strips = Ribbon(panels, panels.normals).strips(nominal)
         deep = np.concatenate(layers_beside(problem, strips, widths, bends=False))
-        return not np.any(deep < WIDE * 0.5 * size)
+        return not np.any(deep < STRIPS.wide * 0.5 * size)
 
     parts = outline.between([idle(side) for side in outline.sides])
     bent = [part for part in parts if any(side.wall is None for side in part.sides)]
@@ -139,13 +137,13 @@ def _collar(
     nominal = STRIPS.nominal * size
     strips = outline.ribbon(nominal)[0].strips(nominal)
     deep = np.concatenate(layers_beside(problem, strips, widths, bends=False))
-    if not np.any(deep < WIDE * 0.5 * size):
+    if not np.any(deep < STRIPS.wide * 0.5 * size):
         return None
     room = _room(outline, clearance, 0.5 * size)
-    thin = deep[deep < WIDE * room]
+    thin = deep[deep < STRIPS.wide * room]
     if not len(thin):
         return None
-    depth = min(float(thin.max()), DEEPEST * room)
+    depth = min(float(thin.max()), STRIPS.deepest * room)
     return (outline.ribbon(depth)[0], depth) if _fits(outline, depth, clearance) else None
 
 

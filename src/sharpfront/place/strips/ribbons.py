@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 # Places on a panel, as parameters, at which its surroundings are looked at.
 ON_PANEL = np.array([-0.96, -0.5, 0.0, 0.5, 0.96])
-# A strip is no deeper than this share of how far normals do not meet.
-DEEPEST = 0.6
-# Layers that are deeper than so many times that are left to boxes: they are no narrower than these.
-WIDE = 2.0
 # Room is found on so many depths, each this factor of the one before.
 DEPTHS, FACTOR = 60, 0.85
 

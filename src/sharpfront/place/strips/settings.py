@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class StripSettings:
-    """How deep strips are, where they end, and how patches across them are cut.
+    """How deep strips and shells are, where they end, and how patches across them are cut."""
 
-    What shells and the first patches ask for too stands with `ribbons` and `across`.
-    """
-
+    # A strip is no deeper than this share of how far normals do not meet.
+    deepest: float = 0.6
+    # Layers that are deeper than so many times that are left to boxes: they are no narrower than
+    # these.
+    wide: float = 2.0
+    # Points at a depth are as far from a surface as this share of it, where normals do not meet.
+    clear: float = 0.98
     # Where nothing is narrow a band is as deep as this share of the room: boxes hold the rest as
     # well.
     shallow: float = 0.4

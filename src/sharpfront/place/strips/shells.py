@@ -22,7 +22,8 @@ from sharpfront.geometry.surfaces import Surface
 from sharpfront.maps import Shell
 from sharpfront.maps.shell import SHELL_ORDERS
 from sharpfront.place.strips.layers import decay_rates
-from sharpfront.place.strips.ribbons import DEEPEST, DEPTHS, FACTOR, WIDE
+from sharpfront.place.strips.ribbons import DEPTHS, FACTOR
+from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.tiling.blocks import Block
 from sharpfront.problem import Problem
 
@@ -30,8 +31,6 @@ from sharpfront.problem import Problem
 LOOKED = 5
 # Rates at which layers decay that differ by less than this share are one.
 ALIKE = 0.01
-# Points at a depth are as far from the surface as this share of it, where normals do not meet.
-CLEAR = 0.98
 
 
 def shelled(problem: Problem, block: Block, widths: float) -> list[Block]:
@@ -96,13 +95,13 @@ def _layer(
     room = _room(block, squares)
     found: list[FloatArray] = []
     for square in squares:
-        shell = shell_of(square, DEEPEST * room)
+        shell = shell_of(square, STRIPS.deepest * room)
         found += decay_rates(problem, _looked(shell, 1e-6 * shell.depth), 2, 0, chart=shell)
     rates = np.concatenate(found)
-    thin = rates[rates * WIDE * room > widths]
+    thin = rates[rates * STRIPS.wide * room > widths]
     if not len(thin):
         return None
-    depth = min(widths / float(thin.min()), DEEPEST * room)
+    depth = min(widths / float(thin.min()), STRIPS.deepest * room)
     alike = len(thin) == len(found) and np.ptp(thin) < ALIKE * thin.min()
     return _Layer(depth, depth * float(thin.mean()) if alike else 0.0)
 
@@ -123,6 +122,6 @@ def _room(block: Block, squares: Sequence[Square]) -> float:
     inwards = np.concatenate([shell.taylor(x, 1)[0, 0, 1] for shell, x in at])
     for depth in most * FACTOR ** np.arange(DEPTHS):
         away = points + depth * inwards
-        if np.all(block.domain.distance(away) >= CLEAR * depth):
+        if np.all(block.domain.distance(away) >= STRIPS.clear * depth):
             return float(depth)
     return 0.0
