@@ -1,6 +1,7 @@
 """What the numbers in the source do: each halved and doubled on drawn problems.
 
-Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--count 6]``. A number is a
+Run by hand: ``python benchmarks/constants.py FILE [--room adapt,place] [--count 6]``; with
+``--share 3/16`` every sixteenth number from the third on, for a run on many cores. A number is a
 constant at the top of a module of the solver, or a field of a settings record. Problems are those
 of `honesty.py` (seed 5) that are solved within a second, `count` of each kind. A number is tried on
 the problems that run a function in which it stands. FILE gets a line for each number and factor,
@@ -15,10 +16,12 @@ import contextlib
 import functools
 import gc
 import importlib
+import itertools
 import json
 import math
 import os
 import pkgutil
+import signal
 import sys
 import time
 import warnings
@@ -45,6 +48,8 @@ ROOMS = (
     "mixture", "newton", "pieces", "place", "rows", "solve", "trust",
 )  # fmt: skip
 SEED, FACTORS, MOST_DRAWS = 5, (0.5, 2.0), 60
+# A changed number may take so many times as long as a problem is allowed.
+LONGER = 8.0
 RECORDS = ("SETTINGS", "MARCH", "STRIPS")
 
 
@@ -129,7 +134,7 @@ def changed(number: Number, factor: float, known: dict[str, ModuleType]) -> Iter
         places = [
             m
             for m in known.values()
-            if vars(m).get(number.name) == number.value
+            if vars(m).get(number.name) is number.value
             and (m.__name__ == number.module or number.name not in own_names(m))
         ]
     for module in places:
@@ -169,6 +174,20 @@ def solved(case: Drawn) -> Result:
     error = measured(case, solution, truth) if truth else math.nan
     estimate = solution.error_estimate
     return Result(solution.kernels, solution.outcome.kind, estimate, error, seconds, case.tol)
+
+
+def limited(case: Drawn, seconds: float) -> Result:
+    """Solve a problem within a limit: a changed number may make it endless."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        return solved(case)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
 
 
 def names_in(code: CodeType) -> set[str]:
@@ -226,7 +245,7 @@ def compared(usual: Result, own: Result) -> dict[str, Any]:
     }
 
 
-def study(path: Path, rooms: list[str], count: int, seconds: float) -> None:
+def study(path: Path, rooms: list[str], count: int, seconds: float, share: tuple[int, int]) -> None:
     """Measure all numbers that FILE does not have yet."""
     done = {(r["number"], r["factor"]) for r in read(path)}
     known = modules()
@@ -237,14 +256,15 @@ def study(path: Path, rooms: list[str], count: int, seconds: float) -> None:
         forget()
         usual[name], _ = solved(case), forget()
         _, names[name] = used(case)
-    for number in numbers(known, rooms):
+    first, step = share
+    for number in itertools.islice(numbers(known, rooms), first - 1, None, step):
         files = {str(m.__file__) for m in known.values() if number.record or number.name in vars(m)}
         own = [n for n in cases if any((f, number.name) in names[n] for f in files)]
         for factor in FACTORS:
             if (number.label, factor) in done:
                 continue
             with changed(number, factor, known):
-                found = {n: compared(usual[n], solved(cases[n])) for n in own}
+                found = {n: compared(usual[n], limited(cases[n], LONGER * seconds)) for n in own}
             row = {"number": number.label, "value": number.value, "factor": factor, "on": found}
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
@@ -292,12 +312,13 @@ def main() -> None:
     parser.add_argument("--room", type=lambda t: t.split(","), default=list(ROOMS))
     parser.add_argument("--count", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--share", type=lambda t: tuple(map(int, t.split("/"))), default=(1, 1))
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     if not options.markdown:
-        study(options.file, options.room, options.count, options.seconds)
+        study(options.file, options.room, options.count, options.seconds, options.share)
     print(markdown(read(options.file)))
 
 

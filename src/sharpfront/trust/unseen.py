@@ -71,7 +71,7 @@ def unseen_inside(
             continue
         look = looks(patch)
         told = look.places[: look.told[0]]
-        inner = np.all(np.abs(patch.inverse(told)) < 1.0 - 4.0 * BESIDE, axis=1)
+        inner = np.all(np.abs(patch.inverse(patch.in_chart(told))) < 1.0 - 4.0 * BESIDE, axis=1)
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
             most = UNSEEN * max(1.0, SETTINGS.missed * float(tail.max()))
             for i in np.argsort(-gap[: len(told)]).tolist():

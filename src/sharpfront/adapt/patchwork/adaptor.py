@@ -44,6 +44,8 @@ from sharpfront.budget import Budget
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.place.patches.cuts import Cell, is_shortest
+from sharpfront.place.patches.data import missed_in, with_seen_data
+from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.poles import with_poles
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined, richer
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
@@ -129,7 +131,8 @@ class Patches:
             tiling = tiling if cut is tiling else with_poles(problem, cut)
         tiling = collared(problem, tiling, SETTINGS, tol)
         waves = Waves.of(problem, tiling)
-        cells = first_cells(problem, tiling, SETTINGS, tol, most // 2, waves)
+        looks = Looks(problem, tiling.marked, tol)
+        cells = first_cells(problem, tiling, SETTINGS, tol, most // 2, waves, looks)
         for settings, asked in _poorer(SETTINGS, tol):
             if functions_of(cells) <= most:
                 break
@@ -156,6 +159,7 @@ class Patches:
             depths,
             missing,
             wedges=corners,
+            looks=looks,
         )
 
     def propose(self, state: PatchState) -> Proposal:
@@ -183,7 +187,8 @@ class Patches:
             )
             # Of a mode that is still held back nobody knows how far it goes.
             held = 1.0 if state.soft and mode is not None and mode.grows else 0.0
-            certificate = replace(certificate, held=held)
+            unseen = float(missed_in(state.looks, [c.patch for c in state.cells]).max())
+            certificate = replace(certificate, held=held, unseen=unseen)
             value = max(certificate.value, certificate.beside)
         points, volumes = checked_points([c.patch for c in state.cells])
         residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)
@@ -239,6 +244,10 @@ class Patches:
         if certificate.vertices >= 0.5 * certificate.value:
             closer = self._certifier(state).closer(state.cells, certificate.vertices / state.tol)
             return self._within(state, closer, state.aim, certified=True)
+        if certificate.unseen > tol:
+            limits = self._limits(state)
+            seen = with_seen_data(state.looks, state.tiling, state.cells, limits, tol)
+            return self._within(state, seen, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):
             return self._within(state, deeper, state.aim, certified=True)
         if np.any(_counted(state, assessment.tails, assessment.mode, state.aim).tail > state.aim):

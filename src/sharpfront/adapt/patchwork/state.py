@@ -22,6 +22,7 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
 from sharpfront.place.patches.cuts import Cell, Depths, at_corners
+from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import SoftMode, Tails, tails_of
 from sharpfront.place.patches.waves import Waves
@@ -127,6 +128,7 @@ class PatchState:
     moves: int = 0  # solutions in a row that were far from the one before
     near: Neighbour | None = None  # whose patches these are, where it was not solved afresh
     wedges: Wedges = field(kw_only=True)  # functions of corners
+    looks: Looks = field(kw_only=True)  # at the data
 
     def about(self, problem: Problem) -> PatchState:
         """Return the state for another linearisation of the same problem."""

@@ -17,7 +17,6 @@ from sharpfront.place.patches.refine import Limits, functions_of, refined
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import Tiling
-from sharpfront.problem import Problem
 
 # Patches are halved so often at the most: a spike of 1e-7 of its patch is reached.
 HALVINGS = 24
@@ -26,7 +25,7 @@ WORST = (0.0, 1e-2, 0.3)
 
 
 def with_resolved_data(
-    problem: Problem,
+    looks: Looks,
     tiling: Tiling,
     cells: list[Cell],
     settings: PatchSettings,
@@ -35,8 +34,7 @@ def with_resolved_data(
 ) -> list[Cell]:
     """Return cells on which sources and coefficients are resolved, as far as that is allowed."""
     base = settings.functions(tol)
-    limits = Limits(base, settings.most(tol, problem.domain.dimension), base)
-    looks = Looks(problem, tiling.marked, tol)
+    limits = Limits(base, settings.most(tol, looks.problem.domain.dimension), base)
     cells = _cut_where_missed(looks, cells)
     for _ in range(HALVINGS):
         tails = data_tails(looks, [c.patch for c in cells])
@@ -49,6 +47,39 @@ def with_resolved_data(
         cells = new
     # How data fell with each cut says nothing of how the solution will.
     return [Cell(c.patch) for c in cells]
+
+
+def with_seen_data(
+    looks: Looks, tiling: Tiling, cells: Sequence[Cell], limits: Limits, tol: float
+) -> list[Cell]:
+    """Return cells cut where their points miss data that count."""
+    out = list(cells)
+    for _ in range(HALVINGS):
+        patches = [c.patch for c in out]
+        tails = data_tails(looks, patches)
+        tail = np.where(missed_in(looks, patches)[:, None] > tol, tails.tail, 0.0)
+        own = Tails(tail, tails.wanted, tails.analytic, tail, tail)
+        out, changed = refined(out, own, 1.0, 0.0, limits, tiling.periods)
+        if not changed:
+            break
+    return out
+
+
+def missed_in(looks: Looks, patches: Sequence[Patch]) -> FloatArray:
+    """Return what the points of each patch miss of its data, about, in units of u, (n,).
+
+    What stands out at a place counts by the part of the patch that is as close to a corner: data
+    may be infinite on a side, and enter by their means.
+    """
+    look_together(looks, patches)
+    out = np.zeros(len(patches))
+    for i, patch in enumerate(patches):
+        look = looks(patch)
+        part = np.prod(0.5 - 0.5 * np.abs(patch.inverse(patch.in_chart(look.places))), axis=1)
+        for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
+            beside = gap > SETTINGS.missed * max(1.0, float(tail.max()))
+            out[i] = max(out[i], np.max(part * gap, where=beside, initial=0.0))
+    return SETTINGS.source * looks.tol * out
 
 
 def _cut_where_missed(looks: Looks, cells: list[Cell]) -> list[Cell]:

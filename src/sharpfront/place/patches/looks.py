@@ -107,10 +107,25 @@ class Holding:
         self._looks = Looks(problem, (), tol)
 
     def __call__(self, patch: Patch, axis: int = 1) -> bool:
-        """Tell whether a patch's functions hold them."""
-        nowhere, forms = np.empty((0, patch.dimension)), self._looks.problem.forms
-        blocks = [b for f in forms for b, _, _ in _blocks(self._looks, f, patch, nowhere)]
-        return all(_tails_beyond(b, patch.functions)[axis] <= 1.0 for b in blocks)
+        """Tell whether a patch's functions hold them, and its points see them."""
+        places = patch.in_space(_towards_ends(patch, axis))
+        for form in self._looks.problem.forms:
+            for block, values, felt in _blocks(self._looks, form, patch, places):
+                if _tails_beyond(block, patch.functions)[axis] > 1.0:
+                    return False
+                # Short of an end there may be what has fallen between two points.
+                gap = felt * np.abs(values - _interpolated(block, patch, places))
+                if gap.max() > 1.0:
+                    return False
+        return True
+
+
+def _towards_ends(patch: Patch, axis: int) -> FloatArray:
+    """Return places on the way to both ends of an axis, in the chart, (m, d)."""
+    shares = np.concatenate([0.5 * CLOSER, 1.0 - 0.5 * CLOSER])
+    places = np.repeat(0.5 * (patch.low + patch.high)[None], len(shares), axis=0)
+    places[:, axis] = patch.low[axis] + shares * patch.sides[axis]
+    return places
 
 
 def _told(problem: Problem) -> FloatArray:

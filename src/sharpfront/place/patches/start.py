@@ -18,7 +18,7 @@ from sharpfront.maps import AxisMap, Quadrilateral, Shell, Strip
 from sharpfront.place.patches.bumps import bumps_of, cut_about
 from sharpfront.place.patches.cuts import Cell, Depths
 from sharpfront.place.patches.data import with_resolved_data
-from sharpfront.place.patches.looks import Holding
+from sharpfront.place.patches.looks import Holding, Looks
 from sharpfront.place.patches.poles import cut_at
 from sharpfront.place.patches.refine import balanced
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
@@ -62,6 +62,7 @@ def first_cells(
     tol: float,
     most: int,
     waves: Waves,
+    looks: Looks | None = None,
 ) -> list[Cell]:
     """Return the cells that the first solve is made on, with `most` functions at most."""
     base = settings.functions(tol)
@@ -97,7 +98,8 @@ def first_cells(
     several = len(tiling.blocks) > 1 or tiling.blocks[0].region is not None
     if several or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)
-    return with_resolved_data(problem, tiling, cells, settings, tol, most)
+    looks = looks or Looks(problem, tiling.marked, tol)
+    return with_resolved_data(looks, tiling, cells, settings, tol, most)
 
 
 def _graded(found: Sequence[Tangency], blocks: Sequence[Block]) -> Iterator[Block]:

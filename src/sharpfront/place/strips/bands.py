@@ -26,6 +26,7 @@ from sharpfront.place.patches.settings import PatchSettings
 from sharpfront.place.strips.across import STRICT, held_across, lines_beside
 from sharpfront.place.strips.inner_curves import (
     LevelFunction,
+    are_lines_that_cross,
     changes_sign,
     inner_curves,
 )
@@ -121,12 +122,15 @@ def banded(
         return tiling
     every, told = inner_curves(problem)
     curves = [found for found in every if is_wide(found[0], block)]
-    if not curves:
+    panels_of = [panels for panels, _, _ in curves]
+    size = float(np.ptp(problem.domain.bounds, axis=0).max())
+    charts = block.region is None and are_lines_that_cross(panels_of, size)
+    if not curves or (charts and not material_edges(problem)):
         _require_bands(problem, told, ())
         return tiling
     base = settings.functions(tol)
     holding = Holding(problem, STRICT * tol)
-    looks = Surroundings(block, [panels for panels, _, _ in curves])
+    looks = Surroundings(block, panels_of)
     bands = [
         band
         for i, (panels, level, f) in enumerate(curves)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from sharpfront.geometry.inner import curves_inside
 from sharpfront.geometry.levelset import LevelCurve
 from sharpfront.geometry.panels import Panels
 from sharpfront.place.strips.ribbons import distances, samples, spacing, tree_of
+from sharpfront.place.tiling.slants import meet_within
 from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 from sharpfront.rows.materials import material_edges
@@ -54,8 +56,11 @@ def inner_curves(
             told.setdefault(level.told, []).append(Panels([]))
         for curve in found:
             panels = Panels([("", curve)])
-            straight = np.abs(panels.curvatures[1]).max() < STRAIGHT / size
-            if straight and (level.jumps or level.bends) and level.told not in materials:
+            if (
+                is_straight(panels, size)
+                and (level.jumps or level.bends)
+                and level.told not in materials
+            ):
                 # Charts are cut along it.
                 continue
             places = samples(panels)[0]
@@ -67,6 +72,22 @@ def inner_curves(
             out.append((panels, level, f))
             told.setdefault(level.told, []).append(panels)
     return out, told
+
+
+def is_straight(panels: Panels, size: float) -> bool:
+    """Tell whether a curve is straight, in a domain of some size."""
+    return bool(np.abs(panels.curvatures[1]).max() < STRAIGHT / size)
+
+
+def are_lines_that_cross(curves: Sequence[Panels], size: float) -> bool:
+    """Tell whether all curves are straight and some cross: charts along them need not end."""
+    if not all(is_straight(panels, size) for panels in curves):
+        return False
+    last = [len(panels.parts) - 1 for panels in curves]
+    ends = [
+        p.at(np.array([0, n]), np.array([-1.0, 1.0])) for p, n in zip(curves, last, strict=True)
+    ]
+    return any(meet_within(*pair) is not None for pair in itertools.combinations(ends, 2))
 
 
 @dataclass(frozen=True, eq=False)

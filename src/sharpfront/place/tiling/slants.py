@@ -63,7 +63,7 @@ def cut_at_crossings(
     kept: list[FloatArray] = []
     shares = [0.0, 1.0]
     for one in stretches:
-        found = _crossing(one, fresh)
+        found = meet_within(one, fresh)
         if found is None:
             kept.append(one)
             continue
@@ -79,8 +79,8 @@ def cut_at_crossings(
     return kept, [np.stack(pair) for pair in itertools.pairwise(places)]
 
 
-def _crossing(one: FloatArray, other: FloatArray) -> tuple[float, float] | None:
-    """Return where two stretches cross, as shares of both, if not at their ends."""
+def meet_within(one: FloatArray, other: FloatArray) -> tuple[float, float] | None:
+    """Return where two stretches, (2, 2) each, cross, as shares of both, if not at their ends."""
 
     def sides(line: FloatArray, points: FloatArray) -> FloatArray:
         along, away = line[1] - line[0], points - line[0]
