@@ -45,7 +45,7 @@ def unseen_data(
 
     `away` tells which points are far enough from places at which it jumps.
     """
-    place = unseen_inside(problem, tiling, patches, tol)
+    place = unseen_inside(Looks(problem, tiling.marked, tol), patches)
     if place is not None:
         return UnseenData(written(place), _WIDER_INSIDE)
     if problem.domain.dimension not in (2, 3):
@@ -61,11 +61,8 @@ def written(place: FloatArray) -> str:
     return f"({', '.join(f'{x:.4g}' for x in place)})"
 
 
-def unseen_inside(
-    problem: Problem, tiling: Tiling, patches: Sequence[Patch], tol: float
-) -> FloatArray | None:
+def unseen_inside(looks: Looks, patches: Sequence[Patch]) -> FloatArray | None:
     """Return a place that formulas tell of at which data stand that no patch sees, (d,)."""
-    looks = Looks(problem, tiling.marked, tol)
     for patch in patches:
         if not len(inside(patch, looks.told[:-SPREAD])):
             continue

@@ -65,7 +65,7 @@ from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, 
 from sharpfront.trust.balance import unbalanced
 from sharpfront.trust.cover import refuse_gaps
 from sharpfront.trust.excess import crowded, given_at_outflow
-from sharpfront.trust.unseen import unseen_data
+from sharpfront.trust.unseen import unseen_data, unseen_inside
 
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
 # 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
@@ -187,8 +187,7 @@ class Patches:
             )
             # Of a mode that is still held back nobody knows how far it goes.
             held = 1.0 if state.soft and mode is not None and mode.grows else 0.0
-            unseen = float(missed_in(state.looks, [c.patch for c in state.cells]).max())
-            certificate = replace(certificate, held=held, unseen=unseen)
+            certificate = replace(certificate, held=held, unseen=_unseen(state))
             value = max(certificate.value, certificate.beside)
         points, volumes = checked_points([c.patch for c in state.cells])
         residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)
@@ -371,6 +370,15 @@ class Patches:
         if any(is_shortest(c.patch) for c in cells):
             return True
         return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
+
+
+def _unseen(state: PatchState) -> float:
+    """Return what patches miss of data, about: of a spike that formulas tell of nobody knows."""
+    patches = [c.patch for c in state.cells]
+    missed = float(missed_in(state.looks, patches).max())
+    if missed > state.tol and unseen_inside(state.looks, patches) is not None:
+        return max(missed, 1.0)
+    return missed
 
 
 def _trusted(state: PatchState) -> PatchState:

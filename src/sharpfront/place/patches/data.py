@@ -11,7 +11,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.place.patches.cuts import Cell
-from sharpfront.place.patches.looks import Look, Looks, gaps_along
+from sharpfront.place.patches.looks import Look, Looks, gaps_along, parts_watched
 from sharpfront.place.patches.looks_together import look_together
 from sharpfront.place.patches.refine import Limits, functions_of, refined
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
@@ -68,17 +68,20 @@ def with_seen_data(
 def missed_in(looks: Looks, patches: Sequence[Patch]) -> FloatArray:
     """Return what the points of each patch miss of its data, about, in units of u, (n,).
 
-    What stands out at a place counts by the part of the patch that is as close to a corner: data
-    may be infinite on a side, and enter by their means.
+    On the way to its sides and corners: what stands out there counts by the part of the patch that
+    is as close to a corner. Data that go on growing are infinite, and enter by their means.
     """
     look_together(looks, patches)
     out = np.zeros(len(patches))
     for i, patch in enumerate(patches):
-        look = looks(patch)
-        part = np.prod(0.5 - 0.5 * np.abs(patch.inverse(patch.in_chart(look.places))), axis=1)
+        if patch.cut is not None:
+            continue
+        look, part = looks(patch), parts_watched(patch.dimension)
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
-            beside = gap > SETTINGS.missed * max(1.0, float(tail.max()))
-            out[i] = max(out[i], np.max(part * gap, where=beside, initial=0.0))
+            ways = gap[-part.size :].reshape(part.shape)
+            finite = ways[:, -1:] < SETTINGS.growing * ways[:, -2:-1]
+            beside = finite & (ways > SETTINGS.missed * max(1.0, float(tail.max())))
+            out[i] = max(out[i], np.max(part * ways, where=beside, initial=0.0))
     return SETTINGS.source * looks.tol * out
 
 

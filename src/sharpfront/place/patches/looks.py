@@ -266,6 +266,12 @@ def _shares_watched(d: int) -> tuple[FloatArray, NDArray[np.bool_]]:
     return np.concatenate(shares), np.concatenate(upper)
 
 
+def parts_watched(dimension: int) -> FloatArray:
+    """Return the parts of a box between those places and the nearest corner, one way a row."""
+    shares, _ = _shares_watched(dimension)
+    return np.asarray(np.prod(np.minimum(shares, 1.0 - shares), axis=1).reshape(-1, len(CLOSER)))
+
+
 def places_told(places: FloatArray, low: FloatArray, high: FloatArray) -> list[FloatArray]:
     """Return for each of some boxes, (b, d), the places that `inside` returns."""
     room = BESIDE * (high - low)

@@ -37,6 +37,8 @@ class PatchSettings:
     # Data are missed at a place, not just unresolved, if they differ there by so many times what
     # the patch's own points say is unresolved.
     missed: float = 10.0
+    # Data that grow by this factor over the last quarter of the way to a side are infinite there.
+    growing: float = 1.2
     # Patches are cut at told places, further apart than this share of the patch: what lies closer
     # is left to halving, since patches much smaller than their neighbours cost digits.
     apart: float = 1e-2
