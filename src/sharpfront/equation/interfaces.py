@@ -120,6 +120,8 @@ class CurvedConditions:
     continuous: tuple[str, ...]  # the unknowns that go on
     # Forms along each coordinate whose sum, times the normal's components, goes on.
     fluxes: tuple[tuple[LinearForm, ...], ...]
+    # What acts along each coordinate in the equation of each flux.
+    loads: tuple[tuple[tuple[Load, ...], ...], ...] = ()
 
 
 def curved_conditions(
@@ -129,9 +131,9 @@ def curved_conditions(
     forms = [linear_form(e) for e in equations]
     orders = {u: max(t.order for f in forms for t in f.terms if t.unknown == u) for u in unknowns}
     continuous = tuple(u for u in unknowns if orders[u] > 1)
-    fluxes = []
+    fluxes, loads = [], []
     for equation in equations:
-        along = []
+        along, acting = [], []
         for name in coordinates:
             reader = _FluxReader(name)
             left = reader.left_by(equation)
@@ -139,17 +141,20 @@ def curved_conditions(
             # What is differentiated twice and jumps takes u with it.
             twice = linear_form(left.jumps.get(1, Constant(0.0))).source
             torn = any(jumps_along(twice, c) for c in coordinates)
-            if left.loads or left.highest > 1 or slopes or torn or max(orders.values()) > 2:
+            couples = any(order for order, _ in left.loads)
+            if couples or left.highest > 1 or slopes or torn or max(orders.values()) > 2:
                 raise EquationError(
                     "Coefficients that jump on a slanted or curved line are understood inside one "
                     "derivative, as in sf.div(k * sf.grad(u)), in equations up to order two; not "
                     "before one, as in k * u.dxx, nor inside two, as in "
-                    "sf.laplacian(u - np.where(...)), nor with sf.delta."
+                    "sf.laplacian(u - np.where(...)), nor with derivatives of sf.delta."
                 )
+            acting.append(tuple(load for _, load in left.loads))
             along.append(linear_form(left.jumps.get(0, Constant(0.0))))
         if any(t.order or t.unknown not in continuous for form in along for t in form.terms):
             fluxes.append(tuple(along))
-    found = CurvedConditions(continuous, tuple(fluxes))
+            loads.append(tuple(acting))
+    found = CurvedConditions(continuous, tuple(fluxes), tuple(loads))
     allowed = _allowed(forms, unknowns, lambda term: term.order)
     if len(continuous) + len(fluxes) != allowed:
         raise EquationError(

@@ -49,7 +49,7 @@ def straight_lines(
         known = parts_where(switch, lambda part: _line(part, names, bounds) is not None)
         lines = (_line(part, names, bounds) for part in known or ())
         found += [line for line in lines if line is not None]
-    return _distinct(found, bounds)
+    return distinct(found, bounds)
 
 
 def jump_lines(
@@ -64,7 +64,7 @@ def jump_lines(
         if known is None:
             return None
         found += [line for part in known if (line := _line(part, names, bounds)) is not None]
-    return _distinct(found, bounds)
+    return distinct(found, bounds)
 
 
 def steep_lines(
@@ -80,15 +80,18 @@ def steep_lines(
             known = _linear(argument, 0.0, names, bounds)
             if known is not None and known[1] * size > times:
                 found.append(known[0])
-    return _distinct(found, bounds)
+    return distinct(found, bounds)
 
 
-def _distinct(lines: Iterable[Line], bounds: Values) -> tuple[Line, ...]:
+def distinct(lines: Iterable[Line], bounds: Values) -> tuple[Line, ...]:
     """Return each line once."""
-    size, kept = float(np.ptp(bounds, axis=0).max()), dict[tuple[float, ...], Line]()
+    size, kept = float(np.ptp(bounds, axis=0).max()), list[Line]()
     for line in lines:
-        kept.setdefault(tuple(round(v, 9) for v in (*line.normal, line.offset / size)), line)
-    return tuple(kept.values())
+        others = np.array([(*k.normal, k.offset / size) for k in kept]).reshape(-1, 3)
+        gaps = np.abs(others - (*line.normal, line.offset / size)).max(axis=1, initial=0.0)
+        if not np.any(gaps < ROUNDING):
+            kept.append(line)
+    return tuple(kept)
 
 
 def _line(switch: Switch, names: Sequence[str], bounds: Values) -> Line | None:

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs
+from scipy.linalg.blas import dtpsv
+from scipy.linalg.lapack import dtrttp
 
 from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
@@ -44,8 +45,20 @@ class _GramFront:
 class _Eliminated:
     """L L^T of what is shared, and L^-1 times what couples it to the open moments."""
 
-    lower: FloatArray
+    lower: FloatArray  # the columns of L one after the other, from the diagonal on
+    diagonal: FloatArray
     coupling: FloatArray
+
+    @classmethod
+    def of(cls, factor: FloatArray, coupling: FloatArray) -> _Eliminated:
+        """Return it from a matrix that has L on and below its diagonal, (n, n)."""
+        packed = dtrttp(factor, uplo="L")[0] if len(factor) else np.empty(0)
+        return cls(packed, np.diagonal(factor).copy(), coupling)
+
+    def solved(self, rhs: FloatArray, *, trans: int) -> FloatArray:
+        """Return L^-1 rhs, or L^-T rhs, (n, k)."""
+        n = len(self.diagonal)
+        return np.stack([dtpsv(n, self.lower, x, lower=1, trans=trans) for x in rhs.T], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +96,7 @@ def gram_traces(
         remainder(part.transpose(0, 2, 1).reshape(-1, part.shape[1]), shared, sides)
         for part in rows.residuals(found)
     ]
-    diagonals = {id(p.step): np.diagonal(p.step.lower) for p in places}
+    diagonals = {id(p.step): p.step.diagonal for p in places}
     extremes = [(float(d.min()), float(d.max())) for d in diagonals.values()]
     largest = max((p.stop - p.start + len(p.open) for p in places), default=0)
     return Found(found, left, extremes, largest, taken)
@@ -191,7 +204,7 @@ def _merged(
             return None
         solve_triangle(lower, coupling, lower=True)
         add_gram(out, coupling, -1.0)
-    return _Eliminated(lower, coupling), out
+    return _Eliminated.of(lower, coupling), out
 
 
 def _runs(places: Ints) -> list[tuple[slice, slice]]:
@@ -210,9 +223,9 @@ def _runs(places: Ints) -> list[tuple[slice, slice]]:
 def _substituted(places: Sequence[_MergePlace], rhs: FloatArray) -> FloatArray:
     """Return the solution of the factored system for right-hand sides, which are overwritten."""
     for p in places:
-        rhs[p.start : p.stop], _ = dtrtrs(p.step.lower, rhs[p.start : p.stop], lower=1)
+        rhs[p.start : p.stop] = p.step.solved(rhs[p.start : p.stop], trans=0)
         rhs[p.open] -= p.step.coupling.T @ rhs[p.start : p.stop]
     for p in reversed(places):
         left = rhs[p.start : p.stop] - p.step.coupling @ rhs[p.open]
-        rhs[p.start : p.stop], _ = dtrtrs(p.step.lower, left, lower=1, trans=1)
+        rhs[p.start : p.stop] = p.step.solved(left, trans=1)
     return rhs

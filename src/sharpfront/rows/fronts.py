@@ -14,17 +14,20 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.expression import Constant
 from sharpfront.equation.interfaces import CurvedConditions, curved_conditions
-from sharpfront.equation.linearise import LinearForm, Term
+from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.equation.values import environment, inside_values
 from sharpfront.maps import Quadrilateral, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.faces import Contact, Face
+from sharpfront.rows.loads import LoadOnFlux, loads_between_charts
 from sharpfront.rows.materials import material_lines
 from sharpfront.rows.norm import size_of_terms
 from sharpfront.rows.sides import face_rule, form_matrix
 from sharpfront.rows.values import FormValues, taylor_of
 
 Sides = tuple[Patch, Patch]
+# Faces as near to a line, in units of the domain, lie on it.
+ON_LINE = 1e-9
 
 
 class Fronts:
@@ -41,6 +44,10 @@ class Fronts:
         p = self.problem
         return curved_conditions(p.equations, p.unknowns, p.coordinates)
 
+    @cached_property
+    def _loads(self) -> list[LoadOnFlux]:
+        return loads_between_charts(self.problem, self._conditions)
+
     def data(self, face: Face, patch: Patch) -> int:
         """Return how many data two patches share on a face; 0 where nothing jumps there."""
         if not self.problem.is_singular or face.strip is not None or not self._jumps(face, patch):
@@ -51,7 +58,9 @@ class Fronts:
         """Tell whether coefficients may jump across a face: between charts they may anywhere."""
         chart, axis = patch.chart, face.below.axis
         if isinstance(chart, Quadrilateral):
-            return face.normal is not None and material_lines(self.problem) != ()
+            return face.normal is not None and bool(
+                self._loads or material_lines(self.problem) != ()
+            )
         return isinstance(chart, Strip) and axis == 1 and patch.maps[axis].high == chart.front
 
     def moments(
@@ -106,9 +115,23 @@ class Fronts:
         for unknown in self._conditions.continuous:
             one = LinearForm((Term(unknown, (0, 0), Constant(1.0)),), Constant(0.0))
             out.append(_limit([(one, np.ones(len(positions)))], at, inside).in_chart(taylor))
-        for flux in self._conditions.fluxes:
+        for i, flux in enumerate(self._conditions.fluxes):
             along = [(form, normals[:, a]) for a, form in enumerate(flux)]
+            if isinstance(chart, Quadrilateral):
+                along += self._acting(i, chart.points(positions), chart.points(beside), normals)
             out.append(_limit(along, at, inside).in_chart(taylor))
+        return out
+
+    def _acting(
+        self, flux: int, at: FloatArray, beside: FloatArray, normals: FloatArray
+    ) -> list[tuple[LinearForm, FloatArray]]:
+        """Return the loads on a face, at points with others beside them: above their lines."""
+        out = []
+        near = ON_LINE * float(np.ptp(self.problem.domain.bounds, axis=0).max())
+        for number, axis, placed in self._loads:
+            along = np.abs(at[:, axis] - placed.place).max() < near
+            if number == flux and along and beside[0, axis] > placed.place:
+                out.append((linear_form(placed.strength), np.sign(normals[:, axis])))
         return out
 
 

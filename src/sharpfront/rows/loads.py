@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sharpfront.equation.expression import Expression
-from sharpfront.equation.interfaces import Load
+from sharpfront.equation.interfaces import CurvedConditions, Load
 from sharpfront.equation.inverse import Along, places
 from sharpfront.equation.linearise import linear_form
 from sharpfront.equation.values import at_points, environment
@@ -43,6 +44,33 @@ def placed_loads(load: Load, name: str, low: float, high: float) -> list[PlacedL
                 f"The argument of sf.delta({load.argument!r}) has no slope at {name} = {x:g}."
             )
         out.append(PlacedLoad(x, load.strength / steep))
+    return out
+
+
+class LoadOnFlux(NamedTuple):
+    """A load on a line along an axis of the plane, and the number of the flux that jumps there."""
+
+    flux: int
+    axis: int
+    placed: PlacedLoad
+
+
+def loads_between_charts(problem: Problem, found: CurvedConditions) -> list[LoadOnFlux]:
+    """Return the loads of a problem in the plane, for the fluxes of its equations."""
+    ends = list(zip(problem.coordinates, *problem.domain.bounds.tolist(), strict=True))
+    out = [
+        LoadOnFlux(i, axis, placed)
+        for i, own in enumerate(found.loads)
+        for axis, loads in enumerate(own)
+        for load in loads
+        for placed in placed_loads(load, *ends[axis])
+    ]
+    for _, axis, placed in out:
+        if any(term.order for term in linear_form(placed.strength).terms):
+            raise ProblemError(
+                "Between slanted sides sf.delta can multiply the unknown, not its derivatives."
+            )
+        require_one_value(problem, placed, axis)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Materials whose edges are straight and slanted, on boxes and between slanted sides."""
+"""Materials with straight slanted edges, and loads between slanted sides."""
 
 import math
 from functools import cache
@@ -9,6 +9,7 @@ import pytest
 import sharpfront as sf
 from sharpfront.adapt.patchwork.exponents import least_exponent
 from sharpfront.equation.slanted import Line
+from sharpfront.errors import ProblemError
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.rows.materials import material_lines
 
@@ -105,6 +106,72 @@ def test_smooth_on_either_side(name):
     assert error < 1e-9
     # Strips took 1800 on a square with one edge; charts do not know more than the edge.
     assert solution.kernels <= 1800
+
+
+def below_a_load(x, y, place=0.9):
+    """A solution that bends on a line, so that its slope jumps by twice the sine of y."""
+    return np.sin(y) * (x**2 + np.abs(x - place))
+
+
+def its_source(x, y, place=0.9):
+    return np.sin(y) * (2 - x**2 - np.abs(x - place))
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        lambda u, x, y: 2 * np.sin(y) * sf.delta(x - 0.9),
+        lambda u, x, y: 6 * np.sin(y) * sf.delta(2.7 - 3 * x),
+        lambda u, x, y: (2 * np.sin(y) + u - 0.81 * np.sin(y)) * sf.delta(x - 0.9),
+    ],
+    ids=["load", "another slope", "spring"],
+)
+def test_a_load_between_slanted_sides(load):
+    problem = sf.Problem(
+        TRAPEZIUM,
+        lambda u, x, y: sf.laplacian(u) - its_source(x, y) - load(u, x, y),
+        boundary=lambda u, x, y: u - below_a_load(x, y),
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    x, y = TRAPEZIUM.sample(2000).T
+    assert solution.converged
+    assert np.abs(solution(x, y) - below_a_load(x, y)).max() < 1e-9
+
+
+def test_a_load_on_the_edge_of_a_material():
+    def k(x):
+        return np.where(x > 0.9, 5.0, 1.0)
+
+    def exact(x, y):
+        return np.sin(y) * np.where(x > 0.9, 0.6, 1.0) * (x - 0.9)
+
+    problem = sf.Problem(
+        TRAPEZIUM,
+        lambda u, x, y: (
+            sf.div(k(x) * sf.grad(u)) + k(x) * exact(x, y) - 2 * np.sin(y) * sf.delta(x - 0.9)
+        ),
+        boundary=lambda u, x, y: u - exact(x, y),
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    x, y = TRAPEZIUM.sample(2000).T
+    assert solution.converged
+    assert np.abs(solution(x, y) - exact(x, y)).max() < 1e-9
+
+
+def test_loads_that_are_refused_between_slanted_sides():
+    for words, load in (
+        ("derivatives of sf.delta", lambda x: sf.delta(x - 0.9).dx),
+        ("slivers", lambda x: sf.delta(x - 1.999)),
+        ("does not lie between", lambda x: sf.delta(x - 3)),
+        ("jumps at x = 0.9", lambda x: np.where(x > 0.9, 1.0, 2.0) * sf.delta(x - 0.9)),
+    ):
+        problem = sf.Problem(
+            TRAPEZIUM,
+            lambda u, x, y, q=load: sf.laplacian(u) - q(x),
+            boundary=lambda u, x, y: u,
+        )
+        with pytest.raises(ProblemError, match=words):
+            sf.Patches().start(problem, 1e-3, 0)
 
 
 def kellogg(angle, exponent, ratio, sigma):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sharpfront.bases.solid_cut import SolidRegion
-from sharpfront.equation.expression import derivatives_in, ordered
-from sharpfront.equation.weak import is_delta
+from sharpfront.equation.expression import derivatives_in
 from sharpfront.errors import Outcome
 from sharpfront.geometry import Interval
 from sharpfront.place.patches.start import has_edges
@@ -28,7 +27,7 @@ def suits(problem: Problem) -> bool:
 
 
 def _tiled(problem: Problem) -> bool:
-    """Tell whether the domain can be tiled, and without charts where loads act or jumps are stated.
+    """Tell whether the domain can be tiled, and without charts where jumps are stated.
 
     Beside curved boundaries something may jump on curves only, not along the axes.
 
@@ -45,12 +44,8 @@ def _tiled(problem: Problem) -> bool:
     if across and tiling.blocks[0].region is not None:
         return False
     if tiling.blocks[0].chart is not None:
-        return not problem.jumps and not _loaded(problem)
+        return not problem.jumps
     return problem.domain.dimension < 3 or across < 2
-
-
-def _loaded(problem: Problem) -> bool:
-    return any(is_delta(node) for e in problem.equations for node in ordered(e))
 
 
 def needs_patches(problem: Problem) -> bool:

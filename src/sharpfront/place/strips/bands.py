@@ -163,9 +163,11 @@ def _require_bands(
             raise ProblemError(_CROSSING.format(level.told))
     if jumping and bands:
         try:
-            curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
+            found = curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
         except EquationError as error:
             raise ProblemError(str(error)) from error
+        if any(load for own in found.loads for load in own):
+            raise ProblemError("Beside materials with curved edges sf.delta is not understood.")
 
 
 def _band(

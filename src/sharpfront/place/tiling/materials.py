@@ -8,11 +8,12 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.interfaces import curved_conditions
-from sharpfront.equation.slanted import straight_lines
+from sharpfront.equation.slanted import Line, distinct, straight_lines
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.place.tiling.blocks import ROUNDING, Tiling
 from sharpfront.place.tiling.tiling import cut_along
 from sharpfront.problem import Problem
+from sharpfront.rows.loads import loads_between_charts
 from sharpfront.rows.materials import material_lines
 
 
@@ -29,27 +30,37 @@ def cut_along_materials(problem: Problem, tiling: Tiling) -> Tiling:
     lines = material_lines(problem)
     if lines is None and charted:
         raise ProblemError(_REFUSED.format("on a curve, or nobody knows where"))
+    if not charted and not any(line.is_slanted for line in lines or ()):
+        return tiling
+    loads = _load_lines(problem)
     size, corners = float(np.ptp(problem.domain.bounds, axis=0).max()), _corners(tiling)
-    around = [(line, line.distances(corners) / size) for line in lines or ()]
+    bounds = problem.domain.bounds
+    around = [(x, x.distances(corners) / size) for x in distinct([*(lines or ()), *loads], bounds)]
     inside = [x for x, d in around if d.min() < -ROUNDING and d.max() > ROUNDING]
     if not inside or not (charted or any(line.is_slanted for line in inside)):
         return tiling
-    every = straight_lines(problem.equations, problem.coordinates, problem.domain.bounds)
+    told = straight_lines(problem.equations, problem.coordinates, bounds)
+    every = distinct([*told, *inside], bounds)
     found = cut_along(problem.domain, every) or cut_along(problem.domain, inside)
-    if found is None:
-        if charted:
-            raise ProblemError(_REFUSED.format("so close to a corner that charts would be slivers"))
-        return tiling
+    if found is None and charted:
+        raise ProblemError(_REFUSED.format("so close to a corner that charts would be slivers"))
+    return found or tiling
+
+
+def _load_lines(problem: Problem) -> list[Line]:
+    """Return the lines on which loads act; refuses fluxes that are not understood."""
     try:
-        curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
+        found = curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
     except EquationError as error:
         raise ProblemError(str(error)) from error
-    return found
+    axes = (1.0, 0.0), (0.0, 1.0)
+    return [Line(axes[q.axis], q.placed.place) for q in loads_between_charts(problem, found)]
 
 
 _REFUSED = (
-    "A coefficient inside a derivative jumps {}. Between slanted sides flux conditions are known "
-    "on straight lines, given as in np.where(x + y > 1, ...), that leave out no slivers."
+    "A coefficient inside a derivative jumps, or a load acts, {}. Between slanted sides flux "
+    "conditions are known on straight lines, given as in np.where(x + y > 1, ...) or "
+    "sf.delta(x - 0.3), that leave out no slivers."
 )
 
 
