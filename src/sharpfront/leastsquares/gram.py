@@ -149,7 +149,7 @@ def _factored(
     levels = kinds.levels if cores() > 1 else [[number] for number in kinds.merges]
     for numbers in levels:
         own = [kinds.merges[number] for number in numbers]
-        pairs = [(_taken(fronts[m.first]), _taken(fronts[m.second])) for m in own]
+        pairs = [[_taken(fronts[m.first]), _taken(fronts[m.second])] for m in own]
         work = sum(_operations(merge) for merge in own)
         made = mapped(lambda each: _merged(*each), list(zip(own, pairs, strict=True)), work)
         del pairs
@@ -186,19 +186,22 @@ def _taken(front: _GramFront) -> FloatArray:
     return gram
 
 
-def _merged(
-    merge: Merge, grams: tuple[FloatArray, FloatArray]
-) -> tuple[_Eliminated, FloatArray] | None:
-    """Return what eliminates the moments that two Gram matrices share, and what is left."""
+def _merged(merge: Merge, grams: list[FloatArray]) -> tuple[_Eliminated, FloatArray] | None:
+    """Return what eliminates the moments that two Gram matrices share, and what is left.
+
+    The list is emptied, so that no matrix is held longer than it is read.
+    """
     ns, no = merge.shared, len(merge.at_first) + len(merge.at_second)
     out, coupling = np.zeros((no, no), order="F"), np.empty((ns, no), order="F")
-    for gram, at in zip(grams, (merge.at_first, merge.at_second), strict=True):
-        runs = _runs(at)
+    lower = np.zeros((ns, ns), order="F")
+    for at in (merge.at_first, merge.at_second):
+        gram, runs = grams.pop(0), _runs(at)
+        lower += gram[:ns, :ns]
         for k, (c, j) in enumerate(runs):
             coupling[:, c] = gram[ns + j.start : ns + j.stop, :ns].T
             for r, i in runs[k:]:
                 out[r, c] = gram[ns + i.start : ns + i.stop, ns + j.start : ns + j.stop]
-    lower = np.asfortranarray(grams[0][:ns, :ns] + grams[1][:ns, :ns])
+        del gram
     if ns:
         if not factor_cholesky(lower):
             return None
