@@ -46,7 +46,7 @@ class Fronts:
 
     @cached_property
     def _loads(self) -> list[LoadOnFlux]:
-        return loads_between_charts(self.problem, self._conditions)
+        return loads_between_charts(self.problem)
 
     def data(self, face: Face, patch: Patch) -> int:
         """Return how many data two patches share on a face; 0 where nothing jumps there."""

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.equation.expression import Expression
-from sharpfront.equation.interfaces import CurvedConditions, Load
+from sharpfront.equation.expression import Expression, ordered
+from sharpfront.equation.interfaces import Load, curved_conditions
 from sharpfront.equation.inverse import Along, places
 from sharpfront.equation.linearise import linear_form
 from sharpfront.equation.values import at_points, environment
+from sharpfront.equation.weak import is_delta
 from sharpfront.errors import ProblemError
 from sharpfront.problem import Problem
 
@@ -55,8 +56,11 @@ class LoadOnFlux(NamedTuple):
     placed: PlacedLoad
 
 
-def loads_between_charts(problem: Problem, found: CurvedConditions) -> list[LoadOnFlux]:
+def loads_between_charts(problem: Problem) -> list[LoadOnFlux]:
     """Return the loads of a problem in the plane, for the fluxes of its equations."""
+    if not any(is_delta(node) for equation in problem.equations for node in ordered(equation)):
+        return []
+    found = curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
     ends = list(zip(problem.coordinates, *problem.domain.bounds.tolist(), strict=True))
     out = [
         LoadOnFlux(i, axis, placed)

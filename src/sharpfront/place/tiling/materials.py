@@ -32,7 +32,12 @@ def cut_along_materials(problem: Problem, tiling: Tiling) -> Tiling:
         raise ProblemError(_REFUSED.format("on a curve, or nobody knows where"))
     if not charted and not any(line.is_slanted for line in lines or ()):
         return tiling
-    loads = _load_lines(problem)
+    try:
+        if lines:
+            curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
+        loads = [Line(_NORMALS[q.axis], q.placed.place) for q in loads_between_charts(problem)]
+    except EquationError as error:
+        raise ProblemError(str(error)) from error
     size, corners = float(np.ptp(problem.domain.bounds, axis=0).max()), _corners(tiling)
     bounds = problem.domain.bounds
     around = [(x, x.distances(corners) / size) for x in distinct([*(lines or ()), *loads], bounds)]
@@ -47,16 +52,7 @@ def cut_along_materials(problem: Problem, tiling: Tiling) -> Tiling:
     return found or tiling
 
 
-def _load_lines(problem: Problem) -> list[Line]:
-    """Return the lines on which loads act; refuses fluxes that are not understood."""
-    try:
-        found = curved_conditions(problem.equations, problem.unknowns, problem.coordinates)
-    except EquationError as error:
-        raise ProblemError(str(error)) from error
-    axes = (1.0, 0.0), (0.0, 1.0)
-    return [Line(axes[q.axis], q.placed.place) for q in loads_between_charts(problem, found)]
-
-
+_NORMALS = (1.0, 0.0), (0.0, 1.0)
 _REFUSED = (
     "A coefficient inside a derivative jumps, or a load acts, {}. Between slanted sides flux "
     "conditions are known on straight lines, given as in np.where(x + y > 1, ...) or "
