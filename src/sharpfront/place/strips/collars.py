@@ -16,7 +16,8 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.cut import Region
 from sharpfront.geometry.panels import Panels
 from sharpfront.place.patches.settings import PatchSettings
-from sharpfront.place.strips.medial import Meeting, joined, left_of, meetings, pieces
+from sharpfront.place.strips.facing import Meeting
+from sharpfront.place.strips.medial import joined, left_of, meetings, pieces
 from sharpfront.place.strips.mitred import with_outlines
 from sharpfront.place.strips.outlines import SMOOTH
 from sharpfront.place.strips.ribbons import (
