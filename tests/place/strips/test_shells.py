@@ -110,6 +110,18 @@ def test_both_spheres_of_a_hollow_ball_have_shells():
     assert len(on) == 48
 
 
+@pytest.mark.parametrize(("steeper", "decays"), [(0.0, 10.605), (0.5, 0.0)])
+def test_shells_know_how_layers_decay_where_they_do_so_everywhere_alike(steeper, decays):
+    problem = sf.Problem(
+        sf.Ball((0, 0, 0), 1),
+        lambda u, x, y, z: -(1e-2**2) * sf.laplacian(u) + (1 + steeper * x) * u - 1,
+        boundary=lambda u, x, y, z: u,
+    )
+    tiling = collared(problem, tiling_of(problem.domain), SETTINGS, 1e-2)
+    (known,) = {b.decays for b in tiling.blocks if isinstance(b.chart, Shell)}
+    assert known == pytest.approx(decays, abs=1e-2)
+
+
 def test_shells_around_a_hole_leave_the_rest_of_a_box_to_boxes():
     problem = hollowed(sf.Box((-1, 1), (-1, 1), (-1, 1)) - sf.Ball((0.1, 0.2, 0), 0.4))
     cells = Patches().start(problem, 1e-2, 0).cells
