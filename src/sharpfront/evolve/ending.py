@@ -24,6 +24,9 @@ class StuckError(Exception):
 # A run that goes on like in its last steps, so many, for more than so many more is not going to
 # end. Steps grow by up to 2, so that a start is over in 50.
 CRAWLED, FAR_OFF, LATELY = 100, 100_000, 5
+# Steps grow, and have not done crawling, if the last ones are so many times as long as all of them:
+# from 1e-14 of a span on, after a start that was rounded, it takes more than a hundred.
+GROWN = 4.0
 
 
 def check_progress(times: deque[float], now: float, stop: float) -> None:
@@ -34,7 +37,8 @@ def check_progress(times: deque[float], now: float, stop: float) -> None:
     # After many short steps the last ones may be long again.
     length = np.inf
     if len(times) == CRAWLED:
-        length = max((now - times[0]) / CRAWLED, (now - times[-LATELY]) / LATELY)
+        every, last = (now - times[0]) / CRAWLED, (now - times[-LATELY]) / LATELY
+        length = np.inf if last > GROWN * every else max(every, last)
     if (stop - now) / max(length, 1e-300) > FAR_OFF:
         raise StuckError(
             f"the last {CRAWLED} steps were {length:.0e} long on average. A coefficient or source "

@@ -27,6 +27,7 @@ from sharpfront.evolve.start import first_state
 from sharpfront.evolve.thresholds import without_thresholds
 from sharpfront.evolve.time_events import Agenda, agenda_of, line_formulas
 from sharpfront.evolve.trail import Mark
+from sharpfront.evolve.vanishing import with_diffusion
 from sharpfront.history import TimeStep
 from sharpfront.mixture import Mixture
 from sharpfront.pieces.elements import reference
@@ -67,7 +68,7 @@ class Course:
         fewest = max(Settings().points, order + 2)
         low, high = (
             Discrete(
-                without_thresholds(self.system, self.tol, strict=more > 0),
+                _smooth(self.system, self.tol, strict=more > 0),
                 reference(order, fewest + more),
             )
             for more in (0, 1)
@@ -88,11 +89,16 @@ class Course:
         return self._run(low, share, STRIDE), self._run(high, share * STRICTER, 1.0)
 
 
+def _smooth(system: TimeSystem, tol: float, strict: bool = True) -> TimeSystem:
+    """Return the system without jumps along unknowns, and with diffusion that does not vanish."""
+    return with_diffusion(without_thresholds(system, tol, strict), tol, strict)
+
+
 def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
     """Look at a problem before it is marched."""
     problem = system.problem
     assert problem.time is not None
-    smooth = without_thresholds(system, tol)
+    smooth = _smooth(system, tol)
     equations, conditions = line_formulas(smooth)
     agenda = agenda_of([*equations, *conditions], problem.time)
     places = np.array([e.place[0] for e in agenda.events])

@@ -28,6 +28,8 @@ SHRINK, GROW, SAFE, CUT = 0.2, 4.0, 0.85, 0.5
 LITTLE_LEFT = 5e-5
 # Steps that do not grow after such a cut.
 CAREFUL = 3
+# No step is a smaller share of the span; roots of x need one of 1e-26, with elements of 1e-13.
+SHORTEST_STEP = 1e-30
 # Meshes for one step at most.
 MESHES = 30
 
@@ -68,7 +70,7 @@ def _step(run: Run, state: State) -> Taken:
     while True:
         last = state.before[1] if state.before is not None else None
         dt = run.agenda.fitted(state.t, state.dt, run.span[1], run.stride, last)
-        if state.t + dt <= state.t or dt < 1e-14 * (run.span[1] - run.span[0]):
+        if state.t + dt <= state.t or dt < SHORTEST_STEP * (run.span[1] - run.span[0]):
             raise StuckError("no step is short enough")
         nodes = seeing(run, state.frame.nodes, state.t, dt)
         if len(nodes) != len(state.frame.nodes):

@@ -24,6 +24,8 @@ EVEN = 0.1
 FLAT, QUIET = 0.3, 0.3
 # Share of what an element may leave out that it must not exceed, whatever its neighbours are.
 ENOUGH = 0.2
+# Elements are no shorter than this share of the domain: places are not known better.
+SHORTEST_ELEMENT = 1e-14
 # How fast the lengths of elements may change along x.
 GRADE = 0.5
 
@@ -124,7 +126,8 @@ class Mesher:
         even = 1.0 / (self.density(nodes, rough) * factor)
         # What is rough by itself, beside what is smooth, is not smoothed away.
         longest = (ENOUGH * allowed / (self.tables.leading * rough + 1e-300)) ** power
-        return np.asarray(np.minimum(even, longest))
+        least = SHORTEST_ELEMENT * (nodes[-1] - nodes[0])
+        return np.asarray(np.maximum(np.minimum(even, longest), least))
 
     def fewest(self, nodes: FloatArray, rough: FloatArray, allowed: float) -> float:
         """Return how many elements a new mesh has at least: inside long ones it is graded more."""

@@ -41,6 +41,7 @@ class Step:
         self._advance()
         self.fields = Fields(self.moments, values, rates)
         count = len(diagonal().values) - 1
+        self._large = 1.0  # how much larger conditions are made
         self._turned = np.empty((len(values) - 1, self.layout.size))
         self._right = np.empty((count, self.layout.size), dtype=complex)
 
@@ -70,6 +71,12 @@ class Step:
         lay = self.layout
         mass, stiff = self.fields.bands(len(self.values) // 2)
         values = diagonal().values / self.dt
+        # Conditions are rows of about one: beside far larger ones an elimination forgets them.
+        self._large = 2.0 ** np.ceil(np.log2(max(1.0, 1.0 / self.dt, float(np.abs(stiff).max()))))
+        for end in self.moments.ends:
+            own = lay.of_end(end.side, len(end.own))
+            mass[own] *= self._large
+            stiff[own] *= self._large
         pairs = np.multiply.outer(values[1:], mass)
         pairs += stiff
         # What the pairs need no longer is written over.
@@ -77,10 +84,16 @@ class Step:
         mass += stiff
         return Factors(lay.factored(lay.matrix(mass)), lay.factored(lay.matrix(pairs)))
 
+    def weigh(self, right: FloatArray) -> None:
+        """Make conditions of right-hand sides (..., size) as large as in the factors."""
+        for end in self.moments.ends:
+            right[..., end.rows] *= self._large
+
     def change(self, factors: Factors, residual: FloatArray, out: FloatArray) -> None:
         """Write the change of all stages that Newton's method makes, (STAGES, size)."""
         lay, radau, turned, right = self.layout, diagonal(), self._turned, self._right
         np.matmul(radau.into, lay.placed(residual), out=turned)
+        self.weigh(turned)
         pairs = len(right)
         right.real, right.imag = turned[1 : 1 + pairs], turned[1 + pairs :]
         lay.solved(factors.pairs, right.reshape(-1))

@@ -37,6 +37,9 @@ from sharpfront.place.line.sampling import Function
 ROUND = 1e-6
 # A bend is rounded by as much as this share of the tolerance is worth.
 WORTH = 0.3
+# Data are vertical at a break where they rise by so much less over this share of the domain than
+# their slopes beside it, seen from a ten-thousandth of that, say.
+CUSP, VERTICAL = 1e-3, 10.0
 # Values at an end are known to this share of those beside it.
 ROUNDING = 1e-10
 # A rounding reaches this many widths. Closer than this share of a width the data are taken for
@@ -63,6 +66,21 @@ class Rounded:
         at = self.low + np.mod(x - self.low, length) if self.periodic else x
         return np.asarray(np.clip(at, self.low, self.high))
 
+    def _is_cusp(self, broken: Break) -> bool:
+        """Tell whether data are vertical at a break: a root is steeper the closer one looks."""
+        far = CUSP * (self.high - self.low)
+        sides = self._inside(broken.x + np.array([-far, far]))
+        rise = np.abs(self.function(sides) - (broken.left[0], broken.right[0])).max()
+        slopes = max(abs(broken.left[1]), abs(broken.right[1]))
+        return bool(abs(broken.jump) < slopes * far and slopes * far > VERTICAL * rise)
+
+    def _blunt(self, x: float, width: float, s: FloatArray) -> FloatArray:
+        """Return data on both sides of a cusp, none closer to it than about a width."""
+        away = width * np.logaddexp(s / width, -s / width)
+        left, right = (self.function(self._inside(x + sign * away)) for sign in (-1.0, 1.0))
+        share = ndtr(s / width)
+        return np.asarray((1.0 - share) * left + share * right)
+
     def blurred(self) -> Rounded:
         """Return the function rounded once more: it is as far from this as this from the data.
 
@@ -87,7 +105,10 @@ class Rounded:
             if self.periodic:
                 s = s - length * np.round(s / length)
             near = np.abs(s) < ROUNDED_WIDTHS * width
-            out[near] = _rounded(broken, width, s[near], out[near])
+            if self._is_cusp(broken):
+                out[near] = self._blunt(broken.x, width, s[near])
+            else:
+                out[near] = _rounded(broken, width, s[near], out[near])
         for side, amount, width, order in self.ends:
             s = (at - self.low if side == 0 else self.high - at) / width
             out += amount * (2.0 * ndtr(-s) if order == 0 else width * np.exp(-s) * (1 - 2 * side))

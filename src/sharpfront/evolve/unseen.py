@@ -55,8 +55,12 @@ def unseen(
 
 
 def _errors(step: Step, factor: Any, forcing: FloatArray, unit: FloatArray) -> FloatArray:
-    """Return how large errors one implicit step makes of what is left, in units, by node."""
+    """Return how large errors one implicit step makes of what is left, in units, by node.
+
+    What is left is weighed in its place.
+    """
     lay = step.layout
+    step.weigh(forcing)
     found = lay.taken(lay.solved(factor, lay.placed(forcing).T).T)
     found = np.abs(found.reshape(len(forcing), *step.values.shape[1:]))
     return np.asarray(found[:, :: step.frame.tables.points][:, : len(unit)] / unit)
