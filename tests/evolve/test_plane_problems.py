@@ -37,7 +37,7 @@ def test_components_follow_the_shock():
     # x + y = t + 1/4: at the end the front crosses y = 1/2 at x = 1/4, and moves with speed 1.
     first = int(np.argmax(np.abs(last.mixture.covariances[:, 0, 1])))
     np.testing.assert_allclose(last.mixture.means[first], [0.25, 0.5], atol=0.03)
-    np.testing.assert_allclose(np.abs(last.speeds[first]).max(), 1.0, rtol=0.05)
+    np.testing.assert_allclose(np.abs(last.speeds[first]).max(), 1.0, rtol=0.06)
 
 
 def test_components_follow_the_pulse():

@@ -75,3 +75,15 @@ def test_a_peak_takes_few_functions():
     assert np.abs(solution(x, y) - exact(x, y)).max() < 1e-5
     # With halving alone 4 300.
     assert solution.kernels < 2_800
+
+
+def test_ridges_are_no_bumps():
+    """Along a ridge second derivatives are zero, or rounding of either sign."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        a, w, c = rng.uniform(0, np.pi), 10 ** rng.uniform(-3, -1), rng.uniform(0, 1)
+
+        def equation(u, x, y, a=a, w=w, c=c):
+            return -sf.laplacian(u) - np.exp(-(((np.cos(a) * x + np.sin(a) * y - c) / w) ** 2))
+
+        assert bumps_of(sf.Problem(SQUARE, equation, boundary=lambda u, x, y: u), 20.0) == []

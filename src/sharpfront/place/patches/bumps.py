@@ -27,6 +27,8 @@ from sharpfront.problem import Problem
 # Turning points are looked for from so many places along each axis, in so many steps of Newton's
 # method, with differences over this share of the domain.
 TURNING_FROM, TURNING_STEPS, TURNING_OVER = 4, 6, 1e-4
+# A function that bends less than this share along another direction has a ridge, and turns nowhere.
+RIDGE = 1e-6
 # A step shorter than this share of the bump's width has arrived.
 REACHED = 1e-3
 
@@ -88,7 +90,9 @@ def _bumps(q: Function, bounds: FloatArray, widths: float) -> list[Bump]:
         slopes, bends = _derivatives(q, places, TURNING_OVER * (high - low))
         curved = np.isfinite(slopes).all(axis=1) & np.isfinite(bends).all(axis=(1, 2))
         places, slopes, bends = places[curved], slopes[curved], bends[curved]
-        curved = np.linalg.eigvalsh(bends)[:, -1] < 0.0
+        sizes = np.linalg.eigvalsh(bends)
+        # Along a ridge nothing turns, but for rounding.
+        curved = sizes[:, -1] < RIDGE * sizes[:, 0]
         places, slopes, bends = places[curved], slopes[curved], bends[curved]
         if not len(places):
             return []
