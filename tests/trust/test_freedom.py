@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpfront as sf
+from sharpfront.errors import ProblemError
 from sharpfront.geometry import Box
-from sharpfront.trust.freedom import left_free
+from sharpfront.trust.freedom import left_free, require_unknowns
 
 quick = settings(max_examples=15, derandomize=True, deadline=None, database=None)
 places = st.tuples(st.floats(0.05, 0.95), st.floats(0.05, 0.95))
@@ -166,3 +167,31 @@ def test_a_piece_that_was_taken_away_again_needs_nothing():
     domain = (sf.Disk((-0.5, 0), 0.5) | sf.Box((0.25, 0.5), (0.75, 1))) - sf.Disk((0, 0.5), 1)
     problem = sf.Problem(domain, lambda u, x, y: -sf.laplacian(u) - 1, boundary=lambda u, x, y: u)
     assert sf.solve(problem, tol=1e-3).converged
+
+
+@pytest.mark.parametrize("edge", [lambda x, y: x > 0.6, lambda x, y: x + y > 1.3])
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_conductivity_of_nothing_on_one_side_is_refused(edge, inside):
+    def equation(u, x, y):
+        k = np.where(edge(x, y), 0.0, 1.0)
+        return (sf.div(k * sf.grad(u)) if inside else k * sf.laplacian(u)) - 1
+
+    problem = sf.Problem(Box((0, 1), (0, 1)), equation, boundary=lambda u, x, y: u)
+    with pytest.raises(ProblemError, match="says nothing about unknowns"):
+        sf.solve(problem, tol=1e-2)
+
+
+def test_a_rod_that_conducts_nothing_on_one_side_is_refused():
+    problem = sf.Problem(
+        sf.Interval(0, 1), lambda u, x: (np.where(x > 0.5, 0, 1) * u.dx).dx - 1, boundary="u = 0"
+    )
+    with pytest.raises(ProblemError, match="says nothing about unknowns"):
+        sf.solve(problem)
+
+
+def test_coefficients_that_vanish_on_a_line_or_leave_another_are_not_refused():
+    for equation in (
+        lambda u, x, y: np.abs(x - 0.5) * sf.laplacian(u) - 1,
+        lambda u, x, y: np.where(x > 0.5, 0, 1) * sf.laplacian(u) + u - 1,
+    ):
+        require_unknowns(sf.Problem(Box((0, 1), (0, 1)), equation, boundary="u = 0"))

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.edges import switches
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment, form_values
-from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.geometry.combine import separate_frames
 from sharpfront.problem import PointCondition, Problem
 
@@ -21,6 +22,8 @@ from sharpfront.problem import PointCondition, Problem
 INSIDE, BESIDE = 144, 24
 # So many times as many of all points where a domain has several pieces.
 PIECE = 16
+# How far beside them coefficients are looked at too, as a share of the domain.
+ASIDE = 1e-6
 # Relative to the rows' sizes: they are exact but for rounding of the coefficients.
 FREE = 1e-11
 
@@ -35,6 +38,29 @@ def left_open(problem: Problem) -> Outcome | None:
         OutcomeKind.ILL_POSED,
         f"The equation is elliptic and there is no condition on {', '.join(bare)}.",
     )
+
+
+def require_unknowns(problem: Problem) -> None:
+    """Refuse a linear equation whose coefficients all vanish on a part of the domain."""
+    if not any(map(switches, problem.equations)):
+        return
+    every = problem.domain.sample(INSIDE, "quasi")
+    # What vanishes at a point alone, or on a line, does not so beside it.
+    aside = ASIDE * np.ptp(problem.domain.bounds, axis=0) * np.cos(np.arange(every.shape[1]))
+    for form in problem.forms:
+        points = every
+        for step in (0.0, -aside, aside):
+            leaves = environment(problem.coordinates, points + step)
+            values, _ = form_values(form, leaves, len(points))
+            points = points[~np.any(values, axis=0)]
+            if not len(points):
+                break
+        else:
+            names, place = ", ".join(problem.coordinates), ", ".join(f"{x:.3g}" for x in points[0])
+            raise ProblemError(
+                f"All coefficients of an equation vanish around ({names}) = ({place}): it says "
+                "nothing about unknowns there. Leave that part out of the domain."
+            )
 
 
 def _is_elliptic(problem: Problem) -> bool:

@@ -65,6 +65,7 @@ from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, 
 from sharpfront.trust.balance import unbalanced
 from sharpfront.trust.cover import refuse_gaps
 from sharpfront.trust.excess import crowded, given_at_outflow
+from sharpfront.trust.freedom import require_unknowns
 from sharpfront.trust.unseen import unseen_data, unseen_inside
 
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
@@ -121,6 +122,7 @@ class Patches:
                 "sf.Patches solves linear problems on boxes and on regions of the plane. "
                 "Leave adaptor= out."
             )
+        require_unknowns(problem)
         plain = with_poles(problem, tiling)
         most = self.max_kernels // len(problem.unknowns)
         tiling = cut_along_materials(problem, plain)
