@@ -371,3 +371,47 @@ def test_fronts_of_any_width_height_and_place(width, amplitude, scale, place, co
         boundary=lambda u, x: u - exact(x),
     )
     claims_nothing_wrong(sf.solve(problem), exact, Feature(centre, w))
+
+
+def piecewise_constant(x, eps, ends, sources):
+    """Return -eps u'' + u = f, u = 0 at the ends of (0, 1), with another f on each piece."""
+    m, count = eps**-0.5, len(sources)
+
+    def basis(k, at, slope=False):
+        up, down = np.exp(m * (at - ends[k + 1])), np.exp(-m * (at - ends[k]))
+        return np.stack([m * up, -m * down] if slope else [up, down])
+
+    rows, right = np.zeros((2 * count, 2 * count)), np.zeros(2 * count)
+    rows[0, :2], right[0] = basis(0, ends[0]), -sources[0]
+    rows[1, -2:], right[1] = basis(count - 1, ends[-1]), -sources[-1]
+    for k in range(count - 1):
+        for row, slope in ((2 * k + 2, False), (2 * k + 3, True)):
+            rows[row, 2 * k : 2 * k + 2] = basis(k, ends[k + 1], slope)
+            rows[row, 2 * k + 2 : 2 * k + 4] = -basis(k + 1, ends[k + 1], slope)
+        right[2 * k + 2] = sources[k + 1] - sources[k]
+    weights = np.linalg.solve(rows, right)
+    out = np.empty_like(x)
+    for k in range(count):
+        own = (x >= ends[k]) & (x <= ends[k + 1])
+        out[own] = sources[k] + weights[2 * k : 2 * k + 2] @ basis(k, x[own])
+    return out
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_layers_beside_a_narrow_window_are_found(seed):
+    """They are weak beside those at the ends, and what is left of them is left in the window."""
+    rng = np.random.default_rng(seed)
+    eps, wide = 10 ** rng.uniform(-5, -3), 10 ** rng.uniform(-4, -2.5)
+    low, outside = rng.uniform(0.2, 0.8), rng.uniform(0.2, 0.9)
+    high = low + wide
+
+    def equation(u, x):
+        return -eps * u.dxx + u - np.where((x > low) & (x < high), 1.0, outside)
+
+    problem = sf.Problem(sf.Interval(0, 1), equation, left=lambda u, x: u, right=lambda u, x: u)
+    solution = sf.solve(problem, tol=1e-6)
+    near = np.concatenate([low + np.linspace(-1, 2, 301) * w for w in (wide, eps**0.5)])
+    x = np.unique(np.clip(np.concatenate([np.linspace(0, 1, 2001), near]), 0, 1))
+    exact = piecewise_constant(x, eps, [0.0, low, high, 1.0], [outside, 1.0, outside])
+    assert solution.converged
+    assert np.abs(solution(x) - exact).max() < 1e-6

@@ -19,6 +19,7 @@ from sharpfront.place.line.breakpoints import Cut, Survey, survey
 from sharpfront.place.line.discover import Discovery, discover, special_points
 from sharpfront.place.line.plan import (
     GROWTH,
+    LADDER,
     Plan,
     even_plan,
     first_plan,
@@ -216,6 +217,10 @@ class Resolve:
         assert last.check is not None
         slow = slowness(*zip(*state.tried, strict=True))
         growth = wanted_growth(base, last.check, last.estimate.value, state.tol, SAFETY, slow)
+        if state.stale:
+            # What is left in one part may be what its neighbours cannot follow.
+            beside = np.maximum(np.append(growth[1:], 1.0), np.append(1.0, growth[:-1]))
+            growth = np.maximum(growth, np.minimum(beside, LADDER))
         if state.stale > 1:
             # The error falls slower than was expected of it.
             most = max(GROWTH, state.plan.kernels / base.kernels)
