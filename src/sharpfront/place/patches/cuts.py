@@ -111,6 +111,23 @@ def cut_to_corner(
     return rings(cell, corner, worst, [*(np.full(d, p) for p in counts), same])
 
 
+def cut_as_deep(
+    cell: Cell, corner: tuple[int, ...], size: float, tail: float, functions: Counts
+) -> list[Cell]:
+    """Return a cell cut towards one of its corners until it is as small there as others are."""
+    even, now = np.full((len(corner), 2), np.inf), cell
+    out: list[Cell] = []
+    while (long := now.patch.sides > 2.0 * now.patch.sides.min()).any():
+        parts = parts_of(now, long, functions, tail, even)
+        there = [c for c in parts if np.all(~long | (np.array(c.corner) == corner))]
+        if len(there) != 1:
+            return [*out, *parts]
+        out += [c for c in parts if c is not there[0]]
+        now = there[0]
+    levels = math.ceil(math.log2(max(now.patch.sides.max() / size, 1.0)))
+    return [*out, *rings(now, corner, tail, [functions] * (levels + 1))] if levels else [*out, now]
+
+
 def functions_of_rings(
     smaller: float, fall: float, levels: int, functions: tuple[int, int]
 ) -> list[int]:

@@ -18,6 +18,7 @@ from sharpfront.place.patches.cuts import (
     Depths,
     Flags,
     at_corners,
+    cut_as_deep,
     cut_to_corner,
     parts_of,
     split,
@@ -65,7 +66,7 @@ def refined(
     tails, least = _in_turn(cells, tails, aim, disturbed)
     thin, deep = _neighbours(cells, periods), _at_walls(cells, depths or {})
     at = at_corners(cells, corners)
-    out: list[Cell] = []
+    parts: list[list[Cell]] = []
     changed = False
     for i, cell in enumerate(cells):
         tail, wanted = tails.tail[i], tails.wanted[i]
@@ -78,15 +79,48 @@ def refined(
                 wanted = np.where(np.isinf(wanted), most, wanted)
             strips = _cut_off(cell, long & (wanted > limits.most), deep[i], limits.most)
             if len(strips) > 1:
-                out += strips
+                parts.append(strips)
                 continue
-            out += _enriched(cell, tail, wanted, long, aim, limits, thin[i], at[i])
+            parts.append(_enriched(cell, tail, wanted, long, aim, limits, thin[i], at[i]))
         else:
             spare = corners is not None and tail.max() < 0.1 * aim
-            out.append(_relieved(cell, wanted, limits.least) if spare else cell)
-    if not changed:
-        return out, False
-    return balanced(_with_equal_shells(out), periods, limits.base), True
+            parts.append([_relieved(cell, wanted, limits.least) if spare else cell])
+    if changed:
+        parts = _as_deep_at_corners(cells, parts, at, tails, limits)
+    out = [c for own in parts for c in own]
+    return (balanced(_with_equal_shells(out), periods, limits.base) if changed else out), changed
+
+
+def _as_deep_at_corners(
+    cells: Sequence[Cell],
+    parts: Sequence[list[Cell]],
+    at: Sequence[tuple[int, ...] | None],
+    tails: Tails,
+    limits: Limits,
+) -> list[list[Cell]]:
+    """Return the parts of cells, those at a corner of the plane cut as deep as others there.
+
+    Else parts beside them would be cut across alone to stay alike, ever longer and thinner.
+    """
+    out, size = list(parts), np.full(len(cells), np.inf)
+    place: dict[int, tuple[float, ...]] = {}
+    for i, (cell, corner) in enumerate(zip(cells, at, strict=True)):
+        if corner is None or len(corner) != 2 or cell.patch.chart or cell.patch.region:
+            continue
+        ends = np.stack([cell.patch.low, cell.patch.high])[list(corner), range(2)]
+        place[i] = tuple(ends.tolist())
+        for part in parts[i]:
+            own = np.stack([part.patch.low, part.patch.high])[list(corner), range(2)]
+            if np.array_equal(own, ends):
+                size[i] = float(part.patch.sides.max())
+    for i, where in place.items():
+        least = min(size[j] for j, other in place.items() if other == where)
+        if len(parts[i]) > 1 and SETTINGS.round * least < size[i] < np.inf:
+            corner = at[i]
+            assert corner is not None
+            counts = np.full(2, limits.base)
+            out[i] = cut_as_deep(cells[i], corner, least, float(tails.tail[i].max()), counts)
+    return out
 
 
 def _with_equal_shells(cells: Sequence[Cell]) -> list[Cell]:
