@@ -62,7 +62,7 @@ from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, unlowered
-from sharpfront.trust.balance import unbalanced
+from sharpfront.trust.balance import flux_missed, unbalanced
 from sharpfront.trust.cover import refuse_gaps
 from sharpfront.trust.excess import crowded, given_at_outflow
 from sharpfront.trust.freedom import require_unknowns
@@ -189,7 +189,9 @@ class Patches:
             )
             # Of a mode that is still held back nobody knows how far it goes.
             held = 1.0 if state.soft and mode is not None and mode.grows else 0.0
-            certificate = replace(certificate, held=held, unseen=_unseen(state))
+            told = crossings(state.problem)
+            lost = flux_missed(state.problem, approximation, told) / scales[0]
+            certificate = replace(certificate, held=held, unseen=_unseen(state), lost=lost)
             value = max(certificate.value, certificate.beside)
         points, volumes = checked_points([c.patch for c in state.cells])
         residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)
