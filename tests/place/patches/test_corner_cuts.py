@@ -9,7 +9,7 @@ from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.bases.patch import Patch
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches import cuts
-from sharpfront.place.patches.cuts import Cell, rings
+from sharpfront.place.patches.cuts import Cell, cut_as_deep, rings
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.tiling import tiling_of
 
@@ -124,3 +124,29 @@ def test_a_corner_beyond_the_boundary_ends_the_cuts(monkeypatch):
     monkeypatch.setattr(cuts, "parts_of", inside)
     parts = cuts.rings(whole, (0, 0), 1.0, [np.array([8, 8])] * 4)
     assert len(parts) == 3 and all(p.corner != (0, 0) for p in parts)
+
+
+def test_a_long_patch_is_cut_as_deep_as_others_at_its_corner():
+    """First along its longer side, then along both, to a part as small as was asked for."""
+    cell = Cell(Patch((AxisMap(0.0, 0.4), AxisMap(-0.05, 0.0)), (9, 9)))
+    parts = cut_as_deep(cell, (0, 1), 1e-3, 1.0, np.array([9, 9]))
+    last = parts[-1].patch
+    assert last.low[0] == 0.0 and last.high[1] == 0.0
+    assert 0.25e-3 < last.sides.max() <= 1e-3
+    assert sum(p.patch.sides.prod() for p in parts) == pytest.approx(0.4 * 0.05)
+    assert max(p.patch.sides.max() / p.patch.sides.min() for p in parts) <= 4.0
+
+
+@pytest.mark.slow
+def test_layers_beside_a_corner_that_points_inwards():
+    domain = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))
+    problem = sf.Problem(
+        domain, lambda u, x, y: -1e-3 * sf.laplacian(u) + u - 1, boundary=lambda u, x, y: u
+    )
+    rough, fine = (sf.solve(problem, tol=tol) for tol in (1e-3, 1e-5))
+    assert rough.converged and fine.converged
+    r, angle = np.geomspace(1e-8, 0.9, 300), np.linspace(0.01, 1.49, 9)[:, None] * np.pi
+    x, y = ((r * f(angle)).ravel() for f in (np.cos, np.sin))
+    assert np.abs(rough(x, y) - fine(x, y)).max() < 1e-3
+    # The domain is its own mirror image.
+    assert np.abs(fine(x, y) - fine(-y, -x)).max() < 1e-5
