@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.linearise import LinearForm
+from sharpfront.equation.expression import Apply, Constant, Expression, ordered
+from sharpfront.equation.linearise import LinearForm, linear_form
+from sharpfront.equation.weak import is_delta, is_weak
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
 from sharpfront.rows.values import FormValues, form_at
@@ -79,7 +81,8 @@ def flux_missed(problem: Problem, solution: Approximation, told: FloatArray) -> 
     if not problem.is_singular or len(problem.unknowns) > 1 or problem.domain.dimension != 2:
         return 0.0
     form, domain = problem.forms[0], problem.domain
-    if form.order != 2 or problem.jumps or any(domain.periodic_axes):
+    loaded = problem.jumps or _has_loads(problem.equations[0])
+    if form.order != 2 or loaded or any(domain.periodic_axes):
         return 0.0
     if not _is_balance(problem, form, domain.sample(FEW)):
         return 0.0
@@ -109,6 +112,18 @@ def flux_missed(problem: Problem, solution: Approximation, told: FloatArray) -> 
     # As far as sums over half as many points are sure of it.
     sure = abs(gaps[1]) - SURE * abs(gaps[1] - gaps[0])
     return sure / (2.0 * np.pi * least) if sure > LITTLE * size else 0.0
+
+
+def _has_loads(equation: Expression) -> bool:
+    """Tell whether something acts on lines or points, which sums over points do not see."""
+    for node in ordered(equation):
+        if is_delta(node):
+            return True
+        if isinstance(node, Apply) and is_weak(node):
+            source = linear_form(node.arguments[1]).source
+            if not (isinstance(source, Constant) and source.value == 0):
+                return True
+    return False
 
 
 def _difference(problem: Problem, form: LinearForm, told: FloatArray) -> Outcome | None:
