@@ -78,7 +78,7 @@ def flux_missed(problem: Problem, solution: Approximation, told: FloatArray) -> 
     flow from a conductor that is off by about that much, over 2 pi of the least conductivity.
     Where sources are large at places that formulas tell of, (m, d), sums say nothing.
     """
-    if not problem.is_singular or len(problem.unknowns) > 1 or problem.domain.dimension != 2:
+    if len(problem.unknowns) > 1 or problem.domain.dimension != 2:
         return 0.0
     form, domain = problem.forms[0], problem.domain
     loaded = problem.jumps or _has_loads(problem.equations[0])

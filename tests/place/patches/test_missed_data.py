@@ -32,7 +32,7 @@ def test_what_falls_off_beside_a_side_is_missed(width, mirrored):
     # A load of 1.5 along the side: about its part of the patch.
     assert 0.01 < missed < 10.0
     assert not Holding(problem, TOL)(WHOLE, 0)
-    cells = with_seen_data(looks, tiling_of(BOX), [Cell(WHOLE)], Limits(9, 14, 9), TOL)
+    cells = with_seen_data(looks, tiling_of(BOX), [Cell(WHOLE)], Limits(9, 14, 9), TOL, 60_000)
     assert 1 < len(cells) < 100
     assert missed_in(looks, [c.patch for c in cells]).max() <= TOL
 
@@ -46,3 +46,12 @@ def test_smooth_data_are_not_missed():
 def test_infinite_data_enter_by_their_means(power):
     problem = stated(lambda x, y: x**power * (1 + y))
     assert missed_in(Looks(problem, (), TOL), [WHOLE])[0] == 0.0
+
+
+def test_cuts_towards_what_is_missed_end_where_functions_do():
+    problem = stated(lambda x, y: np.exp(-x / 1e-4) * 1e4)
+    looks, one, limits = Looks(problem, (), TOL), [Cell(WHOLE)], Limits(9, 14, 9)
+    every, some = (
+        with_seen_data(looks, tiling_of(BOX), one, limits, TOL, most) for most in (60_000, 200)
+    )
+    assert 1 < len(some) < len(every)

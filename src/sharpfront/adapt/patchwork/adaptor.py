@@ -189,9 +189,8 @@ class Patches:
             )
             # Of a mode that is still held back nobody knows how far it goes.
             held = 1.0 if state.soft and mode is not None and mode.grows else 0.0
-            told = crossings(state.problem)
-            lost = flux_missed(state.problem, approximation, told) / scales[0]
-            certificate = replace(certificate, held=held, unseen=_unseen(state), lost=lost)
+            unseen, lost = _unseen(state), _lost(state, approximation) / scales[0]
+            certificate = replace(certificate, held=held, unseen=unseen, lost=lost)
             value = max(certificate.value, certificate.beside)
         points, volumes = checked_points([c.patch for c in state.cells])
         residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)
@@ -248,8 +247,9 @@ class Patches:
             closer = self._certifier(state).closer(state.cells, certificate.vertices / state.tol)
             return self._within(state, closer, state.aim, certified=True)
         if certificate.unseen > tol:
-            limits = self._limits(state)
-            seen = with_seen_data(state.looks, state.tiling, state.cells, limits, tol)
+            cells, limits = state.cells, self._limits(state)
+            most = self.max_kernels // len(state.problem.unknowns)
+            seen = with_seen_data(state.looks, state.tiling, cells, limits, tol, most)
             return self._within(state, seen, state.aim, certified=True)
         if deeper := self._deeper(state, assessment):
             return self._within(state, deeper, state.aim, certified=True)
@@ -383,6 +383,12 @@ def _unseen(state: PatchState) -> float:
     if missed > state.tol and unseen_inside(state.looks, patches) is not None:
         return max(missed, 1.0)
     return missed
+
+
+def _lost(state: PatchState, approximation: Approximation) -> float:
+    """Return what is lost of the flux between materials, about."""
+    problem = state.problem
+    return flux_missed(problem, approximation, crossings(problem)) if problem.is_singular else 0.0
 
 
 def _trusted(state: PatchState) -> PatchState:

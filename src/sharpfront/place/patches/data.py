@@ -50,11 +50,13 @@ def with_resolved_data(
 
 
 def with_seen_data(
-    looks: Looks, tiling: Tiling, cells: Sequence[Cell], limits: Limits, tol: float
+    looks: Looks, tiling: Tiling, cells: Sequence[Cell], limits: Limits, tol: float, most: int
 ) -> list[Cell]:
-    """Return cells cut where their points miss data that count."""
+    """Return cells cut where their points miss data that count, until these are too many."""
     out = list(cells)
     for _ in range(HALVINGS):
+        if functions_of(out) > most:
+            break
         patches = [c.patch for c in out]
         tails = data_tails(looks, patches)
         tail = np.where(missed_in(looks, patches)[:, None] > tol, tails.tail, 0.0)
