@@ -126,3 +126,12 @@ def test_a_chain_is_cut_in_the_middle():
     pairs = np.array([(i, i + 1) for i in range(7)])
     tree = nested_dissection(np.arange(8.0)[None], pairs, np.ones(7))
     assert tree.depths.max() == 3
+
+
+def test_a_strip_rolled_up_is_cut_across():
+    # Neighbours along the strip share traces, neighbouring turns do not: no axis cuts it cheaply.
+    angle = 2.0 * np.pi * np.sqrt(np.arange(1.0, 200.0))
+    keys = np.array([angle * np.cos(angle), angle * np.sin(angle)])
+    pairs = np.stack([np.arange(198), np.arange(1, 199)], axis=1)
+    tree = nested_dissection(keys, pairs, np.ones(198))
+    assert np.bincount(last_merge(tree, pairs))[-1] == 1

@@ -1,8 +1,9 @@
 """Nested dissection: in which order groups of columns that share traces are merged.
 
 The tree of merges decides the cost: a node pays with the cube of the traces open around it. Each
-set of leaves is ordered in several ways (along the axes, by size, by distance in the graph) and
-cut where the traces across the cut are fewest, neither half below a quarter.
+set of leaves is ordered in several ways (along the axes, by size) and cut where the traces across
+the cut are fewest, neither half below a quarter. Sets whose cut is dearer than that of a square of
+equal leaves are also ordered by distance in the graph.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sharpfront.arrays import FloatArray
 Ints = NDArray[np.int64]
 # Neither half of a cut is smaller than this share.
 BALANCE = 0.25
-# Sets with more members are also ordered by distance in the graph.
+# Sets with more members may also be ordered by distance in the graph.
 FAR = 8
 
 
@@ -114,6 +115,7 @@ class _Sets:
         self, members: Ints, sizes: Ints, pairs: Ints, weights: FloatArray, total: int
     ) -> None:
         self.members, self.sizes, self.starts = members, sizes, np.cumsum(sizes) - sizes
+        self._total = total
         self.of = np.repeat(np.arange(len(sizes)), sizes)
         self._within = np.arange(len(members)) - self.starts[self.of]
         place = np.full(total, -1)
@@ -142,22 +144,42 @@ class _Sets:
 
         Leaves have ranks in orderings, (orderings, total).
         """
-        codes = self.of * ranks.shape[1] + ranks[:, self.members]
-        if np.any(self.sizes > FAR):
-            far = self._distances()
-            own = (self.of * (far.max() + 1) + far) * len(far) + np.arange(len(far))
-            codes = np.concatenate([codes, own[None]])
+        first, cost = self._halves(self.of * ranks.shape[1] + ranks[:, self.members])
+        traces = self.of[self.ends[:, 0]]
+        number = np.maximum(1, np.bincount(traces, minlength=len(cost)))
+        mean = np.bincount(traces, self.weights, len(cost)) / number
+        dear = (self.sizes > FAR) & (cost > np.sqrt(self.sizes) * mean)
+        if dear.any():
+            part = self._some(dear)
+            far = part.distances()
+            codes = (part.of * (far.max() + 1) + far) * len(far) + np.arange(len(far))
+            own, cheaper = part._halves(codes[None])
+            better = np.zeros(len(cost), dtype=bool)
+            better[dear] = cheaper < cost[dear]
+            first[better[self.of]] = own[better[dear][part.of]]
+        return first
+
+    def _some(self, chosen: NDArray[np.bool_]) -> _Sets:
+        """Return the chosen sets."""
+        return _Sets(
+            self.members[chosen[self.of]], self.sizes[chosen], self.pairs, self.weights, self._total
+        )
+
+    def _halves(self, codes: Ints) -> tuple[NDArray[np.bool_], FloatArray]:
+        """Return which members are in the first half of the cheapest cut, and what cuts cost.
+
+        Members have codes in orderings, (orderings, members), that sort them within their sets.
+        """
         order = np.argsort(codes, axis=1)
         place = np.empty_like(order)
         np.put_along_axis(place, order, np.broadcast_to(self._within, order.shape), axis=1)
         least, nearest, cut = self._cuts(place)
-        if len(least) > len(ranks):
-            least[-1, self.sizes <= FAR] = np.inf
         # The first of the cheapest, of these the nearest to the middle.
-        nearest[least > least.min(axis=0)] = np.inf
+        cost = least.min(axis=0)
+        nearest[least > cost] = np.inf
         best = np.argmin(nearest, axis=0)
         own = place[best[self.of], np.arange(len(self.of))]
-        return np.asarray(own < cut[best, np.arange(len(best))][self.of])
+        return np.asarray(own < cut[best, np.arange(len(best))][self.of]), cost
 
     def _cuts(self, place: Ints) -> tuple[FloatArray, FloatArray, Ints]:
         """Return what the best cut of each set costs, how far it is from the middle, and where.
@@ -186,7 +208,7 @@ class _Sets:
         cut = np.where(off == nearest[:, self.of], k, count)
         return least, nearest, np.minimum.reduceat(cut, self.starts, axis=1)
 
-    def _distances(self) -> Ints:
+    def distances(self) -> Ints:
         """Return the distance of each member, in traces, from one at the rim of its set."""
         both = np.concatenate([self.ends, self.ends[:, ::-1]])
         both = both[np.argsort(both[:, 0], kind="stable")]
