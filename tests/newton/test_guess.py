@@ -94,3 +94,33 @@ def test_coordinates_are_given_by_name_as_in_an_initial_state(guess):
 def test_what_is_no_guess_is_refused_in_words(guess, words):
     with pytest.raises(ProblemError, match=words):
         Start(guess).iterates(PLANE)
+
+
+@pytest.mark.parametrize(
+    ("equation", "exact"),
+    [
+        (lambda u, x, y: (u * u.dx).dx + (u * u.dy).dy, lambda x, y: np.sqrt(1 + x + y)),
+        (
+            lambda u, x, y: sf.div((u.dx**2 + u.dy**2) * sf.grad(u)) - 4 * (x**2 + y**2),
+            lambda x, y: (x**2 + y**2) / 2,
+        ),
+    ],
+    ids=["u grad u", "|grad u|^2 grad u"],
+)
+def test_fluxes_that_vanish_about_zero_or_about_any_constant_need_no_guess(equation, exact):
+    box = sf.Box((1, 2), (1, 2))
+    problem = sf.Problem(box, equation, boundary=lambda u, x, y: u - exact(x, y))
+    solution = sf.solve(problem, tol=1e-6)
+    x, y = np.linspace(1, 2, 9), np.linspace(2, 1, 9)
+    assert solution.converged
+    np.testing.assert_allclose(solution(x, y), exact(x, y), atol=1e-6)
+
+
+def test_so_on_the_line():
+    cubed = sf.Problem(
+        sf.Interval(-1, 1),
+        lambda u, x: (u.dx**3).dx - 3 * np.exp(3 * x),
+        boundary=lambda u, x: u - np.exp(x),
+    )
+    solution = sf.solve(cubed)
+    assert solution.converged and abs(solution(0.3) - np.exp(0.3)) < 1e-8

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.equation.expression import Constant, Coordinate, Expression
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
 from sharpfront.newton.iterate import (
     Constants,
     Iterate,
     Remembered,
+    Traced,
     traced_or_differenced,
 )
 from sharpfront.pieces import PiecewiseBasis
@@ -45,13 +47,14 @@ class Start:
         return np.concatenate([piece.places.nodes.x for piece in basis.pieces])
 
     def iterates(self, problem: Problem) -> tuple[Iterate, ...]:
-        """Return the guess with derivatives; without one, zero, and one where zero fails.
+        """Return the guess with derivatives; without one, zero, one and a slope where these fail.
 
-        About zero u^3 has no linear part, and log(u) is not finite.
+        About zero u^3 has no linear part, and log(u) is not finite; about any constant a flux
+        |grad u|^2 grad u has none.
         """
         if self.given is not None:
             return (self._iterate(problem),)
-        return constants(problem)
+        return (*constants(problem), rising(problem))
 
     def _iterate(self, problem: Problem) -> Iterate:
         if isinstance(self.given, Solution):
@@ -63,6 +66,16 @@ def constants(problem: Problem) -> tuple[Constants, Constants]:
     """Return zero, and one for every unknown."""
     zero = (0,) * len(problem.coordinates)
     return Constants(), Constants({(name, zero): 1.0 for name in problem.unknowns})
+
+
+def rising(problem: Problem) -> Traced:
+    """Return what goes from one at the lowest corner of the domain up by one along every axis."""
+    names = problem.coordinates
+    low, high = problem.domain.bounds
+    rise: Expression = Constant(1.0)
+    for name, a, b in zip(names, low, high, strict=True):
+        rise = rise + (Coordinate(name, names) - float(a)) * float(1.0 / (b - a))
+    return Traced(dict.fromkeys(problem.unknowns, rise), names)
 
 
 def _from_solution(solution: Solution, problem: Problem) -> Iterate:

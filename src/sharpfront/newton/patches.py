@@ -19,9 +19,11 @@ from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
 from sharpfront.adapt.patchwork.certify import compared_points, noise_in
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
 from sharpfront.adapt.patchwork.suitable import lacking
+from sharpfront.equation.expression import Constant
+from sharpfront.equation.linearise import LinearForm
 from sharpfront.errors import EquationError, LinearSystemError, OutcomeKind
 from sharpfront.leastsquares.traces import TraceSystem
-from sharpfront.newton.guess import constants
+from sharpfront.newton.guess import constants, rising
 from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced
 from sharpfront.newton.progress import SLOW, Progress
 from sharpfront.newton.rough import SMALL, distance
@@ -95,6 +97,12 @@ class PatchCorrector:
         return state.about(linear)
 
 
+def _degenerate(form: LinearForm) -> bool:
+    """Tell whether all factors of the highest derivatives are the number zero."""
+    highest = [t.coefficient for t in form.terms if t.order == form.order]
+    return all(isinstance(c, Constant) and c.value == 0.0 for c in highest)
+
+
 @dataclass(frozen=True)
 class PatchStrategy:
     """`Patches` about one iterate after the other."""
@@ -107,12 +115,15 @@ class PatchStrategy:
         """Return what solves roughly, on patches that resolve the data about a guess.
 
         About a guess that is no formula, an earlier solution or a table, they would be resolved
-        with all its errors: they are looked at about constants.
+        with all its errors: they are looked at about constants. So are they about no guess that
+        takes the highest derivatives out of an equation.
         """
         smooth = [g for g in guesses if isinstance(g, Constants | Traced)]
-        for guess in [*smooth, *constants(tangent.problem)]:
+        for guess in [*smooth, *constants(tangent.problem), rising(tangent.problem)]:
             try:
-                return PatchCorrector(self.inner, tangent.at(guess), tol, seed)
+                linear = tangent.at(guess)
+                if not any(_degenerate(form) for form in linear.forms):
+                    return PatchCorrector(self.inner, linear, tol, seed)
             except EquationError:
                 continue
         return PatchCorrector(self.inner, tangent.at(guesses[0]), tol, seed)
