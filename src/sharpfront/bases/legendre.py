@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import lru_cache, reduce
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import legendre_p_all
 
 from sharpfront.arrays import FloatArray
+
+# Blocks of so many points each are summed one by one.
+MANY_POINTS = 16
 
 
 def legendre_table(z: FloatArray, count: int, order: int = 0) -> FloatArray:
@@ -55,6 +60,43 @@ def block_at(block: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
     for table in tables[1:]:
         part = np.einsum("mp,mp...->m...", table, part)
     return np.asarray(part)
+
+
+def blocks_at(
+    blocks: FloatArray, own: NDArray[np.int64], tables: Sequence[FloatArray]
+) -> FloatArray:
+    """Return sums over the functions of one of some blocks at each point, (m,).
+
+    Points come block by block, `own` has the number of each one's, (m,). Where a block has many
+    points its weights are not repeated for each.
+    """
+    first, last = int(own[0]), int(own[-1])
+    if len(own) < MANY_POINTS * (last - first + 1):
+        return _contracted(blocks[own], tables)
+    ends = np.searchsorted(own, np.arange(first, last + 2)).tolist()
+    return np.concatenate(
+        [
+            block_at(blocks[k], [table[a:b] for table in tables])
+            for k, (a, b) in enumerate(itertools.pairwise(ends), first)
+        ]
+    )
+
+
+def _contracted(blocks: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
+    """Return sums over all functions of a block times the product of tables, at each point, (m,).
+
+    Parameters
+    ----------
+    blocks
+        The weights of the patch of each point, (m, p_0, p_1, ...).
+    tables
+        The functions of each axis at each point, (m, p_a).
+    """
+    part = blocks
+    for table in tables:
+        m, p = table.shape
+        part = (table[:, None, :] @ part.reshape(m, p, -1)).reshape(m, *part.shape[2:])
+    return part
 
 
 @lru_cache(maxsize=512)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from sharpfront.bases.axis_functions import table_at
 from sharpfront.bases.corner_functions import SharedFunctions, count, tabulated
 from sharpfront.bases.joint import is_joint
 from sharpfront.bases.lattice import NEAR, Lattice
-from sharpfront.bases.legendre import block_at, legendre_table
+from sharpfront.bases.legendre import block_at, blocks_at, legendre_table
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.saved import restored_parts, saved
 from sharpfront.bases.sides import Sides
@@ -24,12 +23,9 @@ from sharpfront.errors import BasisError
 from sharpfront.kernels import Orders
 from sharpfront.maps import Chart, jacobian, pulled_back
 
-Ints = NDArray[np.int64]
 _Groups = list[tuple[int, NDArray[np.int64]]]
 # Weights that are gathered for points at a time.
 AT_ONCE = 1_000_000
-# Patches with so many points each are evaluated one by one.
-MANY_POINTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +223,7 @@ class PatchworkBasis:
                     for along, c in chain.items():
                         if along not in known:
                             factors = [t[k] for t, k in zip(tables, along, strict=True)]
-                            known[along] = _summed(stack, own[some], factors)
+                            known[along] = blocks_at(stack, own[some], factors)
                         values[here[some]] += c[here[some]] * known[along]
         if self.shared:
             out = [v + self._beyond(weights, points, o) for v, o in zip(out, orders, strict=True)]
@@ -330,41 +326,6 @@ def _share(patch: Patch) -> FloatArray:
         taylor = patch.chart.taylor(0.5 * (patch.low + patch.high)[None])
         spacing = jacobian(taylor)[0] @ spacing
     return np.asarray(spacing @ spacing.T)
-
-
-def _summed(blocks: FloatArray, own: Ints, tables: Sequence[FloatArray]) -> FloatArray:
-    """Return sums over the functions of one of some blocks at each point, (m,).
-
-    Points come block by block, `own` has the number of each one's, (m,). Where a block has many
-    points its weights are not repeated for each.
-    """
-    first, last = int(own[0]), int(own[-1])
-    if len(own) < MANY_POINTS * (last - first + 1):
-        return _contracted(blocks[own], tables)
-    ends = np.searchsorted(own, np.arange(first, last + 2)).tolist()
-    return np.concatenate(
-        [
-            block_at(blocks[k], [table[a:b] for table in tables])
-            for k, (a, b) in enumerate(itertools.pairwise(ends), first)
-        ]
-    )
-
-
-def _contracted(blocks: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
-    """Return sums over all functions of a block times the product of tables, at each point, (m,).
-
-    Parameters
-    ----------
-    blocks
-        The weights of the patch of each point, (m, p_0, p_1, ...).
-    tables
-        The functions of each axis at each point, (m, p_a).
-    """
-    part = blocks
-    for table in tables:
-        m, p = table.shape
-        part = (table[:, None, :] @ part.reshape(m, p, -1)).reshape(m, *part.shape[2:])
-    return part
 
 
 def restore_patchwork(state: dict[str, Any]) -> PatchworkBasis:

@@ -16,10 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.adapt.contract import Proposal
-from sharpfront.adapt.patchwork.certify import (
-    MEANING,
-    Certifier,
-)
+from sharpfront.adapt.patchwork.certify import MEANING, Certifier
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.near import carried
@@ -34,17 +31,24 @@ from sharpfront.adapt.patchwork.state import (
     scales_of,
     tails_in,
     tolerance_of,
-    words_of,
 )
 from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
+from sharpfront.adapt.patchwork.verdicts import (
+    contradicted,
+    flux_lost,
+    given_up,
+    trusted,
+    unseen,
+    without_balance,
+)
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
-from sharpfront.errors import Outcome, OutcomeKind, ProblemError
+from sharpfront.errors import OutcomeKind, ProblemError
 from sharpfront.leastsquares.traces import Tree
 from sharpfront.place.patches.cuts import Cell, is_shortest
-from sharpfront.place.patches.data import missed_in, with_seen_data
+from sharpfront.place.patches.data import with_seen_data
 from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.poles import with_poles
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined, richer
@@ -56,17 +60,13 @@ from sharpfront.place.strips.bands import banded
 from sharpfront.place.strips.collars import collared
 from sharpfront.place.tiling.materials import cut_along_materials
 from sharpfront.place.tiling.tiling import tiling_of
-from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 from sharpfront.rows.patch_rows import PatchRows
 from sharpfront.solution import Estimate
 from sharpfront.solution.approximation import Approximation
-from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, unlowered
-from sharpfront.trust.balance import flux_missed, unbalanced
+from sharpfront.trust.advice import Allowance
 from sharpfront.trust.cover import refuse_gaps
-from sharpfront.trust.excess import crowded, given_at_outflow
 from sharpfront.trust.freedom import require_unknowns
-from sharpfront.trust.unseen import unseen_data, unseen_inside
 
 # Noise of size one that grows beyond this leaves the solution undetermined: 4e2 for waves, 2e6 and
 # 7e7 for cantilevers 40 and 100 times as long as thick, beyond 1e10 on a resonance.
@@ -76,8 +76,6 @@ AMPLIFIED = 1e9
 LONG = 4
 # So many estimates in a row that do not fall end the search.
 PATIENCE = 3
-# Below this an estimate that does not fall may be rounding, which its weights tell.
-FLOOR = 1e-9
 # No weights smaller than this share of the solution are asked for: they are rounding.
 SMALLEST = 1e-14
 # Functions along an axis with which a patch can still be judged by its weights.
@@ -87,15 +85,6 @@ FEWEST = 6
 LOOSEST = 0.1
 # Where cells for the softest mode are too many, its weights are left so many times longer.
 LOOSER = (1.0, 10.0, 100.0)
-_UNBALANCED = (
-    "No function satisfies the equations and all conditions: more functions leave as much of them, "
-    "{:.1e}."
-)
-_OUTFLOW = (
-    "Characteristics leave the domain on {}, where conditions are given too: unless these repeat "
-    "what flows in, no function satisfies both. Leave them out."
-)
-_BALANCE = "Where only slopes are given on the boundary, sources and slopes must balance."
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,21 +137,8 @@ class Patches:
         jumps = Jumps.of(problem, tiling, tol)
         missing = lacking(problem, tol)
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
-        return PatchState(
-            problem,
-            tol,
-            seed,
-            tiling,
-            rows,
-            waves,
-            tuple(cells),
-            tol,
-            jumps,
-            depths,
-            missing,
-            wedges=corners,
-            looks=looks,
-        )
+        own = (tiling, rows, waves, tuple(cells), tol, jumps, depths, missing)
+        return PatchState(problem, tol, seed, *own, wedges=corners, looks=looks)
 
     def propose(self, state: PatchState) -> Proposal:
         """Return the patches and their system."""
@@ -189,8 +165,8 @@ class Patches:
             )
             # Of a mode that is still held back nobody knows how far it goes.
             held = 1.0 if state.soft and mode is not None and mode.grows else 0.0
-            unseen, lost = _unseen(state), _lost(state, approximation) / scales[0]
-            certificate = replace(certificate, held=held, unseen=unseen, lost=lost)
+            missed, lost = unseen(state), flux_lost(state, approximation) / scales[0]
+            certificate = replace(certificate, held=held, unseen=missed, lost=lost)
             value = max(certificate.value, certificate.beside)
         points, volumes = checked_points([c.patch for c in state.cells])
         residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)
@@ -217,7 +193,7 @@ class Patches:
             state = replace(state, softness=assessment.mode.size, growing=assessment.mode.grows)
         if state.soft:
             state = replace(state, before=assessment.approximation)
-        if len(state.tried) == LONG and (told := _unbalanced(state.problem)):
+        if len(state.tried) == LONG and (told := without_balance(state.problem)):
             return replace(state, best=assessment, finished=told)
         if assessment.certificate is None:
             tails = _counted(state, assessment.tails, assessment.mode, state.aim)
@@ -231,8 +207,8 @@ class Patches:
         if found.certificate.amplification > AMPLIFIED:
             return ended(state, OutcomeKind.NEAR_SINGULAR)
         if found.reached <= tolerance_of(state, found.approximation):
-            return _trusted(state)
-        if state.idle >= 1 and (told := _contradicted(state)):
+            return trusted(state)
+        if state.idle >= 1 and (told := contradicted(state)):
             return replace(state, finished=told)
         # Of plates cuts find less than functions do: 6e-7 was left with them of a sector under
         # tension, 0.15 with 6000 functions without.
@@ -240,7 +216,7 @@ class Patches:
         if tried and state.idle >= PATIENCE - 1 and not state.final:
             return state.without_functions
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
-            return self._given_up(state)
+            return given_up(state, self._allowance(state))
         certificate = assessment.certificate
         state = replace(state, soft=state.soft or assessment.mode is not None)
         if certificate.vertices >= 0.5 * certificate.value:
@@ -270,45 +246,13 @@ class Patches:
         cells = found.corners.deeper(state.cells, assessment.tails, state.tol, functions, corners)
         return balanced(cells, state.tiling.periods, limits.base) if cells else []
 
-    def _given_up(self, state: PatchState) -> PatchState:
-        """Return the end short of the tolerance, with what would help."""
-        if told := _contradicted(state):
-            return replace(state, finished=told)
-        if state.jumps.places:
-            return ended(state, OutcomeKind.UNRESOLVED)
-        if state.rows.is_simple and state.answer.reached <= state.tol:
-            return _trusted(state)
-        best, dimension = state.answer, state.problem.domain.dimension
-        reached, value, longest = words_of(best), best.estimate.value, longest_tail(best).estimate
-        assert best.certificate is not None
-        if not state.final and best.certificate.contradiction >= value:
-            detail = f"{reached} {_UNBALANCED.format(best.certificate.contradiction)}"
-            return replace(state, finished=Outcome(OutcomeKind.ILL_POSED, detail, _BALANCE))
-        # Tails fall as estimates do, which are only taken of those that may be the last.
-        share = max(1.0, value / max(longest, 1e-300))
-        tried = [Solved(s.kernels, share * s.estimate) for s in state.tried]
-        if state.final:
-            allowed = Allowance(state.tol, self.max_kernels, type(self).max_kernels, dimension)
-            end = short_of_kernels(reached, value, tried, allowed, best.roughest)
-        elif value < FLOOR:
-            end = floor(reached, value, tried, longest)
-        else:
-            end = unlowered(reached, value, tried, dimension, best.roughest)
-        if leaving := given_at_outflow(state.problem):
-            end = replace(end, remedy=_OUTFLOW.format(", ".join(leaving)))
-        return replace(state, finished=end)
-
     def refined(self, state: PatchState, approximation: Approximation) -> PatchState:
         """Return the state with finer cells where tails are long; the same where none are."""
         tails = tails_in(approximation, state, scales_of(approximation, state), state.aim)
-        cells, changed = self._cells(state, tails, state.aim)
+        cells, changed = self.finer(state, tails, state.aim)
         if not changed or self._too_many(state, cells):
             return state
         return replace(state, cells=tuple(cells))
-
-    def finer(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
-        """Return finer cells where tails are longer than an aim, and whether there are any."""
-        return self._cells(state, tails, aim)
 
     def _next(self, state: PatchState, assessment: PatchAssessment, aim: float) -> PatchState:
         """Return the state with the next cells."""
@@ -328,7 +272,7 @@ class Patches:
         """Return finer or richer cells, for less of the softest mode if else they are too many."""
         cells: list[Cell] = []
         for looser in LOOSER if state.soft and mode else (1.0,):
-            cells, changed = self._cells(state, _counted(state, tails, mode, aim / looser), aim)
+            cells, changed = self.finer(state, _counted(state, tails, mode, aim / looser), aim)
             cells = cells if changed else richer(cells)
             if not self._too_many(state, cells):
                 break
@@ -342,25 +286,23 @@ class Patches:
             return replace(state, cells=tuple(cells), aim=aim)
         state = replace(state, final=True)
         # What is certified need not be solved again.
-        return self._given_up(state) if certified else state
+        return given_up(state, self._allowance(state)) if certified else state
 
     def _certifier(self, state: PatchState) -> Certifier:
         return Certifier(state.rows, state.tiling, self.leastsquares, state.waves, state.jumps)
 
-    def _cells(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
-        """Return finer cells, and whether any had to be."""
+    def finer(self, state: PatchState, tails: Tails, aim: float) -> tuple[list[Cell], bool]:
+        """Return finer cells where tails are longer than an aim, and whether there are any."""
         limits = self._limits(state)
         periods = state.tiling.periods
-        return refined(
-            state.cells,
-            tails,
-            aim,
-            SETTINGS.disturbed * (1.0 if len(periods) > 1 else 0.03),
-            limits,
-            periods,
-            state.corners,
-            state.depths,
-        )
+        disturbed = SETTINGS.disturbed * (1.0 if len(periods) > 1 else 0.03)
+        around = (periods, state.corners, state.depths)
+        return refined(state.cells, tails, aim, disturbed, limits, *around)
+
+    def _allowance(self, state: PatchState) -> Allowance:
+        """Return what a solution that is given up was allowed."""
+        dimension = state.problem.domain.dimension
+        return Allowance(state.tol, self.max_kernels, type(self).max_kernels, dimension)
 
     def _limits(self, state: PatchState) -> Limits:
         """Return how many functions patches may have along an axis."""
@@ -374,60 +316,6 @@ class Patches:
         if any(is_shortest(c.patch) for c in cells):
             return True
         return functions_of(cells) * len(state.problem.unknowns) > self.max_kernels
-
-
-def _unseen(state: PatchState) -> float:
-    """Return what patches miss of data, about: of a spike that formulas tell of nobody knows."""
-    patches = [c.patch for c in state.cells]
-    missed = float(missed_in(state.looks, patches).max())
-    if missed > state.tol and unseen_inside(state.looks, patches) is not None:
-        return max(missed, 1.0)
-    return missed
-
-
-def _lost(state: PatchState, approximation: Approximation) -> float:
-    """Return what is lost of the flux between materials, about."""
-    problem = state.problem
-    return flux_missed(problem, approximation, crossings(problem)) if problem.is_singular else 0.0
-
-
-def _trusted(state: PatchState) -> PatchState:
-    """Return the end of a solution whose estimate is small, if its patches see all data."""
-    if state.looked:
-        return ended(state, OutcomeKind.CONVERGED)
-    found = state.answer.approximation
-    basis = next(iter(found.bases.values()))
-    assert isinstance(basis, PatchworkBasis)
-    unseen = unseen_data(
-        state.problem, state.tiling, basis.patches, found, state.tol, state.jumps.away
-    )
-    if unseen is None:
-        return ended(state, OutcomeKind.CONVERGED)
-    # Nobody knows how much is missing.
-    estimate = state.answer.estimate
-    best = replace(state.answer, estimate=replace(estimate, value=max(estimate.value, 1.0)))
-    end = ended(replace(state, best=best), OutcomeKind.UNRESOLVED)
-    assert end.finished is not None
-    words = f" Near {unseen.where} formulas have something so narrow that no patch sees it."
-    detail = end.finished.detail + words
-    return replace(end, finished=Outcome(OutcomeKind.UNRESOLVED, detail, unseen.remedy))
-
-
-def _contradicted(state: PatchState) -> Outcome | None:
-    """Return which conditions contradict each other, if that is why an estimate does not fall."""
-    found, words = state.answer.certificate, crowded(state.problem)
-    if not words:
-        return _unbalanced(state.problem)
-    assert found is not None
-    if found.contradiction < 1.0:
-        return None
-    detail = f"The equations have room for {words}, and they contradict each other."
-    return Outcome(OutcomeKind.ILL_POSED, detail, "Leave out what is too much.")
-
-
-def _unbalanced(problem: Problem) -> Outcome | None:
-    """Return by how much integrals of sources and of data differ, if that is a contradiction."""
-    return unbalanced(problem, crossings(problem))
 
 
 def _counted(state: PatchState, tails: Tails, mode: SoftMode | None, aim: float) -> Tails:
