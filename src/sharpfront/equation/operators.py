@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,19 @@ _AS_LOGICAL = {
 _FILLED = {np.zeros_like: 0.0, np.ones_like: 1.0}
 
 
+Symbol = TypeVar("Symbol", bound="Operators")
+
+
+def _before(ufunc: np.ufunc) -> Callable[[Symbol, Any], Symbol]:
+    """Return the operator of a symbol that stands before something else."""
+    return lambda symbol, other: symbol._apply(ufunc, symbol, other)
+
+
+def _behind(ufunc: np.ufunc) -> Callable[[Symbol, Any], Symbol]:
+    """Return the operator of a symbol that stands behind something else."""
+    return lambda symbol, other: symbol._apply(ufunc, other, symbol)
+
+
 class Operators:
     """Mixin: every arithmetic operation becomes a call of `_apply` with the ufunc it means."""
 
@@ -39,47 +52,18 @@ class Operators:
     def _where(self, *arguments: Any) -> Self:
         """Return the node for ``np.where(condition, a, b)``."""
 
-    def __add__(self, other: Any) -> Self:
-        return self._apply(np.add, self, other)
-
-    def __radd__(self, other: Any) -> Self:
-        return self._apply(np.add, other, self)
-
-    def __sub__(self, other: Any) -> Self:
-        return self._apply(np.subtract, self, other)
-
-    def __rsub__(self, other: Any) -> Self:
-        return self._apply(np.subtract, other, self)
-
-    def __mul__(self, other: Any) -> Self:
-        return self._apply(np.multiply, self, other)
-
-    def __rmul__(self, other: Any) -> Self:
-        return self._apply(np.multiply, other, self)
-
-    def __truediv__(self, other: Any) -> Self:
-        return self._apply(np.true_divide, self, other)
-
-    def __rtruediv__(self, other: Any) -> Self:
-        return self._apply(np.true_divide, other, self)
-
-    def __pow__(self, other: Any) -> Self:
-        return self._apply(np.power, self, other)
-
-    def __rpow__(self, other: Any) -> Self:
-        return self._apply(np.power, other, self)
-
-    def __floordiv__(self, other: Any) -> Self:
-        return self._apply(np.floor_divide, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Self:
-        return self._apply(np.floor_divide, other, self)
-
-    def __mod__(self, other: Any) -> Self:
-        return self._apply(np.remainder, self, other)
-
-    def __rmod__(self, other: Any) -> Self:
-        return self._apply(np.remainder, other, self)
+    __add__, __radd__ = _before(np.add), _behind(np.add)
+    __sub__, __rsub__ = _before(np.subtract), _behind(np.subtract)
+    __mul__, __rmul__ = _before(np.multiply), _behind(np.multiply)
+    __truediv__, __rtruediv__ = _before(np.true_divide), _behind(np.true_divide)
+    __pow__, __rpow__ = _before(np.power), _behind(np.power)
+    __floordiv__, __rfloordiv__ = _before(np.floor_divide), _behind(np.floor_divide)
+    __mod__, __rmod__ = _before(np.remainder), _behind(np.remainder)
+    __and__, __rand__ = _before(np.logical_and), _behind(np.logical_and)
+    __or__, __ror__ = _before(np.logical_or), _behind(np.logical_or)
+    __xor__, __rxor__ = _before(np.logical_xor), _behind(np.logical_xor)
+    __lt__, __le__ = _before(np.less), _before(np.less_equal)
+    __gt__, __ge__ = _before(np.greater), _before(np.greater_equal)
 
     def __neg__(self) -> Self:
         return self._apply(np.negative, self)
@@ -89,36 +73,6 @@ class Operators:
 
     def __abs__(self) -> Self:
         return self._apply(np.absolute, self)
-
-    def __lt__(self, other: Any) -> Self:
-        return self._apply(np.less, self, other)
-
-    def __le__(self, other: Any) -> Self:
-        return self._apply(np.less_equal, self, other)
-
-    def __gt__(self, other: Any) -> Self:
-        return self._apply(np.greater, self, other)
-
-    def __ge__(self, other: Any) -> Self:
-        return self._apply(np.greater_equal, self, other)
-
-    def __and__(self, other: Any) -> Self:
-        return self._apply(np.logical_and, self, other)
-
-    def __rand__(self, other: Any) -> Self:
-        return self._apply(np.logical_and, other, self)
-
-    def __or__(self, other: Any) -> Self:
-        return self._apply(np.logical_or, self, other)
-
-    def __ror__(self, other: Any) -> Self:
-        return self._apply(np.logical_or, other, self)
-
-    def __xor__(self, other: Any) -> Self:
-        return self._apply(np.logical_xor, self, other)
-
-    def __rxor__(self, other: Any) -> Self:
-        return self._apply(np.logical_xor, other, self)
 
     def __invert__(self) -> Self:
         return self._apply(np.logical_not, self)

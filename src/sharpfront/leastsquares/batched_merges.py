@@ -16,7 +16,7 @@ import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, namespace, to_host
 from sharpfront.leastsquares.batched_factors import inverse_factors, worst_of
-from sharpfront.leastsquares.device import Device
+from sharpfront.leastsquares.device import Device, WholeNumbers
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.pooled import pooled
 from sharpfront.leastsquares.tree import TreeElimination
@@ -49,24 +49,6 @@ class _Children(NamedTuple):
         """Return the same with numbers that have travelled instead of their places among these."""
         places, where = (at if at is None else numbers[at] for at in (self.places, self.where))
         return self._replace(places=places, where=where)
-
-
-class _Numbers:
-    """Whole numbers that travel to a device together: each journey waits for all work there."""
-
-    def __init__(self) -> None:
-        self._each: list[tuple[Ints, int]] = []
-
-    def add(self, numbers: Ints) -> slice:
-        """Return where numbers will be."""
-        start = self._each[-1][1] if self._each else 0
-        place = slice(start, start + len(numbers))
-        self._each.append((numbers, place.stop))
-        return place
-
-    def put(self, device: Device) -> Array:
-        """Return all of them on a device."""
-        return device.put(np.concatenate([numbers for numbers, _ in self._each]))
 
 
 @dataclass(eq=False)
@@ -203,7 +185,7 @@ class BatchedMerges:
         where = np.zeros((2, len(self._room)), dtype=np.int64)
         for i, own in enumerate(members):
             where[0, own], where[1, own] = i, np.arange(len(own))
-        numbers, drafts = _Numbers(), []
+        numbers, drafts = WholeNumbers(), []
         for sizes, own in pools:
             children = self._nodes[own, :2].T
             one, other = (self._parts(numbers, members, where[:, c]) for c in children)
@@ -217,7 +199,9 @@ class BatchedMerges:
         there = numbers.put(self.device) if drafts else None
         return [self._step(there, draft) for draft in drafts]
 
-    def _parts(self, numbers: _Numbers, members: Sequence[Ints], where: Ints) -> list[_Children]:
+    def _parts(
+        self, numbers: WholeNumbers, members: Sequence[Ints], where: Ints
+    ) -> list[_Children]:
         """Return the arrays that children are in, with slices of numbers that are yet to travel."""
         out: list[_Children] = []
         for i in np.unique(where[0]).tolist():

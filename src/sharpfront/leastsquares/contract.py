@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from sharpfront.arrays import Array, FloatArray
-from sharpfront.errors import Outcome
+from sharpfront.errors import LinearSystemError, Outcome
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,13 @@ def solution_of(method: LeastSquares, system: Any) -> tuple[Array, Outcome, Fact
     if once is not None:
         return once(system)
     return method.solve(method.factor(system), system.rhs)
+
+
+def infinite() -> LinearSystemError:
+    """Return the refusal of a matrix that is not finite."""
+    return LinearSystemError(
+        "The linear system holds NaN or infinity. Check coefficients and widths of kernels."
+    )
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sharpfront.arrays import Array, namespace, zeros
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.kernels.assemble import LinearSystem
-from sharpfront.leastsquares.contract import Facts
+from sharpfront.leastsquares.contract import Facts, infinite
 
 _ROUNDING = 2.0**-52
 # A norm below this counts as zero, so that its inverse stays finite.
@@ -68,9 +68,7 @@ class SVD:
 def _check(array: Array) -> None:
     xp = namespace(array)
     if not bool(xp.all(xp.isfinite(array))):
-        raise LinearSystemError(
-            "The linear system holds NaN or infinity. Check coefficients and widths of kernels."
-        )
+        raise infinite()
 
 
 def _column_norms(matrix: Array) -> Array:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import Array
 from sharpfront.errors import ArgumentError, DeviceError, DeviceMemoryError, MissingExtraError
@@ -110,6 +111,24 @@ class Card:
             yield
         except self._torch.OutOfMemoryError as error:
             raise DeviceMemoryError(sum(needed), self.free) from error
+
+
+class WholeNumbers:
+    """Whole numbers that travel to a device together: each journey waits for all work there."""
+
+    def __init__(self) -> None:
+        self._each: list[tuple[NDArray[np.int64], int]] = []
+
+    def add(self, numbers: NDArray[np.int64]) -> slice:
+        """Return where numbers will be."""
+        start = self._each[-1][1] if self._each else 0
+        place = slice(start, start + len(numbers))
+        self._each.append((numbers, place.stop))
+        return place
+
+    def put(self, device: Device) -> Array:
+        """Return all of them on a device."""
+        return device.put(np.concatenate([numbers for numbers, _ in self._each]))
 
 
 def _torch() -> Any:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray, all_finite, to_host
-from sharpfront.errors import LinearSystemError
 from sharpfront.kernels.assemble import Block, LinearSystem
+from sharpfront.leastsquares.contract import infinite
 
 _Placed = tuple[Block, int]
 
@@ -121,7 +121,7 @@ class SortedRows:
             np.multiply(right, block.weight, out=own[:, -1])
             first += block.rows
         if not all_finite(matrix) and not all_finite(matrix[:, :-1]):
-            raise _infinite()
+            raise infinite()
         return matrix
 
     def _entries(self, block: Block) -> tuple[FloatArray, FloatArray]:
@@ -139,7 +139,7 @@ class SortedRows:
         """
         entries, right = self._entries(block)
         if not np.isfinite(entries).all():
-            raise _infinite()
+            raise infinite()
         padded = np.zeros((block.rows, self._edges[-1]))
         padded[:, block.start : block.stop] = entries
         out = []
@@ -148,12 +148,6 @@ class SortedRows:
             weight = block.weight * norm * math.sqrt(len(self._edges))
             out.append(_Long(row / norm, norm, float(right[r]) / norm, place + r, weight))
         return out
-
-
-def _infinite() -> LinearSystemError:
-    return LinearSystemError(
-        "The linear system holds NaN or infinity. Check coefficients and widths of kernels."
-    )
 
 
 def column_scale(system: LinearSystem) -> FloatArray:

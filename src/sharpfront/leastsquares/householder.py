@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import LinearSystemError, Outcome, OutcomeKind
 from sharpfront.kernels.assemble import LinearSystem
-from sharpfront.leastsquares.contract import Facts
-from sharpfront.leastsquares.reflectors import reflected
+from sharpfront.leastsquares.contract import Facts, infinite
+from sharpfront.leastsquares.reflectors import Reflection
 
 # A diagonal entry of R below this part of the largest one calls for damping.
 _INDEPENDENT = 1e-12
@@ -28,7 +28,7 @@ class _HouseholderState:
 
     rows: FloatArray
     weights: FloatArray
-    factors: list[tuple[FloatArray, FloatArray]]
+    factors: list[Reflection]
     scale: FloatArray
     diagonal: FloatArray
     dead: int
@@ -47,9 +47,7 @@ class Householder:
         rows = np.vstack([b.weight * b.padded(system.columns) for b in system.blocks])
         weights = np.concatenate([np.full(b.rows, b.weight) for b in system.blocks])
         if not np.all(np.isfinite(rows)):
-            raise LinearSystemError(
-                "The linear system holds NaN or infinity. Check coefficients and widths of kernels."
-            )
+            raise infinite()
         # Divided first, so that squares of tiny entries do not underflow.
         largest = float(np.max(np.abs(rows), initial=0.0)) or 1.0
         rows /= largest
@@ -58,10 +56,11 @@ class Householder:
         dead = norms <= 1e-15 * norms.max()
         scale = 1.0 / np.where(dead, 1.0, norms)
         rows *= scale
-        factors = [reflected(_padded(rows), overwrite=True)]
-        diagonal = _diagonal(factors[0][0])
+        factors = [Reflection(_padded(rows), overwrite=True)]
+        diagonal = np.abs(np.diag(factors[0].packed))
         if diagonal.min() < _INDEPENDENT * diagonal.max():
-            factors.append(reflected(_damped(factors[0][0], self.damping), overwrite=True))
+            damped = np.vstack([factors[0].upper, self.damping * np.eye(len(diagonal))])
+            factors.append(Reflection(np.asfortranarray(damped), overwrite=True))
         return _HouseholderState(rows, weights, factors, scale, diagonal, int(dead.sum()), largest)
 
     def solve(self, state: _HouseholderState, rhs: FloatArray) -> tuple[FloatArray, Outcome, Facts]:
@@ -83,23 +82,19 @@ class Householder:
                 f"{rhs.shape[:-1]}, finite: {bool(np.all(np.isfinite(rhs)))}."
             )
         rotated = state.weights[:, None] * rhs
-        for factors, tau in state.factors:
-            padded = np.zeros((factors.shape[0], rhs.shape[1]), order="F")
-            padded[: len(rotated)] = rotated
-            rotated = _rotated(factors, tau, padded)[:n]
-        found = solve_triangular(state.factors[-1][0][:n], rotated, check_finite=False)
+        for reflection in state.factors:
+            rotated = reflection.rotated(rotated)[:n]
+        found = solve_triangular(state.factors[-1].packed, rotated, check_finite=False)
         return np.asarray(state.scale[:, None] * found)
 
     def transposed(self, state: _HouseholderState, values: FloatArray) -> FloatArray:
         """Return l (rows,) with l . rhs = values . weights for every right-hand side."""
         n = state.rows.shape[1]
-        triangle = state.factors[-1][0][:n]
-        found = solve_triangular(triangle, state.scale * values, trans=1, check_finite=False)
-        for factors, tau in state.factors[::-1]:
-            padded = np.zeros((factors.shape[0], 1), order="F")
-            padded[:n, 0] = found[:n]
-            found = _rotated(factors, tau, padded, "N")[:, 0]
-        return np.asarray(state.weights * found[: len(state.weights)])
+        right, triangle = (state.scale * values)[:, None], state.factors[-1].packed
+        found = solve_triangular(triangle, right, trans=1, check_finite=False)
+        for reflection in state.factors[::-1]:
+            found = reflection.unrotated(found[:n])
+        return np.asarray(state.weights * found[: len(state.weights), 0])
 
 
 def _padded(rows: FloatArray) -> FloatArray:
@@ -108,25 +103,3 @@ def _padded(rows: FloatArray) -> FloatArray:
     out = np.zeros((max(m, n), n), order="F")
     out[:m] = rows
     return out
-
-
-def _damped(factors: FloatArray, damping: float) -> FloatArray:
-    """Return the triangle of a factorisation above damping rows."""
-    n = factors.shape[1]
-    out = np.zeros((2 * n, n), order="F")
-    out[:n] = np.triu(factors[:n])
-    out[n + np.arange(n), np.arange(n)] = damping
-    return out
-
-
-def _diagonal(factors: FloatArray) -> FloatArray:
-    return np.asarray(np.abs(np.diag(factors)))
-
-
-def _rotated(factors: FloatArray, tau: FloatArray, rhs: FloatArray, how: str = "T") -> FloatArray:
-    """Return Q^T rhs, or Q rhs with "N"."""
-    _, work, _ = lapack.dormqr("L", how, factors, tau, rhs, -1)
-    out, _, info = lapack.dormqr("L", how, factors, tau, rhs, int(work[0]), overwrite_c=True)
-    if info != 0:
-        raise LinearSystemError(f"LAPACK refused to apply Q (info = {info}).")
-    return np.asarray(out)

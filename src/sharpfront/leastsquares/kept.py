@@ -17,7 +17,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.leaves import RANK, Tie
 from sharpfront.leastsquares.merges import Node, united
-from sharpfront.leastsquares.reflectors import PANEL, lapack
+from sharpfront.leastsquares.reflectors import Reflection, lapack
 from sharpfront.leastsquares.tree import MANY, TreeElimination
 
 # Steps of refinement: each brings back the digits that squares of triangles lose.
@@ -75,25 +75,6 @@ class KeptLeaf:
         return (*map(id, self.matrices), *(id(tie.matrix) for tie in self.ties))
 
 
-class _Reflections:
-    """Q of a matrix, and its triangle."""
-
-    def __init__(self, matrix: Numbers) -> None:
-        name, self._trans = ("unmqr", "C") if np.iscomplexobj(matrix) else ("ormqr", "T")
-        geqrf, self._multiply = lapack("geqrf", matrix), lapack(name, matrix)
-        lwork = PANEL * max(1, matrix.shape[1])
-        self._raw, self._tau, _, _ = geqrf(matrix, lwork=lwork, overwrite_a=True)
-        n = min(matrix.shape)
-        self.triangle = np.triu(self._raw[:n])
-
-    def turned(self, right: Numbers) -> Numbers:
-        """Return Q* times right-hand sides."""
-        right = np.asarray(right, dtype=self._raw.dtype, order="F")
-        lwork = PANEL * max(1, right.shape[1])
-        found, _, _ = self._multiply("L", self._trans, self._raw, self._tau, right, lwork)
-        return np.asarray(found)
-
-
 class _Factor:
     """A leaf without its own columns: a triangle over its traces, and the way to and fro."""
 
@@ -105,50 +86,41 @@ class _Factor:
         if m < n:
             rows = np.concatenate([rows, np.zeros((n - m, n))])
         self._rows, self._scale = len(rows), leaf.scale
-        self._own = _Reflections(np.asfortranarray(rows))
+        self._own = Reflection(np.asfortranarray(rows), overwrite=True)
         self._rank: _Ranked | None = None
         across = np.zeros((len(rows), g))
         start = len(leaf.scale)
         across[range(start, start + g), range(g)] = -1.0
         if leaf.redundant:
-            self._rank = _Ranked(self._own.triangle)
-        top, bottom = self._split(self._own.turned(across))
+            self._rank = _Ranked(self._own.upper)
+        top, bottom = self._split(self._own.rotated(across))
         self._top = top
-        self._beyond = _Reflections(np.asfortranarray(bottom)) if g else None
-        self.triangle = self._beyond.triangle if self._beyond else np.zeros((0, 0))
-        self._solve = lapack("trtrs", self._own.triangle)
+        self._beyond = Reflection(np.asfortranarray(bottom), overwrite=True) if g else None
+        self.triangle = self._beyond.upper if self._beyond else np.zeros((0, 0))
+        self._solve = lapack("trtrs", self._own.packed)
 
     def _split(self, turned: Numbers) -> tuple[Numbers, Numbers]:
         """Return what own columns take, and what is left for the traces."""
-        n = len(self._own.triangle)
-        top, bottom = turned[:n], turned[n:]
-        if self._rank is None:
-            return top, _tall(bottom, turned.shape[1])
-        top = self._rank.turned(top)
-        rest = np.concatenate([top[self._rank.rank :], bottom])
-        return top[: self._rank.rank], _tall(rest, turned.shape[1])
+        n = len(self._own.packed)
+        top, rest = turned[:n], turned[n:]
+        if self._rank is not None:
+            top = self._rank.turned(top)
+            top, rest = top[: self._rank.rank], np.concatenate([top[self._rank.rank :], rest])
+        return top, _tall(rest, sum(self.sizes))
 
     def reduced(self, data: Numbers) -> tuple[Numbers, Numbers]:
         """Return data as what own columns take, and as right-hand sides of the traces' rows."""
         right = np.zeros((self._rows, data.shape[1]), dtype=data.dtype)
         right[: len(self._scale)] = self._scale[:, None] * data
-        turned = self._own.turned(right)
-        n = len(self._own.triangle)
-        top, bottom = turned[:n], turned[n:]
-        if self._rank is not None:
-            top = self._rank.turned(top)
-            top, bottom = top[: self._rank.rank], np.concatenate([top[self._rank.rank :], bottom])
-        if self._beyond is None:
-            return top, bottom[:0]
-        rest = _tall(bottom, len(self.triangle))
-        return top, self._beyond.turned(rest)[: len(self.triangle)]
+        top, rest = self._split(self._own.rotated(right))
+        return top, self._beyond.rotated(rest)[: len(self.triangle)] if self._beyond else rest[:0]
 
     def columns(self, top: Numbers, traces: Numbers) -> Numbers:
         """Return the leaf's columns from its data and the moments of its traces."""
         left = top - self._top @ traces if len(traces) else top
         if self._rank is not None:
             return self._rank.columns(left)
-        return np.asarray(self._solve(self._own.triangle, left)[0])
+        return np.asarray(self._solve(self._own.packed, left)[0])
 
 
 def _tall(rows: Numbers, least: int) -> Numbers:
@@ -168,15 +140,15 @@ class _Ranked:
         geqp3, self._solve = lapack("geqp3", scaled), lapack("trtrs", scaled)
         # Q comes from a second pass over the columns in their order.
         pivots = geqp3(scaled)[1] - 1
-        self._turn = _Reflections(np.asfortranarray(scaled[:, pivots]))
-        diagonal = np.abs(np.diagonal(self._turn.triangle))
+        self._turn = Reflection(np.asfortranarray(scaled[:, pivots]), overwrite=True)
+        diagonal = np.abs(np.diagonal(self._turn.packed))
         self.rank = max(1, int(np.sum(diagonal > RANK * diagonal[0])))
-        self._upper = np.asfortranarray(self._turn.triangle[: self.rank, : self.rank])
+        self._upper = np.asfortranarray(self._turn.packed[: self.rank, : self.rank])
         self._columns = pivots[: self.rank]
 
     def turned(self, rows: Numbers) -> Numbers:
         """Return rows beside the triangle after its elimination."""
-        return self._turn.turned(rows)
+        return self._turn.rotated(rows)
 
     def columns(self, rows: Numbers) -> Numbers:
         """Return the columns, those left out zero."""
@@ -285,7 +257,8 @@ def _stacked(parts: _Parts, shared: int, left: int) -> tuple[Numbers, Numbers, N
         own = np.zeros((len(triangle), shared + left), dtype=triangle.dtype)
         own[:, at] = triangle
         rows.append(own)
-    whole = _Reflections(np.asfortranarray(_tall(np.concatenate(rows), shared + left))).triangle
+    tall = np.asfortranarray(_tall(np.concatenate(rows), shared + left))
+    whole = Reflection(tall, overwrite=True).upper
     lower = np.asfortranarray(whole[:shared, :shared].conj().T)
     return lower, whole[:shared, shared:], whole[shared:, shared:]
 

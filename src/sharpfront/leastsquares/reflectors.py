@@ -34,7 +34,8 @@ def reflected(matrix: FloatArray, *, overwrite: bool = False) -> tuple[FloatArra
         Whether it may.
     """
     room = PANEL * max(1, matrix.shape[1])
-    raw, tau, _, info = dgeqrf(matrix, lwork=room, overwrite_a=overwrite)
+    factored = lapack("geqrf", matrix) if np.iscomplexobj(matrix) else dgeqrf
+    raw, tau, _, info = factored(matrix, lwork=room, overwrite_a=overwrite)
     if info != 0:
         raise LinearSystemError(f"LAPACK refused the QR factorisation (info = {info}).")
     return raw, tau
@@ -54,7 +55,7 @@ def _upper(n: int) -> NDArray[np.bool_]:
 
 
 class Reflection:
-    """A QR factorisation whose Q is never formed: cheap to make and to apply."""
+    """A QR factorisation, real or complex, whose Q is never formed: cheap to make and to apply."""
 
     def __init__(self, matrix: FloatArray, *, overwrite: bool = False) -> None:
         # LAPACK refuses a matrix without rows; a row of zeros changes nothing.
@@ -69,17 +70,20 @@ class Reflection:
         return np.triu(self.packed)
 
     def rotated(self, values: FloatArray) -> FloatArray:
-        """Return Q^T values, (m, k)."""
-        return self._applied("T", values if len(values) else np.zeros((1, values.shape[1])))
+        """Return Q* values, (m, k), of values (at most m, k) above zeros."""
+        return self._applied(values, turned=True)
 
     def unrotated(self, values: FloatArray) -> FloatArray:
         """Return Q values, (m, k), of values (at most m, k) above zeros."""
-        padded = np.zeros((len(self._raw), values.shape[1]))
-        padded[: len(values)] = values
-        return self._applied("N", padded)
+        return self._applied(values, turned=False)
 
-    def _applied(self, how: str, values: FloatArray) -> FloatArray:
-        work = 2 * PANEL * max(1, values.shape[1])
-        tall = self._raw[:, : len(self._tau)]
-        out, _, _ = dormqr("L", how, tall, self._tau, values, work)
+    def _applied(self, values: FloatArray, *, turned: bool) -> FloatArray:
+        padded = np.zeros((len(self._raw), values.shape[1]), dtype=self._raw.dtype, order="F")
+        padded[: len(values)] = values
+        tall, room = self._raw[:, : len(self._tau)], 2 * PANEL * max(1, values.shape[1])
+        multiply, how = (dormqr, "T")
+        if np.iscomplexobj(tall):
+            multiply, how = lapack("unmqr", tall), "C"
+        how = how if turned else "N"
+        out, _, _ = multiply("L", how, tall, self._tau, padded, room, overwrite_c=True)
         return np.asarray(out)
