@@ -56,6 +56,20 @@ class _Side:
 
 
 @dataclass(frozen=True, eq=False)
+class _Main:
+    """Functions of a corner that solve highest derivatives alone."""
+
+    functions: CornerFunctions
+    angle: float  # between the sides, of z
+    parts: tuple[str, str]  # what the two sides are called
+    most: float  # powers of what lower terms add are below that
+
+    def completed(self, problem: Problem) -> CornerFunctions:
+        """Return the functions with what a problem's lower terms add to them."""
+        return completed(problem, self.functions, self.angle, self.parts, self.most)
+
+
+@dataclass(frozen=True, eq=False)
 class Wedges:
     """The corners of a problem's domain, and what solutions are made of there.
 
@@ -87,8 +101,19 @@ class Wedges:
             return self._where_interfaces_cross
         if self.problem.domain.dimension == 3:
             return edge_functions(self.problem, self.tiling, self.tol)
+        if not self.lower:
+            return tuple(main.functions for main in self._main)
+        return tuple(main.completed(self.problem) for main in self._main)
+
+    @cached_property
+    def _main(self) -> tuple[_Main, ...]:
+        """What functions of corners in the plane are without lower terms."""
         found = (self._at(corner) for corner in self.tiling.corners)
         return tuple(own for own in found if own is not None)
+
+    def _singular(self, functions: SharedFunctions) -> bool:
+        """Tell whether highest derivatives of some functions are infinite at their corner."""
+        return any(t.order < self._order and not t.logarithmic for t in functions.terms)
 
     @property
     def at_first(self) -> tuple[SharedFunctions, ...]:
@@ -96,15 +121,17 @@ class Wedges:
 
         That is, if highest derivatives of some of them are infinite there.
         """
-        singular = [
-            own
-            for own in self.functions
-            if any(t.order < self._order and not t.logarithmic for t in own.terms)
-        ]
+        if not self._suited:
+            return ()
+        if self.problem.domain.dimension == 2 and not self.problem.is_singular:
+            # What lower terms add is smoother, and is not looked for in vain.
+            some = any(self._singular(main.functions) for main in self._main)
+            return self.functions if some else ()
+        singular = tuple(own for own in self.functions if self._singular(own))
         if self.problem.domain.dimension == 3:
             # Those of right angles hold what begins at vertices as well only if they are alone:
             # with them -lap u = 1 on an L times an interval took 17 patches and more, without 3.
-            return tuple(singular)
+            return singular
         return self.functions if singular else ()
 
     @property
@@ -191,7 +218,7 @@ class Wedges:
                         out.append(_Side(way / np.linalg.norm(way), wall[4]))
         return out
 
-    def _at(self, corner: FloatArray) -> CornerFunctions | None:
+    def _at(self, corner: FloatArray) -> _Main | None:
         """Return the functions of a corner; None where they are not known."""
         sides = self._sides(corner)
         # Where data are infinite nothing is known of what they add.
@@ -231,7 +258,7 @@ class Wedges:
 
     def _of_plate(
         self, bare: CornerFunctions, angle: float, sides: tuple[_Side, _Side]
-    ) -> CornerFunctions | None:
+    ) -> _Main | None:
         """Return the functions of a corner, two conditions on each side."""
         corner, held = np.array(bare.place), []
         for side, inside in zip(sides, (1, -1), strict=True):
@@ -243,14 +270,12 @@ class Wedges:
         # As smooth after two derivatives more as functions of second order are.
         most = SETTINGS.powers(self.tol) + 2.0
         found = functions_of_plate(bare, angle, held, most)
-        if not (found.size and self.lower):
-            return found if found.size else None
         parts, smoother = (sides[0].part, sides[1].part), min(most, SETTINGS.smoother + 2.0)
-        return completed(self.problem, found, angle, parts, smoother)
+        return _Main(found, angle, parts, smoother) if found.size else None
 
     def _of_second_order(
         self, bare: CornerFunctions, angle: float, sides: tuple[_Side, _Side]
-    ) -> CornerFunctions | None:
+    ) -> _Main | None:
         """Return the functions of a corner, a value or a flux given on each side."""
         corner = np.array(bare.place)
         kinds = [self._kind(corner, s, i) for s, i in zip(sides, (1, -1), strict=True)]
@@ -267,10 +292,8 @@ class Wedges:
             return None
         factors = np.diag(np.full(len(terms), 1.0 if kinds[0] == "value" else 1.0j, dtype=complex))
         found = replace(bare, terms=terms, factors=factors)
-        if not self.lower:
-            return found
         parts, smoother = (sides[0].part, sides[1].part), min(most, SETTINGS.smoother)
-        return completed(self.problem, found, angle, parts, smoother)
+        return _Main(found, angle, parts, smoother)
 
     def _is_finite(self, corner: FloatArray) -> bool:
         form, leaves = self.problem.forms[0], environment(self.problem.coordinates, corner[None])
