@@ -8,7 +8,7 @@ functions is zero. How points are spread over a curve (`rim`) and over a surface
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,13 +32,13 @@ HALVED_AT_ONCE, FEW_AT_ONCE = 4, 64
 
 
 class Watched(NamedTuple):
-    """Points of a part of the boundary at which a condition is looked at."""
+    """Points of parts of the boundary at which a condition is looked at."""
 
     points: BoundaryPoints
     even: NDArray[np.bool_]  # which of them are spread evenly, and not told by formulas
 
 
-Watching = Callable[[str, Expression], Watched]
+Watching = Callable[[Sequence[str], Expression], Watched]
 
 
 def unseen_on_boundary(
@@ -46,19 +46,32 @@ def unseen_on_boundary(
 ) -> FloatArray | None:
     """Return a place on a boundary at which a solution has not seen its data, (d,).
 
-    `watching` gives points of a part for a residual.
+    `watching` gives points of parts for a residual.
     """
+    for residual, parts in _stated(problem):
+        found = watching(parts, residual)
+        if not len(found.points.points):
+            continue
+        gaps = _missed(residual, solution, found, tol)
+        if gaps.max() > 0.0:
+            return np.asarray(found.points.points[int(np.argmax(gaps))])
+    return None
+
+
+def _stated(problem: Problem) -> list[tuple[Expression, list[str]]]:
+    """Return the residuals of conditions that depend on place, with the parts they hold on.
+
+    Values are looked at on all parts of a residual together; fluxes on each, since what is usual on
+    one need not be on another.
+    """
+    out: dict[tuple[int, str], tuple[Expression, list[str]]] = {}
     for condition in problem.conditions:
         for residual in condition.residuals:
-            if named_in(residual).isdisjoint(problem.coordinates):
-                continue
-            found = watching(condition.part, residual)
-            if not len(found.points.points):
-                continue
-            gaps = _missed(residual, solution, found, tol)
-            if gaps.max() > 0.0:
-                return np.asarray(found.points.points[int(np.argmax(gaps))])
-    return None
+            if not named_in(residual).isdisjoint(problem.coordinates):
+                flux = any(sum(d.orders) for d in derivatives_in(residual))
+                key = id(residual), condition.part if flux else ""
+                out.setdefault(key, (residual, []))[1].append(condition.part)
+    return list(out.values())
 
 
 def _missed(

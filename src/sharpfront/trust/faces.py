@@ -45,9 +45,9 @@ class Faces:
         self.spacing = SPACING * float(np.ptp(problem.domain.bounds, axis=0).max())
         self.coordinates = problem.coordinates
 
-    def __call__(self, part: str, residual: Expression) -> Watched:
-        """Return points of a part, evenly and where formulas of a residual tell of something."""
-        own = [_Meshed(s, s.meshed(self.spacing)) for s in self.surfaces if s.part == part]
+    def __call__(self, parts: Sequence[str], residual: Expression) -> Watched:
+        """Return points of parts, evenly and where formulas of a residual tell of something."""
+        own = [_Meshed(s, s.meshed(self.spacing)) for s in self.surfaces if s.part in parts]
         functions = zero_functions([residual], set(self.coordinates))
         looks = [meshed.looked_at(_Signs(functions, self.coordinates)) for meshed in own]
         even = [np.zeros(0, dtype=bool), *(spread for _, spread in looks)]

@@ -48,9 +48,9 @@ class Rim:
         self.coordinates, self.bounds = problem.coordinates, problem.domain.bounds
         self.away = away
 
-    def __call__(self, part: str, residual: Expression) -> Watched:
-        """Return points of a part, evenly and where formulas of a residual tell of something."""
-        own = np.flatnonzero(np.array(self.panels.parts) == part)
+    def __call__(self, parts: Sequence[str], residual: Expression) -> Watched:
+        """Return points of parts, evenly and where formulas of a residual tell of something."""
+        own = np.flatnonzero(np.isin(self.panels.parts, parts))
         where = [np.repeat(own, self.count)]
         at = [np.tile(np.linspace(-1.0, 1.0, self.count), len(own))]
         for inner in inner_arguments(residual) if len(own) else ():
