@@ -32,6 +32,7 @@ from sharpfront.spectrum.plane import (
 from sharpfront.spectrum.result import IMAG, REAL
 from sharpfront.spectrum.shifted import shifted, size_of_values
 from sharpfront.spectrum.statement import Complex, SpectralProblem
+from sharpfront.trust.free_corners import free_corners, words
 
 SEED = 42
 # Vectors beside those that are wanted.
@@ -77,6 +78,8 @@ def plane_modes(
             "In the plane sf.eigs does not take conditions at points or on integrals yet; on an "
             "interval it does."
         )
+    for corner in free_corners(statement.problem):
+        raise ProblemError(f"{words(statement.problem, corner)} sf.eigs does not take that yet.")
     adaptor = Patches() if most is None else Patches(max_kernels=most)
     search = _Search(statement, k, near, tol, adaptor)
     return search.modes()

@@ -12,6 +12,7 @@ from sharpfront.evolve.patchwork.system import MOST_RATES, PlaneSystem
 from sharpfront.place.tiling.tiling import tiling_of
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.norm import roughness
+from sharpfront.trust.free_corners import free_corners, words
 
 # The highest derivatives in space.
 MOST_ORDERS = 4
@@ -65,6 +66,8 @@ def plane_system(problem: Problem) -> PlaneSystem:
             if leaf.orders[2] and residual.what != "equation":
                 raise ProblemError(f"The {residual.what} may hold no time derivative.")
     _require_conditions(system)
+    for corner in free_corners(problem):
+        raise ProblemError(f"{words(problem, corner)} In time that is not taken yet.")
     _require_held(system)
     require_forward(system)
     return system
