@@ -5,11 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import platform
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +18,7 @@ from sharpfront.paper.page import write_page
 from sharpfront.paper.runs import Run
 from sharpfront.paper.summary import Spread, settings, table1, zero_scores
 from sharpfront.show.pages.page import HtmlPage
-
-_PACKAGES = ("sharpfront", "numpy", "scipy", "scikit-learn", "matplotlib")
+from sharpfront.show.statement.script import versions
 
 
 def write_all(
@@ -44,7 +40,7 @@ def write_all(
         for path in _save(figure, folder / "figures" / name):
             note(path)
         pictures[name] = (folder / "figures" / f"{name}.svg").read_bytes()
-    write_page(page, results, find(results), pictures, environment())
+    write_page(page, results, find(results), pictures, versions())
     write_text(folder / "report.html", page.render())
     note(folder / "report.html")
     return written
@@ -72,26 +68,12 @@ def _save(figure: Any, stem: Path) -> Sequence[Path]:
     return paths
 
 
-def environment() -> dict[str, str]:
-    """Return the versions and the machine that the results came from."""
-    known = {name: _version(name) for name in _PACKAGES}
-    return known | {"python": platform.python_version(), "machine": platform.machine()}
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except ModuleNotFoundError:
-        own = sys.modules["sharpfront"].__version__
-        return str(own) if package == "sharpfront" else "unknown"
-
-
 def as_json(results: Results) -> dict[str, Any]:
     """Return everything measured as plain data; infinite numbers become null."""
     plan = results.plan
     data = {
         "seeds": plan.seeds,
-        "environment": environment(),
+        "environment": versions(),
         "methods": {m.name: {"title": m.title, "note": m.note} for m in plan.methods},
         "zero_function": {case.name: asdict(zero_scores(case)) for case in plan.cases},
         "table1": list(_table1_rows(results)),

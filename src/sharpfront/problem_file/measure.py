@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.spacetime import SpaceTime
+from sharpfront.show.data.grid import dense_places
 from sharpfront.show.data.kernels import kernels_of
 from sharpfront.solution import Solution
 
 Exact = Mapping[str, Callable[..., Any]]
 
 _EVEN = 1001
-# Into so many steps the way from one kernel to the next is divided.
-_STEPS = 8
 _CLOUD = 20_000
 _MOST_KERNELS = 2000
 # Places beside a kernel, in standard deviations along each axis of it.
@@ -73,7 +72,8 @@ def following_points(solution: Solution, unknown: str) -> FloatArray:
         return _moments(solution, domain)
     kernels = kernels_of(solution.approximation.bases[unknown])
     if domain.dimension == 1:
-        return _line(domain, kernels.centres[:, 0])[:, None]
+        low, high = domain.bounds[:, 0]
+        return dense_places(kernels, (low, high))[:, None]
     order = np.argsort(np.linalg.eigvalsh(kernels.covariances)[:, 0], kind="stable")
     narrow = order[:_MOST_KERNELS]
     variances, directions = np.linalg.eigh(kernels.covariances[narrow])
@@ -99,14 +99,6 @@ def cloud(domain: Domain, count: int = 20_000) -> FloatArray:
         parts.append(np.array(list(itertools.product(*domain.sides))))
     points = np.concatenate(parts)
     return points[domain.contains(points)]
-
-
-def _line(domain: Domain, centres: FloatArray) -> FloatArray:
-    low, high = (float(end) for end in domain.bounds[:, 0])
-    places = np.unique(np.concatenate([[low, high], centres]))
-    graded = places[:-1, None] + np.diff(places)[:, None] * np.arange(_STEPS) / _STEPS
-    points = np.concatenate([np.linspace(low, high, _EVEN), places, graded.ravel()])
-    return np.unique(points[(points >= low) & (points <= high)])
 
 
 def _moments(solution: Solution, domain: SpaceTime) -> FloatArray:

@@ -79,22 +79,6 @@ def zoom_axis(axes: Axes, case: Case) -> None:
     axes.axvspan(1, 0.05, color="#f4ead2", lw=0, zorder=0)
 
 
-def ticks_at(axes: Axes, points: FloatArray, level: float, colour: str, label: str) -> None:
-    """Mark points by short strokes at a height of the axes between 0 and 1."""
-    axes.plot(
-        points,
-        np.full(len(points), level),
-        "|",
-        ms=7,
-        mew=0.8,
-        color=colour,
-        alpha=0.8,
-        rasterized=True,
-        label=label,
-        transform=axes.get_xaxis_transform(),
-    )
-
-
 def plain_logs(figure: Figure) -> Figure:
     """Label logarithmic axes 1e-2, as the tables do, with ticks at the powers of ten only.
 

@@ -42,7 +42,7 @@ def graded_line(kernels: Kernels, ends: tuple[float, float], most: int) -> Float
     """
     count = len(_stops(kernels, ends))
     steps = max(1, min(_STEPS, (2 * most // 3) // count))
-    places = _between(kernels, ends, max(2, most // 3), steps)
+    places = dense_places(kernels, ends, max(2, most // 3), steps)
     thin = max(1, -(-len(places) // most))
     return np.unique(np.concatenate([places[::thin], [ends[1]]]))
 
@@ -54,8 +54,10 @@ def _stops(kernels: Kernels, ends: tuple[float, float]) -> FloatArray:
     return np.unique(np.concatenate([[low, high], centres[(centres > low) & (centres < high)]]))
 
 
-def _between(kernels: Kernels, ends: tuple[float, float], even: int, steps: int) -> FloatArray:
-    """Return even places, and the way from each kernel to the next in so many steps."""
+def dense_places(
+    kernels: Kernels, ends: tuple[float, float], even: int = _EVEN, steps: int = _STEPS
+) -> FloatArray:
+    """Return even places on a line, and the way from each kernel to the next in so many steps."""
     stops = _stops(kernels, ends)
     graded = stops[:-1, None] + np.diff(stops)[:, None] * np.arange(steps) / steps
     return np.unique(np.concatenate([np.linspace(*ends, even), stops, graded.ravel()]))
@@ -68,7 +70,7 @@ def line_points(domain: Domain, where: Section, kernels: Kernels) -> tuple[Float
     enters and leaves the domain, so that a layer narrower than even spacing is drawn where it is.
     """
     low, high = where.window[:, 0]
-    x = _between(kernels, (low, high), _EVEN, _STEPS)
+    x = dense_places(kernels, (low, high))
     inside = domain.contains(where.lift(x[:, None]))
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     entered = _crossings(domain, where, x[edges], x[edges + 1], inside[edges])

@@ -33,30 +33,9 @@ class Course:
         """The time that all of them took."""
         return float(sum(record.seconds for record in self.records))
 
-    @property
-    def kernels(self) -> FloatArray:
-        """The number of kernels of each, (n,)."""
-        return np.array([record.kernels for record in self.records], dtype=float)
-
-    @property
-    def estimates(self) -> FloatArray:
-        """The estimated error of each, (n,)."""
-        return np.array([record.error_estimate for record in self.records], dtype=float)
-
-    @property
-    def residuals(self) -> FloatArray:
-        """The residual of each solve, (n,)."""
-        return np.array([record.residual for record in self.records], dtype=float)
-
-    @property
-    def times(self) -> FloatArray:
-        """The end of each step, (n,)."""
-        return np.array([record.time for record in self.records], dtype=float)
-
-    @property
-    def lengths(self) -> FloatArray:
-        """The length of each step, (n,)."""
-        return np.array([record.dt for record in self.records], dtype=float)
+    def column(self, name: str) -> FloatArray:
+        """Return a number of each record by its name, (n,)."""
+        return np.array([getattr(record, name) for record in self.records], dtype=float)
 
 
 def course_of(solution: Any) -> Course:

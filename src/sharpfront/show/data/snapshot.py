@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import Outcome
 from sharpfront.geometry import Domain
 from sharpfront.mixture import Mixture
 from sharpfront.show.data.kernels import Kernels, kernels_at
 
 TIME = "t"
+# What a moment has of the whole solve.
+_OF_ALL_TIME = ("unknowns", "problem", "outcome", "converged", "error_estimate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,35 +89,14 @@ class Moment:
         return space
 
     @property
-    def unknowns(self) -> tuple[str, ...]:
-        """The names of the unknowns."""
-        return tuple(self.solution.unknowns)
-
-    @property
-    def problem(self) -> Any:
-        """The problem, or None."""
-        return self.solution.problem
-
-    @property
     def history(self) -> tuple[Any, ...]:
         """None of its own: what is seen here belongs to one moment."""
         return ()
 
-    @property
-    def outcome(self) -> Outcome:
-        """How the whole solve ended."""
-        outcome: Outcome = self.solution.outcome
-        return outcome
-
-    @property
-    def converged(self) -> bool:
-        """Whether the whole solve converged."""
-        return bool(self.solution.converged)
-
-    @property
-    def error_estimate(self) -> float:
-        """The largest estimated error at any moment."""
-        return float(self.solution.error_estimate)
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_ALL_TIME:
+            raise AttributeError(f"A moment of a solution has no attribute {name!r}.")
+        return getattr(self.solution, name)
 
     @property
     def kernels(self) -> int:

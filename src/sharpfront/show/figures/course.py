@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def draw_convergence(axes: Axes, solution: Any) -> None:
     """Draw estimate and residual over the number of kernels, with the tolerance as a line."""
     course = course_of(solution)
-    kernels = course.kernels
+    kernels = course.column("kernels")
     for values, label, style in (
-        (course.estimates, "estimated error", "o-"),
-        (course.residuals, "residual, root mean square", "s--"),
+        (course.column("error_estimate"), "estimated error", "o-"),
+        (course.column("residual"), "residual, root mean square", "s--"),
     ):
         good = np.isfinite(values) & (values > 0) & (kernels > 0)
         axes.loglog(kernels[good], values[good], style, ms=4, lw=1.2, label=label)
@@ -34,7 +34,8 @@ def draw_convergence(axes: Axes, solution: Any) -> None:
 def draw_error(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     """Draw the estimated error of every step, the largest so far, and the tolerance."""
     times, largest = solution.error_over_time()
-    axes.semilogy(times, course_of(solution).estimates, ".", ms=5, color=BLUE, label="of each step")
+    each = course_of(solution).column("error_estimate")
+    axes.semilogy(times, each, ".", ms=5, color=BLUE, label="of each step")
     axes.step(_starting(solution, times), [largest[0], *largest], where="pre", color=BLUE, lw=1.4)
     axes.lines[-1].set_label("largest so far")
     axes.axhline(solution.tol, color="0.3", lw=1, ls=":", label=f"tolerance {solution.tol:.0e}")
@@ -44,7 +45,7 @@ def draw_error(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
 
 def draw_steps(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     """Draw the length of every step over time, on a logarithmic axis."""
-    steps = course_of(solution).lengths
+    steps = course_of(solution).column("dt")
     _stairs(axes, solution, steps, ORANGE)
     axes.set_yscale("log")
     if steps.max() < 20 * steps.min():
@@ -56,7 +57,7 @@ def draw_counts(axes: Axes, solution: Any, span: tuple[float, float]) -> None:
     """Draw the number of kernels of one unknown over time."""
     from matplotlib.ticker import MaxNLocator
 
-    counts = course_of(solution).kernels
+    counts = course_of(solution).column("kernels")
     _stairs(axes, solution, counts, GREEN)
     axes.set_ylim(0, 1.12 * counts.max())
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -81,7 +82,7 @@ def _label_kernels(axes: Axes, kernels: FloatArray) -> None:
 
 def _stairs(axes: Axes, solution: Any, values: FloatArray, colour: str) -> None:
     axes.step(
-        _starting(solution, course_of(solution).times),
+        _starting(solution, course_of(solution).column("time")),
         [values[0], *values],
         where="pre",
         color=colour,

@@ -9,22 +9,39 @@ from sharpfront.show.data.history import course_of
 
 # A table of more rows is not read; every so-manieth step is shown.
 _MOST_ROWS = 40
+# Columns of the table: what a record calls them, and how their numbers are written.
+_SOLVE_COLUMNS = {
+    "Kernels": ("kernels", ""),
+    "Residual": ("residual", ".1e"),
+    "Estimated error": ("error_estimate", ".1e"),
+    "Condition": ("condition", ".1e"),
+    "Rank": ("rank", ""),
+    "Seconds": ("seconds", ".3f"),
+}
+_STEP_COLUMNS = {
+    "t": ("time", ".5g"),
+    "Step in time": ("dt", ".1e"),
+    "Kernels": ("kernels", ""),
+    "Estimated error": ("error_estimate", ".1e"),
+    "Newton": ("iterations", ""),
+    "Seconds": ("seconds", ".3f"),
+}
 
 
 def convergence_data(solution: Any) -> dict[str, Any]:
     """Return the curves of the chart: over the solves, or over time."""
     course = course_of(solution)
     if course.stepped:
-        second = _series("step in time", "orange", course.lengths)
-        x = course.times.tolist()
+        second = _series("step in time", "orange", course.column("dt"))
+        x = course.column("time").tolist()
         names = [f"t = {t:.5g}" for t in x]
     else:
-        second = _series("residual", "orange", course.residuals)
+        second = _series("residual", "orange", course.column("residual"))
         x = [float(i + 1) for i in range(len(course.records))]
         names = [f"Solve {i + 1}, {r.kernels} kernels" for i, r in enumerate(course.records)]
     return {
         "x": x,
-        "series": [_series("estimated error", "blue", course.estimates), second],
+        "series": [_series("estimated error", "blue", course.column("error_estimate")), second],
         "names": names,
         "tol": solution.tol,
         "xLabel": "t" if course.stepped else course.unit,
@@ -58,36 +75,12 @@ def history_table(solution: Any) -> tuple[list[str], list[list[str]], str]:
         if i % every == 0 or i == len(solution.history) - 1
     ]
     left = f" Every {every}th step is shown." if every > 1 else ""
+    unit, columns, caption = "Solve", _SOLVE_COLUMNS, "One row for each least-squares solve."
     if course_of(solution).stepped:
-        head = ["Step", "t", "Step in time", "Kernels", "Estimated error", "Newton", "Seconds"]
-        rows = [
-            [
-                str(i + 1),
-                f"{r.time:.5g}",
-                f"{r.dt:.1e}",
-                str(r.kernels),
-                f"{r.error_estimate:.1e}",
-                str(r.iterations),
-                f"{r.seconds:.3f}",
-            ]
-            for i, r in shown
-        ]
-        return (
-            head,
-            rows,
-            f"Steps of time; an estimate holds during its step, with what was carried along.{left}",
-        )
-    head = ["Solve", "Kernels", "Residual", "Estimated error", "Condition", "Rank", "Seconds"]
+        unit, columns = "Step", _STEP_COLUMNS
+        caption = "Steps of time; an estimate holds during its step, with what was carried along."
     rows = [
-        [
-            str(i + 1),
-            str(r.kernels),
-            f"{r.residual:.1e}",
-            f"{r.error_estimate:.1e}",
-            f"{r.condition:.1e}",
-            str(r.rank),
-            f"{r.seconds:.3f}",
-        ]
+        [str(i + 1), *(f"{getattr(r, name):{form}}" for name, form in columns.values())]
         for i, r in shown
     ]
-    return head, rows, f"One row for each least-squares solve.{left}"
+    return [unit, *columns], rows, caption + left
