@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 import sharpfront as sf
 from sharpfront.adapt import Resolve
 from sharpfront.arrays import blas_threads
-from sharpfront.kernels.assemble import LinearSystem
-from sharpfront.leastsquares import Blocked, Householder
+from sharpfront.kernels.assemble import Block, LinearSystem
+from sharpfront.leastsquares import Blocked
 
 Values = NDArray[np.float64]
 FRONTS = (10, 50, 200, 500)
@@ -110,16 +110,23 @@ def median_seconds(work: Callable[[], Any], runs: int) -> float:
     return statistics.median(times)
 
 
+def dense_system(whole: LinearSystem) -> LinearSystem:
+    """Return a system as one block without zeros left out."""
+    rows = np.vstack([b.weight * b.padded(whole.columns) for b in whole.blocks])
+    right = np.concatenate([b.weight * np.asarray(b.rhs) for b in whole.blocks])
+    return LinearSystem((Block("all", rows, right),))
+
+
 def least_squares(counts: tuple[int, ...]) -> None:
     print("columns   rows   blocked s  us/column    dense s   ratio")
     for count in counts:
         whole = system(count)
         rows = sum(block.rows for block in whole.blocks)
-        blocked, dense = Blocked(equilibrate=False), Householder()
+        blocked, dense = Blocked(equilibrate=False), dense_system(whole)
         fast = median_seconds(lambda m=blocked, s=whole: m.solve(m.factor(s), s.rhs), 3)
         line = f"{whole.columns:7d} {rows:6d} {fast:10.3f} {1e6 * fast / whole.columns:10.1f}"
         if whole.columns <= DENSE_LIMIT:
-            slow = median_seconds(lambda m=dense, s=whole: m.solve(m.factor(s), s.rhs), 1)
+            slow = median_seconds(lambda m=blocked, s=dense: m.solve(m.factor(s), s.rhs), 1)
             line += f" {slow:10.2f} {slow / fast:7.0f}"
         print(line, flush=True)
 

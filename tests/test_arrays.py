@@ -30,7 +30,7 @@ def test_what_is_not_finite_is_seen_wherever_it_stands(odd):
 SOURCES = Path(sharpfront.__file__).parent
 # Methods that say they run on the host; every other one is written against the standard.
 HOST_ONLY = {
-    *("blocked.py", "dissection.py", "gram.py", "groups.py", "householder.py", "leaves.py"),
+    *("blocked.py", "dissection.py", "gram.py", "groups.py", "leaves.py"),
     *("merges.py", "once.py", "remainders.py"),
     # What asks for a card or for workers loads their libraries.
     *("cluster.py", "device.py"),

@@ -29,7 +29,7 @@ from sharpfront.estimate import Assessment, assess
 from sharpfront.geometry import Box
 from sharpfront.kernels.assemble import Block, LinearSystem, RowSet, assemble, form_matrix
 from sharpfront.kernels.basis import Basis
-from sharpfront.leastsquares import Householder, LeastSquares
+from sharpfront.leastsquares import Blocked, LeastSquares
 from sharpfront.maps import AxisMap
 from sharpfront.mixture import Mixture
 from sharpfront.problem import IntegralCondition, PointCondition, Problem
@@ -123,7 +123,7 @@ class OnePatch:
 
     max_kernels: int = 4000  # the most functions of all unknowns together
     # The method for the dense systems.
-    leastsquares: LeastSquares = field(default_factory=Householder)
+    leastsquares: LeastSquares = field(default_factory=Blocked)
 
     def start(self, problem: Problem, tol: float, seed: int) -> OnePatchState:
         """Return the state before the first solve."""

@@ -3,6 +3,5 @@
 from sharpfront.leastsquares.blocked import Blocked
 from sharpfront.leastsquares.contract import Facts, LeastSquares, ManySided, solution_of
 from sharpfront.leastsquares.dense import SVD
-from sharpfront.leastsquares.householder import Householder
 
-__all__ = ["SVD", "Blocked", "Facts", "Householder", "LeastSquares", "ManySided", "solution_of"]
+__all__ = ["SVD", "Blocked", "Facts", "LeastSquares", "ManySided", "solution_of"]
