@@ -144,7 +144,7 @@ class ConditionRows:
         for form in self._stated[part].forms if part in self._stated else ():
             values = form_at(form, measure.problem.coordinates, found.points, found.normals)
             size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
-            scale = measure.vote(patch.longest) / size * np.sqrt(weights)
+            scale = measure.weight(patch) / size * np.sqrt(weights)
             matrix = scattered_matrix(values, scale, patch, found.points, measure.unknowns)
             shared = measure.of_functions(values, found.points, scale)
             yield matrix, measure.probed(values.rhs * scale, shared=shared)
@@ -152,11 +152,12 @@ class ConditionRows:
     def _scaled(self, here: OnSide) -> tuple[FloatArray, FloatArray]:
         """Return the rows of a condition, and what its values are multiplied by in them."""
         form, patch, side, (z, weights), values, _ = here
-        key = (id(form), side.axis, side.end, patch.shape) if is_constant(form) else None
+        weight = self.measure.weight(patch)
+        key = (id(form), side.axis, side.end, patch.shape, weight) if is_constant(form) else None
         if key is not None and patch.chart is None and key in self._shared:
             return self._shared[key]
         size = size_of_terms(values, local_sides(patch, z), self.measure.rough)
-        scale = self.measure.vote(patch.longest) / np.maximum(size, TINY)
+        scale = weight / np.maximum(size, TINY)
         tables = side_tables(patch, side, values.order)
         known = weighed_rows(values, scale, weights, tables, self.measure.unknowns), scale
         if key is not None:
@@ -198,7 +199,7 @@ class ConditionRows:
         at = patch.in_chart(point)
         found = self.measure.at(form, patch, at)
         size = np.maximum(size_of_terms(found, patch.sides, self.measure.rough), TINY)
-        scale = self.measure.vote(patch.longest) / size
+        scale = self.measure.weight(patch) / size
         tables = [patch.axis_table(a, at[:, a], form.order) for a in range(patch.dimension)]
         rows = form_matrix(found, scale, tables, self.measure.unknowns)
         space = form_at(form, self.measure.problem.coordinates, point)

@@ -127,7 +127,7 @@ class EquationRows:
 
         def reduced(i: int) -> Reduced:
             patch, forms = patches[i], [v[i] for v in values]
-            factor = lightest([patch], self.measure.order) * self.measure.vote(patch.longest)
+            factor = lightest([patch], self.measure.order) * self.measure.weight(patch)
             blocks, rhs, load, shared = [], [], [], []
             for form, smooth in zip(forms, self.measure.load(points[i]), strict=True):
                 size = felt_size(form, patch.sides, self.measure.rough, self.measure.extent)[0]
@@ -230,7 +230,7 @@ class EquationRows:
         """Return what the rows of each equation are multiplied by on a patch, at its points."""
         measure = self.measure
         local = local_sides(patch, [gauss(n)[0] for n in patch.row_points])
-        factor = lightest([patch], measure.order) * measure.vote(patch.longest)
+        factor = lightest([patch], measure.order) * measure.weight(patch)
         sizes = [
             size_of_terms(form, local, measure.rough)
             if local.ndim > 1

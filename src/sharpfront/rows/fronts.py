@@ -64,7 +64,13 @@ class Fronts:
         return isinstance(chart, Strip) and axis == 1 and patch.maps[axis].high == chart.front
 
     def moments(
-        self, face: Face, patches: Sides, here: Contact, count: int, depth: float
+        self,
+        face: Face,
+        patches: Sides,
+        here: Contact,
+        count: int,
+        depth: float,
+        weights: tuple[float, float],
     ) -> tuple[FloatArray, FloatArray]:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
@@ -83,10 +89,11 @@ class Fronts:
         positions, mean = face_rule(patch, here, count)
         rows, rhs = [], []
         for pair in zip(*both, strict=True):
-            sizes = [
-                np.max(size_of_terms(f, x, self.rough)) for f, x in zip(pair, lengths, strict=True)
-            ]
-            form, scale = pair[own], 1.0 / max(float(np.prod(sizes)) ** 0.5, 1e-300)
+            scale = min(
+                weight / max(float(np.max(size_of_terms(f, x, self.rough))), 1e-300)
+                for f, x, weight in zip(pair, lengths, weights, strict=True)
+            )
+            form = pair[own]
             tables = [patch.axis_table(here.rest[0], positions[:, here.rest[0]], form.order)]
             ends = patch.end_tables(here.axis, form.order)[:, here.end][:, None]
             tables.insert(here.axis, ends)

@@ -49,10 +49,10 @@ class Datum:
 
 @dataclass(frozen=True)
 class FaceSizes:
-    """Lengths in which the data on a face are measured, (d,), and the face's vote."""
+    """Lengths in which the data on a face are measured, (d,), and the weights of its patches."""
 
     sides: FloatArray
-    vote: float
+    weights: tuple[float, float]
 
 
 class Interfaces:
@@ -171,11 +171,11 @@ class Interfaces:
         rows, rhs = [], []
         for datum in data:
             values = [own[0].values(datum.below), own[1].values(datum.above)]
-            size = max(
-                float(np.max(size_of_terms(form, sizes.sides, self.rough))) for form in values
+            scale = min(
+                weight / max(float(np.max(size_of_terms(form, sizes.sides, self.rough))), 1e-300)
+                for form, weight in zip(values, sizes.weights, strict=True)
             )
             i = 1 - end
-            scale = sizes.vote / max(size, 1e-300)
             rows.append(scale * own[i].moments(values[i], self.problem.unknowns))
             rhs.append(scale * (own[i].projection @ values[i].rhs))
         return np.concatenate(rows), np.concatenate(rhs)

@@ -61,6 +61,7 @@ class Measure:
         # A smooth load is solved for where corners may hold a soft mode back (`patchwork.soft`).
         self.loaded = problem.domain.dimension > 1 and (self.order > 2 or len(self.unknowns) > 1)
         self._load = self._smooth_load(seed)
+        self.climbs: dict[Patch, float] = {}
         self._reaches: dict[object, FloatArray] = {}
         self._tabulated: dict[object, FloatArray] = {}
 
@@ -90,6 +91,14 @@ class Measure:
     def vote(self, length: float) -> float:
         """Return the vote of patches as long as that."""
         return float(length**self._vote)
+
+    def weight(self, patch: Patch) -> float:
+        """Return the weight of a patch's rows: its vote, times the climb to it."""
+        return self.vote(patch.longest) * self.climb(patch)
+
+    def climb(self, patch: Patch) -> float:
+        """Return how many times more rows count on a patch for what it conducts (`climbs`)."""
+        return self.climbs.get(patch, 1.0)
 
     def votes(self, lengths: FloatArray) -> FloatArray:
         """Return the votes of patches as long as that, (n,)."""

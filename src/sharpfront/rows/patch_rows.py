@@ -19,6 +19,7 @@ from sharpfront.leastsquares.traces import TraceSystem
 from sharpfront.leastsquares.tree import TreeElimination
 from sharpfront.problem import PointCondition, Problem
 from sharpfront.rows.batched_rows import BatchedRows
+from sharpfront.rows.climbs import climbs
 from sharpfront.rows.conditions import ConditionRows, Rows
 from sharpfront.rows.equation_rows import EquationRows
 from sharpfront.rows.faces import Faces, Side
@@ -70,6 +71,13 @@ class PatchRows:
     def is_simple(self) -> bool:
         """Whether there is one unknown, of order two at most."""
         return len(self.unknowns) == 1 and self.order <= 2
+
+    def weigh(self, faces: Faces, sides: Mapping[Side, str]) -> None:
+        """Let rows of good conductors count as what flows through their edges does."""
+        if self.problem.is_singular:
+            found = climbs(self.problem, faces, ~self._ties.plain(faces), sides)
+            # Rows of a patch are kept, and so is their weight.
+            self.measure.climbs = found | self.measure.climbs
 
     def trace_sizes(self, faces: Faces) -> Ints:
         """Return the numbers of moments of faces' traces."""

@@ -72,7 +72,7 @@ class PencilEquations(EquationRows):
     def _inside(self, patch: Patch) -> Reduced:
         points, measure = patch.inner_points(), self.measure
         forms = self._forms(points)
-        factor = lightest([patch], measure.order) * measure.vote(patch.longest)
+        factor = lightest([patch], measure.order) * measure.weight(patch)
         root = math.sqrt(max(1, len(points)))
         blocks: list[list[FloatArray]] = [[] for _ in forms]
         for same in zip(*forms, strict=True):
@@ -122,7 +122,7 @@ class PencilConditions(ConditionRows):
                 continue
             values = form_at(form, names, found.points, found.normals)
             size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
-            scale = measure.vote(patch.longest) / size * np.sqrt(weights)
+            scale = measure.weight(patch) / size * np.sqrt(weights)
             others = [form_at(f, names, found.points, found.normals) for f in self.others[form]]
             blocks = [
                 scattered_matrix(other, scale, patch, found.points, measure.unknowns)

@@ -173,7 +173,7 @@ class _StageEquations(EquationRows):
         self, patch: Patch, points: FloatArray, forms: Sequence[FormValues]
     ) -> tuple[FloatArray, FloatArray]:
         measure, blocks, factors = self.measure, [], []
-        factor = lightest([patch], measure.order) * measure.vote(patch.longest)
+        factor = lightest([patch], measure.order) * measure.weight(patch)
         for form in forms:
             size = felt_size(form, patch.sides, measure.rough, measure.extent)[0]
             scale = factor / np.maximum(size, TINY) / math.sqrt(max(1, len(points)))

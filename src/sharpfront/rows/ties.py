@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +11,22 @@ from sharpfront.arrays import FloatArray
 from sharpfront.bases.joint import Ints
 from sharpfront.bases.legendre import end_table, gauss, legendre_table
 from sharpfront.bases.partial_faces import Part, ShellFace
-from sharpfront.bases.patch import Patch, product_matrix, to_rounding
+from sharpfront.bases.patch import Patch, product_matrix
 from sharpfront.leastsquares.leaves import Tie
 from sharpfront.maps import normals_across
+from sharpfront.rows.face_measure import (
+    FEWER_MOMENTS,
+    FaceMeasure,
+    decays_along,
+    face_measure,
+    moments_along,
+)
 from sharpfront.rows.faces import Contact, Face, Faces, others
 from sharpfront.rows.fronts import Fronts
 from sharpfront.rows.interfaces import Datum, FaceSizes, Interfaces
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.sides import (
     MAPPED,
-    face_depth,
     face_rule,
     form_matrix,
     moment_matrix,
@@ -38,20 +42,6 @@ MOST_SHARED = 20_000_000
 # So many patterns of ties are held: of one number of functions there are four, and more where faces
 # are parts of sides.
 MOST_PATTERNS = 256
-# Traces have so many moments fewer along an axis than the richer neighbour has functions; with one
-# more the count of rows and unknowns is even, with three fewer rough solutions go unnoticed.
-FEWER_MOMENTS = 2
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    """Of a face: moments along it, the lengths data are measured in, and its vote."""
-
-    counts: tuple[int, ...]
-    decays: tuple[float, ...]  # along it, where both patches have functions that decay
-    depth: float
-    least: float
-    vote: float
 
 
 class TraceTies:
@@ -127,9 +117,9 @@ class TraceTies:
         patch, axis = patches[face.below.patch], face.below.axis
         special = self.fronts.data(face, patch) or len(self._special(face, patch))
         data = special or sum(self.data_of(patch, axis).values())
-        counts = _moments(face, patches)
+        counts = moments_along(face, patches)
         if face.part is not None:
-            return data * len(face.part.rule(counts, _decays(face, patches))[1])
+            return data * len(face.part.rule(counts, decays_along(face, patches))[1])
         return data * moments_count(counts, patch.dimension)
 
     def _special(self, face: Face, below: Patch) -> tuple[Datum, ...]:
@@ -149,7 +139,7 @@ class TraceTies:
         touched = np.isin(faces.pairs, list(out)).any(axis=1)
         for k in np.flatnonzero(touched).tolist():
             face = faces[k]
-            sizes = self._sizes(face, patches)
+            sizes = face_measure(self.measure, face, patches)
             for contact in face.contacts:
                 if contact.patch in out:
                     own = self._tie(k, face, patches, contact, sizes)
@@ -161,23 +151,11 @@ class TraceTies:
 
     def of_face(self, number: int, face: Face, patches: Sequence[Patch]) -> list[Tie]:
         """Return the ties of both patches to a face."""
-        sizes = self._sizes(face, patches)
+        sizes = face_measure(self.measure, face, patches)
         return [self._tie(number, face, patches, here, sizes) for here in face.contacts]
 
-    def _sizes(self, face: Face, patches: Sequence[Patch]) -> _Sizes:
-        here, there = face.contacts
-        a, b = patches[here.patch], patches[there.patch]
-        normal = None if face.strip else face.normal
-        depth = min(face_depth(a, here, normal), face_depth(b, there, normal))
-        reach = min(self.measure.reach(a)[here.axis], self.measure.reach(b)[there.axis])
-        depth = max(depth, float(reach))
-        least = min(depth, a.shortest, b.shortest)
-        vote = self.measure.vote(min(a.longest, b.longest))
-        lengths = map(to_rounding, (depth, least, vote))
-        return _Sizes(_moments(face, patches), _decays(face, patches), *lengths)
-
     def _tie(
-        self, number: int, face: Face, patches: Sequence[Patch], here: Contact, sizes: _Sizes
+        self, number: int, face: Face, patches: Sequence[Patch], here: Contact, sizes: FaceMeasure
     ) -> Tie:
         """Return the moments of a face's data as rows of one of its patches."""
         patch = patches[here.patch]
@@ -188,13 +166,15 @@ class TraceTies:
             on_part = self._on_shell if isinstance(face.part, ShellFace) else self._on_part
             return Tie(number, sizes.vote * on_part(patch, here.axis, face.part, sizes))
         if self.fronts.data(face, a):
-            rows, rhs = self.fronts.moments(face, (a, b), here, sizes.counts[0], sizes.depth)
-            return Tie(number, sizes.vote * rows, sizes.vote * rhs)
+            found = self.fronts.moments(
+                face, (a, b), here, sizes.counts[0], sizes.depth, sizes.weights
+            )
+            return Tie(number, *found)
         special = self._special(face, a)
         if special:
             lengths = np.minimum(a.sides, b.sides)
             lengths[here.axis] = sizes.depth
-            own = FaceSizes(lengths, sizes.vote)
+            own = FaceSizes(lengths, sizes.weights)
             found = self.interfaces.moments(special, face, (a, b), here.end, sizes.counts, own)
             return Tie(number, *found)
         # Relative to the patch, so that equal patches share the matrix wherever they are.
@@ -208,7 +188,9 @@ class TraceTies:
             self._shared, self._held = {}, 0
         return Tie(number, matrix)
 
-    def _in_one_chart(self, patch: Patch, here: Contact, _: object, sizes: _Sizes) -> FloatArray:
+    def _in_one_chart(
+        self, patch: Patch, here: Contact, _: object, sizes: FaceMeasure
+    ) -> FloatArray:
         """Return u, u_n, ... of every unknown on a face as moments, in units of u."""
         orders, rough = self.data_of(patch, here.axis), self.measure.rough
         # Without maps derivatives are those in the reference cell, times a factor.
@@ -255,7 +237,7 @@ class TraceTies:
                 rows.append(full)
         return np.concatenate(rows)
 
-    def _on_part(self, patch: Patch, axis: int, part: Part, sizes: _Sizes) -> FloatArray:
+    def _on_part(self, patch: Patch, axis: int, part: Part, sizes: FaceMeasure) -> FloatArray:
         """Return the same where only a part of a face lies inside."""
         points, mean = part.rule(sizes.counts)
         unknowns, count = self.measure.unknowns, len(points)
@@ -268,7 +250,7 @@ class TraceTies:
                 rows.append(mean @ scattered_matrix(form, scale, patch, points, unknowns))
         return np.concatenate(rows)
 
-    def _on_shell(self, patch: Patch, _: int, part: Part, sizes: _Sizes) -> FloatArray:
+    def _on_shell(self, patch: Patch, _: int, part: Part, sizes: FaceMeasure) -> FloatArray:
         """Return the same on a side of a shell."""
         assert isinstance(part, ShellFace)
         on_shell, mean = part.rule(sizes.counts, sizes.decays)
@@ -277,7 +259,7 @@ class TraceTies:
         normals = normals_across(shell.taylor(on_shell, 1), part.axis, part.end)
         return self._along_normals(patch, at, normals, mean, sizes)
 
-    def _along_strip(self, patch: Patch, face: Face, sizes: _Sizes) -> FloatArray:
+    def _along_strip(self, patch: Patch, face: Face, sizes: FaceMeasure) -> FloatArray:
         """Return the same where boxes meet a side of a strip."""
         strip, here = face.strip, face.below
         assert strip is not None
@@ -290,7 +272,12 @@ class TraceTies:
         return self._along_normals(patch, at, normals, mean, sizes)
 
     def _along_normals(
-        self, patch: Patch, at: FloatArray, normals: FloatArray, mean: FloatArray, sizes: _Sizes
+        self,
+        patch: Patch,
+        at: FloatArray,
+        normals: FloatArray,
+        mean: FloatArray,
+        sizes: FaceMeasure,
     ) -> FloatArray:
         """Return moments of data along normals at positions in a patch's chart."""
         taylor = taylor_of(patch, at)
@@ -303,7 +290,7 @@ class TraceTies:
         return np.concatenate(rows)
 
     def _across_charts(
-        self, patch: Patch, here: Contact, normal: tuple[float, ...] | None, sizes: _Sizes
+        self, patch: Patch, here: Contact, normal: tuple[float, ...] | None, sizes: FaceMeasure
     ) -> FloatArray:
         """Return the same where two charts meet, with derivatives along the normal in space."""
         assert normal is not None
@@ -326,25 +313,3 @@ def _place(patch: Patch, here: Contact) -> tuple[tuple[float, float], ...]:
     """Return where a face lies on a side of a patch, as shares of the side."""
     along = zip(here.rest, here.low, here.high, strict=True)
     return tuple(shares_of(patch.maps[i], low, high) for i, low, high in along)
-
-
-def _moments(face: Face, patches: Sequence[Patch]) -> tuple[int, ...]:
-    """Return how many moments traces have along a face."""
-    below, above = face.below, face.above
-    a, b = patches[below.patch].functions, patches[above.patch].functions
-    return _richer(a[: below.axis] + a[below.axis + 1 :], b[: above.axis] + b[above.axis + 1 :])
-
-
-def _decays(face: Face, patches: Sequence[Patch]) -> tuple[float, ...]:
-    """Return by how much functions decay along a face, which both patches have all of."""
-    out = []
-    for a, b in zip(face.below.rest, face.above.rest, strict=True):
-        one, other = patches[face.below.patch].maps[a], patches[face.above.patch].maps[b]
-        out.append(one.decays if one == other else 0.0)
-    return tuple(out)
-
-
-@lru_cache(maxsize=1024)
-def _richer(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how many moments go with so many functions along a face on either side."""
-    return tuple(max(1, max(p, q) - FEWER_MOMENTS) for p, q in zip(a, b, strict=True))

@@ -15,21 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Apply, Constant, Expression, ordered
-from sharpfront.equation.linearise import LinearForm, linear_form
-from sharpfront.equation.weak import is_delta, is_weak
+from sharpfront.equation.linearise import LinearForm
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
 from sharpfront.problem import Problem
 from sharpfront.rows.values import FormValues, form_at
-from sharpfront.solution.approximation import Approximation
 
 # Points inside at which an equation is told to be one of balance, and points of the sums.
 FEW, MOST = 100, 40_000
 # Sums that differ by more than this share of their sizes do not balance, if sums over half as many
 # points differ from them by no more than that share of the difference.
 IMBALANCE, DRIFT = 3e-3, 0.1
-# Of a sum so many times its change with twice the points is left out, and less than that share.
-SURE, LITTLE = 3.0, 1e-3
 # Where formulas tell of something so many times larger than all points see, sums say nothing.
 LARGER = 2.0
 # Steps of difference quotients of coefficients, in units of the domain, and how well they agree
@@ -67,63 +62,6 @@ def unbalanced(problem: Problem, told: FloatArray) -> Outcome | None:
         # Data are infinite at a place that formulas tell of, or close beside the domain.
         return None
     return next((outcome for outcome in found if outcome is not None), None)
-
-
-def flux_missed(problem: Problem, solution: Approximation, told: FloatArray) -> float:
-    """Return what a solution of materials loses of its flux, in units of u.
-
-    A good conductor inside the domain is as high as the flux through its edges says, and that is
-    next to nothing in rows of the size of its own: neither more functions nor other weights tell.
-    What leaves the domain tells, where an equation is one of balance: what is missing of it would
-    flow from a conductor that is off by about that much, over 2 pi of the least conductivity.
-    Where sources are large at places that formulas tell of, (m, d), sums say nothing.
-    """
-    if len(problem.unknowns) > 1 or problem.domain.dimension != 2:
-        return 0.0
-    form, domain = problem.forms[0], problem.domain
-    loaded = problem.jumps or _has_loads(problem.equations[0])
-    if form.order != 2 or loaded or any(domain.periodic_axes):
-        return 0.0
-    if not _is_balance(problem, form, domain.sample(FEW)):
-        return 0.0
-    hinted = form_at(form, problem.coordinates, told[domain.contains(told)]).rhs
-    gaps, size, least = [], 0.0, np.inf
-    for count in (MOST // 2, MOST):
-        points = domain.sample(count)
-        source = form_at(form, problem.coordinates, points).rhs
-        if not np.abs(hinted).max(initial=0.0) <= LARGER * np.abs(source).max():
-            return 0.0
-        gap, size = (domain.measure * float(x.mean()) for x in (-source, np.abs(source)))
-        for part in domain.parts:
-            found = domain.boundary(part, count // 10)
-            here = form_at(form, problem.coordinates, found.points)
-            flux = np.zeros(len(found.points))
-            for (name, orders), c in _outwards(here, found.normals).items():
-                flux += c * solution.values(name, found.points, orders)
-            length = domain.boundary_measure(part)
-            gap, size = (
-                gap + length * float(flux.mean()),
-                size + length * float(np.abs(flux).mean()),
-            )
-            terms = zip(here.terms, here.coefficients, strict=True)
-            diagonal = [np.abs(c) for term, c in terms if 2 in term.orders]
-            least = min(least, float(np.min(diagonal)))
-        gaps.append(gap)
-    # As far as sums over half as many points are sure of it.
-    sure = abs(gaps[1]) - SURE * abs(gaps[1] - gaps[0])
-    return sure / (2.0 * np.pi * least) if sure > LITTLE * size else 0.0
-
-
-def _has_loads(equation: Expression) -> bool:
-    """Tell whether something acts on lines or points, which sums over points do not see."""
-    for node in ordered(equation):
-        if is_delta(node):
-            return True
-        if isinstance(node, Apply) and is_weak(node):
-            source = linear_form(node.arguments[1]).source
-            if not (isinstance(source, Constant) and source.value == 0):
-                return True
-    return False
 
 
 def _difference(problem: Problem, form: LinearForm, told: FloatArray) -> Outcome | None:

@@ -36,7 +36,6 @@ from sharpfront.adapt.patchwork.suitable import lacking, suits
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.adapt.patchwork.verdicts import (
     contradicted,
-    flux_lost,
     given_up,
     trusted,
     unseen,
@@ -165,8 +164,7 @@ class Patches:
             )
             # Of a mode that is still held back nobody knows how far it goes.
             held = 1.0 if state.soft and mode is not None and mode.grows else 0.0
-            missed, lost = unseen(state), flux_lost(state, approximation) / scales[0]
-            certificate = replace(certificate, held=held, unseen=missed, lost=lost)
+            certificate = replace(certificate, held=held, unseen=unseen(state))
             value = max(certificate.value, certificate.beside)
         points, volumes = checked_points([c.patch for c in state.cells])
         residual = np.abs(approximation.residuals(state.problem, points)).max(axis=0)

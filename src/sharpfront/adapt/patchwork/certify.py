@@ -94,7 +94,6 @@ class Certificate:
     moved: float = 0.0  # the error as a solution with more functions shows it, if that is larger
     held: float = 0.0  # one if the softest mode is still held back, and the solution with it
     unseen: float = 0.0  # what points of patches miss of data, about
-    lost: float = 0.0  # what is lost of the flux between materials, about
     blind: float = 1.0  # how many times more there may be than the looks see
     carried: bool = False  # whether it is that of a neighbour, in units of both tails of weights
 
@@ -108,8 +107,7 @@ class Certificate:
         """
         left = max(self.norm, self.vertices, self.singular)
         whole = self.change + (left if self.singular else self.vertices)
-        others = self.contradiction, self.held, self.unseen, self.lost
-        return max(self.blind * max(whole, left), *others)
+        return max(self.blind * max(whole, left), self.contradiction, self.held, self.unseen)
 
 
 @dataclass(frozen=True, eq=False)

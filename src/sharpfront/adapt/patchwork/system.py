@@ -42,11 +42,12 @@ def patch_system(
 def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceSystem:
     faces, bare = faces_of(patches, tiling.periods)
     sides = tiling.parts(patches, bare)
+    rows.weigh(faces, sides)
     pairs, sizes, boxes = faces.pairs, rows.trace_sizes(faces), faces.boxes
     orderings = np.vstack([boxes.middles.T, np.log(np.prod(boxes.sides, axis=1))])
     links: list[Link] = []
-    # A card makes rows with polynomials only.
-    decaying = any(m.decays for patch in patches for m in patch.maps)
+    # A card makes rows with polynomials only, and all of one weight.
+    plain = not (rows.measure.climbs or any(m.decays for p in patches for m in p.maps))
     if rows.integrals.forms:
         order = nested_dissection(orderings, pairs, sizes.astype(float)).order
         links = _chain(order, len(faces))
@@ -62,7 +63,7 @@ def _system(rows: PatchRows, tiling: Tiling, patches: Sequence[Patch]) -> TraceS
         lambda columns: _arranged(columns, patches, len(rows.unknowns)),
         rows.measure.constant and 2 * boxes.shapes < len(patches),
         rows.measure.shared,
-        None if links or decaying else partial(rows.stacks, patches, faces, sides),
+        partial(rows.stacks, patches, faces, sides) if plain and not links else None,
         partial(_siblings, rows, tiling, patches) if rows.siblings else None,
     )
 

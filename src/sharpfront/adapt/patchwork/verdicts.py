@@ -10,9 +10,8 @@ from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.place.patches.data import missed_in
 from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
-from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, unlowered
-from sharpfront.trust.balance import flux_missed, unbalanced
+from sharpfront.trust.balance import unbalanced
 from sharpfront.trust.excess import crowded, given_at_outflow
 from sharpfront.trust.unseen import unseen_data, unseen_inside
 
@@ -36,12 +35,6 @@ def unseen(state: PatchState) -> float:
     if missed > state.tol and unseen_inside(state.looks, patches) is not None:
         return max(missed, 1.0)
     return missed
-
-
-def flux_lost(state: PatchState, approximation: Approximation) -> float:
-    """Return what is lost of the flux between materials, about."""
-    problem = state.problem
-    return flux_missed(problem, approximation, crossings(problem)) if problem.is_singular else 0.0
 
 
 def trusted(state: PatchState) -> PatchState:
