@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,10 +112,16 @@ def written(
 ) -> tuple[dict[str, Path], tuple[str, ...]]:
     """Write what is asked for; return the files, and notes on what could not be drawn."""
     files = {"solution": solution.save(wanted.out / f"{statement.name}.npz")}
-    notes = [_bare(statement)] if statement.bare_parts else []
+    bare = ", ".join(statement.bare_parts)
+    notes = [f"Note: there is no condition on {bare}."] if bare else []
     extras = (
         ("figure", wanted.plot, ".png", draw),
-        ("report", wanted.report, ".html", functools.partial(_report, statement)),
+        (
+            "report",
+            wanted.report,
+            ".html",
+            lambda found, path: write_text(path, statement.page(found)),
+        ),
     )
     for kind, asked, suffix, write in extras:
         path = wanted.out / f"{statement.name}{suffix}"
@@ -139,10 +144,6 @@ def measured(statement: Statement, solution: Solution) -> tuple[dict[str, float]
         return {}, (f"The true error was not measured: {error}",)
 
 
-def _bare(statement: Statement) -> str:
-    return f"Note: there is no condition on {', '.join(statement.bare_parts)}."
-
-
 def draw(
     solution: Solution, path: Path, what: str = "close-up", unknown: str | None = None
 ) -> None:
@@ -157,7 +158,3 @@ def draw(
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150, bbox_inches="tight")
     plt.close(figure)
-
-
-def _report(statement: Statement, solution: Solution, path: Path) -> None:
-    write_text(path, statement.page(solution))

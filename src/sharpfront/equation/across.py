@@ -59,7 +59,8 @@ def places_across(
     none: Values = np.zeros((0, len(coordinates)))
     if not any(across):
         return none
-    starts = bounds[0] + (bounds[1] - bounds[0]) * _spread(len(coordinates))
+    drawn = np.random.default_rng(0).random((STARTS, len(coordinates)))
+    starts = bounds[0] + (bounds[1] - bounds[0]) * drawn
     single = [_gone_to([f], coordinates, starts, bounds) for f in every]
     meetings, found = [none], [s for s, slanted in zip(single, across, strict=True) if slanted]
     for i, j in itertools.combinations(range(len(every)), 2):
@@ -122,11 +123,6 @@ def _factors(expression: Expression) -> list[Expression]:
     return [expression]
 
 
-def _spread(dimension: int) -> Values:
-    """Return points of the unit box, drawn."""
-    return np.random.default_rng(0).random((STARTS, dimension))
-
-
 def _gone_to(
     functions: Sequence[Expression], coordinates: Sequence[str], starts: Values, bounds: Values
 ) -> Values:
@@ -175,13 +171,9 @@ def _slopes(
     return values[0], np.moveaxis(slopes, 0, -1)
 
 
-def _within(points: Values, bounds: Values) -> Values:
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.all((points >= bounds[0]) & (points <= bounds[1]), axis=1))
-
-
 def _apart(points: Values, bounds: Values) -> Values:
     """Return those of the points inside that differ by more than rounding."""
-    inside = points[_within(points, bounds)]
+    with np.errstate(invalid="ignore"):
+        inside = points[np.all((points >= bounds[0]) & (points <= bounds[1]), axis=1)]
     rounded = np.round((inside - bounds[0]) / (bounds[1] - bounds[0]) / SAME)
     return np.asarray(inside[np.unique(rounded, axis=0, return_index=True)[1]])

@@ -37,7 +37,7 @@ class Level:
 def levels_of(expressions: Sequence[Expression]) -> tuple[Level, ...]:
     """Return the curves that functions tell of, but no lines along axes; jumps first."""
     found = [
-        Level(_less(s.argument, s.first), s.jumps, not s.jumps)
+        Level(s.argument - s.first if s.first else s.argument, s.jumps, not s.jumps)
         for e in expressions
         for s in switches(e)
         if _is_curve(s.argument) and not s.period and s.crosses and parallel_parts(s) is None
@@ -50,10 +50,6 @@ def levels_of(expressions: Sequence[Expression]) -> tuple[Level, ...]:
                     seen.add(id(argument))
                     found.append(Level(argument))
     return tuple(sorted(found, key=lambda level: -level.jumps))
-
-
-def _less(argument: Expression, value: float) -> Expression:
-    return argument - value if value else argument
 
 
 def _is_curve(argument: Expression) -> bool:

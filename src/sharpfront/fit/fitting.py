@@ -34,7 +34,7 @@ from sharpfront.fit.marquardt import (
     minimised,
     share_bound,
 )
-from sharpfront.fit.model import Model, Point
+from sharpfront.fit.model import Model
 from sharpfront.fit.result import UNLIKELY, Fit
 from sharpfront.fit.starts import Minimum, explored
 from sharpfront.fit.stated import stated_model
@@ -107,7 +107,7 @@ def fit(
         return _with_function(family, data, parameters, dict(options or {}), asked, curvature)
     model = stated_model(family, data, parameters, dict(options or {}))
     if on_solve is not None:
-        model.on_solve = _teller(model, on_solve)
+        model.on_solve = lambda point: on_solve({**model.values(point.z), "chi2": point.chi2})
     first = first_tolerance(model, asked)
     if starts == 1:
         return _fitted(model, first, model.start(), curvature)
@@ -131,12 +131,14 @@ def _fitted(
             # Kernels of the solution do not resolve its derivatives, and the way was wrong.
             model.careful, z, near = True, found.z, found.point
             continue
-        variance = _variance(model, found)
+        variance = 1.0 if model.noise_known else max(found.chi2 / model.spare, 1e-300)
         seen = spread(point.jacobian, variance, errors)
         share = share_bound(model, point, seen.deviations)
         if share <= SHARE or tol <= LAST_TOL:
             break
-        tol = max(LAST_TOL, _tightened(tol, point.solution.error_estimate, share))
+        # Above what was reached another tolerance would change nothing.
+        reached = min(tol, point.solution.error_estimate)
+        tol = max(LAST_TOL, min(SPARED * SHARE / share, 0.5) * reached)
         z, near = found.z, found.point
     result = Fit(model, found, seen, variance, share, point.rates)
     bent = _bent(model, found, seen, variance) if curvature and result.identifiable else ()
@@ -144,14 +146,6 @@ def _fitted(
     lengths, told = np.linalg.norm(point.jacobian, axis=0), np.isfinite(seen.deviations)
     doubt = float(np.max(errors[told] / lengths[told], initial=0.0))
     return replace(result, notes=tuple(_notes(result, doubt)))
-
-
-def _tightened(tol: float, reached: float, share: float) -> float:
-    """Return the tolerance of the next solves, if errors that were reached cost a share too large.
-
-    Above what was reached it would change nothing.
-    """
-    return min(SPARED * SHARE / share, 0.5) * min(tol, reached)
 
 
 def _differ(one: FloatArray, other: FloatArray) -> bool:
@@ -248,14 +242,6 @@ def _ends(
 
 
 _FLAT = sf_function(np.zeros_like, sf_function(np.zeros_like))
-
-
-def _teller(model: Model, tell: Callable[..., Any]) -> Callable[[Point], None]:
-    return lambda point: tell({**model.values(point.z), "chi2": point.chi2})
-
-
-def _variance(model: Model, found: Found) -> float:
-    return 1.0 if model.noise_known else max(found.chi2 / model.spare, 1e-300)
 
 
 def _bent(model: Model, found: Found, seen: Spread, variance: float) -> tuple[float, ...]:

@@ -74,7 +74,9 @@ def minimised(
         moving = free & ~_pushed(model, now)
         step = _shortened(now, moving, np.inf)
         change = now.jacobian @ step
-        last = _noise(model, now, rough) * (ROUGH if rough else STOP) + 1e-10 * _size(model)
+        # Rounding is a part of the data, in units of their deviation.
+        rounding = 1e-10 * float(np.linalg.norm(model.data / model.sigma))
+        last = _noise(model, now, rough) * (ROUGH if rough else STOP) + rounding
         if np.linalg.norm(change) <= last:
             end = model.bounds[0] <= now.z + step, now.z + step <= model.bounds[1]
             step = step if np.all(end) else 0.0 * step
@@ -114,11 +116,6 @@ def _noise(model: Model, now: Point, rough: bool) -> float:
     if model.noise_known:
         return max(1.0, found) if rough else 1.0
     return found
-
-
-def _size(model: Model) -> float:
-    """Return the length of the data in units of their deviation: rounding is a part of it."""
-    return float(np.linalg.norm(model.data / model.sigma))
 
 
 def _pushed(model: Model, now: Point) -> Mask:

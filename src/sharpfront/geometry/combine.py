@@ -99,7 +99,9 @@ class Combination(Shape):
             found = extent([piece for piece in every if isinstance(piece, Curve)])
             room = 0.0
         else:
-            seen = [piece.at(_cube(piece)).points for piece in every if isinstance(piece, Patch)]
+            patches = [piece for piece in every if isinstance(piece, Patch)]
+            cubes = [unit_sample(2**12, patch.parameters, "quasi", 0) for patch in patches]
+            seen = [patch.at(cube).points for patch, cube in zip(patches, cubes, strict=True)]
             found = np.stack([np.concatenate(seen).min(axis=0), np.concatenate(seen).max(axis=0)])
             room = _ROOM * float(np.max(high - low))
         return np.stack([np.maximum(low, found[0] - room), np.minimum(high, found[1] + room)])
@@ -224,10 +226,6 @@ class _Side:
         shared = np.abs(self.counted.distance(found.points)) <= self.slack
         shared &= self.counted.within(behind, self.slack) != self.counted.within(ahead, self.slack)
         return np.where(shared, 0, side)
-
-
-def _cube(patch: Patch) -> Points:
-    return unit_sample(2**12, patch.parameters, "quasi", 0)
 
 
 def _free(name: str, taken: Pieces) -> str:

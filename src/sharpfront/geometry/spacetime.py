@@ -58,7 +58,8 @@ class SpaceTime:
     @property
     def corners(self) -> Points:
         """The corners of space at both ends of the span, (k, d + 1)."""
-        return np.vstack([_at(self.space.corners, t) for t in self.time])
+        own = self.space.corners
+        return np.vstack([np.insert(own, own.shape[1], t, axis=1) for t in self.time])
 
     def contains(self, points: Points) -> NDArray[np.bool_]:
         """Tell which of the points (m, d + 1) lie in the closed region and the span."""
@@ -93,7 +94,3 @@ class SpaceTime:
     def state(self) -> State:
         """Return what `restore_domain` makes it again from."""
         return {"kind": "spacetime", "space": self.space.state(), "time": list(self.time)}
-
-
-def _at(points: Points, t: float) -> Points:
-    return np.hstack([points, np.full((len(points), 1), t)])

@@ -194,7 +194,8 @@ class FactoredTree:
         """Return the merges: by Gram matrices where there are many moments, else by QR."""
         if self._moments > MANY:
             try:
-                return self._merges(nodes, [_gram(leaf.triangle) for leaf in self._leaves], _summed)
+                grams = [leaf.triangle.conj().T @ leaf.triangle for leaf in self._leaves]
+                return self._merges(nodes, grams, _summed)
             except np.linalg.LinAlgError:
                 pass
         return self._merges(nodes, [leaf.triangle for leaf in self._leaves], _stacked)
@@ -273,10 +274,6 @@ def _summed(parts: _Parts, shared: int, left: int) -> tuple[Numbers, Numbers, Nu
     lower = np.asfortranarray(np.linalg.cholesky(whole[:shared, :shared]))
     coupling = lapack("trtrs", lower)(lower, whole[:shared, shared:], lower=1)[0]
     return lower, coupling, whole[shared:, shared:] - coupling.conj().T @ coupling
-
-
-def _gram(triangle: Numbers) -> Numbers:
-    return np.asarray(triangle.conj().T @ triangle)
 
 
 def _substituted(places: Sequence[_KeptMerge], rhs: Numbers) -> Numbers:

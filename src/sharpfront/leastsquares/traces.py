@@ -87,7 +87,8 @@ class TraceSystem:
             return [(weight, key) for key in self.keys]
 
         stacks = self.stacks and partial(self.stacks, weight=weight)
-        siblings = self.siblings and partial(_reweighed, self.siblings, weight)
+        own = self.siblings
+        siblings = own and (lambda: [system.reweighed(weight) for system in own()])
         return replace(self, keyed=keyed, rows=rows, stacks=stacks, siblings=siblings)
 
     def weights(self, found: TreeSolution) -> FloatArray:
@@ -212,10 +213,6 @@ class Tree:
         if len(self._known) > 3 * len(current):
             for key in [k for k in self._known if k not in current]:
                 del self._known[key]
-
-
-def _reweighed(siblings: Callable[[], Sequence[TraceSystem]], weight: float) -> list[TraceSystem]:
-    return [system.reweighed(weight) for system in siblings()]
 
 
 def _slices(numbers: Sequence[int], alike: bool, most: int) -> Iterator[Sequence[int]]:

@@ -29,9 +29,7 @@ def values_on_the_way(values: Sequence[float]) -> Generator[float | None, bool, 
             break
         else:
             between += 1
-            ahead.insert(0, _halfway(behind, ahead[0]))
+            a, b = behind, ahead[0]
+            same = a * b > 0
+            ahead.insert(0, math.copysign(math.sqrt(a * b), a) if same else 0.5 * (a + b))
     yield None
-
-
-def _halfway(a: float, b: float) -> float:
-    return math.copysign(math.sqrt(a * b), a) if a * b > 0 else 0.5 * (a + b)

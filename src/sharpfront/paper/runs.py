@@ -17,7 +17,6 @@ from sharpfront.arrays import FloatArray, to_host
 from sharpfront.catalog import Feature, graded_points, max_error, mixture_share, uniform_rmse
 from sharpfront.errors import OutcomeKind
 from sharpfront.estimate import Assessment
-from sharpfront.geometry import Domain
 from sharpfront.leastsquares import LeastSquares
 from sharpfront.mixture import Mixture
 from sharpfront.paper.cases import NEAR, Case
@@ -238,7 +237,7 @@ def _measured(
         count_near(last.rows, case.features) if told else None,
         count_near(last.rows, case.features, 1.0) if told else None,
         count_near(last.centres, case.features),
-        _widest_gap(first.centres, domain),
+        float(np.max(np.diff(np.sort([*first.centres, *domain.bounds[:, 0]])))),
         *_flatness(solution),
         expected,
         None if mixture is None else mixture_share(mixture, domain, case.features, NEAR),
@@ -250,10 +249,6 @@ def _measured(
         solution.error_estimate,
         str(solution.outcome.kind),
     )
-
-
-def _widest_gap(centres: FloatArray, domain: Domain) -> float:
-    return float(np.max(np.diff(np.sort(np.concatenate([centres, domain.bounds[:, 0]])))))
 
 
 def _flatness(solution: Solution) -> tuple[float, float]:

@@ -178,20 +178,19 @@ def collocated(
     bases: Mapping[str, Basis],
     held: Sequence[Held],
     *,
-    penalty: float = 1.0,
     unit_rows: bool = False,
 ) -> Approximation:
     """Return the least-squares solution of all that is to hold, by Newton's method from the guess.
 
-    The penalty is a factor on all rows but those of the equations. With unit rows, they are divided
-    by their norms first, and those of conditions then weigh as much as all the others together.
+    With unit rows, they are divided by their norms first, and those of conditions then weigh as
+    much as all the others together.
     """
     problem = subject.problem
     rows = [_Row.of(r, h, bases) for h in held for r in h.residuals]
     weights = _fitted_guess(subject, bases, held[0].points)
     for _ in range(1 if problem.is_linear else _NEWTON_STEPS):
         blocks = [row.linear(problem.unknowns, problem.coordinates, weights) for row in rows]
-        matrix, right = _weighted(rows, blocks, penalty, unit_rows)
+        matrix, right = _weighted(rows, blocks, unit_rows)
         new = split_weights(_least_squares(matrix, right), bases)
         change = max(float(np.max(np.abs(new[n] - weights[n]))) for n in new)
         size = max(float(np.max(np.abs(w))) for w in new.values())
@@ -216,7 +215,6 @@ def _fitted_guess(
 def _weighted(
     rows: Sequence[_Row],
     blocks: Sequence[tuple[FloatArray, FloatArray]],
-    penalty: float,
     unit_rows: bool,
 ) -> tuple[FloatArray, FloatArray]:
     many = sum(len(b) for row, (_, b) in zip(rows, blocks, strict=True) if row.held.inside)
@@ -226,8 +224,8 @@ def _weighted(
         if unit_rows:
             norms = np.linalg.norm(matrix, axis=1)
             factor = 1.0 / np.where(norms > 0, norms, 1.0)
-        if not row.held.inside:
-            factor = factor * penalty * (np.sqrt(many / len(right)) if unit_rows else 1.0)
+            if not row.held.inside:
+                factor = factor * np.sqrt(many / len(right))
         matrices.append(matrix * factor[:, None])
         rights.append(right * factor)
     return np.concatenate(matrices), np.concatenate(rights)

@@ -69,13 +69,12 @@ def judge_of(statement: Statement, subject: Subject, seconds: float) -> Judge:
         floor = reference.error_estimate
         words = f"our own solution with tol {reference.tol:.0e}, estimated to be off by {floor:.0e}"
     points = {n: _points(statement, subject, reference, n) for n in exact}
-    truth = {n: _values(exact[n], points[n]) for n in exact}
+    truth = {
+        n: np.array(np.broadcast_to(np.asarray(f(*points[n].T), dtype=float), len(points[n])))
+        for n, f in exact.items()
+    }
     sizes = {n: size_of(truth[n]) for n in exact}
     return Judge(points, truth, sizes, floor, words)
-
-
-def _values(field: Callable[..., Any], points: FloatArray) -> FloatArray:
-    return np.array(np.broadcast_to(np.asarray(field(*points.T), dtype=float), (len(points),)))
 
 
 def _points(

@@ -135,7 +135,8 @@ class _Tuning:
         problem = self.subject.problem
         domain = region(problem)
         centres, widths = spread.points(domain, self.count, self.seed)
-        basis = KernelBasis(Gaussian(), centres, _diagonal(1.0 / widths))
+        shapes = np.eye(domain.dimension) / widths[:, :, None]
+        basis = KernelBasis(Gaussian(), centres, shapes)
         rows, _ = spread.points(domain, 3 * self.count, self.seed + 1)
         fit = fitted(self.subject, dict.fromkeys(problem.unknowns, basis), rows, self.seed)
         unseen, _ = spread.points(domain, 2 * self.count, self.seed + 2)
@@ -143,10 +144,6 @@ class _Tuning:
         faces = per_face(len(rows), domain.dimension)
         loss = _missed(fit, held_at(problem, unseen, faces, self.seed + 4))
         return fit, math.log(max(loss, 1e-300)) if math.isfinite(loss) else 1e300
-
-
-def _diagonal(values: FloatArray) -> FloatArray:
-    return np.asarray(values[:, :, None] * np.eye(values.shape[1]))
 
 
 def _missed(fit: Approximation, held: list[Held]) -> float:

@@ -98,13 +98,10 @@ def _settings(written: HtmlPage, found: Comparison) -> None:
         for lane in found.ordered()
         for mark in lane.marks
     ]
-    tried = ", ".join(f"{x.title} {len(x.tried)} in {x.spent:.2g} s" for x in _ran(found))
+    ran = [lane for lane in found.lanes if lane.tried]
+    tried = ", ".join(f"{x.title} {len(x.tried)} in {x.spent:.2g} s" for x in ran)
     head = ("Method", "Setting", "Error", "Seconds")
     written.table(head, rows, f"The marks of the picture. Settings tried: {tried}.", words=2)
-
-
-def _ran(found: Comparison) -> list[Lane]:
-    return [lane for lane in found.lanes if lane.tried]
 
 
 def _how(found: Comparison) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -147,13 +146,10 @@ def ritz(pencil: PlanePencil, start: FloatArray, wanted: int, miss: float) -> Ri
         if np.all(found.misses[:wanted] <= miss):
             break
         kept = found.vectors[:, : start.shape[1]]
-        block = np.linalg.qr(np.hstack([kept.real, kept.imag]))[0] if _both(kept) else kept.real
+        both = np.abs(kept.imag).max(initial=0.0) > 1e-8
+        block = np.linalg.qr(np.hstack([kept.real, kept.imag]))[0] if both else kept.real
         block = block[:, : start.shape[1]]
     return found
-
-
-def _both(vectors: Complex) -> bool:
-    return bool(np.abs(vectors.imag).max(initial=0.0) > 1e-8)
 
 
 def _projected(pencil: PlanePencil, first: FloatArray) -> Ritz:
@@ -188,8 +184,3 @@ def smooth_start(pencil: PlanePencil, count: int, seed: int) -> FloatArray:
         noise = rng.standard_normal((len(sizes), count))
         out[pencil.starts[i] : pencil.starts[i + 1]] = sizes[:, None] * noise
     return np.concatenate([out * pencil.roots] * pencil.rows.count)
-
-
-def basis_of(patches: Sequence[Patch]) -> PatchworkBasis:
-    """Return the functions of patches."""
-    return PatchworkBasis(tuple(patches))

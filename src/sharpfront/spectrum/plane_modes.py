@@ -25,7 +25,6 @@ from sharpfront.spectrum.modes import (
 )
 from sharpfront.spectrum.plane import (
     PlanePencil,
-    basis_of,
     ritz,
     smooth_start,
 )
@@ -162,7 +161,7 @@ class _Search:
         elif before.pencil.patches == patches:
             start = before.vectors
         else:
-            basis = basis_of(before.pencil.patches)
+            basis = PatchworkBasis(before.pencil.patches)
             start = pencil.taken(basis, before.vectors, before.pencil)
         found = ritz(pencil, start, self.k * (1 + self.pairs), miss)
         keep = np.flatnonzero(np.abs(found.values) > 1e-12 * np.abs(found.values[0]))[: count + 2]
@@ -186,7 +185,7 @@ class _Search:
 
     def _tails(self, level: _Level, aim: float) -> Tails:
         """Return the longest tails of all modes that are wanted."""
-        basis, found = basis_of(level.pencil.patches), []
+        basis, found = PatchworkBasis(level.pencil.patches), []
         coordinates, names = self.statement.problem.coordinates, self.rows.unknowns
         for candidate in level.candidates[: self.k]:
             scale = _largest(basis, candidate.weights)
@@ -209,7 +208,7 @@ class _Search:
         finer = replace(self.state, cells=tuple(richer(self.state.cells)))
         fine = self._level(finer, self.level, miss)
         other = self._level(finer, fine, miss, SETTINGS.heavier)
-        basis, base = basis_of(fine.pencil.patches), basis_of(self.level.pencil.patches)
+        basis, base = PatchworkBasis(fine.pencil.patches), PatchworkBasis(self.level.pencil.patches)
         points = base.centres[:: max(1, base.size // MOST_POINTS)]
         points = points[self.statement.problem.domain.contains(points)]
         zero = (0, 0)

@@ -100,7 +100,7 @@ def _left_free(problem: Problem, frame: FloatArray | None) -> Outcome | None:
     if not len(motions):
         return None
     names = np.array(problem.unknowns)
-    said = [_shift_words(names[_taking_part(s[None], 1)]) for s in _one_by_one(shifts)]
+    said = [_shift_words(names[np.abs(s) > 1e-6]) for s in _one_by_one(shifts)]
     if len(motions) > len(shifts):
         slopes = motions.reshape(len(motions), len(names), d + 1)[:, :, 1:]
         turning = names[np.abs(slopes).max(axis=(0, 2)) > 1e-6]
@@ -132,11 +132,6 @@ def _one_by_one(shifts: FloatArray) -> FloatArray:
     if len(single) == len(shifts):
         return np.asarray(np.eye(shifts.shape[1])[single])
     return np.asarray(np.abs(shifts).max(axis=0)[None])
-
-
-def _taking_part(vectors: FloatArray, functions: int) -> FloatArray:
-    sizes = np.abs(vectors).reshape(len(vectors), -1, functions).max(axis=(0, 2))
-    return np.asarray(sizes > 1e-6)
 
 
 def _null_space(rows: FloatArray) -> FloatArray:

@@ -115,15 +115,11 @@ def kernels_at(basis: Any, t: float) -> Kernels | None:
     centres = frame.positions[0].T.ravel()
     widths = np.repeat(frame.lengths[0] / points, points)
     if frame.ring:
-        low = _first_node(basis)
+        # Where a ring begins: before any step nodes had not moved.
+        low = float(basis.slabs[0].frame.nodes[0])
         centres = low + np.mod(centres - low, frame.nodes[-1] - frame.nodes[0])
     order = np.argsort(centres)
     return Kernels(centres[order, None], widths[order, None, None] ** 2)
-
-
-def _first_node(basis: SlabBasis) -> float:
-    """Return where a ring begins: before any step nodes had not moved."""
-    return float(basis.slabs[0].frame.nodes[0])
 
 
 def _products_at(basis: PlaneInTime, t: float) -> Kernels:

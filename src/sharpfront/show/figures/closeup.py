@@ -67,7 +67,8 @@ def closeup_panels(wish: Wish) -> list[list[Panel]]:
     if len(sections) > 1:
         return panels.panels(wish, "solution")
     names = sections[0].labels
-    windows = _windows(wish, sections[0])
+    look = _on_line if len(sections[0].free) == 1 else _in_plane
+    windows = look(wish, sections[0])
     if not windows:
         return panels.panels(wish, "solution")
     wish = replace(wish, brief=True)
@@ -107,10 +108,6 @@ def _in_time(wish: Wish) -> list[list[Panel]]:
     near = panels.panels(window.of(now, now.names), "solution")
     brief = replace(wish, brief=True, title=_whole(wish))
     return _arranged(timed_panels(brief, "solution"), near)
-
-
-def _windows(wish: Wish, where: Section) -> list[Window]:
-    return _on_line(wish, where) if len(where.free) == 1 else _in_plane(wish, where)
 
 
 def _on_line(wish: Wish, where: Section) -> list[Window]:

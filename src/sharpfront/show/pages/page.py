@@ -140,12 +140,9 @@ def inline(words: str) -> str:
     escaped = html.escape(words, quote=False).replace(" %", "\u00a0%")
     pieces = re.split(r"`([^`]+)`", escaped)
     for i, piece in enumerate(pieces):
-        pieces[i] = f"<code>{piece}</code>" if i % 2 else _emphasised(piece)
+        marked = re.sub(r"\*(\S(?:[^*]*\S)?)\*", r"<em>\1</em>", piece)
+        pieces[i] = f"<code>{piece}</code>" if i % 2 else marked
     return "".join(pieces)
-
-
-def _emphasised(piece: str) -> str:
-    return re.sub(r"\*(\S(?:[^*]*\S)?)\*", r"<em>\1</em>", piece)
 
 
 def _listed(words: str) -> str:

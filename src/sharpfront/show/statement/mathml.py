@@ -75,7 +75,8 @@ def number_to_mathml(value: float) -> str:
         return f"<mn>{size:.6g}</mn>"
     digits, power = f"{size:.5e}".split("e")
     digits = digits.rstrip("0").rstrip(".")
-    ten = f"<msup><mn>10</mn><mrow>{_minus(int(power))}</mrow></msup>"
+    minus = "<mo>−</mo>" if int(power) < 0 else ""
+    ten = f"<msup><mn>10</mn><mrow>{minus}<mn>{abs(int(power))}</mn></mrow></msup>"
     return ten if digits == "1" else f"<mrow><mn>{digits}</mn><mo>×</mo>{ten}</mrow>"
 
 
@@ -89,10 +90,6 @@ def _times_pi(size: float) -> str:
         if 1 <= times <= 64 and abs(size - times * unit) <= 4e-16 * size:
             return letter if times == 1 else f"<mrow><mn>{times}</mn>{letter}</mrow>"
     return ""
-
-
-def _minus(power: int) -> str:
-    return ("<mo>−</mo>" if power < 0 else "") + f"<mn>{abs(power)}</mn>"
 
 
 def to_mathml(expression: Expression, names: Names | None = None) -> str:

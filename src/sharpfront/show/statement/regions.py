@@ -105,7 +105,7 @@ def _leaf(domain: Domain) -> tuple[list[str], str]:
         words = f"periodic in {', '.join(loops)}" if loops else ""
         return [between(name, low, high) for name, low, high in spans], words
     if isinstance(domain, StatedShape):
-        left, right = domain.inequality([_symbol(name, names) for name in names])
+        left, right = domain.inequality([Coordinate(name, names) for name in names])
         return [_below(left, as_expression(right))], ""
     return _given(domain)
 
@@ -151,10 +151,6 @@ def _marked_rows(domain: Domain) -> Iterator[Row]:
                 yield math(f"<mtext>{name}</mtext>"), "where a function that was given is true"
             else:
                 yield math(to_mathml(where)), f"is where the boundary is called {name}"
-
-
-def _symbol(name: str, names: tuple[str, ...]) -> Expression:
-    return Coordinate(name, names)
 
 
 def _below(left: Expression, right: Expression) -> str:

@@ -74,10 +74,6 @@ def _domain_rows(problem: Problem) -> Iterator[tuple[str, str]]:
         yield math(between("t", *problem.time, "≤")), ""
 
 
-def _listed(formulas: Sequence[str]) -> str:
-    return ", ".join(map(math, formulas))
-
-
 def _condition_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
     """Yield the conditions, those that say the same on several parts once."""
     groups: dict[str, tuple[Expression, list[str]]] = {}
@@ -110,7 +106,7 @@ def _further_rows(problem: Problem, names: Names) -> Iterator[tuple[str, str]]:
                 yield math(f"{inner}<mo form='infix'>=</mo>{value}"), "over the domain"
             elif isinstance(condition, PointCondition):
                 pairs = zip(problem.domain.coordinates, condition.point, strict=True)
-                where = _listed([_named(name, value) for name, value in pairs])
+                where = ", ".join(math(_named(name, value)) for name, value in pairs)
                 yield _equation(residual, names), f"at {where}"
     for jump in problem.jumps:
         where = math(_named(jump.coordinate, jump.place))
