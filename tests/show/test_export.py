@@ -179,3 +179,19 @@ def test_slips_are_named(layer, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "meshio", None)
     with pytest.raises(MissingExtraError, match=r"sharpfront\[export\]"):
         sf.export(layer, tmp_path / "a.vtu")
+
+
+def test_one_patch_for_a_shape_ends_at_its_boundary(tmp_path):
+    """Equations of order six take one patch over the box around a disk."""
+    disk = sf.Disk((0, 0), 1)
+
+    def conditions(u, x, y):
+        once = sf.laplacian(u)
+        return u - x, once, sf.laplacian(once)
+
+    problem = sf.Problem(
+        disk, lambda u, x, y: sf.laplacian(sf.laplacian(sf.laplacian(u))), boundary=conditions
+    )
+    mesh = meshio.read(sf.export(sf.solve(problem), tmp_path / "a.vtu", resolution=40))
+    assert np.isclose(areas(mesh).sum(), np.pi, rtol=1e-2)
+    assert np.linalg.norm(mesh.points, axis=1).max() < 1 + 1e-9

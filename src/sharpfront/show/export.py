@@ -16,10 +16,8 @@ from sharpfront.checks import file_path, solution_like, whole
 from sharpfront.errors import DomainError, MissingExtraError, ProblemError
 from sharpfront.files import replacing
 from sharpfront.geometry import Box, Domain, SpaceTime
-from sharpfront.geometry.meshes.mesh import box_mesh
-from sharpfront.geometry.meshes.shape_mesh import shape_mesh, spacing_for
 from sharpfront.show.data.grid import graded_axis
-from sharpfront.show.data.kernels import centres_of
+from sharpfront.show.data.mesh import box_mesh, clipped
 from sharpfront.show.data.patch_mesh import patch_mesh
 from sharpfront.show.dataset import columns_of, to_xarray
 
@@ -126,20 +124,12 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np
     if isinstance(basis, PatchworkBasis):
         fewest = basis.size if resolution is None else 2
         mesh = patch_mesh(basis, max(_inside(domain, count), fewest))
-        return mesh.points, mesh.cells
-    if isinstance(domain, Box):
-        axes = [graded_axis(basis, i, domain.bounds, count) for i in range(d)]
-        mesh = box_mesh(axes)
-        return mesh.points, mesh.cells
-    return _shape(domain, basis, count)
-
-
-def _shape(domain: Domain, basis: Any, count: int) -> tuple[FloatArray, NDArray[np.int64]]:
-    nodes = _inside(domain, count)
-    even = domain.sample(nodes)
-    centres = centres_of(basis)
-    inside = np.concatenate([even, centres[domain.contains(centres)]])
-    mesh = shape_mesh(domain, spacing_for(domain, nodes), interior=inside)
+        knows_shape = len(basis.patches) > 1
+    else:
+        mesh = box_mesh([graded_axis(basis, i, domain.bounds, count) for i in range(d)])
+        knows_shape = False
+    # Kernels, and one patch for all, know nothing of a shape in their box.
+    mesh = mesh if knows_shape or isinstance(domain, Box) else clipped(mesh, domain.contains)
     return mesh.points, mesh.cells
 
 

@@ -1,1 +1,0 @@
-"""Simplicial meshes of domains: of boxes, of any shape, closer where it is small."""
