@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import trimesh
+from tests.lazy import Lazy
 
 from sharpfront.geometry import (
     Ball,
@@ -22,6 +22,8 @@ from sharpfront.geometry import (
     Polygon,
     Solid,
 )
+
+trimesh = Lazy("trimesh")
 
 SQUARE, CUBE = Box((0, 1), (0, 1)), Box((0, 1), (0, 1), (0, 1))
 L_SHAPE = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]

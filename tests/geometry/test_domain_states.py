@@ -7,8 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
-import trimesh
 from tests.geometry.shape_cases import CASES, L_SHAPE, SQUARE, petal, ring
+from tests.lazy import Lazy
 
 from sharpfront.geometry import (
     Box,
@@ -21,6 +21,8 @@ from sharpfront.geometry import (
     Solid,
     restore_domain,
 )
+
+trimesh = Lazy("trimesh")
 
 EXACT = [
     Interval(-1, 2),

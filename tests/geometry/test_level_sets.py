@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
-import trimesh
 from tests.geometry.shape_cases import PETAL_AREA, PETAL_LENGTH, petal, ring
+from tests.lazy import Lazy
 
 from sharpfront.errors import DomainError
 from sharpfront.geometry import Cloud, Implicit
+
+trimesh = Lazy("trimesh")
 
 
 def test_petal():

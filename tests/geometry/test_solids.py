@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
-import trimesh
 from tests.geometry.shape_cases import L_SHAPE, ico
+from tests.lazy import Lazy
 
 from sharpfront.errors import DomainError, MissingExtraError
 from sharpfront.geometry import Box, Polygon, Solid, restore_domain
+
+trimesh = Lazy("trimesh")
 
 
 @pytest.mark.parametrize("suffix", ["stl", "obj", "ply"])

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import stats
+from tests.lazy import Lazy
 
 from sharpfront.errors import MixtureError
 from sharpfront.mixture import Mixture, fit
 from sharpfront.mixture.em import _distinct, _Task
 from sharpfront.mixture.floors import floor_function
 
+stats = Lazy("scipy.stats")
 property_test = settings(max_examples=60, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
 

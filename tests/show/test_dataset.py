@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from sharpfront.show.dataset import to_xarray
 from sharpfront.solution import Estimate, Solution
 from sharpfront.solution.approximation import Approximation
 
-xarray = pytest.importorskip("xarray")
+# Loaded by the tests themselves: it takes as long as collecting a thousand of them.
+pytestmark = pytest.mark.skipif(find_spec("xarray") is None, reason="needs xarray")
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +127,8 @@ def test_time_is_a_dimension(wave):
 
 
 def test_netcdf_files_come_back(layer, wave, tmp_path):
+    import xarray
+
     path = sf.export(layer, tmp_path / "layer.nc")
     with xarray.open_dataset(path, engine="scipy") as data:
         assert np.array_equal(data.u.values, layer(data.x.values))
