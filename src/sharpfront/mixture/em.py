@@ -9,32 +9,22 @@ by turns of the E-step, q_ik = pi_k N(x_i | mu_k, Sigma_k) / p(x_i), and the M-s
     N_k = sum_i w_i q_ik,    pi_k = N_k / sum_i w_i,    mu_k = sum_i w_i q_ik x_i / N_k,
     Sigma_k = sum_i w_i q_ik (x_i - mu_k)(x_i - mu_k)^T / N_k.
 
-Eigenvalues of Sigma_k below floor(mu_k)^2 are raised to it: that is the exact maximum under the
+Eigenvalues of Sigma_k below floor^2 are raised to it: that is the exact maximum under the
 constraint, so L still never falls. Shapes: n points in d dimensions, K components.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sharpfront.errors import MixtureError
-from sharpfront.mixture.floors import Floor, floor_function, raised_to_floor
-from sharpfront.mixture.model import (
-    EPS,
-    FloatArray,
-    Mixture,
-    as_points,
-    cholesky,
-    expect,
-    whole,
-)
+from sharpfront.mixture.floors import checked_floor, raised_to_floor
+from sharpfront.mixture.model import FloatArray, Mixture, as_points, cholesky, expect, whole
 
-Start: TypeAlias = Literal["kmeans", "quantile"]
 # Below this share of all weight, sums of products w_i q_ik x_i run into denormal numbers.
 _EMPTY = 1e-290
 
@@ -56,8 +46,7 @@ def fit(
     weights: ArrayLike,
     components: int,
     *,
-    start: Start | Mixture = "kmeans",
-    floor: Floor = 0.0,
+    floor: float = 0.0,
     max_iterations: int = 100,
     tolerance: float = 1e-6,
     seed: int = 0,
@@ -72,21 +61,15 @@ def fit(
         (n,), not negative; only their ratios matter.
     components
         K, at most the number of distinct points of positive weight.
-    start
-        ``"kmeans"``: weighted k-means++ centres, each with the points nearest to it;
-        ``"quantile"``: slabs of equal weight along the principal direction; or a mixture to go on
-        from, whose components that explain nothing here are seeded afresh by k-means++.
     floor
-        Smallest standard deviation in any direction: a number, or a function of means (K, d)
-        that gives (K,). Where it rises so fast that the step to the new mean would lower the
-        likelihood, half that step or none is taken. With 0 only rounding stops a collapse:
-        64 units in the last place of the largest coordinate.
+        Smallest standard deviation in any direction. With 0 only rounding stops a collapse: 64
+        units in the last place of the largest coordinate.
     max_iterations
         M-steps at most; with 0 the start comes back.
     tolerance
         Stop when an iteration raises the log-likelihood per unit weight by no more than this.
     seed
-        For ``"kmeans"`` and for components seeded afresh.
+        For the start: weighted k-means++ centres, each with the points nearest to it.
 
     Returns
     -------
@@ -100,29 +83,28 @@ def fit(
         )
     if not tolerance >= 0:
         raise MixtureError(f"got tolerance = {tolerance}, expected a number not below 0")
-    task = _Task(x, w, components, floor_function(floor, x))
-    state = task.begin(start, np.random.default_rng(whole(seed, "seed")))
+    task = _Task(x, w, components, checked_floor(floor, x))
+    state = task.begin(np.random.default_rng(whole(seed, "seed")))
     return task.iterate(state, whole(max_iterations, "max_iterations"), tolerance)
 
 
 class _State(NamedTuple):
-    """One iterate: floors are the standard deviations (K,), floored says who rests on them."""
+    """One iterate: a mixture's arrays, and which components (K,) rest on the floor."""
 
     weights: FloatArray
     means: FloatArray
     covariances: FloatArray
-    floors: FloatArray
     floored: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class _Task:
-    """Points x (n, d), weights w (n,) with sum 1, K, and the floor as a function of means."""
+    """Points x (n, d), weights w (n,) with sum 1, K, and the smallest standard deviation."""
 
     x: FloatArray
     w: FloatArray
     components: int
-    floor: Callable[[FloatArray], FloatArray]
+    floor: float
 
     def iterate(
         self, state: _State, max_iterations: int, tolerance: float
@@ -154,46 +136,22 @@ class _Task:
         """M-step: the next iterate from w_i q_ik (K, n)."""
         mass, shift, scatter = _moments(offset, joint)
         new = self.with_floor(mass / mass.sum(), state.means + shift, scatter)
-        # Only a floor that rises on the way to the new mean can make the likelihood fall.
-        risk = new.floored & (new.floors > state.floors)
-        if risk.any():
-            new = _choose(risk, self.best_step(state, new, shift, scatter), new)
         empty = mass <= _EMPTY
         if empty.any():
-            new = _choose(empty, state._replace(weights=np.zeros_like(mass)), new)
+            kept = state._replace(weights=np.zeros_like(mass))
+            new = _State(
+                *(np.where(_along(empty, a), a, b) for a, b in zip(kept, new, strict=True))
+            )
         return new
 
     def with_floor(self, weights: FloatArray, means: FloatArray, shapes: FloatArray) -> _State:
-        """Raise covariances (K, d, d) to the floor at their means."""
-        floors = self.floor(means)
-        return _State(weights, means, *raised_to_floor(shapes, floors))
+        """Raise covariances (K, d, d) to the floor."""
+        return _State(weights, means, *raised_to_floor(shapes, self.floor))
 
-    def best_step(
-        self, state: _State, new: _State, shift: FloatArray, scatter: FloatArray
-    ) -> _State:
-        """Go all, half or none of the way to the new means, whichever is likeliest.
-
-        None of the way is never worse than the old iterate, which obeys the same floor there.
-        """
-        best, highest = new, _expected(new.covariances, scatter)
-        for step in (0.5, 0.0):
-            rest = (1 - step) * shift
-            moment = scatter + rest[:, :, None] * rest[:, None, :]
-            trial = self.with_floor(new.weights, state.means + step * shift, moment)
-            likely = _expected(trial.covariances, moment)
-            best, highest = _choose(likely > highest, trial, best), np.maximum(likely, highest)
-        return best
-
-    def begin(self, start: Start | Mixture, rng: np.random.Generator) -> _State:
-        """Make the first iterate."""
-        if isinstance(start, Mixture):
-            return self.resume(start, rng)
-        if start == "kmeans":
-            none = np.empty((0, self.x.shape[1]))
-            return self.from_labels(_nearest(self.x, self.spread(none, rng)))
-        if start == "quantile":
-            return self.from_labels(self.slabs())
-        raise MixtureError(f"got start = {start!r}, expected 'kmeans', 'quantile' or a Mixture")
+    def begin(self, rng: np.random.Generator) -> _State:
+        """Make the first iterate: each centre with the points nearest to it."""
+        offset = self.x - self.centres(rng)[:, None, :]
+        return self.from_labels(np.square(offset).sum(axis=2).argmin(axis=0))
 
     def from_labels(self, labels: NDArray[np.int64]) -> _State:
         """Take an M-step for points that each belong to one component, labels (n,)."""
@@ -205,49 +163,21 @@ class _Task:
         average = np.tensordot(mass, scatter, axes=1)
         return self.with_floor(mass, centre + shift, np.where(few[:, None, None], average, scatter))
 
-    def resume(self, start: Mixture, rng: np.random.Generator) -> _State:
-        """Go on from a mixture; components with a share below rounding are seeded afresh."""
-        if start.means.shape != (self.components, self.x.shape[1]):
-            raise MixtureError(
-                f"got a start with {start.components} components in {start.dimension} dimensions, "
-                f"expected {self.components} in {self.x.shape[1]}; try start='kmeans'"
-            )
-        state = self.with_floor(start.weights, start.means, start.covariances)
-        lost = self.expect(state)[0] @ self.w < EPS
-        if not lost.any():
-            return state
-        means, living = start.means.copy(), start.means[~lost]
-        means[lost] = self.spread(living, rng)[len(living) :]
-        state = _choose(lost, self.from_labels(_nearest(self.x, means)), state)
-        return state._replace(weights=state.weights / state.weights.sum())
-
-    def spread(self, given: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Add points to given centres (J, d) up to (K, d) by weighted k-means++.
+    def centres(self, rng: np.random.Generator) -> FloatArray:
+        """Choose points (K, d) by weighted k-means++.
 
         Each is drawn with chance w_i D_i^2, where D_i is the distance of point i to the nearest
         centre so far; the first of all with chance w_i.
         """
-        centres = list(given)
-        while len(centres) < self.components:
-            squares = [np.square(self.x - centre).sum(axis=1) for centre in centres]
-            chance = np.cumsum(self.w * np.min(squares, axis=0) if squares else self.w)
-            pick = np.searchsorted(chance, rng.random() * chance[-1], side="right")
-            centres.append(self.x[min(pick, len(self.x) - 1)])
-        return np.array(centres)
-
-    def slabs(self) -> NDArray[np.int64]:
-        """Label the points (n,) by slabs of equal weight across the principal direction."""
-        centred = self.x - self.w @ self.x
-        _, vectors = np.linalg.eigh((centred.T * self.w) @ centred)
-        order = np.argsort(centred @ vectors[:, -1], kind="stable")
-        w, rank = self.w[order], np.arange(len(order))
-        # 1e-9: a point right on a cut goes up, whichever way its sum was rounded.
-        slab = (self.components * (np.cumsum(w) - w / 2) + 1e-9).astype(np.int64)
-        # A point heavier than a slab would leave slabs empty. Labels that start at 0, rise by
-        # at most one from point to point and end at K - 1 leave none.
-        slab = rank + np.minimum.accumulate(np.minimum(slab - rank, 0))
-        slab = np.clip(slab, self.components - len(rank) + rank, self.components - 1)
-        return slab[np.argsort(order)]
+        chosen: list[FloatArray] = []
+        chance, squares = self.w, np.full(len(self.x), np.inf)
+        for _ in range(self.components):
+            total = np.cumsum(chance)
+            pick = np.searchsorted(total, rng.random() * total[-1], side="right")
+            chosen.append(self.x[min(pick, len(self.x) - 1)])
+            squares = np.minimum(squares, np.square(self.x - chosen[-1]).sum(axis=1))
+            chance = self.w * squares
+        return np.array(chosen)
 
 
 def _moments(offset: FloatArray, joint: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -263,21 +193,9 @@ def _moments(offset: FloatArray, joint: FloatArray) -> tuple[FloatArray, FloatAr
     return mass, shift, (centred * share[:, None, :]) @ centred.swapaxes(1, 2)
 
 
-def _expected(covariances: FloatArray, moment: FloatArray) -> FloatArray:
-    """-ln|Sigma_k| - tr(Sigma_k^-1 M_k), what the M-step maximises, for moments M (K, d, d)."""
-    trace = np.trace(np.linalg.solve(covariances, moment), axis1=1, axis2=2)
-    return np.asarray(-np.linalg.slogdet(covariances)[1] - trace)
-
-
-def _choose(where: NDArray[np.bool_], this: _State, that: _State) -> _State:
-    """Take the components of `this` where a mask (K,) says so, else those of `that`."""
-    masks = (where.reshape(-1, *[1] * (a.ndim - 1)) for a in this)
-    return _State(*(np.where(m, a, b) for m, a, b in zip(masks, this, that, strict=True)))
-
-
-def _nearest(x: FloatArray, centres: FloatArray) -> NDArray[np.int64]:
-    """Index (n,) of the centre nearest to each point."""
-    return np.asarray(np.square(x - centres[:, None, :]).sum(axis=2).argmin(axis=0))
+def _along(mask: NDArray[np.bool_], array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Give a mask (K,) as many axes as an array has."""
+    return mask.reshape(-1, *[1] * (array.ndim - 1))
 
 
 def _distinct(points: ArrayLike, weights: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.errors import MixtureError
-from sharpfront.mixture.model import (
-    EPS,
-    FloatArray,
-)
-
-Floor: TypeAlias = float | Callable[[FloatArray], FloatArray]
+from sharpfront.mixture.model import EPS, FloatArray
 
 
-def raised_to_floor(
-    shapes: FloatArray, floors: FloatArray
-) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Raise eigenvalues of covariances (K, d, d) to floors^2 (K,); also the floors, and which."""
-    lowest, d = floors * floors, shapes.shape[1]
+def raised_to_floor(shapes: FloatArray, floor: float) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Raise eigenvalues of covariances (K, d, d) to floor^2; also say of which (K,)."""
+    lowest, d = floor * floor, shapes.shape[1]
     if d == 1:
-        return np.maximum(shapes, lowest[:, None, None]), floors, shapes[:, 0, 0] < lowest
+        return np.maximum(shapes, lowest), shapes[:, 0, 0] < lowest
     # Eigenvalues below the rounding of the largest are noise, and so is raising them.
     noise = 4 * d * (d + 1) * EPS
     trace = np.trace(shapes, axis1=1, axis2=2)
@@ -31,13 +21,13 @@ def raised_to_floor(
     # A component far thinner than that along an axis keeps its width if scaled to unit diagonal;
     # the matrix of an oblique one cannot hold it.
     diagonal = np.diagonal(shapes, axis1=1, axis2=2)
-    lift = np.maximum(lowest[:, None] - diagonal, 0)
+    lift = np.maximum(lowest - diagonal, 0)
     shapes = shapes + lift[:, None, :] * np.eye(d)
     scale = np.sqrt(diagonal + lift)
     scale = scale[:, :, None] * scale[:, None, :]
-    unit, singular = _raise_eigenvalues(shapes / scale, np.full_like(lowest, noise))
+    unit, singular = _raise_eigenvalues(shapes / scale, np.full(len(shapes), noise))
     shapes = np.where(singular[:, None, None], unit * scale, shapes)
-    return shapes, floors, low | singular | lift.any(axis=1)
+    return shapes, low | singular | lift.any(axis=1)
 
 
 def _raise_eigenvalues(
@@ -50,28 +40,23 @@ def _raise_eigenvalues(
     return np.where(low[:, None, None], raised, matrices), low
 
 
-def floor_function(floor: Floor, x: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Make the floor a checked function of means (K, d), nowhere below rounding of the points."""
+def checked_floor(floor: float, x: FloatArray) -> float:
+    """Return the floor of points (n, d), which is not below their rounding."""
     scale = float(np.abs(x).max())
     if scale > 0 and not 1e-130 < scale < 1e130:
         raise MixtureError(
             f"got coordinates up to {scale:.3g}, whose variances overflow or vanish, "
             "expected 1e-130 to 1e130; try other units"
         )
+    if not 0 <= floor < np.inf:
+        raise MixtureError(
+            f"got floor {floor}, expected a finite standard deviation, not negative; "
+            "try floor=0.0 for none"
+        )
     rounding = 64 * EPS * scale
-
-    def checked(means: FloatArray) -> FloatArray:
-        floors = np.asarray(floor(means) if callable(floor) else np.full(len(means), floor), float)
-        if floors.shape != (len(means),) or not 0 <= floors.min() <= floors.max() < np.inf:
-            raise MixtureError(
-                f"got floor {floors}, expected one finite standard deviation, not negative, "
-                f"for each of {len(means)} means; try floor=0.0 for none"
-            )
-        return np.asarray(np.maximum(floors, rounding))
-
-    if len(x) == 1 and checked(x)[0] <= rounding:
+    if len(x) == 1 and floor <= rounding:
         raise MixtureError(
             f"got a single point {x[0].tolist()} and no floor, expected two distinct points or a "
             "positive floor, as one point has no width; try floor=(the local spacing)"
         )
-    return checked
+    return max(floor, rounding)

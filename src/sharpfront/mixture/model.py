@@ -1,4 +1,4 @@
-"""A Gaussian mixture: density, responsibilities, quantiles and draws.
+"""A Gaussian mixture: density, quantiles and draws.
 
 p(x) = sum_k pi_k N(x | mu_k, Sigma_k). Shapes: n points in d dimensions, K components.
 """
@@ -76,30 +76,20 @@ class Mixture:
 
     def log_density(self, points: ArrayLike) -> FloatArray:
         """Natural logarithm of the density at the points, (n,); finite where the density is 0."""
-        return self._expect(points)[1]
-
-    def responsibilities(self, points: ArrayLike) -> FloatArray:
-        """Posterior q_ik that component k produced point i, (n, K); rows sum to one."""
-        return self._expect(points)[0].T
-
-    def _expect(self, points: ArrayLike) -> tuple[FloatArray, FloatArray]:
         x = as_points(points)
         if x.shape[1] != self.dimension:
             raise MixtureError(
                 f"got points of shape {np.shape(points)}, expected (n, {self.dimension}): "
                 "one row per point; try points.reshape(-1, d)"
             )
-        return expect(x.T - self.means[:, :, None], self.weights, self._factors)
+        return expect(x.T - self.means[:, :, None], self.weights, self._factors)[1]
 
     def draw(self, count: int, seed: int) -> FloatArray:
         """Independent random points (count, d); the same seed gives the same points."""
         rng = np.random.default_rng(whole(seed, "seed"))
         chosen = rng.choice(self.components, size=whole(count, "count"), p=self.weights)
-        return self._place(chosen, rng.standard_normal((count, self.dimension)))
-
-    def _place(self, chosen: NDArray[np.int64], standard: FloatArray) -> FloatArray:
-        """Turn standard normal z (n, d) into mu_k + L_k z with the chosen k (n,)."""
-        spread = (self._factors[chosen] @ standard[:, :, None])[:, :, 0]
+        normal = rng.standard_normal((count, self.dimension))
+        spread = (self._factors[chosen] @ normal[:, :, None])[:, :, 0]
         return np.asarray(self.means[chosen] + spread)
 
     def cdf(self, x: ArrayLike) -> FloatArray:
@@ -123,7 +113,7 @@ class Mixture:
         if self.dimension != 1:
             raise MixtureError(
                 f"{what} needs a mixture in one dimension, got {self.dimension}; "
-                "try draw_quasi for well-spread points, mass for the probability of a box"
+                "try draw for points, mass for the probability of a box"
             )
         return self.weights, self.means[:, 0], self._factors[:, 0, 0]
 
