@@ -149,9 +149,7 @@ def waves(tol: float) -> sf.Solution:
         return condition
 
     sides = {"left": (-1, "x"), "right": (1, "x"), "bottom": (-1, "y"), "top": (1, "y")}
-    problem = sf.Problem(
-        SQUARE, equations, boundary={name: held(*side) for name, side in sides.items()}
-    )
+    problem = sf.Problem(SQUARE, equations, **{name: held(*side) for name, side in sides.items()})
     return sf.solve(problem, tol=tol)
 
 
@@ -167,7 +165,10 @@ def error_of(solution: sf.Solution, name: str) -> float:
 def main() -> None:
     """Print the table."""
     jax.config.update("jax_enable_x64", True)
-    print("| problem | wanted | jaxhps s | first run s | levels, points | its error | unknowns | ", end="")
+    print(
+        "| problem | wanted | jaxhps s | first run s | levels, points | its error | unknowns | ",
+        end="",
+    )
     print("here s | error | estimate | unknowns |")
     print("| --- |" + " ---: |" * 10, flush=True)
     for name, peer, own in (("winds", winds_by_jaxhps, winds), ("waves", waves_by_jaxhps, waves)):

@@ -101,6 +101,14 @@ class Reader:
                 "boundary= was given, but a periodic interval has no boundary. Use sf.at(...) or "
                 "sf.integral(...) in conditions=, or an interval that is not periodic."
             )
+        if isinstance(boundary, Mapping):
+            names = ", ".join(map(str, boundary))
+            raise ProblemError(
+                f"boundary= is one condition for all parts, got a mapping with the names {names}. "
+                f"Conditions on parts are arguments of their own, "
+                f"sf.Problem(..., {next(iter(self.domain.parts), 'left')}=lambda u: u), or all of "
+                "a mapping at once, sf.Problem(..., **mapping)."
+            )
         conditions = []
         # What is stated once for several parts is read, and later evaluated, once for all.
         known: dict[int, tuple[Expression, ...]] = {}
