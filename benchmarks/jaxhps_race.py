@@ -15,6 +15,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
@@ -174,8 +175,8 @@ def main() -> None:
     for name, peer, own in (("winds", winds_by_jaxhps, winds), ("waves", waves_by_jaxhps, waves)):
         runs = []
         for levels, points in itertools.product(LEVELS, POINTS):
-            first, error = seconds(lambda: peer(levels, points))
-            again = min(seconds(lambda: peer(levels, points))[0] for _ in range(2))
+            first, error = seconds(partial(peer, levels, points))
+            again = min(seconds(partial(peer, levels, points))[0] for _ in range(2))
             runs.append((again, first, f"{levels}, {points}", error, 4**levels * points**2))
         own(1e-2)
         for wanted in WANTED:
@@ -184,7 +185,7 @@ def main() -> None:
             if good:
                 again, first, pair, error, size = min(good)
                 text = f"{again:.3f} | {first:.2f} | {pair} | {error:.1e} | {size}"
-            (spent, solution), (least, _) = (seconds(lambda: own(wanted)) for _ in range(2))
+            (spent, solution), (least, _) = (seconds(partial(own, wanted)) for _ in range(2))
             print(
                 f"| {name} | {wanted:.0e} | {text} | {min(spent, least):.3f} | "
                 f"{error_of(solution, name):.1e} | {solution.error_estimate:.1e} | "
