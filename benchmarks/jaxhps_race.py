@@ -159,7 +159,7 @@ def error_of(solution: sf.Solution, name: str) -> float:
     x, y = np.meshgrid(np.linspace(-1, 1, 401), np.linspace(-1, 1, 401))
     if name == "winds":
         return float(np.abs(solution(x, y) - of_winds(x, y)).max())
-    found = solution["u"](x, y) + 1j * solution["v"](x, y)
+    found = solution.u(x, y) + 1j * solution.v(x, y)
     return float(np.abs(found - of_waves(x, y)).max()) / 2.0
 
 

@@ -374,6 +374,6 @@ def test_a_condition_on_the_boundary_of_a_ring_is_refused():
 
 def test_a_mapping_of_conditions_is_told_how_parts_are_named():
     sides = {"left": lambda u: u, "right": lambda u: u - 1}
-    with pytest.raises(sf.ProblemError, match=r"names left, right.*\*\*mapping"):
+    with pytest.raises(ProblemError, match=r"names left, right.*\*\*mapping"):
         sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx, boundary=sides)
     assert sf.Problem(sf.Interval(0, 1), lambda u, x: u.dxx, **sides).conditions
