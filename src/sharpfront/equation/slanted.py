@@ -119,14 +119,25 @@ def _linear(
     return line, size
 
 
-def goes_on(graph: Expression, line: Line, names: Sequence[str], bounds: Values) -> bool:
-    """Tell whether a function has the same values on both sides of a line, close to it."""
+def goes_on(
+    graph: Expression,
+    line: Line,
+    names: Sequence[str],
+    bounds: Values,
+    stretch: Values | None = None,
+) -> bool:
+    """Tell whether a function has the same values on both sides of a line, close to it.
+
+    Or on both sides of a stretch of it, (2, 2).
+    """
     middle = bounds.mean(axis=0)
     normal = np.array(line.normal)
-    foot = middle - float(line.distances(middle[None])[0]) * normal
-    along = np.array([-normal[1], normal[0]])
     size = float(np.ptp(bounds, axis=0).max())
-    places = foot + (LOOKED[:, None] - 0.5) * size * along
+    if stretch is None:
+        foot = middle - float(line.distances(middle[None])[0]) * normal
+        half = 0.5 * size * np.array([-normal[1], normal[0]])
+        stretch = np.stack([foot - half, foot + half])
+    places = stretch[0] + LOOKED[:, None] * (stretch[1] - stretch[0])
     places = places[np.all((places > bounds[0]) & (places < bounds[1]), axis=1)]
     gaps = []
     for distance in ASIDE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sharpfront.equation.edges import jumps_along
-from sharpfront.equation.expression import Apply, Expression, derivatives_in, ordered
+from sharpfront.equation.expression import Apply, Expression, Values, derivatives_in, ordered
 from sharpfront.equation.levels import Level, levels_of
 from sharpfront.equation.linearise import linear_form
 from sharpfront.equation.slanted import Line, goes_on, jump_lines, straight_lines
@@ -25,6 +25,16 @@ def material_lines(problem: Problem) -> tuple[Line, ...] | None:
     None where some of it jumps on a curve, or nobody knows where.
     """
     return jump_lines(_torn(problem), problem.coordinates, problem.domain.bounds)
+
+
+def torn_across(problem: Problem, line: Line, stretch: Values) -> bool:
+    """Tell whether something in the equations jumps across a stretch of a line, (2, 2)."""
+    inner = [linear_form(n.arguments[1]) for n in _torn(problem) if isinstance(n, Apply)]
+    graphs = [
+        g for f in (*problem.forms, *inner) for g in (f.source, *(t.coefficient for t in f.terms))
+    ]
+    names, bounds = problem.coordinates, problem.domain.bounds
+    return not all(goes_on(graph, line, names, bounds, stretch) for graph in graphs)
 
 
 def _torn(problem: Problem) -> list[Expression]:

@@ -22,6 +22,8 @@ from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
 
+# Points inside at which it is looked how large a solution is.
+LOOKED = 400
 # Values are unseen where a solution misses them by this many times the tolerance.
 MISSES = 10.0
 # Fluxes are where they are so many times as large as this share of them is.
@@ -52,7 +54,7 @@ def unseen_on_boundary(
         found = watching(parts, residual)
         if not len(found.points.points):
             continue
-        gaps = _missed(residual, solution, found, tol)
+        gaps = _missed(residual, solution, found, tol, problem.domain.sample(LOOKED))
         if gaps.max() > 0.0:
             return np.asarray(found.points.points[int(np.argmax(gaps))])
     return None
@@ -75,11 +77,15 @@ def _stated(problem: Problem) -> list[tuple[Expression, list[str]]]:
 
 
 def _missed(
-    residual: Expression, solution: Approximation, found: Watched, tol: float
+    residual: Expression,
+    solution: Approximation,
+    found: Watched,
+    tol: float,
+    inside: FloatArray,
 ) -> FloatArray:
     """Return by how much more than is allowed data are missed at points, (m,).
 
-    Those that are spread evenly tell what is usual.
+    Those that are spread evenly tell what is usual, and points inside how large the solution is.
     """
     points, unknowns = found.points.points, derivatives_in(residual)
     leaves = environment(solution.coordinates, points, found.points.normals)
@@ -90,7 +96,9 @@ def _missed(
         # Slopes may be infinite at corners: only data that stand out from others count.
         usual = float(np.quantile(data[found.even], USUAL)) if np.any(found.even) else 0.0
         return np.where(left > 0.5 * data, data - FLUXES * max(usual, tol), 0.0)
-    return np.asarray(left - MISSES * tol * max(1.0, float(data.max(initial=0.0))))
+    zero = (0,) * inside.shape[1]
+    sizes = [np.abs(solution.values(d.unknown, inside, zero)).max() for d in unknowns]
+    return np.asarray(left - MISSES * tol * max(1.0, float(data.max(initial=0.0)), *sizes))
 
 
 def closed_in(

@@ -68,3 +68,11 @@ def test_rows_count_alike_where_nothing_climbs(inside):
     state = adaptor.start(materials(ONE, [inside]), 1e-2, 0)
     adaptor.propose(state)
     assert state.rows.measure.climbs == {}
+
+
+def test_values_on_the_boundary_are_missed_in_units_of_the_solution():
+    """It is 2e4 high, and values below one are missed by less than a hundredth of that."""
+    rectangles = [(0.329, 0.796, 0.583, 0.722), (0.121, 0.45, 0.152, 0.488)]
+    problem = materials(rectangles, [8e-3, 4e-6], 10.0, edge=lambda x, y: 0.5 * x - 0.4 * y)
+    solution = sf.solve(problem, tol=1e-2)
+    assert solution.converged, solution.outcome

@@ -11,7 +11,7 @@ from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.start import cut_along_edges, first_cells
 from sharpfront.place.patches.waves import Waves
-from sharpfront.place.tiling.slants import cut_at_crossings
+from sharpfront.place.tiling.slants import arranged, everywhere
 from sharpfront.place.tiling.tiling import cut_along, tiling_of
 
 BOX = sf.Box((0, 1), (0, 1))
@@ -168,13 +168,26 @@ def test_what_is_missed_most_is_resolved_first():
     assert held.tail.max() <= 100.0
 
 
-def test_a_line_is_cut_where_it_crosses_others():
-    one, two = np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[0.0, 0.5], [0.5, 0.0]])
-    kept, fresh = cut_at_crossings([one, two], np.array([[0.0, 0.8], [0.8, 0.0]]))
-    assert len(kept) == 3 and len(fresh) == 2
-    for place in (kept[0][1], kept[1][0], fresh[0][1], fresh[1][0]):
-        np.testing.assert_allclose(place, [0.4, 0.4])
-    assert cut_at_crossings([one], np.array([[0.0, 0.01], [0.01, 0.0]])) is None
+def test_lines_are_cut_where_they_cross_and_end_where_nothing_is_torn():
+    lines = [Line((0.8, 0.6), 0.56), Line((0.6, 0.8), 0.66), Line((0.6, -0.8), 0.1)]
+    pairs = [(lines[i], lines[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+    corners = [
+        np.linalg.solve([a.normal, b.normal], [a.offset, b.offset]).tolist() for a, b in pairs
+    ]
+    ring = np.array([(0, 0), (1, 0), (1, 1), (0, 1), (0, 0)], dtype=float)
+    sides = [(ring[i : i + 2], "") for i in range(4)]
+    cut, stretches = arranged(BOX, sides, lines, everywhere)
+    assert len(cut) == 4 + 6 and len(stretches) == 9
+
+    def torn(_, stretch):
+        """The sides of the triangle between them."""
+        return all(np.abs(corners - end).max(axis=1).min() < 1e-9 for end in stretch)
+
+    cut, stretches = arranged(BOX, sides, lines, torn)
+    assert len(cut) == 4 and len(stretches) == 3
+    tiling = cut_along(BOX, lines, torn=torn)
+    assert sum(_area(np.array(b.chart.corners)) for b in tiling.blocks) == pytest.approx(1.0)
+    np.testing.assert_allclose(np.sort(tiling.ends, axis=0), np.sort(corners, axis=0))
 
 
 @pytest.mark.slow

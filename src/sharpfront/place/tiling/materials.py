@@ -11,10 +11,11 @@ from sharpfront.equation.interfaces import curved_conditions
 from sharpfront.equation.slanted import Line, distinct, straight_lines
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.place.tiling.blocks import ROUNDING, Tiling
+from sharpfront.place.tiling.slants import everywhere
 from sharpfront.place.tiling.tiling import cut_along
 from sharpfront.problem import Problem
 from sharpfront.rows.loads import loads_between_charts
-from sharpfront.rows.materials import material_lines
+from sharpfront.rows.materials import material_lines, torn_across
 
 
 def cut_along_materials(problem: Problem, tiling: Tiling) -> Tiling:
@@ -46,7 +47,14 @@ def cut_along_materials(problem: Problem, tiling: Tiling) -> Tiling:
         return tiling
     told = straight_lines(problem.equations, problem.coordinates, bounds)
     every = distinct([*told, *inside], bounds)
-    found = cut_along(problem.domain, every) or cut_along(problem.domain, inside)
+
+    def torn(line: Line, stretch: FloatArray) -> bool:
+        return line not in (lines or ()) or line in loads or torn_across(problem, line, stretch)
+
+    # Whole lines make better charts, stretches of them fewer slivers.
+    ways = itertools.product((everywhere, torn), (every, inside))
+    tried = (cut_along(problem.domain, own, torn=which) for which, own in ways)
+    found = next((tiling for tiling in tried if tiling is not None), None)
     if found is None and charted:
         raise ProblemError(_REFUSED.format("so close to a corner that charts would be slivers"))
     return found or tiling

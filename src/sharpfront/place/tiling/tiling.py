@@ -28,7 +28,7 @@ from sharpfront.place.tiling.blocks import (
 )
 from sharpfront.place.tiling.charts import quadrilaterals
 from sharpfront.place.tiling.curved import curved_tiling, frame_of
-from sharpfront.place.tiling.slants import chords, cut_at_crossings
+from sharpfront.place.tiling.slants import Torn, arranged, everywhere
 from sharpfront.place.tiling.solids import Wall, lattice_of
 from sharpfront.rows.neighbours import faces_of
 
@@ -115,11 +115,16 @@ def _charted(
     return _if_closed(Tiling(domain, tuple(blocks), ends=inner)) if blocks else None
 
 
-def cut_along(domain: Domain, lines: Sequence[Line], smooth: Sequence[Line] = ()) -> Tiling | None:
+def cut_along(
+    domain: Domain,
+    lines: Sequence[Line],
+    smooth: Sequence[Line] = (),
+    torn: Torn = everywhere,
+) -> Tiling | None:
     """Return a tiling of a domain with straight sides that no chart lies across lines in.
 
-    None where there is none, or charts would be slivers. Where lines end counts as a corner, unless
-    data are smooth there.
+    Or across those stretches of them that are torn. None where there is none, or charts would be
+    slivers. Where lines end counts as a corner, unless data are smooth there.
     """
     if domain.dimension != 2 or any(domain.periodic_axes):
         return None
@@ -132,20 +137,11 @@ def cut_along(domain: Domain, lines: Sequence[Line], smooth: Sequence[Line] = ()
         sides = [(ends, part) for ends, part in found if ends is not None]
         if not sides or len(sides) < len(found):
             return None
-    cuts: list[FloatArray] = []
-    rough: list[FloatArray] = []
-    for i, line in enumerate((*lines, *smooth)):
-        across = chords(domain, sides, line)
-        if across is None:
-            return None
-        sides = across[0]
-        for chord in across[1]:
-            parts = cut_at_crossings(cuts, chord)
-            if parts is None:
-                return None
-            cuts = [*parts[0], *parts[1]]
-        rough = cuts if i < len(lines) else rough
-    return _charted(domain, sides, [], cuts, rough) if cuts else None
+    every = arranged(domain, sides, (*lines, *smooth), torn)
+    own = arranged(domain, sides, lines, torn) if smooth else every
+    if every is None or own is None or not every[1]:
+        return None
+    return _charted(domain, every[0], [], every[1], own[1])
 
 
 def _distinct(points: FloatArray, known: Sequence[FloatArray]) -> list[tuple[float, float]]:
