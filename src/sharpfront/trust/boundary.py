@@ -23,7 +23,7 @@ from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
 
 # Points inside at which it is looked how large a solution is.
-LOOKED = 400
+SIZED = 400
 # Values are unseen where a solution misses them by this many times the tolerance.
 MISSES = 10.0
 # Fluxes are where they are so many times as large as this share of them is.
@@ -54,7 +54,7 @@ def unseen_on_boundary(
         found = watching(parts, residual)
         if not len(found.points.points):
             continue
-        gaps = _missed(residual, solution, found, tol, problem.domain.sample(LOOKED))
+        gaps = _missed(residual, solution, found, tol, problem.domain.sample(SIZED))
         if gaps.max() > 0.0:
             return np.asarray(found.points.points[int(np.argmax(gaps))])
     return None
