@@ -70,3 +70,21 @@ def test_a_thin_arm_is_solved():
     solution = sf.solve(problem, tol=1e-2)
     assert solution.converged
     assert solution(0.0, -0.75) == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize("deep", [1e-3, 1e-4])
+@pytest.mark.parametrize("hole", [((-0.2, 0.3), (-0.3, 0.1)), ((-0.3, 0.3), (-0.3, 0.3))])
+def test_layers_about_a_hole_with_corners_lie_in_the_domain(hole, deep):
+    domain = sf.Disk((0, 0), 1) - sf.Box(*hole)
+    problem = sf.Problem(
+        domain, lambda u, x, y: -deep * sf.laplacian(u) + u - 1 - x, boundary=lambda u, x, y: u
+    )
+    patches = [cell.patch for cell in Patches().start(problem, 1e-3, 0).cells]
+    ends = np.unique([(p.low[0], p.high[0]) for p in patches if p.chart is None])
+    (left, right), _ = hole
+    if deep < 1e-3:
+        # As deep on both sides, 13 times the width of the layer, and nothing within the hole.
+        beyond, before = ends[ends > right + 1e-9], ends[ends < left - 1e-9]
+        depths = 13 * np.sqrt(deep) * np.ones(2)
+        np.testing.assert_allclose([beyond.min() - right, left - before.max()], depths, rtol=0.02)
+        assert not np.any((ends > left + 1e-9) & (ends < right - 1e-9))

@@ -259,9 +259,7 @@ class _Beside:
         points = np.empty((len(ALONG_DOMAIN), len(low) + 1))
         rest = [a for a in range(points.shape[1]) if a != self.axis]
         points[:, rest] = low + (high - low) * ALONG_DOMAIN[:, None]
-        i = int(np.searchsorted(self.lines, self.place))
-        next_line = self.lines[i + 1 if self.end == 0 else i - 1]
-        room = abs(float(next_line) - self.place)
+        room = abs(_next_line(self.lines, self.place, self.end) - self.place)
         # Just beside it, where coefficients that jump have the strip's value.
         points[:, self.axis] = self.place + (1.0 - 2.0 * self.end) * 1e-9 * room
         chart = self.block.chart
@@ -306,12 +304,20 @@ def _sources_of_layers(
 def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:
     """Tell whether the domain is above a wall."""
     lines = block.lines[axis]
-    i = int(np.searchsorted(lines, place))
-    if i + 1 >= len(lines):
+    if place >= lines[-1]:
         return False
     share = 0.5 if block.region is None else BESIDE_WALL
-    inside = np.insert(middle, axis, place + share * (lines[i + 1] - place))
+    inside = np.insert(middle, axis, place + share * (_next_line(lines, place, 0) - place))
     return bool(block.inside(inside[None])[0])
+
+
+def _next_line(lines: FloatArray, place: float, end: int) -> float:
+    """Return the line above a place, or below it for an end of 1.
+
+    Walls of boxes are lines; those in a domain that cuts boxes lie between them.
+    """
+    above, below = np.searchsorted(lines, place, "right"), np.searchsorted(lines, place) - 1
+    return float(lines[below if end else above])
 
 
 def layers_along_walls(

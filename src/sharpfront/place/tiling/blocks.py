@@ -70,9 +70,19 @@ class Block:
             for box in itertools.product(*sides)
         ]
         if self.region is not None:
-            return [box for box in found if self.region.look(*box)]
+            # Walls do not cut boxes: what lies across one may seem empty by its middle.
+            look = self.region.look
+            return [box for box in found if look(*box) or self._across_wall(*box)]
         middle = np.stack([0.5 * (low + high) for low, high in found])
         return [box for box, keep in zip(found, self.inside(middle), strict=True) if keep]
+
+    def _across_wall(self, low: FloatArray, high: FloatArray) -> bool:
+        """Tell whether a wall lies inside of a box."""
+        for axis, place, first, last, _ in self.walls:
+            rest = [a for a in range(len(low)) if a != axis]
+            if low[axis] < place < high[axis] and np.all((first < high[rest]) & (last > low[rest])):
+                return True
+        return False
 
     def ends(self, wall: Wall) -> FloatArray:
         """Return the two ends of a wall of a block in the plane, in space, (2, 2)."""
