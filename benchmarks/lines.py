@@ -22,7 +22,7 @@ from scipy.interpolate import make_interp_spline
 import sharpfront as sf
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog import Entry, TimeRule, measure, time_rule
-from sharpfront.equation.expression import derivatives_in
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.rivals.lines import Lines
 
 Exact = Callable[..., Any] | Mapping[str, Callable[..., Any]]

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sharpfront.equation.expression import derivatives_in, evaluate
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.values import environment
 
 pytest.importorskip("resource", reason="limits of processor time are those of Unix")

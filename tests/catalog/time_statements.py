@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 
 from sharpfront.catalog import time_rule
-from sharpfront.equation.expression import derivatives_in, evaluate
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.values import environment
 
 pi, exp, sin, cos, sqrt, erf, erfc = mp.pi, mp.exp, mp.sin, mp.cos, mp.sqrt, mp.erf, mp.erfc

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sharpfront.equation import Vector, div, grad, laplacian
-from sharpfront.equation.expression import evaluate
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
 

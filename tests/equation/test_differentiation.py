@@ -18,7 +18,8 @@ from sharpfront.equation.differentiation import (
     partial_derivative,
     total_derivative,
 )
-from sharpfront.equation.expression import Apply, Constant, Function, apply, evaluate
+from sharpfront.equation.expression import Apply, Constant, Function, apply
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
 

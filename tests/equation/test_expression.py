@@ -15,12 +15,9 @@ from sharpfront.equation.expression import (
     Derivative,
     Normal,
     as_expression,
-    coordinates_of,
-    derivatives_in,
-    evaluate,
-    ordered,
     split_names,
 )
+from sharpfront.equation.graph import coordinates_of, derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import substitute
 from sharpfront.equation.trace import Symbols
 from sharpfront.equation.weak import is_singular

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from sharpfront.equation import is_linear, linear_form, parse, to_text
 from sharpfront.equation.differentiation import partial_derivative, total_derivative
-from sharpfront.equation.expression import as_expression, evaluate
+from sharpfront.equation.expression import as_expression
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.trace import Symbols, refuse_condition
 from sharpfront.errors import EquationError
 

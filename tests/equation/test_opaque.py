@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from sharpfront.equation import function
-from sharpfront.equation.expression import evaluate
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError
 

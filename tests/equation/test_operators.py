@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-from sharpfront.equation.expression import Constant, evaluate
+from sharpfront.equation.expression import Constant
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.operators import Operators
 from sharpfront.equation.trace import Symbols
 from sharpfront.errors import EquationError

@@ -23,7 +23,7 @@ from test_expression_trees import (
 
 import sharpfront as sf
 from sharpfront.equation import function, parse
-from sharpfront.equation.expression import evaluate, ordered
+from sharpfront.equation.graph import evaluate, ordered
 from sharpfront.equation.parser import UFUNCS
 from sharpfront.equation.symbolic import KNOWN, from_expression
 from sharpfront.equation.to_symbolic import to_expression

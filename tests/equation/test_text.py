@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from sharpfront.equation import function, is_linear, linear_form, parse, to_text
 from sharpfront.equation.differentiation import _CHOICES, _RULES
-from sharpfront.equation.expression import Constant, Expression, Normal, evaluate
+from sharpfront.equation.expression import Constant, Expression, Normal
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.parser import UFUNCS, TextError
 from sharpfront.equation.text import mistakes_in, parse_condition, unknowns_in
 from sharpfront.equation.trace import Symbols

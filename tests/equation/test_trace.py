@@ -7,7 +7,8 @@ import pytest
 import scipy.special as sp
 
 from sharpfront.equation import Symbols, function, grad, laplacian, trace
-from sharpfront.equation.expression import Coordinate, Derivative, evaluate
+from sharpfront.equation.expression import Coordinate, Derivative
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import linear_form
 from sharpfront.equation.trace import is_coordinate_name, require_unknowns, unknowns_of
 from sharpfront.errors import EquationError

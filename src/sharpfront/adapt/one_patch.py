@@ -22,7 +22,7 @@ from sharpfront.bases.legendre import gauss, product_points, product_weights
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
-from sharpfront.equation.expression import derivatives_in
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.values import environment, form_values
 from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.estimate import Assessment, assess

@@ -68,7 +68,7 @@ def understood(statement: Statement) -> list[tuple[str, str]]:
 
 
 def _kind(problem: Problem) -> str:
-    from sharpfront.equation.expression import derivatives_in
+    from sharpfront.equation.graph import derivatives_in
 
     orders = [sum(d.orders) for e in problem.equations for d in derivatives_in(e)]
     words = "linear" if problem.is_linear else "nonlinear"

@@ -13,17 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sharpfront.equation.edges import named_in, switches
-from sharpfront.equation.expression import (
-    Apply,
-    Constant,
-    Expression,
-    Values,
-    apply,
-    derivatives_in,
-    evaluate,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Constant, Expression, Values, apply
 from sharpfront.equation.focus import inner_arguments
+from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.values import environment
 
 # Functions at most whose zeros are gone to, and points from which that is done.

@@ -8,17 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.equation.expression import (
-    Apply,
-    Constant,
-    Coordinate,
-    Expression,
-    Leaf,
-    apply,
-    coordinates_of,
-    derivatives_in,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, Leaf, apply
+from sharpfront.equation.graph import coordinates_of, derivatives_in, ordered
 from sharpfront.equation.linearise import substitute
 
 # Powers of r that are cleared; the Laplacian of a Laplacian has four.

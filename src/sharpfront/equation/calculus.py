@@ -9,14 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.equation.expression import (
-    TIME,
-    Coordinate,
-    Expression,
-    apply,
-    as_expression,
-    coordinates_of,
-)
+from sharpfront.equation.expression import TIME, Coordinate, Expression, apply, as_expression
+from sharpfront.equation.graph import coordinates_of
 from sharpfront.errors import EquationError
 
 

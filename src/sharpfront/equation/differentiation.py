@@ -20,11 +20,9 @@ from sharpfront.equation.expression import (
     Normal,
     apply_function,
     as_expression,
-    derivatives_in,
-    folded,
     is_zero,
-    ordered,
 )
+from sharpfront.equation.graph import derivatives_in, folded, ordered
 from sharpfront.equation.weak import is_delta, is_weak, weak_derivative
 from sharpfront.errors import EquationError
 

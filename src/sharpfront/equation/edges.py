@@ -20,9 +20,8 @@ from sharpfront.equation.expression import (
     Expression,
     Values,
     apply,
-    derivatives_in,
-    ordered,
 )
+from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.inverse import Along, levels, places
 from sharpfront.equation.opaque import OpaqueFunction
 

@@ -12,9 +12,9 @@ import numbers
 import operator
 import re
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class Expression(Operators):
         """Return the total derivative along a coordinate, `times` times."""
         from sharpfront.equation.differentiation import total_derivative
 
-        names = coordinates_of(self)
+        names = _names(self)
         if not isinstance(coordinate, str) or split_names(coordinate, names) != (coordinate,):
             raise UnknownCoordinateError(
                 f"`.d({coordinate!r})` is not a derivative: {_what_to_write(self)}"
@@ -90,7 +90,7 @@ class Expression(Operators):
         return result
 
     def _normal_derivative(self) -> Expression:
-        names = coordinates_of(self)
+        names = _names(self)
         parts = [Normal(c) * self.d(c) for c in names if c != TIME]
         if names and not parts:
             raise EquationError("`.dn` has no meaning where time is the only coordinate.")
@@ -119,40 +119,38 @@ class Leaf(Expression):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Coordinate(Leaf):
+class Named(Leaf):
+    """A leaf that its kind and its name tell from others."""
+
+    kind: ClassVar[str]
+    name: str
+
+    @property
+    def key(self) -> Key:
+        """``("coordinate", "x")`` for example."""
+        return (self.kind, self.name)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coordinate(Named):
     """A coordinate, together with the names of all of them."""
 
-    name: str
+    kind = "coordinate"
     coordinates: tuple[str, ...]
 
-    @property
-    def key(self) -> Key:
-        """``("coordinate", name)``."""
-        return ("coordinate", self.name)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Normal(Leaf):
+class Normal(Named):
     """A component of the outward unit normal; has values on a boundary only."""
 
-    name: str
-
-    @property
-    def key(self) -> Key:
-        """``("normal", name)``."""
-        return ("normal", self.name)
+    kind = "normal"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Parameter(Leaf):
+class Parameter(Named):
     """A number of a family of problems with respect to which its residuals are differentiated."""
 
-    name: str
-
-    @property
-    def key(self) -> Key:
-        """``("parameter", name)``."""
-        return ("parameter", self.name)
+    kind = "parameter"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +181,7 @@ def _raised(leaf: Derivative, name: str) -> Derivative:
 
 def _along(expression: Expression, name: str) -> tuple[str, ...]:
     """Return the coordinates along which ``expression.name`` is a derivative, ``dxy`` for one."""
-    along = split_names(name[1:], coordinates_of(expression))
+    along = split_names(name[1:], _names(expression))
     if along is None:
         # AttributeError keeps hasattr() and copy protocols working.
         raise UnknownCoordinateError(f"`.{name}` is not a derivative: {_what_to_write(expression)}")
@@ -235,7 +233,10 @@ def as_expression(value: Any) -> Expression:
             "A vector stands in the equation where a number is expected. Write v @ w for a scalar "
             "product, v[0] for a component, div(v) for the divergence."
         )
-    array = np.asarray(_as_float(value) if isinstance(value, numbers.Real) else value)
+    try:  # NumPy keeps whole numbers beyond 64 bits, and fractions, as objects.
+        array = np.asarray(float(value) if isinstance(value, numbers.Real) else value)
+    except OverflowError:
+        raise EquationError("A whole number in the equation is too large for a float.") from None
     if array.dtype.kind == "c" and not array.ndim:
         real, imaginary = Constant(float(array.real)), Constant(float(array.imag))
         return apply(np.add, real, apply(np.multiply, imaginary, Parameter(IMAGINARY)))
@@ -250,14 +251,6 @@ def as_expression(value: Any) -> Expression:
             "If it is a table over the domain, write sf.function(lambda x: np.interp(x, xs, ys))(x)"
         )
     return Constant(float(array))
-
-
-def _as_float(value: Any) -> float:
-    # NumPy keeps whole numbers beyond 64 bits, and fractions, as objects.
-    try:
-        return float(value)
-    except OverflowError:
-        raise EquationError("A whole number in the equation is too large for a float.") from None
 
 
 def apply(ufunc: np.ufunc, *arguments: Any) -> Expression:
@@ -331,71 +324,6 @@ def _neutral(ufunc: np.ufunc, nodes: tuple[Expression, ...]) -> Expression | Non
     return None
 
 
-def ordered(
-    expression: Expression,
-    arguments: Callable[[Apply], Sequence[Expression]] | None = None,
-) -> Iterator[Expression]:
-    """Yield every node once, arguments before the nodes that use them.
-
-    `arguments` tells which arguments of a node belong to it; all by default.
-    """
-    if arguments is not None:
-        return _walked(expression, arguments)
-    return iter(_sequence(expression) if isinstance(expression, Apply) else (expression,))
-
-
-@functools.lru_cache(maxsize=512)
-def _sequence(expression: Expression) -> tuple[Expression, ...]:
-    """Return all nodes in order: a graph is walked once, and read and evaluated often."""
-    return tuple(_walked(expression, lambda node: node.arguments))
-
-
-def _walked(
-    expression: Expression, arguments: Callable[[Apply], Sequence[Expression]]
-) -> Iterator[Expression]:
-    """Yield the nodes in order, without a limit on how deep they are."""
-    seen: set[int] = set()
-    stack: list[tuple[Expression, bool]] = [(expression, False)]
-    while stack:
-        node, expanded = stack.pop()
-        if id(node) in seen:
-            continue
-        if expanded or not isinstance(node, Apply):
-            seen.add(id(node))
-            yield node
-        else:
-            stack.append((node, True))
-            stack.extend([(argument, False) for argument in reversed(arguments(node))])
-
-
-T = TypeVar("T")
-
-
-def folded(
-    expression: Expression,
-    leaf: Callable[[Expression], T],
-    applied: Callable[[Apply, list[T]], T],
-) -> T:
-    """Return what a graph becomes: `leaf` of what has no arguments, `applied` of these for a call.
-
-    Each node is looked at once, however often it stands in the graph.
-    """
-    made: dict[int, T] = {}
-    for node in ordered(expression):
-        if isinstance(node, Apply):
-            made[id(node)] = applied(node, [made[id(a)] for a in node.arguments])
-        else:
-            made[id(node)] = leaf(node)
-    return made[id(expression)]
-
-
-@functools.lru_cache(maxsize=512)
-def derivatives_in(expression: Expression) -> tuple[Derivative, ...]:
-    """Return the distinct derivatives of unknowns in the graph, in order of appearance."""
-    found = {node.key: node for node in ordered(expression) if isinstance(node, Derivative)}
-    return tuple(found.values())
-
-
 @functools.lru_cache(maxsize=256)
 def split_names(letters: str, coordinates: tuple[str, ...]) -> tuple[str, ...] | None:
     """Split what follows the d of ``u.dxy`` or the _ of ``u_xy``; None if it does not fit.
@@ -407,64 +335,17 @@ def split_names(letters: str, coordinates: tuple[str, ...]) -> tuple[str, ...] |
     return found if found and "".join(found) == letters else None
 
 
+def _names(expression: Expression) -> tuple[str, ...]:
+    # Imported here: walks through graphs tell kinds of nodes apart, and need this module first.
+    from sharpfront.equation.graph import coordinates_of
+
+    return coordinates_of(expression)
+
+
 def _what_to_write(expression: Expression) -> str:
-    names = coordinates_of(expression)
+    names = _names(expression)
     first = names[0] if names else "x"
     return (
         f"the coordinates here are {', '.join(names) or 'none'}. "
         f"Write for example .d{first}, .d{first}{first} or .d({first!r}, 2)."
     )
-
-
-def coordinates_of(expression: Expression) -> tuple[str, ...]:
-    """Return the names of the coordinates that the leaves know of."""
-    for node in ordered(expression):
-        if isinstance(node, Derivative | Coordinate):
-            return node.coordinates
-    return ()
-
-
-def evaluate(expression: Expression, environment: Mapping[Key, Values]) -> Values:
-    """Return the values of the expression, of the broadcast shape of the leaves that occur.
-
-    The environment has the values of each leaf by its `key`.
-    """
-    return evaluate_nodes(expression, environment)[id(expression)]
-
-
-def evaluate_nodes(expression: Expression, environment: Mapping[Key, Values]) -> dict[int, Values]:
-    """Return the values of every node of the graph, by the node's id."""
-    values: dict[int, Values] = {}
-    for node in ordered(expression):
-        values[id(node)] = _value(node, values, environment)
-    return values
-
-
-def _value(
-    node: Expression, values: Mapping[int, Values], environment: Mapping[Key, Values]
-) -> Values:
-    if isinstance(node, Apply):
-        # Conditions count as 0 and 1: NumPy would refuse -(x > 0) and read a sum as "or".
-        result = node.function.evaluate(*[values[id(a)] for a in node.arguments])
-        return np.asarray(result, dtype=float)
-    if isinstance(node, Constant):
-        return np.asarray(node.value)
-    assert isinstance(node, Leaf)
-    try:
-        return np.asarray(environment[node.key], dtype=float)
-    except KeyError:
-        raise EquationError(_missing(node)) from None
-
-
-@functools.lru_cache(maxsize=512)
-def parameters_in(expression: Expression) -> frozenset[str]:
-    """Return the names of the parameters in the graph: what an eigenvalue problem has."""
-    return frozenset([node.name for node in ordered(expression) if isinstance(node, Parameter)])
-
-
-def _missing(leaf: Leaf) -> str:
-    if isinstance(leaf, Normal):
-        return (
-            "`.dn` is the derivative along the outward normal and has a meaning on a boundary only."
-        )
-    return f"No values were given for {leaf.key}."

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.special as sp
 
 from sharpfront.equation.edges import COMPARISONS, LOGICAL, places_along
-from sharpfront.equation.expression import Apply, Expression, Values, ordered
+from sharpfront.equation.expression import Apply, Expression, Values
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.inverse import Along, places, turns
 
 # Functions that change by their range, or by e, while their argument changes by about one.

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.checks import explained, shown
-from sharpfront.equation.expression import Coordinate, Expression, Leaf, as_expression, evaluate
+from sharpfront.equation.expression import Coordinate, Expression, Leaf, as_expression
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import substitute
 from sharpfront.equation.symbolic import from_expression, is_symbolic, names_of
 from sharpfront.equation.trace import Symbols

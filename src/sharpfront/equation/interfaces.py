@@ -17,15 +17,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sharpfront.equation.edges import jumps_along, named_in
-from sharpfront.equation.expression import (
-    Apply,
-    Constant,
-    Derivative,
-    Expression,
-    coordinates_of,
-    is_zero,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Constant, Derivative, Expression, is_zero
+from sharpfront.equation.graph import coordinates_of, ordered
 from sharpfront.equation.linearise import LinearForm, Term, linear_form
 from sharpfront.equation.weak import WeakDerivative, is_delta, is_weak
 from sharpfront.errors import EquationError

@@ -24,9 +24,8 @@ from sharpfront.equation.expression import (
     Key,
     Leaf,
     Values,
-    evaluate,
-    ordered,
 )
+from sharpfront.equation.graph import evaluate, ordered
 
 # Places at which what cannot be inverted is sampled; between them only its turns are followed.
 LOOK = 2049

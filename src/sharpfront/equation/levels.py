@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.equation.edges import named_in, parallel_parts, switches
-from sharpfront.equation.expression import Apply, Constant, Expression, derivatives_in, ordered
+from sharpfront.equation.expression import Apply, Constant, Expression
 from sharpfront.equation.focus import BY_DIFFERENCE, BY_RATIO
+from sharpfront.equation.graph import derivatives_in, ordered
 
 _SQUARES = frozenset((np.square, np.absolute, np.fabs))
 _POWERS = frozenset((np.power, np.float_power))

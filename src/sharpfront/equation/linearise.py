@@ -19,12 +19,9 @@ from sharpfront.equation.expression import (
     Values,
     apply,
     apply_function,
-    derivatives_in,
-    evaluate,
-    folded,
     is_zero,
-    ordered,
 )
+from sharpfront.equation.graph import derivatives_in, evaluate, folded, ordered
 from sharpfront.equation.weak import beside
 from sharpfront.errors import NonlinearError
 

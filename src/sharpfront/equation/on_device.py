@@ -9,15 +9,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import Array, namespace
-from sharpfront.equation.expression import (
-    Apply,
-    Constant,
-    Coordinate,
-    Expression,
-    Key,
-    folded,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, Key
+from sharpfront.equation.graph import folded, ordered
 
 # Functions of NumPy that tell the same in any library, as operators or by their names in the array
 # API; all others are left to the processor.

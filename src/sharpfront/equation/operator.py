@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from sharpfront.equation.expression import Derivative, Expression, Key, Values, derivatives_in
+from sharpfront.equation.expression import Derivative, Expression, Key, Values
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import Term, is_linear, tangent_terms
 from sharpfront.equation.values import at_points
 

@@ -26,9 +26,9 @@ from sharpfront.equation.expression import (
     Normal,
     Parameter,
     as_expression,
-    coordinates_of,
     split_names,
 )
+from sharpfront.equation.graph import coordinates_of
 from sharpfront.equation.printer import NORMAL
 from sharpfront.equation.repair import repaired
 from sharpfront.equation.trace import Symbols, refuse_condition

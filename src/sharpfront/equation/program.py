@@ -9,14 +9,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import (
-    Apply,
-    Constant,
-    Expression,
-    Key,
-    Leaf,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Constant, Expression, Key, Leaf
+from sharpfront.equation.graph import ordered
 
 
 class Program:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.equation.edges import Switch, named_in, parts_where, switches
-from sharpfront.equation.expression import Expression, Values, derivatives_in, evaluate, ordered
+from sharpfront.equation.expression import Expression, Values
+from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.levels import centres
 from sharpfront.equation.values import environment
 

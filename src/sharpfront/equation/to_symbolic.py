@@ -17,8 +17,8 @@ from sharpfront.equation.expression import (
     Derivative,
     Expression,
     Normal,
-    folded,
 )
+from sharpfront.equation.graph import folded
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.equation.printer import NORMAL
 from sharpfront.equation.trace import is_condition

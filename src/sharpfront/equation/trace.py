@@ -22,8 +22,8 @@ from sharpfront.equation.expression import (
     Expression,
     Parameter,
     as_expression,
-    derivatives_in,
 )
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import EquationError
 
 _CONDITIONS = frozenset(

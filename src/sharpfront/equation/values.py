@@ -9,16 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.equation.differentiation import JUMPS
-from sharpfront.equation.expression import (
-    Apply,
-    Constant,
-    Expression,
-    Key,
-    Values,
-    evaluate,
-    evaluate_nodes,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Constant, Expression, Key, Values
+from sharpfront.equation.graph import evaluate, evaluate_nodes, ordered
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.errors import EquationError

@@ -22,9 +22,8 @@ from sharpfront.equation.expression import (
     Values,
     apply_function,
     as_expression,
-    derivatives_in,
-    ordered,
 )
+from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.errors import EquationError
 
 

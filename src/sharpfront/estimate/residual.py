@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray, largest
-from sharpfront.equation.expression import derivatives_in
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.kernels.basis import KernelBasis
 from sharpfront.problem import Condition, IntegralCondition, PointCondition, Problem
 from sharpfront.solution.approximation import Approximation

@@ -12,14 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import (
-    Constant,
-    Derivative,
-    Expression,
-    Leaf,
-    Normal,
-    derivatives_in,
-)
+from sharpfront.equation.expression import Constant, Derivative, Expression, Leaf, Normal
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import substitute
 from sharpfront.equation.operator import Operator
 from sharpfront.errors import ProblemError

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Expression, Key, derivatives_in, evaluate
+from sharpfront.equation.expression import Expression, Key
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.errors import ProblemError, SharpfrontError
 from sharpfront.problem import Problem
 

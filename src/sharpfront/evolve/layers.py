@@ -7,17 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sharpfront.equation.edges import Edge, edges_along
-from sharpfront.equation.expression import (
-    TIME,
-    Constant,
-    Coordinate,
-    Derivative,
-    Expression,
-    Leaf,
-    derivatives_in,
-    evaluate,
-    ordered,
-)
+from sharpfront.equation.expression import TIME, Constant, Coordinate, Derivative, Expression, Leaf
+from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import substitute, tangent_terms
 from sharpfront.equation.weak import is_delta, is_weak
 from sharpfront.errors import ProblemError

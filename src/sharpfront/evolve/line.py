@@ -11,7 +11,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray, blas_threads
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along, switches
-from sharpfront.equation.expression import TIME, Coordinate, ordered
+from sharpfront.equation.expression import TIME, Coordinate
+from sharpfront.equation.graph import ordered
 from sharpfront.evolve.begin import begun
 from sharpfront.evolve.checkpoint import Kept, Packed, Way, resumed
 from sharpfront.evolve.discrete import Discrete

@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import TIME, Coordinate, Derivative, Key, evaluate, ordered
+from sharpfront.equation.expression import TIME, Coordinate, Derivative, Key
+from sharpfront.equation.graph import evaluate, ordered
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.values import environment
 from sharpfront.evolve.growth import LARGE

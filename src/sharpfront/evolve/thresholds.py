@@ -14,15 +14,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.equation.edges import COMPARISONS, LOGICAL
-from sharpfront.equation.expression import (
-    Apply,
-    Expression,
-    Key,
-    apply,
-    derivatives_in,
-    evaluate,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Expression, Key, apply
+from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import applied_again
 from sharpfront.evolve.equations import Residual, TimeSystem
 

@@ -27,8 +27,8 @@ from sharpfront.equation.expression import (
     Expression,
     Leaf,
     Normal,
-    ordered,
 )
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.linearise import substitute
 from sharpfront.evolve.equations import TimeSystem
 from sharpfront.place.line.breaks import breaks_of

@@ -12,16 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.equation.expression import (
-    Constant,
-    Derivative,
-    Expression,
-    Key,
-    Leaf,
-    apply,
-    derivatives_in,
-    evaluate,
-)
+from sharpfront.equation.expression import Constant, Derivative, Expression, Key, Leaf, apply
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import substitute
 from sharpfront.evolve.equations import Residual, TimeSystem
 from sharpfront.evolve.thresholds import WIDER

@@ -11,7 +11,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray, to_host
 from sharpfront.checks import did_you_mean, refusal
-from sharpfront.equation.expression import Expression, derivatives_in
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.trace import trace
 from sharpfront.errors import DomainError, ProblemError

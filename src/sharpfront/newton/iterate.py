@@ -15,7 +15,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
-from sharpfront.equation.expression import evaluate as evaluate_expression
+from sharpfront.equation.graph import evaluate as evaluate_expression
 from sharpfront.equation.values import environment
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.estimate.cells import Grid, grid

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharpfront.arrays import FloatArray, all_finite
-from sharpfront.equation.expression import Constant, Coordinate, Key, derivatives_in, ordered
+from sharpfront.equation.expression import Constant, Coordinate, Key
+from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.linearise import is_linear, tangent_terms
 from sharpfront.equation.program import Program
 from sharpfront.errors import EquationError, ProblemError

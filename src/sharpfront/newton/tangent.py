@@ -26,8 +26,8 @@ from sharpfront.equation.expression import (
     Leaf,
     Normal,
     apply_function,
-    derivatives_in,
 )
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import (
     LinearForm,
     is_linear,

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.equation.expression import Constant, Expression, derivatives_in, evaluate
+from sharpfront.equation.expression import Constant, Expression
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.symbolic import from_expression, is_symbolic
 from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols

@@ -10,9 +10,7 @@ from sharpfront.checks import (
     explained,
     listed,
 )
-from sharpfront.equation.expression import (
-    parameters_in,
-)
+from sharpfront.equation.graph import parameters_in
 from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.text import to_text
 from sharpfront.equation.weak import is_singular

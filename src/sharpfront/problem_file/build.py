@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.checks import did_you_mean
-from sharpfront.equation.expression import derivatives_in
 from sharpfront.equation.formula import Formula
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.names import unreachable
 from sharpfront.equation.text import meant_by, parse, unknowns_in
 from sharpfront.errors import EquationError, SharpfrontError

@@ -21,15 +21,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import (
-    Apply,
-    Constant,
-    Coordinate,
-    Expression,
-    Leaf,
-    derivatives_in,
-    folded,
-)
+from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression, Leaf
+from sharpfront.equation.graph import derivatives_in, folded
 from sharpfront.errors import SharpfrontError
 from sharpfront.problem import Problem
 from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Derivative, Expression, derivatives_in, evaluate
+from sharpfront.equation.expression import Derivative, Expression
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.equation.values import environment
 from sharpfront.geometry import Domain

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Expression, derivatives_in, evaluate
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import Term, tangent_terms
 from sharpfront.geometry import Box
 from sharpfront.problem import Problem

@@ -18,7 +18,8 @@ from scipy import sparse
 from scipy.interpolate import make_interp_spline
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Constant, derivatives_in, evaluate
+from sharpfront.equation.expression import Constant
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.equation.values import environment, form_values
 from sharpfront.problem import Problem

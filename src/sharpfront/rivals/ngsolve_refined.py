@@ -8,15 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.equation.expression import (
-    Apply,
-    Constant,
-    Coordinate,
-    Expression,
-    derivatives_in,
-    folded,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Constant, Coordinate, Expression
+from sharpfront.equation.graph import derivatives_in, folded, ordered
 from sharpfront.geometry import Box, Polygon
 from sharpfront.problem import Problem
 from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried

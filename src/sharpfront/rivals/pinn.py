@@ -11,14 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sharpfront.equation.expression import (
-    Apply,
-    Derivative,
-    Expression,
-    derivatives_in,
-    evaluate,
-    ordered,
-)
+from sharpfront.equation.expression import Apply, Derivative, Expression
+from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.values import environment
 from sharpfront.problem import Problem
 from sharpfront.rivals.collocation import Held, held_at, per_face, refusal_of, region

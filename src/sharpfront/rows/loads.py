@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpfront.equation.expression import Expression, ordered
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.interfaces import Load, curved_conditions
 from sharpfront.equation.inverse import Along, places
 from sharpfront.equation.linearise import linear_form

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sharpfront.equation.edges import jumps_along
-from sharpfront.equation.expression import Apply, Expression, Values, derivatives_in, ordered
+from sharpfront.equation.expression import Apply, Expression, Values
+from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.levels import Level, levels_of
 from sharpfront.equation.linearise import linear_form
 from sharpfront.equation.slanted import Line, goes_on, jump_lines, straight_lines

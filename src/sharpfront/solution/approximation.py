@@ -10,7 +10,8 @@ import numpy as np
 
 from sharpfront.arrays import Array, FloatArray, to_host
 from sharpfront.checks import refusal
-from sharpfront.equation.expression import Expression, derivatives_in
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.values import at_points, environment
 from sharpfront.errors import ArgumentError
 from sharpfront.geometry import BoundaryPoints

@@ -8,7 +8,7 @@ from typing import Any
 from sharpfront.adapt.contract import Adaptor
 from sharpfront.adapt.resolve import Resolve
 from sharpfront.budget import Budget
-from sharpfront.equation.expression import derivatives_in
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import ProblemError
 from sharpfront.kernels import Kernel, kernel_named
 from sharpfront.leastsquares.cluster import connected

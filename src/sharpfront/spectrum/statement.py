@@ -24,10 +24,9 @@ from sharpfront.equation.expression import (
     Key,
     Leaf,
     Parameter,
-    folded,
     is_zero,
-    parameters_in,
 )
+from sharpfront.equation.graph import folded, parameters_in
 from sharpfront.equation.linearise import LinearForm, linear_form, substitute
 from sharpfront.equation.values import environment
 from sharpfront.errors import EquationError, NonlinearError, ProblemError

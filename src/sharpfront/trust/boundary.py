@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import named_in
-from sharpfront.equation.expression import Expression, derivatives_in
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.values import at_points, environment
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.problem import Problem

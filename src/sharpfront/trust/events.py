@@ -14,7 +14,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import Switch
-from sharpfront.equation.expression import Apply, evaluate
+from sharpfront.equation.expression import Apply
+from sharpfront.equation.graph import evaluate
 from sharpfront.trust.formula import Formula
 
 # Points of the look over place and time.

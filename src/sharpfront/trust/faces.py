@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.across import zero_functions
-from sharpfront.equation.expression import Expression, evaluate
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints
 from sharpfront.geometry.curves import Pieces

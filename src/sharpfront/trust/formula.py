@@ -24,10 +24,8 @@ from sharpfront.equation.expression import (
     Key,
     Leaf,
     Normal,
-    evaluate,
-    evaluate_nodes,
-    ordered,
 )
+from sharpfront.equation.graph import evaluate, evaluate_nodes, ordered
 from sharpfront.equation.linearise import substitute
 from sharpfront.problem import Problem
 

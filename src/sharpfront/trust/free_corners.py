@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Expression, derivatives_in
+from sharpfront.equation.expression import Expression
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.geometry.curves import Curve
 from sharpfront.problem import PointCondition, Problem

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import named_in
-from sharpfront.equation.expression import Expression, derivatives_in, evaluate
+from sharpfront.equation.expression import Expression
 from sharpfront.equation.focus import inner_arguments
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints, Box
 from sharpfront.geometry.curves import Curve, ring

@@ -17,7 +17,8 @@ from scipy.linalg import lstsq
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import ComplexArray, CornerFunctions, Term
-from sharpfront.equation.expression import Apply, ordered
+from sharpfront.equation.expression import Apply
+from sharpfront.equation.graph import ordered
 from sharpfront.problem import Problem
 from sharpfront.rows.values import FormValues, form_at
 

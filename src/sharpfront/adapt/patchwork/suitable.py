@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sharpfront.bases.solid_cut import SolidRegion
-from sharpfront.equation.expression import derivatives_in
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.errors import Outcome
 from sharpfront.geometry import Interval
 from sharpfront.place.patches.start import has_edges

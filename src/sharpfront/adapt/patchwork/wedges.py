@@ -21,7 +21,8 @@ from sharpfront.adapt.patchwork.exponents import crossing_of, functions_about, t
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
-from sharpfront.equation.expression import Constant, evaluate
+from sharpfront.equation.expression import Constant
+from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment
 from sharpfront.place.patches.cuts import Cell, at_corners

@@ -14,7 +14,8 @@ from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.patchwork import PatchworkBasis
-from sharpfront.equation.expression import TIME, Key, derivatives_in
+from sharpfront.equation.expression import TIME, Key
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.values import at_points, environment
 from sharpfront.evolve.patchwork.places import Places, given_places, inner_places

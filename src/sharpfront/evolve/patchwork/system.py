@@ -16,11 +16,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.edges import switches
-from sharpfront.equation.expression import (
-    TIME,
-    Coordinate,
-    ordered,
-)
+from sharpfront.equation.expression import TIME, Coordinate
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.operator import Operator
 from sharpfront.equation.values import environment
 from sharpfront.problem import PointCondition, Problem

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.equation.expression import TIME, Constant, derivatives_in, evaluate
+from sharpfront.equation.expression import TIME, Constant
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import LinearForm, Term
 from sharpfront.equation.values import environment
 from sharpfront.errors import ProblemError

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.equation.expression import Expression, Key, derivatives_in, evaluate
+from sharpfront.equation.expression import Expression, Key
+from sharpfront.equation.graph import derivatives_in, evaluate
 from sharpfront.equation.linearise import tangent_terms
 from sharpfront.errors import ProblemError
 from sharpfront.pieces.plane.product import Orders

@@ -16,7 +16,8 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.legendre import gauss, legendre_table, product_points
 from sharpfront.bases.patch import Patch
-from sharpfront.equation.expression import Apply, Expression, derivatives_in, ordered
+from sharpfront.equation.expression import Apply, Expression
+from sharpfront.equation.graph import derivatives_in, ordered
 from sharpfront.equation.slanted import values_at
 from sharpfront.maps import AxisMap
 from sharpfront.place.patches.cuts import Cell

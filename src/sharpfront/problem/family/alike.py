@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sharpfront.equation.differentiation import JUMPS
-from sharpfront.equation.expression import Apply, Constant, Expression, Leaf, Parameter, ordered
+from sharpfront.equation.expression import Apply, Constant, Expression, Leaf, Parameter
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.equation.weak import is_delta
 from sharpfront.problem import Problem

@@ -16,8 +16,8 @@ from sharpfront.equation.expression import (
     Expression,
     Leaf,
     Parameter,
-    derivatives_in,
 )
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import substitute
 from sharpfront.problem import Problem
 from sharpfront.problem.family.alike import residuals_of, same_domain

@@ -15,8 +15,8 @@ from sharpfront.equation.expression import (
     Leaf,
     Parameter,
     is_zero,
-    ordered,
 )
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.linearise import substitute
 from sharpfront.problem import Problem
 from sharpfront.problem.conditions import IntegralCondition, Stated

@@ -20,8 +20,8 @@ from sharpfront.equation.expression import (
     Derivative,
     Expression,
     Normal,
-    ordered,
 )
+from sharpfront.equation.graph import ordered
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.equation.weak import WeakDerivative, is_delta
 from sharpfront.show.statement.recorded import (

@@ -21,9 +21,8 @@ from sharpfront.equation.expression import (
     Derivative,
     Expression,
     Normal,
-    derivatives_in,
-    folded,
 )
+from sharpfront.equation.graph import derivatives_in, folded
 from sharpfront.equation.weak import WeakDerivative, is_delta
 from sharpfront.show.statement.terms import NormalDerivative, factors_of, terms_of
 

@@ -10,12 +10,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, is_number
-from sharpfront.equation.expression import (
-    Expression,
-    apply,
-    as_expression,
-    derivatives_in,
-)
+from sharpfront.equation.expression import Expression, apply, as_expression
+from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.text import parse
 from sharpfront.equation.trace import Symbols, trace
 from sharpfront.errors import ProblemError
