@@ -48,7 +48,7 @@ class Expression(Operators):
 
     def _apply(self, ufunc: np.ufunc, *arguments: Any) -> Any:
         for a in arguments:
-            if not isinstance(a, _PLAIN_OPERANDS) and _refuses_ufuncs(a):
+            if not isinstance(a, (Expression, float, int)) and _refuses_ufuncs(a):
                 # Python then asks the other operand: k(x) * grad(u) is the vector's to compute.
                 return NotImplemented
         return apply(ufunc, *arguments)
@@ -212,10 +212,6 @@ def _ufunc(ufunc: np.ufunc) -> Function:
             "stand in an equation. For a vector, write v @ grad(u)."
         )
     return Function(ufunc.__name__, ufunc)
-
-
-# What plainly takes part in ufuncs.
-_PLAIN_OPERANDS = (Expression, float, int)
 
 
 def _refuses_ufuncs(value: Any) -> bool:

@@ -29,7 +29,7 @@ from sharpfront.fit.functions import (
 from sharpfront.fit.marquardt import (
     LAST_TOL,
     SHARE,
-    Found,
+    Ended,
     first_tolerance,
     minimised,
     share_bound,
@@ -168,7 +168,7 @@ def _with_function(
         raise ProblemError(f"One unknown function can be fitted, got {', '.join(names)}.")
     name, stated, read = names[0], parameters[names[0]], Family.of(family)
     others = {n: v for n, v in parameters.items() if n != name}
-    best: tuple[Model, Found, Candidate] | None = None
+    best: tuple[Model, Ended, Candidate] | None = None
     tried: list[Candidate] = []
     solves, values = 0, np.zeros(CENTRES)
     level = math.log(stated.start) if stated.positive else stated.start
@@ -202,7 +202,7 @@ def _with_function(
     return replace(result, functions={name: FittedFunction(last, parts, *_seen(result, own))})
 
 
-def _candidate(model: Model, found: Found, whole: Expanded) -> Candidate:
+def _candidate(model: Model, found: Ended, whole: Expanded) -> Candidate:
     """Return what was found with one length and deviation, with its evidence."""
     own = [model.names.index(n) for n in whole.own]
     jacobian, values = found.point.jacobian, model.values(found.z)
@@ -244,7 +244,7 @@ def _ends(
 _FLAT = sf_function(np.zeros_like, sf_function(np.zeros_like))
 
 
-def _bent(model: Model, found: Found, seen: Spread, variance: float) -> tuple[float, ...]:
+def _bent(model: Model, found: Ended, seen: Spread, variance: float) -> tuple[float, ...]:
     """Return the rise of the misfit along the worst direction over that of straight predictions."""
     along = found.point.jacobian @ seen.worst
     reach = 1.96 * np.sqrt(variance) / np.linalg.norm(along)

@@ -32,7 +32,7 @@ FIRST_TOL, FIRST_TOL_IN_TIME, LAST_TOL = 1e-3, 1e-4, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Ended:
     """Where a fit ended."""
 
     point: Point  # the last point that was solved for
@@ -55,7 +55,7 @@ def minimised(
     held: Mask | None = None,
     near: Point | None = None,
     rough: bool = False,
-) -> Found:
+) -> Ended:
     """Return the least sum of squares from a start z, (p,).
 
     Parameters that are held stay. The kernels of a point that is near may do; `rough` minima are
@@ -80,7 +80,7 @@ def minimised(
         if np.linalg.norm(change) <= last:
             end = model.bounds[0] <= now.z + step, now.z + step <= model.bounds[1]
             step = step if np.all(end) else 0.0 * step
-            return Found(now, now.z + step, now.residual + now.jacobian @ step, tol, True)
+            return Ended(now, now.z + step, now.residual + now.jacobian @ step, tol, True)
         z = np.clip(now.z + _shortened(now, moving, radius), *model.bounds)
         new = model.at(z, tol, now) if np.any(z != now.z) else None
         radius = _trusted(now, new, z - now.z, radius)
@@ -88,9 +88,9 @@ def minimised(
             now = new
         elif radius < SMALLEST_RADIUS:
             words = "No step lowers the misfit, though it is not at its least."
-            return Found(now, now.z, now.residual, tol, False, words)
+            return Ended(now, now.z, now.residual, tol, False, words)
     words = f"The misfit still fell after {MOST_TURNS} steps."
-    return Found(now, now.z, now.residual, tol, False, words)
+    return Ended(now, now.z, now.residual, tol, False, words)
 
 
 def _trusted(now: Point, new: Point | None, step: FloatArray, radius: float) -> float:

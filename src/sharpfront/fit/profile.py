@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray
 from sharpfront.errors import SharpfrontError
-from sharpfront.fit.marquardt import Found, minimised
+from sharpfront.fit.marquardt import Ended, minimised
 from sharpfront.fit.model import Model
 from sharpfront.fit.statistics import Spread, quantile
 from sharpfront.show.data.colours import BLUE, ORANGE
@@ -87,7 +87,7 @@ class Profile:
 
 
 def profiled(
-    model: Model, found: Found, spread: Spread, variance: float, index: int, level: float
+    model: Model, found: Ended, spread: Spread, variance: float, index: int, level: float
 ) -> Profile:
     """Return the profile interval of one parameter."""
     name = model.names[index]
@@ -110,7 +110,7 @@ def profiled(
 
 def _end(
     model: Model,
-    found: Found,
+    found: Ended,
     spread: Spread,
     variance: float,
     index: int,

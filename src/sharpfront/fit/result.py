@@ -14,7 +14,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, flag, one_of, refusal, whole
 from sharpfront.errors import ProblemError
 from sharpfront.fit.functions import FittedFunction
-from sharpfront.fit.marquardt import Found
+from sharpfront.fit.marquardt import Ended
 from sharpfront.fit.model import Model
 from sharpfront.fit.profile import Profile, profiled
 from sharpfront.fit.starts import Minimum
@@ -54,7 +54,7 @@ class Fit:
     """
 
     model: Model = field(repr=False)
-    found: Found = field(repr=False)
+    found: Ended = field(repr=False)
     spread: Spread = field(repr=False)
     variance: float
     share: float

@@ -11,7 +11,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.checks import finite, is_number, refusal, whole
 from sharpfront.errors import ProblemError
-from sharpfront.fit.marquardt import Found, minimised
+from sharpfront.fit.marquardt import Ended, minimised
 from sharpfront.fit.model import Model
 from sharpfront.geometry.sampling import unit_sample
 
@@ -59,7 +59,7 @@ def _given(model: Model, values: Any, attempt: str) -> FloatArray:
 
 def explored(model: Model, starts: Any, tol: float) -> tuple[FloatArray, tuple[Minimum, ...]]:
     """Return where the misfit is least over all starts, and all minima, the least one first."""
-    ends: list[Found] = []
+    ends: list[Ended] = []
     for z in starting_points(model, starts):
         try:
             found = minimised(model, z, tol, rough=True)
@@ -71,7 +71,7 @@ def explored(model: Model, starts: Any, tol: float) -> tuple[FloatArray, tuple[M
     if not ends:
         raise ProblemError("No start led to a least misfit. Try others, or narrower bounds.")
     ends.sort(key=lambda end: end.chi2)
-    groups: list[list[Found]] = []
+    groups: list[list[Ended]] = []
     for end in ends:
         home = next((g for g in groups if _same(model, g[0], end)), None)
         if home is None:
@@ -82,7 +82,7 @@ def explored(model: Model, starts: Any, tol: float) -> tuple[FloatArray, tuple[M
     return ends[0].z, tuple(minima)
 
 
-def _same(model: Model, one: Found, other: Found) -> bool:
+def _same(model: Model, one: Ended, other: Ended) -> bool:
     """Tell whether predictions between two ends differ by less than the noise, if straight."""
     noise = 1.0 if model.noise_known else float(np.sqrt(one.chi2 / max(model.spare, 1)))
     return bool(np.linalg.norm(one.point.jacobian @ (other.z - one.z)) <= noise)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from sharpfront.geometry.curves import ends_of
 from sharpfront.geometry.domain import Domain, Points
 from sharpfront.geometry.levelset import Implicit, LevelCurve, OpenLevelCurve
 from sharpfront.geometry.marching import all_polylines, is_closed
+from sharpfront.geometry.shape import pieces_of
 
 # Steps of Newton's method along a wall, and how close to zero they have to lead, in units of the
 # domain.
@@ -131,7 +132,7 @@ def _between_walls(level: _Level, line: Points, domain: Domain) -> tuple[list[Le
 
 def _straight_sides(domain: Domain) -> list[Points]:
     """Return the ends of the straight pieces of a boundary, (2, 2) each."""
-    pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
+    pieces = pieces_of(domain)
     every = (ends_of(curve) for own in pieces.values() for curve in own)
     return [ends for ends in every if ends is not None]
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sharpfront.checks import did_you_mean, explained, function, is_number, refusal
 from sharpfront.errors import DomainError, MissingExtraError
 from sharpfront.geometry.curves import Curve, Piece, Pieces
-from sharpfront.geometry.domain import BoundaryPoints, Points, Sampling, State
+from sharpfront.geometry.domain import BoundaryPoints, Domain, Points, Sampling, State
 from sharpfront.geometry.measuring import corners, enclosed, measure_by_cells
 from sharpfront.geometry.sampling import checked_count, shares, unit_sample
 
@@ -243,6 +243,11 @@ class Shape(ABC):
     @cached_property
     def _size(self) -> float:
         return float(np.max(np.ptp(self.bounds, axis=0)))
+
+
+def pieces_of(domain: Domain) -> Pieces:
+    """Return the pieces of a bounded region's boundary; none of a box, which has sides."""
+    return domain.pieces_in(None) if isinstance(domain, Shape) else {}
 
 
 def checked_name(name: str) -> str:

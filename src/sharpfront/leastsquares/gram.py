@@ -22,7 +22,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints
 from sharpfront.leastsquares.kinds import Kinds, Merge
 from sharpfront.leastsquares.leaves import LeafFactor
-from sharpfront.leastsquares.merges import Found, Node
+from sharpfront.leastsquares.merges import Node, SolvedTraces
 from sharpfront.leastsquares.refinement import refined
 from sharpfront.leastsquares.remainders import remainder
 from sharpfront.leastsquares.threads import cores, mapped
@@ -78,7 +78,7 @@ def gram_traces(
     moments: int,
     shared: int = 0,
     sides: int = 1,
-) -> Found | None:
+) -> SolvedTraces | None:
     """Solve for the traces of leaves; None where refinement does not bring the digits back.
 
     Takes what `merges.orthogonal_traces` does.
@@ -99,7 +99,7 @@ def gram_traces(
     diagonals = {id(p.step): p.step.diagonal for p in places}
     extremes = [(float(d.min()), float(d.max())) for d in diagonals.values()]
     largest = max((p.stop - p.start + len(p.open) for p in places), default=0)
-    return Found(found, left, extremes, largest, taken)
+    return SolvedTraces(found, left, extremes, largest, taken)
 
 
 class _Rows:

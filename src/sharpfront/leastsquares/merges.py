@@ -31,7 +31,7 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class SolvedTraces:
     """Traces that solve the leaves' triangles."""
 
     moments: FloatArray  # of all traces, (moments, k)
@@ -95,7 +95,7 @@ def orthogonal_traces(
     moments: int,
     shared: int = 0,
     sides: int = 1,
-) -> Found:
+) -> SolvedTraces:
     """Solve for the traces of leaves after the elimination of their own columns.
 
     The index has the numbers of each leaf's moments; nodes are the merges, children first. So many
@@ -116,7 +116,7 @@ def orthogonal_traces(
     for step in reversed(steps):
         out[step.shared] = substituted(step, out[step.open])
     largest = max((step.width for step in steps), default=0)
-    return Found(out, left, [step.extremes for step in steps], largest)
+    return SolvedTraces(out, left, [step.extremes for step in steps], largest)
 
 
 def merged(a: Front, b: Front, node: Node) -> tuple[Front, Elimination | None, FloatArray]:

@@ -21,7 +21,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.leastsquares.dissection import Ints, MergeTree, last_merge, sequence
 from sharpfront.leastsquares.gram import gram_traces
 from sharpfront.leastsquares.leaves import LeafFactor
-from sharpfront.leastsquares.merges import Found, Node, orthogonal_traces
+from sharpfront.leastsquares.merges import Node, SolvedTraces, orthogonal_traces
 from sharpfront.leastsquares.remainders import Remainder, joined, least
 
 _TINY = 1e-300
@@ -120,7 +120,7 @@ class TreeElimination:
             Whether to merge by Gram matrices, where these will do; by default if it pays.
         """
         index = [self.moments_of(leaf.traces, leaf.sizes) for leaf in leaves]
-        found: Found | None = None
+        found: SolvedTraces | None = None
         shared, sides = leaves[0].left[0].shape[1] - 1, len(leaves[0].left)
         different = len({id(leaf.triangle) for leaf in leaves})
         many = MANY if 2 * different > len(leaves) else FEW

@@ -23,7 +23,7 @@ from sharpfront.newton.iterate import Iterate, Remembered
 from sharpfront.newton.patches import PatchStrategy
 from sharpfront.newton.plain import PlainStrategy
 from sharpfront.newton.progress import Progress, not_converged
-from sharpfront.newton.rough import Found, approach
+from sharpfront.newton.rough import RoughSolution, approach
 from sharpfront.newton.strategy import LinearStrategy
 from sharpfront.newton.tangent import Tangent
 from sharpfront.problem import Problem
@@ -40,7 +40,7 @@ class NewtonState:
     tangent: Tangent  # the problem, ready to be linearised
     inner: Any  # the strategy's state for the linear problem about the last iterate
     iterate: Iterate  # the last iterate
-    rough: Found  # what was found before anything was resolved
+    rough: RoughSolution  # what was found before anything was resolved
     progress: Progress = field(default_factory=Progress)  # Newton's corrections
     best: Any = None  # the best assessed approximation
     refusal: Outcome | None = None  # why no answer can be trusted

@@ -27,7 +27,7 @@ NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RoughSolution:
     """A rough solution in space, or how far it came."""
 
     iterate: Iterate  # the rough solution
@@ -97,7 +97,7 @@ def distance(
 
 def approach(
     problem: Problem, guesses: Sequence[Iterate], corrector: Corrector, seed: int
-) -> Found:
+) -> RoughSolution:
     """Solve the problem roughly, from the first of some guesses that has a linearisation."""
     search = _Search(problem, guesses[-1], corrector, seed)
     found = None
@@ -110,4 +110,4 @@ def approach(
         if found is not None:
             break
     iterate = search.history[-1][1].iterate if found is None else found
-    return Found(iterate, tuple(search.history), found is not None)
+    return RoughSolution(iterate, tuple(search.history), found is not None)

@@ -20,7 +20,7 @@ from sharpfront.spectrum.modes import (
     Modes,
     compared,
 )
-from sharpfront.spectrum.pencil import Found, nearest, polished
+from sharpfront.spectrum.pencil import MatrixMode, nearest, polished
 from sharpfront.spectrum.statement import Complex, SpectralProblem
 from sharpfront.spectrum.sturm import gaps_in
 
@@ -75,7 +75,7 @@ def line_modes(statement: SpectralProblem, k: int, near: complex, tol: float, mo
     return best
 
 
-def _found(pencil: LinePencil, near: complex, k: int) -> list[Found]:
+def _found(pencil: LinePencil, near: complex, k: int) -> list[MatrixMode]:
     """Return the eigenvalues nearest to a number, nearest first."""
     matrices, shift = pencil.matrices, _shift(pencil, near, k)
     rough = sorted(nearest(matrices, shift, k), key=lambda f: abs(f.value - near))
@@ -91,11 +91,11 @@ def _found(pencil: LinePencil, near: complex, k: int) -> list[Found]:
     return sorted(fixed, key=lambda f: abs(f.value - near))
 
 
-def _real_again(before: Found, after: Found) -> Found:
+def _real_again(before: MatrixMode, after: MatrixMode) -> MatrixMode:
     """Return a value as a real one if it was: of real matrices it stays one."""
     rounding = after.rounding if np.isfinite(after.rounding) else 1e-13 * abs(after.value)
     value = after.value.real + 0j if not before.value.imag else after.value
-    return Found(value, after.vector, rounding)
+    return MatrixMode(value, after.vector, rounding)
 
 
 def _shift(pencil: LinePencil, near: complex, k: int) -> complex:
@@ -176,7 +176,7 @@ def _sizes(pencil: LinePencil, weights: Sequence[Sequence[Complex]]) -> FloatArr
     return np.asarray(np.abs(values).max(axis=(1, 2)))
 
 
-def _refined(pencil: LinePencil, found: Sequence[Found], aim: float) -> LinePencil | None:
+def _refined(pencil: LinePencil, found: Sequence[MatrixMode], aim: float) -> LinePencil | None:
     """Return finer pieces where the weights of a mode do not fall below an aim; None if all do."""
     pieces = len(pencil.points)
     wanted = np.array(pencil.points)
@@ -216,9 +216,9 @@ def _halved(pencil: LinePencil) -> LinePencil:
 
 def _compared(
     pencil: LinePencil,
-    rough: Sequence[Found],
+    rough: Sequence[MatrixMode],
     richer: LinePencil,
-    fine: Sequence[Found],
+    fine: Sequence[MatrixMode],
     k: int,
     near: complex,
 ) -> Modes:
@@ -231,7 +231,7 @@ def _compared(
     return Modes(modes, doubt, more=more)
 
 
-def _shapes(pencil: LinePencil, found: Sequence[Found]) -> list[tuple[Candidate, Complex]]:
+def _shapes(pencil: LinePencil, found: Sequence[MatrixMode]) -> list[tuple[Candidate, Complex]]:
     """Return eigenvalues with weights by name and values at the same places of all pieces."""
     z, names = np.linspace(-1.0, 1.0, ALONG), pencil.statement.problem.unknowns
     out = []

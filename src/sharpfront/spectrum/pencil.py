@@ -21,7 +21,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class MatrixMode:
     """An eigenvalue of matrices: its vector, and what rounding leaves of it."""
 
     value: complex
@@ -29,7 +29,7 @@ class Found:
     rounding: float
 
 
-def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Found]:
+def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[MatrixMode]:
     """Return the eigenvalues nearest to a shift, nearest first; all of them in small systems.
 
     Matrices are P_0, P_1 and where there is one P_2, sparse; the shift is no eigenvalue itself.
@@ -51,7 +51,7 @@ def nearest(matrices: Sequence[Any], shift: complex, count: int) -> list[Found]:
     keep = np.flatnonzero(np.abs(found) > 1e-13 * np.abs(found).max())
     order = keep[np.argsort(-np.abs(found[keep]), kind="stable")][: count + SPARE]
     size = matrices[0].shape[0]
-    return [Found(complex(shift + 1.0 / found[i]), vectors[:size, i], np.inf) for i in order]
+    return [MatrixMode(complex(shift + 1.0 / found[i]), vectors[:size, i], np.inf) for i in order]
 
 
 def _linearised(matrices: Sequence[Any]) -> tuple[Any, Any]:
@@ -65,7 +65,7 @@ def _linearised(matrices: Sequence[Any]) -> tuple[Any, Any]:
     return a, b
 
 
-def polished(matrices: Sequence[Any], found: Found) -> Found:
+def polished(matrices: Sequence[Any], found: MatrixMode) -> MatrixMode:
     """Return an eigenvalue after a step of Newton's method, and what rounding leaves of it.
 
     With a left vector y the error is y (P v) / y (P' v), and rounding of the matrices' entries
@@ -80,14 +80,14 @@ def polished(matrices: Sequence[Any], found: Found) -> Found:
             right = right / np.linalg.norm(right)
     except RuntimeError:
         # Singular to the last bit: the value could not be better.
-        return Found(found.value, found.vector, _EPS * abs(found.value))
+        return MatrixMode(found.value, found.vector, _EPS * abs(found.value))
     if not (np.isfinite(right).all() and np.isfinite(left).all()):
         return found
     below = np.vdot(left, slope @ right)
     step = np.vdot(left, at @ right) / below
     size = sum(abs(found.value) ** j * (abs(m) @ np.abs(right)) for j, m in enumerate(matrices))
     rounding = 2.0 * _EPS * float(np.abs(left) @ size) / max(abs(below), 1e-300)
-    return Found(complex(found.value - step), right, rounding)
+    return MatrixMode(complex(found.value - step), right, rounding)
 
 
 def _left(lu: Any, size: int) -> Complex:

@@ -19,8 +19,8 @@ from sharpfront.equation.expression import Expression
 from sharpfront.equation.graph import evaluate
 from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints
-from sharpfront.geometry.curves import Pieces
 from sharpfront.geometry.patches import Triangles
+from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import Surface, halves, surfaces_of
 from sharpfront.problem import Problem
 from sharpfront.trust.boundary import Watched, closed_in
@@ -41,8 +41,7 @@ class Faces:
     """The surfaces of a solid, and points of them."""
 
     def __init__(self, problem: Problem) -> None:
-        pieces: Pieces = getattr(problem.domain, "pieces_in", lambda _: {})(None)
-        self.surfaces = surfaces_of(pieces) or []
+        self.surfaces = surfaces_of(pieces_of(problem.domain)) or []
         self.spacing = SPACING * float(np.ptp(problem.domain.bounds, axis=0).max())
         self.coordinates = problem.coordinates
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from sharpfront.equation.values import environment
 from sharpfront.geometry import BoundaryPoints, Box
 from sharpfront.geometry.curves import Curve, ring
 from sharpfront.geometry.panels import Ints, Panels
+from sharpfront.geometry.shape import pieces_of
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
 from sharpfront.trust.boundary import Watched, closed_in
@@ -90,9 +91,8 @@ def _curves(tiling: Tiling) -> list[tuple[str, Curve]]:
         return [(part, curve) for part, curve, _ in tiling.outline]
     if isinstance(tiling.domain, Box):
         return _sides(tiling.domain)
-    pieces: Mapping[str, Sequence[object]]
-    pieces = getattr(tiling.domain, "pieces_in", lambda _: {})(None)
-    return [(part, c) for part, own in pieces.items() for c in own if isinstance(c, Curve)]
+    pieces = pieces_of(tiling.domain).items()
+    return [(part, c) for part, own in pieces for c in own if isinstance(c, Curve)]
 
 
 def _sides(box: Box) -> list[tuple[str, Curve]]:

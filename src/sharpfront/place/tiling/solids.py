@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from sharpfront.bases.legendre import product_points
 from sharpfront.geometry import Domain
 from sharpfront.geometry.domain import BoundaryPoints
 from sharpfront.geometry.patches import Face, Sieves, sieves_of
+from sharpfront.geometry.shape import pieces_of
 
 Wall = tuple[int, float, FloatArray, FloatArray, str]
 # Where on a rectangle of the lattice it is asked which part of the boundary it belongs to.
@@ -53,7 +54,7 @@ def lattice_of(domain: Domain) -> tuple[tuple[FloatArray, ...], tuple[Wall, ...]
 
     None where a face is curved or slanted, or a part of the boundary ends between two lines.
     """
-    pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
+    pieces = pieces_of(domain)
     every = [_named(part, piece) for part, own in pieces.items() for piece in own]
     faces = [face for face in every if face is not None]
     if not faces or len(faces) < len(every):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.equation.slanted import Line
 from sharpfront.geometry import Box, Domain
 from sharpfront.geometry.curves import Segment, ends_of
+from sharpfront.geometry.shape import pieces_of
 from sharpfront.geometry.surfaces import surfaces_of
 from sharpfront.maps import AxisMap
 from sharpfront.place.tiling.blocks import (
@@ -41,7 +42,7 @@ def tiling_of(domain: Domain) -> Tiling | None:
     if domain.dimension != 2:
         found = lattice_of(domain)
         return Tiling(domain, (Block(domain, *found),)) if found else solid_tiling(domain)
-    pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
+    pieces = pieces_of(domain)
     sides = [(ends_of(curve), part) for part, curves in pieces.items() for curve in curves]
     straight = [(ends, part) for ends, part in sides if ends is not None]
     if len(straight) < len(sides):
@@ -132,7 +133,7 @@ def cut_along(
         block = _box(domain)
         sides = [(block.ends(wall), wall[4]) for wall in block.walls]
     else:
-        pieces: Mapping[str, Sequence[object]] = getattr(domain, "pieces_in", lambda _: {})(None)
+        pieces = pieces_of(domain)
         found = [(ends_of(c), part) for part, curves in pieces.items() for c in curves]
         sides = [(ends, part) for ends, part in found if ends is not None]
         if not sides or len(sides) < len(found):
