@@ -13,8 +13,7 @@ from tests.lazy import Lazy
 
 from sharpfront.errors import MixtureError
 from sharpfront.mixture import Mixture, fit
-from sharpfront.mixture.em import _distinct, _Task
-from sharpfront.mixture.floors import checked_floor
+from sharpfront.mixture.em import _distinct, _Task, checked_floor
 from sharpfront.mixture.model import expect
 
 stats = Lazy("scipy.stats")

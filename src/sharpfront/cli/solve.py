@@ -22,13 +22,7 @@ from sharpfront.cli.options import (
     Wanted,
     changes,
 )
-from sharpfront.cli.terminal import (
-    BAD_INPUT,
-    FAILED,
-    INTERRUPTED,
-    complain,
-    folder_to_fill,
-)
+from sharpfront.cli.terminal import BAD_INPUT, FAILED, INTERRUPTED, complain, folder_to_fill
 
 if TYPE_CHECKING:
     from sharpfront.cli.results import Facts

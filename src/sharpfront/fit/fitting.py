@@ -26,14 +26,7 @@ from sharpfront.fit.functions import (
     candidates,
     expanded,
 )
-from sharpfront.fit.marquardt import (
-    LAST_TOL,
-    SHARE,
-    Ended,
-    first_tolerance,
-    minimised,
-    share_bound,
-)
+from sharpfront.fit.marquardt import LAST_TOL, SHARE, Ended, first_tolerance, minimised, share_bound
 from sharpfront.fit.model import Model
 from sharpfront.fit.result import UNLIKELY, Fit
 from sharpfront.fit.starts import Minimum, explored

@@ -25,15 +25,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.checks import (
-    explained,
-    file_path,
-    flag,
-    function,
-    numbers_in,
-    refusal,
-    whole,
-)
+from sharpfront.checks import explained, file_path, flag, function, numbers_in, refusal, whole
 from sharpfront.errors import ArgumentError, ProblemError
 from sharpfront.fit.table import Row, Table, append_row, points_of, resumed_rows
 from sharpfront.leastsquares.cluster import connected

@@ -13,13 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Constant, Coordinate, Expression
 from sharpfront.errors import ProblemError
 from sharpfront.geometry import Domain
-from sharpfront.newton.iterate import (
-    Constants,
-    Iterate,
-    Remembered,
-    Traced,
-    traced_or_differenced,
-)
+from sharpfront.newton.iterate import Constants, Iterate, Remembered, Traced, traced_or_differenced
 from sharpfront.pieces import PiecewiseBasis
 from sharpfront.problem import Problem
 from sharpfront.problem.initial import StateReader

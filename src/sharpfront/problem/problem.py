@@ -6,22 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from sharpfront.checks import (
-    explained,
-    listed,
-)
+from sharpfront.checks import explained, listed
 from sharpfront.equation.graph import parameters_in
 from sharpfront.equation.linearise import LinearForm, linear_form
 from sharpfront.equation.text import to_text
 from sharpfront.equation.weak import is_singular
 from sharpfront.errors import NonlinearError, ProblemError
 from sharpfront.geometry import Domain
-from sharpfront.problem.checks import (
-    checked_parameters,
-    require_domain,
-    require_parts,
-    time_span,
-)
+from sharpfront.problem.checks import checked_parameters, require_domain, require_parts, time_span
 from sharpfront.problem.conditions import (
     At,
     Integral,

@@ -11,13 +11,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Domain
 from sharpfront.kernels import Gaussian
 from sharpfront.kernels.basis import KernelBasis
-from sharpfront.rivals.collocation import (
-    AtPoints,
-    as_functions,
-    fitted,
-    region,
-    residual_size,
-)
+from sharpfront.rivals.collocation import AtPoints, as_functions, fitted, region, residual_size
 from sharpfront.rivals.contract import Found, Setting, Subject, tried
 
 # Candidates for each centre, among which the new ones are drawn.

@@ -17,8 +17,7 @@ from sharpfront.errors import DomainError, MissingExtraError, ProblemError
 from sharpfront.files import replacing
 from sharpfront.geometry import Box, Domain, SpaceTime
 from sharpfront.show.data.grid import graded_axis
-from sharpfront.show.data.mesh import box_mesh, clipped
-from sharpfront.show.data.patch_mesh import patch_mesh
+from sharpfront.show.data.mesh import box_mesh, clipped, patch_mesh
 from sharpfront.show.dataset import columns_of, to_xarray
 
 _FORMATS: dict[str, dict[str, Any]] = {

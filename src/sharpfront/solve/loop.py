@@ -24,12 +24,7 @@ from sharpfront.problem.family import Family
 from sharpfront.progress import told
 from sharpfront.solution import Solution
 from sharpfront.solve.options import check_options, checked, refuse_singular
-from sharpfront.solve.strategy import (
-    chosen,
-    refuse,
-    with_device,
-    with_kernel,
-)
+from sharpfront.solve.strategy import chosen, refuse, with_device, with_kernel
 
 # Tolerance of the solves on the way of a continuation.
 ON_THE_WAY = 1e-3

@@ -14,12 +14,7 @@ from sharpfront.bases.legendre import gauss, norms, projection
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.focus import foci
 from sharpfront.spectrum.line import LinePencil
-from sharpfront.spectrum.modes import (
-    ALIKE,
-    Candidate,
-    Modes,
-    compared,
-)
+from sharpfront.spectrum.modes import ALIKE, Candidate, Modes, compared
 from sharpfront.spectrum.pencil import MatrixMode, nearest, polished
 from sharpfront.spectrum.statement import Complex, SpectralProblem
 from sharpfront.spectrum.sturm import gaps_in

@@ -18,16 +18,8 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.rows.pencil_rows import PencilRows
 from sharpfront.solution.approximation import Approximation
-from sharpfront.spectrum.modes import (
-    Candidate,
-    Modes,
-    compared,
-)
-from sharpfront.spectrum.plane import (
-    PlanePencil,
-    ritz,
-    smooth_start,
-)
+from sharpfront.spectrum.modes import Candidate, Modes, compared
+from sharpfront.spectrum.plane import PlanePencil, ritz, smooth_start
 from sharpfront.spectrum.result import IMAG, REAL
 from sharpfront.spectrum.shifted import shifted, size_of_values
 from sharpfront.spectrum.statement import Complex, SpectralProblem

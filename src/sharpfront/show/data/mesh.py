@@ -1,4 +1,4 @@
-"""Simplicial meshes of boxes and of what lies inside them, for files that other programs show."""
+"""Simplicial meshes of boxes, of what lies inside them and of patches, for other programs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.patch import Patch
+from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import DomainError
 
 Indices = NDArray[np.int64]
@@ -125,3 +127,27 @@ def _used(points: FloatArray, cells: Indices) -> Mesh:
     """Return a mesh without the nodes that no cell has."""
     kept, numbers = np.unique(cells, return_inverse=True)
     return Mesh(points[kept], numbers.reshape(cells.shape))
+
+
+def patch_mesh(basis: PatchworkBasis, nodes: int) -> Mesh:
+    """Return a mesh of patches with about so many nodes, each spread as its functions are.
+
+    Every patch has two along each axis at least, and nodes of its own, so that nothing has to match
+    at hanging faces.
+    """
+    d = basis.dimension
+    every = sum(int(np.prod(patch.functions)) for patch in basis.patches)
+    finer = (nodes / every) ** (1.0 / d)
+    meshes = [(p, _whole(p, finer)) for p in basis.patches if not p.is_empty]
+    parts = [mesh if p.cut is None else clipped(mesh, p.has) for p, mesh in meshes]
+    starts = np.cumsum([0, *(len(part.points) for part in parts)])
+    cells = [part.cells + start for part, start in zip(parts, starts, strict=False)]
+    return Mesh(np.concatenate([part.points for part in parts]), np.concatenate(cells))
+
+
+def _whole(patch: Patch, finer: float) -> Mesh:
+    """Return a mesh of all of a patch's box, in space."""
+    counts = [max(2, round(finer * n)) for n in patch.functions]
+    grid = box_mesh([np.linspace(-1.0, 1.0, n) for n in counts])
+    at = [m.points(grid.points[:, a]) for a, m in enumerate(patch.maps)]
+    return Mesh(patch.in_space(np.stack(at, axis=1)), grid.cells)

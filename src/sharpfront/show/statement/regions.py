@@ -8,14 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sharpfront.arrays import FloatArray
 from sharpfront.equation.expression import Coordinate, Expression, as_expression
-from sharpfront.geometry import (
-    Box,
-    Cloud,
-    Domain,
-    Implicit,
-    Polygon,
-    Solid,
-)
+from sharpfront.geometry import Box, Cloud, Domain, Implicit, Polygon, Solid
 from sharpfront.geometry.combine import Combination
 from sharpfront.geometry.parts import Marked, Named, Relabelled
 from sharpfront.geometry.stated import StatedShape

@@ -12,16 +12,7 @@ from typing import Any
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.geometry import (
-    Box,
-    Cloud,
-    Combination,
-    Domain,
-    Implicit,
-    Interval,
-    Polygon,
-    Solid,
-)
+from sharpfront.geometry import Box, Cloud, Combination, Domain, Implicit, Interval, Polygon, Solid
 from sharpfront.geometry.parts import Marked, Named
 from sharpfront.geometry.stated import StatedShape
 from sharpfront.problem import IntegralCondition, JumpCondition, Problem
