@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.vertices import indefinite
+from sharpfront.place.tiling.tiling import tiling_of
 
 ONE = [(0.3, 0.6, 0.4, 0.7)]
 SIDE_BY_SIDE = [(0.15, 0.4, 0.3, 0.7), (0.6, 0.85, 0.3, 0.7)]
@@ -76,3 +78,29 @@ def test_values_on_the_boundary_are_missed_in_units_of_the_solution():
     problem = materials(rectangles, [8e-3, 4e-6], 10.0, edge=lambda x, y: 0.5 * x - 0.4 * y)
     solution = sf.solve(problem, tol=1e-2)
     assert solution.converged, solution.outcome
+
+
+@pytest.mark.parametrize("ratio", [-30.0, -3.01, -2.99, -1.0, -0.34, -0.33, 1e-6])
+def test_signs_that_change_at_right_angles(ratio):
+    """Between -3 and -1/3 the problem is not Fredholm (Bonnet-Ben Dhia, Chesnel and Ciarlet)."""
+    problem = materials(ONE, [2 * ratio], outside=2.0)
+    found = indefinite(problem, tiling_of(problem.domain))
+    assert (found is not None) == (-3.0 < ratio < -1 / 3)
+    if found is not None:
+        assert found.kind == "ill-posed"
+
+
+@pytest.mark.parametrize(("ratio", "told"), [(-2.0, False), (-1.0, True), (1.0, False)])
+def test_signs_that_change_along_a_line(ratio, told):
+    problem = materials([(-1.0, 0.4, -1.0, 2.0)], [ratio])
+    assert (indefinite(problem, tiling_of(problem.domain)) is not None) == told
+
+
+def test_no_functions_of_a_crossing_are_known_where_signs_change():
+    """With those of the sizes the value was 0.18, and called converged."""
+    problem = materials([(0.5, 2.0, 0.5, 2.0)], [-8.0], 10.0)
+    solution = sf.solve(problem, tol=3e-2, max_kernels=4000)
+    # By finite elements, as above.
+    error = abs(solution(0.45, 0.55) + 0.23149)
+    assert error < 2 * solution.error_estimate
+    assert not solution.converged or error < 3e-2

@@ -41,6 +41,7 @@ from sharpfront.adapt.patchwork.verdicts import (
     unseen,
     without_balance,
 )
+from sharpfront.adapt.patchwork.vertices import indefinite
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
@@ -134,7 +135,7 @@ class Patches:
         corners = Wedges(problem, tiling, tol)
         rows = PatchRows(problem, seed, corners.at_first)
         jumps = Jumps.of(problem, tiling, tol)
-        missing = lacking(problem, tol)
+        missing = lacking(problem, tol) or indefinite(problem, tiling)
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
         own = (tiling, rows, waves, tuple(cells), tol, jumps, depths, missing)
         return PatchState(problem, tol, seed, *own, wedges=corners, looks=looks)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -28,6 +29,8 @@ from sharpfront.rows.materials import material_lines
 
 # Exponents are looked for in this range; a larger one is seen by the weights of patches.
 RANGE = (1e-4, 0.6)
+# Those of oscillations, r^(i a), in this one.
+OSCILLATING = (1e-3, 5.0)
 # Places at which they are looked for, evenly in log a.
 EXPONENTS = 800
 # Sectors are looked at so far beside the point, in units of the domain; walls as near meet it.
@@ -45,6 +48,20 @@ SAME_RAY, PARALLEL = 1e-7, 1e-6
 Rays = list[tuple[float, str]]
 
 
+class _About(NamedTuple):
+    """The sectors about a point, each with its conductivity and opening, and its walls."""
+
+    sectors: list[tuple[float, float]]
+    given: tuple[str, str] | None  # on the first and the last wall; None where there are none
+
+    def left(self, passed: FloatArray) -> FloatArray:
+        """Return what vanishes where there is a solution, of the product of all sectors."""
+        if self.given is None:
+            return np.asarray(2.0 - passed[0, 0] - passed[1, 1])
+        start, end = self.given
+        return np.asarray(passed[1 if end == "flux" else 0, 1 if start == "value" else 0])
+
+
 def least_exponent(
     problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]
 ) -> float:
@@ -54,6 +71,32 @@ def least_exponent(
     count as beyond: on patches cut towards a point at which nothing happens, an elastic plate took
     on a share of a point load's solution.
     """
+    found = _about(problem, tiling, vertex, lines)
+    if not isinstance(found, _About):
+        return found
+    a = np.geomspace(*RANGE, EXPONENTS)
+    return _first(a, found.left(_around(found.sectors, a)), touching=found.given is None)
+
+
+def oscillates(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]) -> bool:
+    """Tell whether solutions may be r^(i a) at a point, where conductivities change their sign.
+
+    No energy is finite then, and no solution is told from others: between half planes if the
+    conductivities add up to zero, at a right angle if their ratio is between -3 and -1/3.
+    """
+    found = _about(problem, tiling, vertex, lines)
+    if not isinstance(found, _About) or len({k > 0.0 for k, _ in found.sectors}) < 2:
+        return False
+    a = np.geomspace(*OSCILLATING, EXPONENTS)
+    growth = np.exp(a * sum(opening for _, opening in found.sectors))
+    left = found.left(_around(found.sectors, a, _swelled)) / growth
+    return bool(np.any(np.sign(left[1:]) != np.sign(left[:-1])) or np.abs(left).max() < TOUCHING)
+
+
+def _about(
+    problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]
+) -> _About | float:
+    """Return the sectors about a point; inf where there are none, zero where they are not known."""
     if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
         return math.inf
     rays = _rays(problem, tiling, vertex, lines)
@@ -68,23 +111,18 @@ def least_exponent(
     inside = problem.domain.contains(points)
     if not inside.any():
         return math.inf
-    a = np.geomspace(*RANGE, EXPONENTS)
     if inside.all() and not any(walls):
-        total = _passed(problem, points, ends, range(count), a)
-        return _first(a, 2.0 - total[0, 0] - total[1, 1], touching=True)
+        return _About(_sectors(problem, points, ends, range(count)), None)
     first = next((i for i in range(count) if inside[i] and walls[i]), None)
     if first is None:
         return 0.0
-    sectors = [first]
-    while not walls[(sectors[-1] + 1) % count] and len(sectors) < count:
-        sectors.append((sectors[-1] + 1) % count)
-    given = walls[first], walls[(sectors[-1] + 1) % count]
-    if not all(inside[i] for i in sectors) or "unknown" in given:
+    which = [first]
+    while not walls[(which[-1] + 1) % count] and len(which) < count:
+        which.append((which[-1] + 1) % count)
+    given = walls[first], walls[(which[-1] + 1) % count]
+    if not all(inside[i] for i in which) or "unknown" in given:
         return 0.0
-    total = _passed(problem, points, ends, sectors, a)
-    start, end = given
-    entry = total[1 if end == "flux" else 0, 1 if start == "value" else 0]
-    return _first(a, entry)
+    return _About(_sectors(problem, points, ends, which), given)
 
 
 def _directions(angles: FloatArray) -> FloatArray:
@@ -166,7 +204,9 @@ def functions_about(
     every, values = tensors(problem, points), np.zeros(len(starts))
     for i in range(len(starts)):
         own = every[sector == i]
-        if not len(own) or np.abs(own - own[0, 0, 0] * np.eye(2)).max() > ROUNDED * own[0, 0, 0]:
+        if not len(own) or not np.all(
+            np.abs(own - own[0, 0, 0] * np.eye(2)) <= ROUNDED * own[0, 0, 0]
+        ):
             return None
         values[i] = own[0, 0, 0]
     sectors = list(zip(values, np.diff(starts, append=starts[0] + whole), strict=True))
@@ -199,7 +239,17 @@ def _turned(k: float, opening: float, a: FloatArray) -> FloatArray:
     return np.array([[c, s / k], [-k * s, c]])
 
 
-def _around(sectors: Iterable[tuple[float, float]], a: FloatArray) -> FloatArray:
+def _swelled(k: float, opening: float, a: FloatArray) -> FloatArray:
+    """Return how (phi, k phi' / a) goes through a sector where the exponent is i a."""
+    c, s = np.cosh(opening * a), np.sinh(opening * a)
+    return np.array([[c, s / k], [k * s, c]])
+
+
+def _around(
+    sectors: Iterable[tuple[float, float]],
+    a: FloatArray,
+    through: Callable[[float, float, FloatArray], FloatArray] = _turned,
+) -> FloatArray:
     """Return how (phi, k phi' / a) goes through sectors, (2, 2, exponents).
 
     Of each its conductivity and its opening are given. Fluxes over a have the size of values.
@@ -207,7 +257,7 @@ def _around(sectors: Iterable[tuple[float, float]], a: FloatArray) -> FloatArray
     total = np.zeros((2, 2, len(a)))
     total[0, 0] = total[1, 1] = 1.0
     for k, opening in sectors:
-        total = np.einsum("ijn,jkn->ikn", _turned(k, opening, a), total)
+        total = np.einsum("ijn,jkn->ikn", through(k, opening, a), total)
     return np.asarray(total)
 
 
@@ -227,27 +277,27 @@ def _roots(f: Callable[[FloatArray], FloatArray], a: FloatArray) -> list[float]:
     return sorted(out)
 
 
-def _passed(
-    problem: Problem, points: FloatArray, ends: FloatArray, which: Iterable[int], a: FloatArray
-) -> FloatArray:
-    """Return the product of the matrices of some sectors between angles, (2, 2, exponents)."""
+def _sectors(
+    problem: Problem, points: FloatArray, ends: FloatArray, which: Iterable[int]
+) -> list[tuple[float, float]]:
+    """Return the conductivity and opening of some sectors between angles, made isotropic."""
     conductivities, sectors = tensors(problem, points), []
     for i in which:
         values, vectors = np.linalg.eigh(conductivities[i])
-        if np.min(values) <= 0.0:
-            values = np.abs(values) + 1e-300
+        sign = -1.0 if np.sum(values) < 0.0 else 1.0
+        values = np.maximum(np.abs(values), 1e-300)
         made_even = vectors / np.sqrt(values) @ vectors.T
         one, other = _directions(ends[i : i + 2]) @ made_even
         cosine = one @ other / math.sqrt((one @ one) * (other @ other))
         opening = math.acos(np.clip(cosine, -1.0, 1.0))
         # What is more than half a turn stays so.
         opening = 2.0 * math.pi - opening if ends[i + 1] - ends[i] > math.pi else opening
-        sectors.append((math.sqrt(values[0] * values[1]), opening))
-    return _around(sectors, a)
+        sectors.append((sign * math.sqrt(values[0] * values[1]), opening))
+    return sectors
 
 
 def tensors(problem: Problem, points: FloatArray) -> FloatArray:
-    """Return the symmetric part of the conductivity at points, of positive sign, (m, 2, 2)."""
+    """Return the symmetric part of the conductivity at points, (m, 2, 2), positive at the first."""
     leaves = environment(problem.coordinates, points)
     out = np.zeros((len(points), 2, 2))
     for term in problem.forms[0].terms:
@@ -256,8 +306,7 @@ def tensors(problem: Problem, points: FloatArray) -> FloatArray:
             c = at_points(term.coefficient, leaves, len(points), "coefficient in the equation")
             out[:, i, j] += 0.5 * c
             out[:, j, i] += 0.5 * c
-    sign = np.where(np.trace(out, axis1=1, axis2=2) < 0.0, -1.0, 1.0)
-    return np.asarray(out * sign[:, None, None])
+    return -out if len(out) and np.trace(out[0]) < 0.0 else out
 
 
 def _first(a: FloatArray, values: FloatArray, touching: bool = False) -> float:

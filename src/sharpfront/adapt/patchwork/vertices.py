@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.exponents import across_axes, least_exponent
+from sharpfront.adapt.patchwork.exponents import across_axes, least_exponent, oscillates, tensors
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.legendre import product_points
 from sharpfront.bases.patch import Patch
+from sharpfront.equation.slanted import Line
+from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.maps import AxisMap, Quadrilateral
 from sharpfront.place.patches.cuts import Cell, is_shortest
 from sharpfront.place.patches.refine import balanced
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
+from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.materials import material_lines
 
 Point = tuple[float, float]
@@ -35,6 +39,13 @@ SMALLER, LARGE = 30.0, 10.0
 NEAR = 1e-9
 # Cuts where the exponent is not known, and at the most.
 CUTS, MOST_CUTS = 12, 48
+
+_OSCILLATES = (
+    "The conductivity changes its sign at ({:.4g}, {:.4g}), and its values on the two sides are so "
+    "alike in size that functions may oscillate there without end: none of finite energy is told "
+    "from others."
+)
+_APART = "Take conductivities whose ratio is farther from -1, or the same sign for both."
 
 
 def cuts_for(exponent: float, smaller: float = SMALLER) -> int:
@@ -60,18 +71,63 @@ def interface_vertices(
     Something jumps on lines across each axis at places, or on sides of charts. Those points are
     left out at which the solution cannot be more singular than weights show.
     """
-    found: dict[Point, float] = {}
+    found = {
+        point: least_exponent(problem, tiling, np.array(point), lines)
+        for point, lines in _met(problem, tiling, places)
+    }
+    return {p: a for p, a in found.items() if math.isfinite(a)}
+
+
+def indefinite(problem: Problem, tiling: Tiling) -> Outcome | None:
+    """Return where conductivities change their sign so that no solution is told from others."""
+    if not problem.is_singular or len(problem.unknowns) > 1 or problem.forms[0].order != 2:
+        return None
+    places = interface_lines(problem)
+    if len(places) != 2 or not _has_both_signs(problem, tiling, places):
+        return None
+    for point, lines in (*_met(problem, tiling, places), *_between(problem, places)):
+        if oscillates(problem, tiling, np.array(point), lines):
+            return Outcome(OutcomeKind.ILL_POSED, _OSCILLATES.format(*point), _APART)
+    return None
+
+
+def _has_both_signs(problem: Problem, tiling: Tiling, places: Sequence[FloatArray]) -> bool:
+    """Tell whether conductivities are positive and negative, in the middles of all materials."""
+    if tiling.blocks[0].chart is not None:
+        middles = [np.array([[0.5 * (x[0] + x[-1]) for x in b.lines]]) for b in tiling.blocks]
+        both = zip(tiling.blocks, middles, strict=True)
+        points = np.concatenate([block.in_space(middle) for block, middle in both])
+    else:
+        stops = [np.unique([*x, *y]) for x, y in zip(places, problem.domain.bounds.T, strict=True)]
+        points = product_points([0.5 * (x[1:] + x[:-1]) for x in stops])
+    traces = np.trace(tensors(problem, points), axis1=1, axis2=2)
+    return bool(traces.min() < 0.0 < traces.max())
+
+
+def _met(
+    problem: Problem, tiling: Tiling, places: Sequence[FloatArray]
+) -> Iterator[tuple[Point, Sequence[Line]]]:
+    """Yield the points where interfaces meet each other or walls, with the lines they lie on."""
     if len(places) == 2 and isinstance(tiling.blocks[0].chart, Quadrilateral):
-        lines = problem.is_singular and material_lines(problem)
+        lines = material_lines(problem) if problem.is_singular else None
         for point in tiling.ends if lines else ():
-            found[point] = least_exponent(problem, tiling, np.array(point), lines or ())
+            yield point, lines or ()
     elif len(places) == 2 and any(map(len, places)):
         (block,) = tiling.blocks
         (x, y), (walls_x, walls_y) = places, block.lines
         for p, q in (*itertools.product(x, [*y, *walls_y]), *itertools.product(walls_x, y)):
-            lines = across_axes(float(p), float(q))
-            found[float(p), float(q)] = least_exponent(problem, tiling, np.array([p, q]), lines)
-    return {p: a for p, a in found.items() if math.isfinite(a)}
+            yield (float(p), float(q)), across_axes(float(p), float(q))
+
+
+def _between(
+    problem: Problem, places: Sequence[FloatArray]
+) -> Iterator[tuple[Point, Sequence[Line]]]:
+    """Yield points of interfaces along the axes between those."""
+    for axis, own in enumerate(places if len(places) == 2 else ()):
+        stops = np.unique(np.concatenate([places[1 - axis], problem.domain.bounds[:, 1 - axis]]))
+        for place, other in itertools.product(own, 0.5 * (stops[1:] + stops[:-1])):
+            x, y = (float(place), float(other)) if axis == 0 else (float(other), float(place))
+            yield (x, y), across_axes(x, y)[axis : axis + 1]
 
 
 def cut_towards(
