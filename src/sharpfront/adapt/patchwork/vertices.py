@@ -45,7 +45,7 @@ _OSCILLATES = (
     "alike in size that functions may oscillate there without end: none of finite energy is told "
     "from others."
 )
-_APART = "Take conductivities whose ratio is farther from -1, or the same sign for both."
+_OTHER_SIGNS = "Take conductivities whose ratio is farther from -1, or the same sign for both."
 
 
 def cuts_for(exponent: float, smaller: float = SMALLER) -> int:
@@ -87,7 +87,7 @@ def indefinite(problem: Problem, tiling: Tiling) -> Outcome | None:
         return None
     for point, lines in (*_met(problem, tiling, places), *_between(problem, places)):
         if oscillates(problem, tiling, np.array(point), lines):
-            return Outcome(OutcomeKind.ILL_POSED, _OSCILLATES.format(*point), _APART)
+            return Outcome(OutcomeKind.ILL_POSED, _OSCILLATES.format(*point), _OTHER_SIGNS)
     return None
 
 
