@@ -13,7 +13,6 @@ from sharpfront.estimate.cells import CellSystem, Grid, irregular_signs
 from sharpfront.kernels.assemble import Block
 from sharpfront.pieces import Piece, PiecewiseBasis, Points, tables
 from sharpfront.pieces.piece import (
-    end_rows,
     evaluate,
     integral_row,
     integrated_weight,
@@ -72,12 +71,16 @@ def check_pieces(
     if any(isinstance(t, IntegralTerm) for c in problem.conditions for t in c.terms):
         misses += _misread_integrals(problem, basis, own)
         misses += np.abs(values).max() * _quadrature_gaps(problem, basis)
-    e, direct, blurred = _solved(system, data[-1], problem.values, residual, misses)
+    jumps = [
+        t @ np.concatenate(p) for t, p in zip(basis.ties, itertools.pairwise(own), strict=True)
+    ]
+    forced = _with_kinks(basis, np.array(jumps), residual, data, points) if jumps else residual
+    e, direct, blurred = _solved(system, data[-1], problem.values, forced, misses)
     floor = largest(blurred) + _misplaced(basis, points, values)
     # The size of the solution, not of a bad approximation to it.
     size = largest(values + 0.5 * (e[1:] + e[:-1]))
     apart = largest(0.5 * (direct[1:] + direct[:-1]) - values) / max(size, 1.0)
-    error = largest(e) + _largest_jump(basis, own)
+    error = largest(e) + max((abs(float(j[0])) for j in jumps), default=0.0)
     return ErrorCheck(error, floor, size, apart, direct, e, values, residual, data, misses, system)
 
 
@@ -193,12 +196,19 @@ def _misplaced(basis: PiecewiseBasis, points: Grid, values: FloatArray) -> float
     return EPS * float(np.maximum.reduce(slope * offset))
 
 
-def _largest_jump(basis: PiecewiseBasis, weights: list[FloatArray]) -> float:
-    """Return the largest jump of u where pieces meet."""
-    jumps = [
-        abs(float(end_rows(p, 0)[1] @ w - end_rows(q, 0)[0] @ v))
-        for (p, q), (w, v) in zip(
-            itertools.pairwise(basis.pieces), itertools.pairwise(weights), strict=True
-        )
-    ]
-    return max(jumps, default=0.0)
+def _with_kinks(
+    basis: PiecewiseBasis, jumps: FloatArray, residual: FloatArray, data: FloatArray, points: Grid
+) -> FloatArray:
+    """Return residuals with the forces that hold kinks where pieces meet, in the cells beside.
+
+    Ties are fitted too: a slope that jumps by d makes the residual a force of a d, a being the
+    leading coefficient. From order three on u^(m-3) has its own, in what defines u^(m-2).
+    """
+    out, order = residual.copy(), basis.pieces[0].order
+    after = np.cumsum([len(p.places.middles.offset) for p in basis.pieces[:-1]])
+    for cells in (after - 1, after):
+        share = 0.5 / points.steps[cells]
+        out[0, cells] += share * data[order, cells] * jumps[:, order - 1]
+        if len(out) > 1:
+            out[1, cells] += share * jumps[:, order - 3]
+    return out

@@ -41,7 +41,8 @@ def _even_kernels(kernels: int, most: int) -> tables.EvenKernels:
     _, sigma, right = np.linalg.svd(plain, full_matrices=False)
     keep = np.flatnonzero(sigma > tables.CUT * sigma[0])[:most]
     combine = right[keep].T / sigma[keep] * np.sqrt(len(points))
-    return tables.EvenKernels(kernels, combine)
+    # With few functions kernels alone span what polynomials do.
+    return tables.EvenKernels(kernels, np.pad(combine, ((tables.DEGREE + 1, 0), (0, 0))))
 
 
 @dataclass(frozen=True, eq=False)

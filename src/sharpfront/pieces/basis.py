@@ -16,7 +16,7 @@ from sharpfront.errors import BasisError
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import tables
 from sharpfront.pieces.coordinate import Coordinate
-from sharpfront.pieces.piece import Piece, derivative_rows, evaluate
+from sharpfront.pieces.piece import Piece, derivative_rows, end_rows, evaluate
 
 # Derivatives of u beyond this are not held by any field.
 HIGHEST_DERIVATIVE = 4
@@ -50,6 +50,18 @@ class PiecewiseBasis:
     def edges(self) -> tuple[int, ...]:
         """The columns at which pieces begin, and the total."""
         return tuple(itertools.accumulate((piece.size for piece in self.pieces), initial=0))
+
+    @cached_property
+    def ties(self) -> list[FloatArray]:
+        """How far u, ..., u^(m-1) go down where pieces meet, on the columns of both, (m, sizes)."""
+        pieces = self.pieces
+        if len(pieces) == 1:
+            return []
+        ends = [[end_rows(p, j) for j in range(p.order)] for p in pieces]
+        return [
+            np.array([np.append(a[1], -b[0]) for a, b in zip(left, right, strict=True)])
+            for left, right in itertools.pairwise(ends)
+        ]
 
     @property
     def centres(self) -> FloatArray:

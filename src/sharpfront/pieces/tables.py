@@ -2,6 +2,7 @@
 
     phi_i(s) = exp(-(s - c_i)^2 / (2 w^2)),   c_i = (i + 1/2)/N,  i = -G .. N+G-1,   w = WIDTH/N
 
+Polynomials of degree 0 to 3 are among the functions, and the kernels orthogonal to them.
 What they are at the fitting and checking points depends on N alone and is cached: a solve then
 costs a few diagonal scalings and one QR.
 """
@@ -22,6 +23,9 @@ WIDTH = 2.5
 GHOSTS = 12
 # Relative singular value below which a combination of kernels is rounding noise.
 CUT = 1e-14
+# Polynomials up to this degree stand beside the kernels, whose sums hold a constant to 1e-14 but
+# its second derivative only to 3e-9: over a window of width w that is 3e-9 / w of slope.
+DEGREE = 3
 # Extra rows in the last three spacings at each end.
 CLUSTER = 8
 # Kernels are zero beyond this many widths: denormals make LAPACK crawl. What is cut off is a jump
@@ -50,10 +54,10 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class EvenKernels:
-    """N Gaussians even on [0, 1] and the K combinations of them that carry information."""
+    """N Gaussians even on [0, 1], polynomials, and K combinations that carry information."""
 
     kernels: int  # N
-    combine: FloatArray  # (N + 2 GHOSTS, K)
+    combine: FloatArray  # of polynomials and kernels, (DEGREE + 1 + N + 2 GHOSTS, K)
 
     @property
     def size(self) -> int:
@@ -74,7 +78,22 @@ class EvenKernels:
     def _plain(self, s: FloatArray, order: int) -> list[FloatArray]:
         scale = self.kernels / WIDTH
         z = (s[:, None] - centres(self.kernels)) * scale
-        return [g * scale**k for k, g in enumerate(_gaussians(z, order))]
+        kernels = [g * scale**k for k, g in enumerate(_gaussians(z, order))]
+        return [np.hstack(pair) for pair in zip(_polynomials(s, order), kernels, strict=True)]
+
+
+def _polynomials(s: FloatArray, order: int) -> list[FloatArray]:
+    """Return the derivatives of Legendre's polynomials on [0, 1] up to DEGREE, (n, DEGREE + 1)."""
+    z = 2.0 * s - 1.0
+    half, one, none = 0.5 * z, np.ones_like(z), np.zeros_like(z)
+    rows = [
+        (one, z, 3.0 * half * z - 0.5, half * (5.0 * z * z - 3.0)),
+        (none, 2.0 * one, 6.0 * z, 15.0 * z * z - 3.0),
+        (none, none, 12.0 * one, 60.0 * z),
+        (none, none, none, 120.0 * one),
+        (none,) * 4,
+    ]
+    return [np.stack(row, axis=1) for row in rows[: order + 1]]
 
 
 def _gaussians(z: FloatArray, order: int) -> list[FloatArray]:
@@ -142,11 +161,24 @@ def plain_kernels(s: FloatArray, kernels: int) -> FloatArray:
 
 @lru_cache(maxsize=64)
 def even_kernels(kernels: int) -> EvenKernels:
-    """Return N Gaussians orthonormal on their fitting points, without what is below CUT."""
+    """Return polynomials and what N Gaussians have beside them, orthonormal on fitting points.
+
+    Combinations below CUT are left out.
+    """
     points = fitting_points(kernels)
-    _, sigma, right = np.linalg.svd(plain_kernels(points, kernels), full_matrices=False)
-    keep = sigma > CUT * sigma[0]
-    return EvenKernels(kernels, right[keep].T / sigma[keep] * np.sqrt(len(points)))
+    q, r = np.linalg.qr(_polynomials(points, 0)[0])
+    plain, inverse = plain_kernels(points, kernels), np.linalg.inv(r)
+    shadow = q.T @ plain
+    rest = plain - q @ shadow
+    # Twice is enough: the first time leaves rounding of what was taken away.
+    again = q.T @ rest
+    _, sigma, right = np.linalg.svd(rest - q @ again, full_matrices=False)
+    keep = sigma > CUT * np.linalg.norm(plain, 2)
+    own = right[keep].T / sigma[keep]
+    taken = -inverse @ ((shadow + again) @ own)
+    nothing = np.zeros((len(own), DEGREE + 1))
+    combine = np.block([[inverse, taken], [nothing, own]])
+    return EvenKernels(kernels, combine * np.sqrt(len(points)))
 
 
 @lru_cache(maxsize=128)

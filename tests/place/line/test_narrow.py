@@ -72,7 +72,34 @@ def test_a_band_of_source_is_never_missed(order, band, digits, place):
     )
     assert len(survey(ordinary(problem)).cuts) == 2
     converged = honest(sf.solve(problem), ramp(c, w, order), c, w)
-    assert converged or order > 2 or w < 1e-4
+    assert converged or order > 2 or w < 1e-7
+
+
+def windowed(eps, c, w, level):
+    """-eps u'' + u = 1 in a window and a level outside, u = 0 at both ends: exponentials."""
+    k, a, b = 1 / np.sqrt(eps), c - w / 2, c + w / 2
+
+    def free(x):
+        outside = -0.5 * np.exp(-k * np.maximum(a - x, x - b)) * np.expm1(-k * w)
+        inside = -0.5 * sum(np.expm1(-k * np.maximum(gap, 0)) for gap in (x - a, b - x))
+        return level + (1 - level) * np.where((x < a) | (x > b), outside, inside)
+
+    near = np.linalg.solve([[1, np.exp(-k)], [np.exp(-k), 1]], [free(0.0), free(1.0)])
+    return lambda x: free(x) - near[0] * np.exp(-k * x) - near[1] * np.exp(-k * (1 - x))
+
+
+@pytest.mark.parametrize("level", [0.0, 0.5])
+@pytest.mark.parametrize("w", [1e-3, 1e-5, 1e-7])
+@pytest.mark.parametrize("eps", [1e-1, 1e-3, 1e-5, 1e-8])
+def test_a_window_beside_layers_takes_few_solves(eps, w, level):
+    problem = sf.Problem(
+        UNIT,
+        lambda u, x: -eps * u.dxx + u - np.where(abs(x - 0.37) < w / 2, 1.0, level),
+        boundary=lambda u, x: u,
+    )
+    solution = sf.solve(problem, tol=1e-8)
+    assert honest(solution, windowed(eps, 0.37, w, level), 0.37, w)
+    assert len(solution.history) <= 4
 
 
 def tent(c, w):

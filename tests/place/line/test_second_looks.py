@@ -11,8 +11,15 @@ from sharpfront.estimate.cells import grid
 from sharpfront.estimate.line_error import _misread_integrals, _quadrature_gaps, check_pieces
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import Piece, PiecewiseBasis, condition_blocks, coordinate
+from sharpfront.place.line.breakpoints import Cut
 from sharpfront.place.line.plan import Part, Plan, grown
-from sharpfront.place.line.subintervals import Stretch, coordinate_of, looked_again, split_stretch
+from sharpfront.place.line.subintervals import (
+    Stretch,
+    between_cuts,
+    coordinate_of,
+    looked_again,
+    split_stretch,
+)
 from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem
 
 
@@ -35,6 +42,27 @@ def test_a_part_that_cannot_be_divided_does_not_grow_without_bound():
     for _ in range(5):
         plan = grown(plan, np.array([1.8]), 1e-8, None, 8, refit=False)
     assert plan.kernels <= 180
+
+
+def test_a_window_is_no_feature_of_what_is_beside_it():
+    """Narrow cells, and a monitor that is even outside the window and heavy in it."""
+    nodes = np.concatenate([np.linspace(0, 0.4, 41), [0.4 + 1e-6, 0.4 + 2e-6, 0.4002]])
+    points = grid(np.concatenate([nodes, np.linspace(0.41, 1, 60)]))
+    cuts = [Cut(float(np.nextafter(x, 0)), x) for x in (nodes[40], nodes[42])]
+    window = slice(40, 42)
+    mass = points.steps.copy()
+    mass[window] = 1.0
+    found = SimpleNamespace(
+        system=SimpleNamespace(grid=points),
+        solution=np.zeros((2, len(points.nodes))),
+        monitor=mass,
+        layers=None,
+    )
+    left, middle, right = between_cuts((0.0, 1.0), cuts, found)
+    for beside in (left, right):
+        density = beside.mass / np.diff(beside.edges)
+        assert density.max() < 1.01
+    assert middle.total > 1.0
 
 
 @pytest.mark.parametrize(("error", "seen"), [(1.0, True), (1e-9, False)])

@@ -213,7 +213,7 @@ def _surveyed(
 def smeared(mass: FloatArray, cells: int) -> FloatArray:
     """Return the mass smoothed over cells."""
     # The hat is even, so that this is the convolution.
-    return np.correlate(mass, _hat(cells), "same")
+    return np.correlate(mass, _hat(cells), "same") if len(mass) > 2 * cells else mass
 
 
 @lru_cache(maxsize=8)

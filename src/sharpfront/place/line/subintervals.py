@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.arrays import FloatArray
+from sharpfront.estimate.cells import Grid
 from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.mixture import Mixture, fit_bins
 from sharpfront.pieces import Coordinate, coordinate
@@ -64,31 +65,50 @@ def between_cuts(
     """Return one stretch between each two cuts, with its share of the monitor."""
     points, u = found.system.grid, found.solution[0]
     monitor = np.zeros(len(points.steps)) if found.monitor is None else found.monitor
-    # One lone cell is no feature.
-    edges, mass = concentrated(points, smeared(monitor, 2))
-    climbed = np.interp(edges, points.nodes, summed(np.abs(u[1:] - u[:-1])))
     spread = float(np.maximum.reduce(u) - np.minimum.reduce(u))
-    swings = (climbed[1:] - climbed[:-1]) / max(spread, 1e-300)
+    climbed = summed(np.abs(u[1:] - u[:-1])) / max(spread, 1e-300)
     low, high = interval
-    whole = Stretch(low, high, interval, edges, mass, swings, found.layers)
     if not cuts:
-        return [whole]
+        # One lone cell is no feature.
+        edges, mass = concentrated(points, smeared(monitor, 2))
+        swings = _between(edges, points.nodes, climbed)
+        return [Stretch(low, high, interval, edges, mass, swings, found.layers)]
     meet = [c.above for c in cuts]
     # One float beyond the bracket: a function may have a value of its own at the very jump.
     first = [low, *(float(np.nextafter(c.above, np.inf)) for c in cuts)]
     last = [*(float(np.nextafter(c.below, -np.inf)) for c in cuts), high]
-    return [
-        _part(whole, a, b, (begin, end))
-        for a, b, begin, end in zip([low, *meet], [*meet, high], first, last, strict=True)
-    ]
+    out = []
+    for a, b, *inside in zip([low, *meet], [*meet, high], first, last, strict=True):
+        edges, mass = _beside(points, monitor, a, b)
+        swings = _between(edges, points.nodes, climbed)
+        out.append(Stretch(a, b, (inside[0], inside[1]), edges, mass, swings))
+    return out
 
 
-def _part(whole: Stretch, low: float, high: float, inside: tuple[float, float]) -> Stretch:
-    i, j = np.searchsorted(whole.edges, [low, high])
-    edges = whole.edges[i : j + 1].copy()
-    edges[0], edges[-1] = low, high
-    cells = slice(i, i + len(edges) - 1)
-    return Stretch(low, high, inside, edges, whole.mass[cells], whole.swings[cells])
+def _between(edges: FloatArray, nodes: FloatArray, sums: FloatArray) -> FloatArray:
+    """Return what sums over nodes grow by from edge to edge."""
+    found = np.interp(edges, nodes, sums)
+    return np.asarray(found[1:] - found[:-1])
+
+
+def _beside(
+    points: Grid, monitor: FloatArray, low: float, high: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return edges and masses of the cells between two cuts, as if there were no others.
+
+    A window's cells are narrow and heavy, and those next to it on the other side of a cut may be
+    narrow: smeared into each other, or split for each other's sake, they would look like features.
+    """
+    i, j = np.searchsorted(points.nodes, [low, high])
+    nodes = points.nodes[i : j + 1].copy()
+    nodes[0], nodes[-1] = low, high
+    cells = slice(i, i + len(nodes) - 1)
+    h, mass = points.steps[cells], monitor[cells]
+    dense = np.pad(mass / h, 1)
+    most = np.maximum(np.maximum(dense[2:], dense[:-2]), dense[1:-1])
+    # Nowhere denser than it was nearby.
+    mass = np.minimum(smeared(mass, 2), h * most)
+    return concentrated(Grid(nodes, h, points.middles[cells]), mass)
 
 
 def mixture_of(stretch: Stretch, total: float, components: int) -> Mixture | None:
