@@ -201,3 +201,17 @@ class TestCounting:
         found = sf.eigs(wells, k=4)
         assert found.converged
         assert np.abs(found.values - exact).max() < 1e-6 * eps
+
+
+def test_two_values_of_two_wells_are_told_apart():
+    wells = sf.Problem(
+        sf.Interval(-4, 4),
+        lambda u, lam, x: -0.01 * u.dxx + (x**2 - 1) ** 2 * u - lam * u,
+        boundary=lambda u, x: u,
+    )
+    spectrum = sf.eigs(wells, k=4)
+    # 160 Chebyshev points agree with these to all digits given.
+    np.testing.assert_allclose(
+        spectrum.values, [0.19467300, 0.19467902, 0.55917699, 0.55984185], atol=6e-9
+    )
+    assert spectrum.converged

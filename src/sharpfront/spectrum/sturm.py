@@ -21,8 +21,11 @@ from sharpfront.spectrum.statement import SpectralForm, SpectralProblem
 TWINS = 1e-6
 # Numbers at which is counted lie this far from the values they are between, as a share of the gap.
 INSIDE = 0.05
-# Places at which signs of coefficients are looked at, and cells of every piece.
-LOOKED, CELLS = 401, 64
+# Places at which signs of coefficients are looked at.
+LOOKED = 401
+# Cells of every piece, and those on which is counted again before anything is said: eigenvalues of
+# the cells are off by the square of their length, and those of two wells may be closer than that.
+CELLS, AGAIN = 64, (512, 4096)
 
 
 def gaps_in(statement: SpectralProblem, values: Sequence[complex], edges: FloatArray) -> str:
@@ -36,7 +39,16 @@ def gaps_in(statement: SpectralProblem, values: Sequence[complex], edges: FloatA
     groups = _groups(sorted(v.real for v in values))
     if len(groups) < 2:
         return ""
-    counter, counts = _Counter(statement, edges), []
+    words = ""
+    for cells in (CELLS, *AGAIN):
+        words = _miscounted(groups, _Counter(statement, edges, cells))
+        if not words:
+            break
+    return words
+
+
+def _miscounted(groups: Sequence[Sequence[float]], counter: _Counter) -> str:
+    counts = []
     for before, after in itertools.pairwise(groups):
         room = INSIDE * (after[0] - before[-1])
         low, high = before[-1] + room, after[0] - room
@@ -70,8 +82,8 @@ def _groups(values: Sequence[float]) -> list[list[float]]:
 class _Counter:
     """Counts eigenvalues of a regular problem below a number, on pieces cut into equal cells."""
 
-    def __init__(self, statement: SpectralProblem, edges: FloatArray) -> None:
-        share = np.arange(CELLS) / CELLS
+    def __init__(self, statement: SpectralProblem, edges: FloatArray, cells: int) -> None:
+        share = np.arange(cells) / cells
         fine = (edges[:-1, None] + np.diff(edges)[:, None] * share).ravel()
         fine = np.append(fine, edges[-1])
         (form,) = statement.equations
