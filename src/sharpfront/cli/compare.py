@@ -22,8 +22,7 @@ _TABLE_WIDTH = 150
 
 def compare(
     name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="A problem of the catalogue, or a problem file."),
+        str, typer.Argument(metavar="NAME", help="A problem of the catalogue, or a problem file.")
     ],
     nu: Annotated[
         float | None,

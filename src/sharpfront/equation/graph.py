@@ -26,8 +26,7 @@ T = TypeVar("T")
 
 
 def ordered(
-    expression: Expression,
-    arguments: Callable[[Apply], Sequence[Expression]] | None = None,
+    expression: Expression, arguments: Callable[[Apply], Sequence[Expression]] | None = None
 ) -> Iterator[Expression]:
     """Yield every node once, arguments before the nodes that use them.
 
@@ -63,9 +62,7 @@ def _walked(
 
 
 def folded(
-    expression: Expression,
-    leaf: Callable[[Expression], T],
-    applied: Callable[[Apply, list[T]], T],
+    expression: Expression, leaf: Callable[[Expression], T], applied: Callable[[Apply, list[T]], T]
 ) -> T:
     """Return what a graph becomes: `leaf` of what has no arguments, `applied` of these for a call.
 

@@ -85,11 +85,7 @@ def unknowns_in_sympy(expression: Any, coordinates: tuple[str, ...]) -> tuple[st
 
 
 def from_expression(
-    expression: Any,
-    symbols: Symbols,
-    values: Numbers | None = None,
-    *,
-    condition: bool = False,
+    expression: Any, symbols: Symbols, values: Numbers | None = None, *, condition: bool = False
 ) -> Expression:
     """Return the graph of a SymPy expression; of an equation, left side minus right side.
 

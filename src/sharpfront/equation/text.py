@@ -43,11 +43,7 @@ def parse_condition(
 
 
 def mistakes_in(
-    text: str,
-    symbols: Symbols,
-    parameters: Parameters | None = None,
-    *,
-    condition: bool = False,
+    text: str, symbols: Symbols, parameters: Parameters | None = None, *, condition: bool = False
 ) -> tuple[TextError, ...]:
     """Return everything that `parse` or `parse_condition` would refuse, not only the first."""
     found: list[TextError] = []

@@ -67,10 +67,7 @@ def _finite(values: Values, leaves: Mapping[Key, Values], what: str) -> Values:
 
 
 def inside_values(
-    expression: Expression,
-    leaves: Mapping[Key, Values],
-    inside: Mapping[Key, Values],
-    count: int,
+    expression: Expression, leaves: Mapping[Key, Values], inside: Mapping[Key, Values], count: int
 ) -> Values:
     """Return the expression at `count` points of an edge, as a limit from one side of it.
 

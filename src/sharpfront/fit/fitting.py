@@ -109,11 +109,7 @@ def fit(
 
 
 def _fitted(
-    model: Model,
-    tol: float,
-    z: FloatArray,
-    curvature: bool,
-    minima: tuple[Minimum, ...] = (),
+    model: Model, tol: float, z: FloatArray, curvature: bool, minima: tuple[Minimum, ...] = ()
 ) -> Fit:
     """Return the fit from a start, on solves that are tightened as far as they need be."""
     near = None

@@ -79,10 +79,7 @@ def at_once(device: Device, rows: int, columns: int) -> int:
 
 
 def stacked(
-    device: Device,
-    leaves: Sequence[LeafRows],
-    numbers: Sequence[int],
-    elimination: TreeElimination,
+    device: Device, leaves: Sequence[LeafRows], numbers: Sequence[int], elimination: TreeElimination
 ) -> Iterator[Stack]:
     """Yield the rows of leaves on a device, numbered, for an order of elimination."""
     shapes: dict[tuple[int, int, int], list[tuple[int, LeafRows]]] = {}

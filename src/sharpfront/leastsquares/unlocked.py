@@ -84,11 +84,7 @@ def reduce_below(
     if k:
         sizes = (m, k, n, 0, block)
         _called(
-            "dtpmqrt",
-            *(_LEFT, _TRANSPOSED),
-            *sizes,
-            *(below, m, t, block, top, n, bottom, m),
-            work,
+            "dtpmqrt", *(_LEFT, _TRANSPOSED), *sizes, *(below, m, t, block, top, n, bottom, m), work
         )
 
 

@@ -46,12 +46,7 @@ class Plan:
     def _table(self) -> Iterator[Task]:
         for case, method, seed in itertools.product(CASES, self.methods, _seeds(self.seeds)):
             yield Task(
-                "table",
-                case,
-                method.name,
-                method.adaptor(case),
-                seed,
-                keep=seed == FIRST_SEED,
+                "table", case, method.name, method.adaptor(case), seed, keep=seed == FIRST_SEED
             )
 
     def _scan(self) -> Iterator[Task]:

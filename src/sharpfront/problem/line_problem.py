@@ -248,11 +248,7 @@ _LOBATTO = (
 
 
 def integrate(
-    function: Function,
-    low: float,
-    high: float,
-    edges: FloatArray | None = None,
-    tol: float = 1e-14,
+    function: Function, low: float, high: float, edges: FloatArray | None = None, tol: float = 1e-14
 ) -> float:
     """Return the integral of a function that may jump or have spikes.
 

@@ -175,11 +175,7 @@ class _Row:
 
 
 def collocated(
-    subject: Subject,
-    bases: Mapping[str, Basis],
-    held: Sequence[Held],
-    *,
-    unit_rows: bool = False,
+    subject: Subject, bases: Mapping[str, Basis], held: Sequence[Held], *, unit_rows: bool = False
 ) -> Approximation:
     """Return the least-squares solution of all that is to hold, by Newton's method from the guess.
 
@@ -214,9 +210,7 @@ def _fitted_guess(
 
 
 def _weighted(
-    rows: Sequence[_Row],
-    blocks: Sequence[tuple[FloatArray, FloatArray]],
-    unit_rows: bool,
+    rows: Sequence[_Row], blocks: Sequence[tuple[FloatArray, FloatArray]], unit_rows: bool
 ) -> tuple[FloatArray, FloatArray]:
     many = sum(len(b) for row, (_, b) in zip(rows, blocks, strict=True) if row.held.inside)
     matrices, rights = [], []

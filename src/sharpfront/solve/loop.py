@@ -205,11 +205,7 @@ def _solved(stated: Problem, tol: float, how: _How) -> tuple[Solution, _Left | N
 
 
 def _solve(
-    problem: Problem,
-    tol: float,
-    budget: Budget,
-    adaptor: Adaptor,
-    tell: Callable[[Record], None],
+    problem: Problem, tol: float, budget: Budget, adaptor: Adaptor, tell: Callable[[Record], None]
 ) -> tuple[Solution, _Left]:
     with blas_threads(1):
         state: State = adaptor.start(problem, tol, budget.seed)

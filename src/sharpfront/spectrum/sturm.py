@@ -129,9 +129,7 @@ def _carried(v: float, dv: float, rate: float, h: float) -> tuple[float, float, 
     return new, slope, int(new * v < 0.0 or (new == 0.0 and v != 0.0))
 
 
-def _by_place(
-    statement: SpectralProblem,
-) -> list[tuple[float, tuple[SpectralForm, ...]]]:
+def _by_place(statement: SpectralProblem) -> list[tuple[float, tuple[SpectralForm, ...]]]:
     """Return the places of conditions with these, from left to right."""
     domain = statement.problem.domain
     found = [(float(domain.boundary(p).points[0, 0]), own) for p, own in statement.conditions]

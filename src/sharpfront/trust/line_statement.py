@@ -33,9 +33,7 @@ def miscounted(problem: LineProblem) -> Outcome | None:
     )
 
 
-def without_implied(
-    problem: LineProblem,
-) -> tuple[LineProblem, tuple[LinearCondition, ...]]:
+def without_implied(problem: LineProblem) -> tuple[LineProblem, tuple[LinearCondition, ...]]:
     """Return the problem without as many conditions as it has too many, and those left out.
 
     Slopes at both ends, or a periodic interval, leave a constant free, and balance the source: a

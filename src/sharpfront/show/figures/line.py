@@ -42,11 +42,7 @@ def draw_solution(
 
 def curve_style(number: int) -> dict[str, Any]:
     """Return colour and dashes of a curve, so that one that lies on another leaves it visible."""
-    return {
-        "color": CURVES[number % len(CURVES)],
-        "ls": _DASHES[number % len(_DASHES)],
-        "lw": 1.6,
-    }
+    return {"color": CURVES[number % len(CURVES)], "ls": _DASHES[number % len(_DASHES)], "lw": 1.6}
 
 
 def draw_residual(axes: Axes, solution: Any, where: Section, title: str) -> None:

@@ -125,14 +125,7 @@ def _all(wish: Wish) -> list[list[Panel]]:
 def note_no_residual(axes: Axes, why: str = _FROM_FILE) -> None:
     """Say in place of a residual why there is none."""
     axes.set_axis_off()
-    axes.text(
-        0.5,
-        0.5,
-        f"no residual: {why}",
-        ha="center",
-        va="center",
-        transform=axes.transAxes,
-    )
+    axes.text(0.5, 0.5, f"no residual: {why}", ha="center", va="center", transform=axes.transAxes)
 
 
 def _along(wish: Wish, what: str, where: Section) -> list[Panel]:

@@ -144,13 +144,7 @@ def _ellipses(axes: Axes, label: str) -> tuple[Artist, Callable[[Kernels | None]
     """Add ellipses of components, one standard deviation each, and return how to move them."""
     from matplotlib.collections import PolyCollection
 
-    shown = PolyCollection(
-        [],
-        facecolors="none",
-        edgecolors=ORANGE,
-        linewidths=1.0,
-        label=label,
-    )
+    shown = PolyCollection([], facecolors="none", edgecolors=ORANGE, linewidths=1.0, label=label)
     axes.add_collection(shown, autolim=False)
     angle = np.linspace(0.0, 2.0 * np.pi, 73)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)

@@ -170,21 +170,12 @@ def share_legend(axes: Axes) -> None:
         axes.legend(fontsize=7)
         return
     figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=len(labels),
-        frameon=False,
-        fontsize=9,
+        handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9
     )
 
 
 def _frame(
-    axes: Axes,
-    where: Section,
-    limits: tuple[float, float],
-    unknowns: Sequence[str],
-    strip: float,
+    axes: Axes, where: Section, limits: tuple[float, float], unknowns: Sequence[str], strip: float
 ) -> None:
     """Leave room for a strip of that part of the height; the values' axis has ticks above it."""
     from matplotlib.ticker import MaxNLocator

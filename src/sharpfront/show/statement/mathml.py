@@ -211,10 +211,7 @@ def _function(name: str, arguments: list[str]) -> str:
     if name == "where":
         rows = (
             (arguments[1], f"<mtext>if\u00a0</mtext>{arguments[0]}"),
-            (
-                arguments[2],
-                "<mtext>otherwise</mtext>",
-            ),
+            (arguments[2], "<mtext>otherwise</mtext>"),
         )
         cells = "".join(f"<mtr><mtd>{a}</mtd><mtd>{b}</mtd></mtr>" for a, b in rows)
         table = f"<mtable columnalign='left'>{cells}</mtable>"
