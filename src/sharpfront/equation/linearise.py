@@ -199,6 +199,28 @@ def stated_part(expression: Expression) -> Expression:
     return Constant(0.0)
 
 
+def linear_part(expression: Expression) -> Expression:
+    """Return what of a sum is linear in the unknowns, summand by summand."""
+    if isinstance(expression, Apply) and not is_linear(expression):
+        ufunc = expression.function.evaluate
+        if ufunc in (np.add, np.subtract, np.negative):
+            assert isinstance(ufunc, np.ufunc)
+            return apply(ufunc, *map(linear_part, expression.arguments))
+    return expression if is_linear(expression) else Constant(0.0)
+
+
+def nonlinear_part(expression: Expression) -> Expression:
+    """Return what of a sum is not linear in the unknowns, summand by summand."""
+    if is_linear(expression):
+        return Constant(0.0)
+    if isinstance(expression, Apply):
+        ufunc = expression.function.evaluate
+        if ufunc in (np.add, np.subtract, np.negative):
+            assert isinstance(ufunc, np.ufunc)
+            return apply(ufunc, *map(nonlinear_part, expression.arguments))
+    return expression
+
+
 def _name(item: Term | Derivative) -> str:
     letters = "".join(str(n) for n in item.orders)
     return item.unknown if not any(item.orders) else f"a derivative of {item.unknown} ({letters})"

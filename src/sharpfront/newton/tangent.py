@@ -31,11 +31,15 @@ from sharpfront.equation.graph import derivatives_in
 from sharpfront.equation.linearise import (
     LinearForm,
     is_linear,
+    linear_form,
+    linear_part,
+    nonlinear_part,
     stated_part,
     substitute,
     tangent_terms,
 )
 from sharpfront.equation.operator import Operator
+from sharpfront.equation.weak import is_singular
 from sharpfront.newton.iterate import Constants, Iterate
 from sharpfront.problem import Problem
 from sharpfront.problem.conditions import Stated
@@ -55,6 +59,10 @@ class _Linearised(Operator):
 
     def about(self, insert: _Insertion) -> tuple[Expression, LinearForm]:
         """Return the linearised residual as an expression and as a linear form."""
+        if self._split is not None:
+            fluxes, rest = self._split
+            total = fluxes + rest.about(insert)[0]
+            return total, replace(linear_form(total), stated=stated_part(self.expression))
         form = self.form(insert)
         if self.is_linear:
             return self.expression, form
@@ -62,6 +70,16 @@ class _Linearised(Operator):
         for term, leaf in zip(form.terms, self._leaves(), strict=True):
             total = total + term.coefficient * leaf
         return total, form
+
+    @cached_property
+    def _split(self) -> tuple[Expression, _Linearised] | None:
+        """The summands that are linear, and the others, where fluxes jump: those stay as they are.
+
+        None where nothing jumps.
+        """
+        if self.is_linear or not is_singular(self.expression):
+            return None
+        return linear_part(self.expression), _Linearised(nonlinear_part(self.expression))
 
     def form(self, insert: _Insertion) -> LinearForm:
         """Return the linearised residual as a linear form."""

@@ -40,10 +40,10 @@ def refuse_singular(problem: Problem, adaptor: Adaptor | None) -> None:
     if suits(problem):
         raise ProblemError(f"{what}; only sf.Patches() solves that. Leave adaptor= out.")
     raise ProblemError(
-        f"{what}. Those are solved where it is linear, has no time=, and lies on an interval, on "
-        "a box or polygon in the plane, with sf.jump only if its sides are parallel to the axes, "
-        "or in space with jumps across one axis only. If k is continuous in (k * u.dx).dx, write "
-        "the product rule, k * u.dxx + k_x * u.dx."
+        f"{what}. Those are solved where it is linear but for terms of values, such as u**3, has "
+        "no time=, and lies on an interval, on a box or polygon in the plane, with sf.jump only if "
+        "its sides are parallel to the axes, or in space with jumps across one axis only. If k is "
+        "continuous in (k * u.dx).dx, write the product rule, k * u.dxx + k_x * u.dx."
     )
 
 

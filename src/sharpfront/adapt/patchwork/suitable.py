@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sharpfront.bases.solid_cut import SolidRegion
 from sharpfront.equation.graph import derivatives_in
+from sharpfront.equation.linearise import linear_part, nonlinear_part
+from sharpfront.equation.weak import is_singular
 from sharpfront.errors import Outcome
 from sharpfront.geometry import Interval
 from sharpfront.place.patches.start import has_edges
@@ -21,10 +23,17 @@ def suits(problem: Problem) -> bool:
     return (
         problem.time is None
         and problem.domain.dimension <= 3
-        and (problem.is_linear or not problem.is_singular)
+        and (problem.is_linear or not problem.is_singular or _is_mild(problem))
         and _order(problem) <= 4
         and _tiled(problem)
     )
+
+
+def _is_mild(problem: Problem) -> bool:
+    """Tell whether what is not linear in equations holds values alone, and is no load."""
+    parts = [nonlinear_part(equation) for equation in problem.equations]
+    orders = [sum(leaf.orders) for part in parts for leaf in derivatives_in(part)]
+    return not (problem.jumps or any(orders) or any(map(is_singular, parts)))
 
 
 def _tiled(problem: Problem) -> bool:
@@ -41,7 +50,11 @@ def _tiled(problem: Problem) -> bool:
         return not problem.is_singular and not Integrals.stated(problem)
     if tiling is None or not problem.is_singular:
         return tiling is not None
-    across = sum(len(x) > 0 for x in interface_lines(problem))
+    linear = problem
+    if not problem.is_linear:
+        # What is not linear makes no interfaces.
+        linear = problem.rewritten(equations=tuple(map(linear_part, problem.equations)))
+    across = sum(len(x) > 0 for x in interface_lines(linear))
     if across and tiling.blocks[0].region is not None:
         return False
     if tiling.blocks[0].chart is not None:
