@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sharpfront.adapt.patchwork.state import PatchState, ended, longest_tail, words_of
@@ -90,9 +91,7 @@ def given_up(state: PatchState, allowed: Allowance) -> PatchState:
     if not state.final and best.certificate.contradiction >= value:
         detail = f"{reached} {_UNBALANCED.format(best.certificate.contradiction)}"
         return replace(state, finished=Outcome(OutcomeKind.ILL_POSED, detail, _BALANCE))
-    # Tails fall as estimates do, which are only taken of those that may be the last.
-    share = max(1.0, value / max(longest, 1e-300))
-    tried = [Solved(s.kernels, share * s.estimate) for s in state.tried]
+    tried = as_estimates(state.tried, value, longest)
     if state.final:
         end = short_of_kernels(reached, value, tried, allowed, best.roughest)
     elif value < FLOOR:
@@ -102,3 +101,13 @@ def given_up(state: PatchState, allowed: Allowance) -> PatchState:
     if leaving := given_at_outflow(state.problem):
         end = replace(end, remedy=_OUTFLOW.format(", ".join(leaving)))
     return replace(state, finished=end)
+
+
+def as_estimates(tried: Sequence[Solved], value: float, longest: float) -> list[Solved]:
+    """Return solves with estimates in the place of their tails, of which the best has both.
+
+    Tails fall as estimates do, which are only taken of those that may be the last. Where they do
+    not, none is better than the best.
+    """
+    share = max(1.0, value / max(longest, 1e-300))
+    return [Solved(s.kernels, max(value, share * s.estimate)) for s in tried]
