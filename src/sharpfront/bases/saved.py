@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import SharedFunctions, restored
 from sharpfront.bases.edge_functions import restored_edge
 from sharpfront.bases.patch import Patch
 from sharpfront.bases.sides import Sides
+from sharpfront.bases.vertex_functions import restored_vertex
 from sharpfront.maps import AxisMap, Chart, Quadrilateral, Shell, Strip
 
 Parts = tuple[tuple[Patch, ...], tuple[bool, ...] | None, Sides | None, tuple[SharedFunctions, ...]]
@@ -83,6 +85,10 @@ def restored_parts(state: dict[str, Any]) -> Parts:
     if "regions" in state:
         beside = Sides(tuple(int(k) for k in state["regions"]), np.asarray(state["edges"]))
     names = itertools.takewhile(state.__contains__, (f"corner {k}" for k in itertools.count()))
-    again = restored if np.asarray(state["low"]).shape[1] == 2 else restored_edge
+    again = restored if np.asarray(state["low"]).shape[1] == 2 else _restored_in_space
     shared = tuple(again(np.asarray(state[name])) for name in names)
     return tuple(patches), outside, beside, shared
+
+
+def _restored_in_space(state: FloatArray) -> SharedFunctions:
+    return restored_vertex(state) if state[0, 0] < 0 else restored_edge(state)

@@ -2,7 +2,7 @@
 
 They are used of edges that run through the whole domain with the same faces and conditions on both
 sides: at one that ends inside, at a vertex that points inwards, a solution is singular in another
-way, and patches are cut.
+way, which functions of the vertex hold (`solid_vertices`), and patches are cut.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Edge:
 def edge_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[EdgeFunctions, ...]:
     """Return the functions of all edges at which they are known."""
     block = tiling.blocks[0]
-    conductivities = _conductivities(problem)
+    conductivities = conductivities_of(problem)
     if conductivities is None or block.region is not None or len(tiling.blocks) > 1:
         return ()
     found = []
@@ -58,7 +58,7 @@ def edge_functions(problem: Problem, tiling: Tiling, tol: float) -> tuple[EdgeFu
     return tuple(found)
 
 
-def _conductivities(problem: Problem) -> FloatArray | None:
+def conductivities_of(problem: Problem) -> FloatArray | None:
     """Return the coefficients of second derivatives along the axes, if they are all there is."""
     out = np.zeros(3)
     for term in problem.forms[0].terms:

@@ -19,6 +19,7 @@ from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, sq
 from sharpfront.adapt.patchwork.edges import edge_functions
 from sharpfront.adapt.patchwork.exponents import crossing_of, functions_about, tensors
 from sharpfront.adapt.patchwork.shadows import completed
+from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
 from sharpfront.equation.expression import Constant
@@ -101,7 +102,7 @@ class Wedges:
         if self.problem.is_singular:
             return self._where_interfaces_cross
         if self.problem.domain.dimension == 3:
-            return edge_functions(self.problem, self.tiling, self.tol)
+            return (*self._of_edges, *self._of_vertices())
         if not self.lower:
             return tuple(main.functions for main in self._main)
         return tuple(main.completed(self.problem) for main in self._main)
@@ -116,6 +117,13 @@ class Wedges:
         """Tell whether highest derivatives of some functions are infinite at their corner."""
         return any(t.order < self._order and not t.logarithmic for t in functions.terms)
 
+    @cached_property
+    def _of_edges(self) -> tuple[SharedFunctions, ...]:
+        return edge_functions(self.problem, self.tiling, self.tol)
+
+    def _of_vertices(self, inwards: bool = False) -> tuple[SharedFunctions, ...]:
+        return vertex_functions(self.problem, self.tiling, self.tol, inwards)
+
     @property
     def at_first(self) -> tuple[SharedFunctions, ...]:
         """The functions, if every solution is so singular at some corner that it solves no more.
@@ -128,12 +136,12 @@ class Wedges:
             # What lower terms add is smoother, and is not looked for in vain.
             some = any(self._singular(main.functions) for main in self._main)
             return self.functions if some else ()
-        singular = tuple(own for own in self.functions if self._singular(own))
         if self.problem.domain.dimension == 3:
-            # Those of right angles hold what begins at vertices as well only if they are alone:
+            # Those of right angles hold what begins at vertices without functions only if alone:
             # with them -lap u = 1 on an L times an interval took 17 patches and more, without 3.
-            return singular
-        return self.functions if singular else ()
+            edges = (own for own in self._of_edges if self._singular(own))
+            return (*edges, *self._of_vertices(inwards=True))
+        return self.functions if any(map(self._singular, self.functions)) else ()
 
     @property
     def later(self) -> tuple[SharedFunctions, ...]:
