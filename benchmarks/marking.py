@@ -19,11 +19,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
-import sensitivity
 from engine import error_of
 from suites import nist, scalar, systems
 from suites.row import Row
 
+import sensitivity
 import sharpfront as sf
 from sharpfront.mixture import fit
 from sharpfront.place.patches import refine
