@@ -157,3 +157,24 @@ def test_the_certificate_holds_what_newton_has_left():
     error = np.abs(values - exact(x, y)).max()
     assert error > 0.02
     assert 0.5 * error < found.estimate.value < 5 * error
+
+
+def test_functions_that_are_too_few_for_newtons_method_are_made_finer():
+    """On one patch over the ring corrections behind a short step do not shrink any more."""
+
+    def surface(u, x, y):
+        root = np.sqrt(1 + u.dx**2 + u.dy**2)
+        return (u.dx / root).dx + (u.dy / root).dy
+
+    ring = sf.Disk((0, 0), 2).named("outer") - sf.Disk((0, 0), 1.05).named("inner")
+    catenoid = sf.Problem(
+        ring,
+        surface,
+        outer=lambda u, x, y: u - np.arccosh(2.0),
+        inner=lambda u, x, y: u - np.arccosh(1.05),
+    )
+    solution = sf.solve(catenoid, tol=1e-5)
+    radius = np.linspace(1.0501, 1.9999, 60)
+    exact = np.arccosh(radius)
+    assert solution.converged
+    np.testing.assert_allclose(solution(0.6 * radius, 0.8 * radius), exact, atol=2e-5)

@@ -61,12 +61,15 @@ class _Search:
         for _ in range(REFINEMENTS):
             attempt = newton(iterate, rules, SMALL, ATTEMPT)
             self.history.append((stiffness, attempt))
-            if not attempt.converged:
+            # Small corrections behind a short step, or that do not shrink, may be those of
+            # functions that are too few: finer ones tell.
+            near = bool(attempt.changes) and attempt.changes[-1] <= SMALL
+            if not (attempt.converged or near):
                 return None
             iterate = attempt.iterate
             if self.exhausted or not self.corrector.refined(iterate):
                 break
-        return iterate
+        return iterate if attempt.converged else None
 
     def _distance(self, old: Iterate, new: Iterate, scale: Iterate) -> float:
         return distance(self.problem, old, new, self.points, scale=scale)
