@@ -34,6 +34,9 @@ FEWEST_CELLS = 16
 LOCAL_JUMP = 0.05
 # An error above this part of the solution shows what is not resolved, one below only rounding.
 UNRESOLVED = 1e-7
+# Errors swing with the kernels, three cells to each of them: what varies over less than two is none
+# of the equation's places, and components fitted to it are narrower than kernels can follow.
+SWING = 6
 # Components closer than this many of their scales belong to one feature.
 REACH = 5.0
 
@@ -245,7 +248,7 @@ def looked_again(part: Stretch, check: ErrorCheck) -> Stretch:
         slope = np.diff(u) / np.maximum(np.diff(x), tiny)
         rows += [u, np.append(slope, slope[-1])]
     changes = [c for q in rows if (c := changes_between(q)).max() > LOCAL_JUMP]
-    wrong = np.abs(np.diff(check.profile))[cells]
+    wrong = smeared(np.abs(np.diff(check.profile))[cells], SWING)
     if check.error > UNRESOLVED * check.size and wrong.sum() > 0:
         # Where the error itself varies the equation is violated, whatever the data look like.
         changes.append(wrong)
