@@ -18,6 +18,8 @@ from sharpfront.place.line.subintervals import (
     between_cuts,
     coordinate_of,
     looked_again,
+    mixture_of,
+    refitted,
     split_stretch,
 )
 from sharpfront.problem.line_problem import IntegralTerm, LinearCondition, LineProblem
@@ -97,6 +99,21 @@ def test_a_refit_does_not_follow_errors_that_swing_with_the_kernels():
     stretch = looked_again(even(240), check)
     there = stretch.mass[points.middles > 0.55][:-12]
     assert there.max() < 1.15 * there.min()
+
+
+def test_slivers_of_a_second_look_are_no_components():
+    """A wide bell, and beside it two cells in a hundred that stand out of the even share."""
+    edges = np.linspace(0, 1, 201)
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    mass = np.exp(-(((middles - 0.3) / 0.05) ** 2))
+    mass[[160, 180]] += 0.25
+    stretch = Stretch(0.0, 1.0, (0.0, 1.0), edges, mass, np.zeros(200))
+    every = mixture_of(stretch, stretch.total, 8)
+    assert every.weights.min() < 0.01
+    kept = refitted(stretch, 8)
+    assert kept.weights.min() > 0.015
+    assert kept.weights.sum() == pytest.approx(1.0)
+    assert np.abs(kept.means - 0.3).max() < 0.2
 
 
 def test_an_initial_value_problem_with_two_fronts_is_split_in_two():

@@ -21,6 +21,7 @@ from sharpfront.place.line.subintervals import (
     features,
     looked_again,
     mixture_of,
+    refitted,
     sides,
     sides_and_decades,
     split_stretch,
@@ -187,7 +188,8 @@ def grown(
         old = part.piece.kernels
         kernels = max(rung(old * factor), rung(old * 1.1)) if factor > 1.0 else old
         if factor > 1.0 and refit:
-            part = _refitted(part, looked_again(part.stretch, check), components)
+            seen = looked_again(part.stretch, check)
+            part = _placed(part, seen, refitted(seen, components))
             kernels = max(kernels, rung(old * REFIT_GROWTH))
         most = _most(part.piece.coordinate)
         if kernels <= most or _indivisible(part.stretch):
@@ -198,8 +200,7 @@ def grown(
     return Plan(tuple(parts))
 
 
-def _refitted(part: Part, stretch: Stretch, components: int) -> Part:
-    mixture = mixture_of(stretch, stretch.total, components)
+def _placed(part: Part, stretch: Stretch, mixture: Mixture | None) -> Part:
     return Part(stretch, mixture, replace(part.piece, coordinate=coordinate_of(stretch, mixture)))
 
 
@@ -212,7 +213,8 @@ def with_features(
         stretch = part.stretch
         own = (places >= stretch.low) & (places <= stretch.high)
         if own.any():
-            part = _refitted(part, with_places(stretch, places[own], widths[own]), components)
+            told = with_places(stretch, places[own], widths[own])
+            part = _placed(part, told, mixture_of(told, told.total, components))
             least = start_number(part.stretch, part.piece.coordinate, tol)
             part = _resized(part, max(part.piece.kernels, least))
         parts.append(part)
@@ -235,7 +237,7 @@ def _halves(part: Part, kernels: int, tol: float, check: ErrorCheck, components:
     ratio = kernels / start_number(part.stretch, piece.coordinate, tol)
     for half in split_stretch(part.stretch, piece.coordinate):
         seen = looked_again(half, check)
-        mixture = mixture_of(seen, seen.total, components)
+        mixture = refitted(seen, components)
         c = coordinate_of(seen, mixture)
         number = min(rung(ratio * start_number(seen, c, tol)), rung(_most(c) / LADDER))
         out.append(Part(seen, mixture, Piece(c, number, seen.inside, piece.order)))

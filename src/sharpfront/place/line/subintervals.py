@@ -13,6 +13,7 @@ from sharpfront.arrays import FloatArray
 from sharpfront.estimate.cells import Grid
 from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.mixture import Mixture, fit_bins
+from sharpfront.mixture.model import made
 from sharpfront.pieces import Coordinate, coordinate
 from sharpfront.place.line.breakpoints import Cut
 from sharpfront.place.line.discover import (
@@ -37,6 +38,9 @@ UNRESOLVED = 1e-7
 # Errors swing with the kernels, three cells to each of them: what varies over less than two is none
 # of the equation's places, and components fitted to it are narrower than kernels can follow.
 SWING = 6
+# Share of the kernels of a second look below which a component has one or two, and bends the
+# coordinate faster than they can follow.
+SLIVER = 0.015
 # Components closer than this many of their scales belong to one feature.
 REACH = 5.0
 
@@ -127,6 +131,19 @@ def mixture_of(stretch: Stretch, total: float, components: int) -> Mixture | Non
     if stretch.layers is not None:
         told = exponentials((stretch.low, stretch.high), stretch.layers, edges, excess)
     return fit_bins(edges, excess, components) if told is None else told
+
+
+def refitted(stretch: Stretch, components: int) -> Mixture | None:
+    """Return the mixture fitted to a second look, without components that few kernels would follow.
+
+    Where a monitor comes down to what is left to the even share, its ripples stand out as slivers.
+    """
+    found = mixture_of(stretch, stretch.total, components)
+    if found is None:
+        return None
+    heavy = found.weights > SLIVER
+    weights = found.weights[heavy]
+    return made(weights / np.add.reduce(weights), found.means[heavy], found.covariances[heavy])
 
 
 def coordinate_of(stretch: Stretch, mixture: Mixture | None) -> Coordinate:
