@@ -40,7 +40,7 @@ UNRESOLVED = 1e-7
 SWING = 6
 # Share of the kernels of a second look below which a component has one or two, and bends the
 # coordinate faster than they can follow.
-SLIVER = 0.015
+FEW_KERNELS = 0.015
 # Components closer than this many of their scales belong to one feature.
 REACH = 5.0
 
@@ -141,7 +141,7 @@ def refitted(stretch: Stretch, components: int) -> Mixture | None:
     found = mixture_of(stretch, stretch.total, components)
     if found is None:
         return None
-    heavy = found.weights > SLIVER
+    heavy = found.weights > FEW_KERNELS
     weights = found.weights[heavy]
     return made(weights / np.add.reduce(weights), found.means[heavy], found.covariances[heavy])
 
