@@ -27,6 +27,9 @@ ALONG_PANEL, ROOM = 9, 0.2
 # Parts of panels are no longer than this share of a box that they are cut at, so that they do not
 # enter and leave it unseen.
 SHORT = 0.25
+# Between two places of which none lies in a box panels are looked at if they come this close to
+# it, as a share of how far these are apart, and how often what is looked at is cut by a third.
+BEFORE_BOX, THIRDS = 0.2, 40
 # The parameter at which a panel enters or leaves a box is found to 2^-BISECTIONS.
 BISECTIONS = 32
 # What enters a box for less than this share of its size does not enter it.
@@ -231,7 +234,7 @@ class Panels:
         share = np.linspace(0.0, 1.0, ALONG_PANEL)
         t = start[:, None] + (stop - start)[:, None] * share
         t[:, -1] = stop
-        within = self._within(np.repeat(panel, ALONG_PANEL), t.ravel(), low, high).reshape(t.shape)
+        t, within = self._with_corners(panel, t, low, high)
         row, column = np.nonzero(within[:, 1:] != within[:, :-1])
         crossing = self._crossings(
             panel[row], t[row, column], t[row, column + 1], within[row, column], low, high
@@ -247,6 +250,41 @@ class Panels:
                     out.append(Stretch(own, float(a), float(b)))
         least = TOUCH * float(np.min(high - low))
         return [s for s in out if self._chord(s) > least]
+
+    def _with_corners(
+        self, panel: Ints, t: Points, low: Points, high: Points
+    ) -> tuple[Points, NDArray[np.bool_]]:
+        """Return parameters along parts of panels, (n, m), and whether they lie in a box.
+
+        Between two that do not, that which comes closest: panels may cut a corner of the box off.
+        """
+        points = self.at(np.repeat(panel, t.shape[1]), t.ravel()).reshape(*t.shape, 2)
+        within = np.all((points >= low) & (points <= high), axis=2)
+        first, second = points[:, :-1], points[:, 1:]
+        room = BEFORE_BOX * np.abs(second - first).max(axis=2, keepdims=True)
+        near = np.maximum(first, second) + room >= low
+        near &= np.minimum(first, second) - room <= high
+        row, column = np.nonzero(near.all(axis=2) & ~within[:, :-1] & ~within[:, 1:])
+        # Twice each but the last, so that there is a place between any two.
+        t, within = (np.repeat(x, 2, axis=1)[:, :-1] for x in (t, within))
+        if len(row):
+            at = self._closest(panel[row], t[row, 2 * column], t[row, 2 * column + 2], low, high)
+            t[row, 2 * column + 1] = at
+            within[row, 2 * column + 1] = self._within(panel[row], at, low, high)
+        return t, within
+
+    def _closest(
+        self, panel: Ints, start: Points, stop: Points, low: Points, high: Points
+    ) -> Points:
+        """Return the parameters between two at which panels are farthest in a box, or closest."""
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        for _ in range(THIRDS):
+            inner = start + np.array([[1.0], [2.0]]) / 3.0 * (stop - start)
+            points = self.at(np.tile(panel, 2), inner.ravel())
+            out = np.max(np.abs(points - middle) - half, axis=1).reshape(2, -1)
+            before = out[0] < out[1]
+            start, stop = np.where(before, start, inner[0]), np.where(before, inner[1], stop)
+        return 0.5 * (start + stop)
 
     def _chord(self, stretch: Stretch) -> float:
         t = np.array([stretch.start, 0.5 * (stretch.start + stretch.stop), stretch.stop])
