@@ -452,3 +452,8 @@ class TestMistakes:
     def test_a_comparison_is_no_equation(self):
         (error,) = mistakes_in("u > 1", LINE)
         assert "comparison" in str(error)
+
+
+@pytest.mark.parametrize("text", ["diff(u_x, x) = 1", "diff(u_xx, x, x) = 1", "diff(u, x) = u"])
+def test_what_is_differentiated_may_be_a_derivative_itself(text):
+    assert unknowns_in(text, ("x",)) == ("u",)

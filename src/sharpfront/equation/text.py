@@ -87,10 +87,15 @@ def unknowns_in(
 
     Names of parameters are left out, so that ``k_x`` may be one.
     """
+
+    def carrier(name: str) -> str:
+        head, _, tail = unicodedata.normalize("NFKC", name).rpartition("_")
+        return head if head and split_names(tail, coordinates) else ""
+
     names = [n for n in re.findall(r"[^\W\d]\w*", text) if n not in parameters]
-    names += (f"{n}_{coordinates[0]}" for n in re.findall(_DIFFERENTIATED, text))
-    parts = (unicodedata.normalize("NFKC", name).rpartition("_") for name in names)
-    found = [head for head, _, tail in parts if head and split_names(tail, coordinates)]
+    # Of diff(u_x, x) the unknown is u already.
+    whole = [n for n in re.findall(_DIFFERENTIATED, text) if not carrier(n)]
+    found = [carrier(n) for n in (*names, *(f"{n}_{coordinates[0]}" for n in whole)) if carrier(n)]
     unknowns = tuple(dict.fromkeys(name for name in found if name != NORMAL))
     if not unknowns:
         found_in = meant_by(text, coordinates)
