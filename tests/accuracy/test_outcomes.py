@@ -312,8 +312,12 @@ def test_a_leading_coefficient_that_jumps_across_zero_is_a_problem_like_others()
     [
         (layer(), lambda x: np.exp((x - 1) / 1e-4)),
         (
-            stated(lambda u, x: u.dxx + np.sin(x), left=zero, right=lambda u, x: u - np.sin(1.0)),
-            np.sin,
+            stated(
+                lambda u, x: u.dxx + 400 * np.sin(20 * x),
+                left=zero,
+                right=lambda u, x: u - np.sin(20.0),
+            ),
+            lambda x: np.sin(20 * x),
         ),
         (
             stated(
