@@ -137,7 +137,8 @@ def test_patches_solve_it():
 def test_the_floor_of_rounding_is_a_tolerance_that_is_met():
     short = sf.solve(layer(1e-3), tol=1e-15)
     assert short.outcome.kind == "stalled"
-    assert sf.solve(layer(1e-3), tol=1.01 * short.error_estimate).converged
+    # Another tolerance starts with other kernels, and rounding is not the same.
+    assert sf.solve(layer(1e-3), tol=1.5 * short.error_estimate).converged
 
 
 def test_a_remedy_is_kept_in_a_file(tmp_path):
