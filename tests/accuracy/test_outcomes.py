@@ -9,6 +9,7 @@ from scipy.special import erf, erfi, j0
 import sharpfront as sf
 from sharpfront.catalog import SINGLE_LAYER, TWIN_LAYER, Feature, graded_points, mixture_share
 from sharpfront.errors import EquationError, Outcome, OutcomeKind
+from sharpfront.trust.advice import rounded_up
 
 UNIT = sf.Interval(0, 1)
 PERIODIC = sf.Interval(0, 1, periodic=True)
@@ -334,7 +335,8 @@ def test_rounding_sets_a_floor_and_it_is_said(problem, exact, tol):
     solution = sf.solve(problem, tol=tol)
     error = relative_error(solution, exact)
     assert solution.outcome.kind is OutcomeKind.STALLED
-    assert f"The floor here is about {solution.error_estimate:.1e}" in solution.outcome.detail
+    floor = rounded_up(solution.error_estimate)
+    assert f"The floor here is about {floor:.0e}" in solution.outcome.detail
     assert "Loosen tol to the floor" in str(solution.outcome)
     assert error <= 3 * solution.error_estimate
     assert solution.error_estimate < 1e-11

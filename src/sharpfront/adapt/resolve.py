@@ -34,7 +34,13 @@ from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem, ordinary
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
-from sharpfront.trust.advice import Allowance, Solved, short_of_kernels, unlowered
+from sharpfront.trust.advice import (
+    Allowance,
+    Solved,
+    rounded_up,
+    short_of_kernels,
+    unlowered,
+)
 from sharpfront.trust.conditioning import (
     GROWN,
     UNKNOWABLE,
@@ -277,7 +283,7 @@ class Resolve:
                 return unlowered(_reached(best), error, state.tried, 1)
             if error >= 1.0:
                 return Outcome(OutcomeKind.STALLED, _reached(best, _DROWNED), _CANCELLING)
-            floored = _reached(best, f"The floor here is about {error:.1e}.")
+            floored = _reached(best, f"The floor here is about {rounded_up(error):.0e}.")
             return Outcome(OutcomeKind.STALLED, floored)
         return None
 

@@ -85,7 +85,7 @@ def floor(reached: str, estimate: float, tried: Sequence[Solved], share: float) 
     remedy = (
         "More kernels hardly lower the estimate, and not because of rounding: the last of them "
         f"still carry {share:.0e} of the largest weight, as they do where data have kinks or "
-        f"noise. Loosen tol to {_above(estimate):.0e}, or end a domain at the kink."
+        f"noise. Loosen tol to {rounded_up(estimate):.0e}, or end a domain at the kink."
     )
     return Outcome(OutcomeKind.STALLED, f"{reached} {_fallen(tried)}".strip(), remedy)
 
@@ -108,10 +108,10 @@ def unlowered(
 
 
 def _loosened(best: float) -> str:
-    return f"loosen tol to {_above(best):.0e}" if best < HOPELESS else "loosen tol"
+    return f"loosen tol to {rounded_up(best):.0e}" if best < HOPELESS else "loosen tol"
 
 
-def _above(estimate: float) -> float:
+def rounded_up(estimate: float) -> float:
     """Return an estimate in one digit, rounded up: a tolerance that is met."""
     scale = 10.0 ** math.floor(math.log10(max(estimate, 1e-300)))
     return math.ceil(estimate / scale) * scale
