@@ -258,3 +258,18 @@ def test_quadrature_integrates_the_kernels_themselves(kernels):
         size = np.maximum(np.abs(table.values[k]).max(axis=0), 1.0)
         off = np.abs(weights @ table.values[k] - expected) / size
         assert np.all(off[strong] < 1e-11)
+
+
+@pytest.mark.parametrize("kernels", SIZES)
+def test_functions_are_the_same_whichever_signs_a_decomposition_has(kernels, monkeypatch):
+    usual = tables.even_kernels(kernels).combine
+    svd = np.linalg.svd
+
+    def turned(matrix, **options):
+        left, sigma, right = svd(matrix, **options)
+        signs = np.where(np.arange(len(sigma)) % 3, 1.0, -1.0)
+        return left * signs, sigma, right * signs[:, None]
+
+    monkeypatch.setattr(np.linalg, "svd", turned)
+    again = tables.even_kernels.__wrapped__(kernels).combine
+    np.testing.assert_array_equal(again, usual)

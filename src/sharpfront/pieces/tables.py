@@ -175,6 +175,8 @@ def even_kernels(kernels: int) -> EvenKernels:
     _, sigma, right = np.linalg.svd(rest - q @ again, full_matrices=False)
     keep = sigma > CUT * np.linalg.norm(plain, 2)
     own = right[keep].T / sigma[keep]
+    # LAPACK may choose either sign, and files hold weights: signs are those of one fixed sum.
+    own = own * np.sign(np.cos(np.arange(len(own))) @ own)
     taken = -inverse @ ((shadow + again) @ own)
     nothing = np.zeros((len(own), DEGREE + 1))
     combine = np.block([[inverse, taken], [nothing, own]])
