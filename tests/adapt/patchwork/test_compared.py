@@ -1,0 +1,40 @@
+"""Where solutions are compared: errors that swing as often as there are functions are seen."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import eval_gegenbauer
+
+import sharpfront as sf
+from sharpfront.adapt.patchwork.certify import COMPARED
+
+
+@pytest.mark.parametrize("held", [0, 1, 2])
+def test_errors_of_any_degree_are_seen(held):
+    z = np.linspace(-1, 1, 4001)
+
+    def swinging(p, at):
+        whole = (1 - z * z) ** held * eval_gegenbauer(p - 2 * held, held + 0.5, z)
+        own = (1 - at * at) ** held * eval_gegenbauer(p - 2 * held, held + 0.5, at)
+        return own / np.abs(whole).max()
+
+    at = np.array(COMPARED)
+    for p, share in itertools.product(range(4, 25), (0.0, 0.5, -0.5)):
+        seen, whole = (swinging(p, x) + share * swinging(p + 1, x) for x in (at, z))
+        assert np.abs(seen).max() > 0.5 * np.abs(whole).max()
+
+
+@pytest.mark.parametrize(("eps", "low", "high"), [(1.6e-3, 0.811, 0.872), (5e-3, 0.3, 0.36)])
+@pytest.mark.parametrize("tol", [1e-5, 1e-7, 1e-8])
+def test_beams_on_a_bed_with_a_short_load(eps, low, high, tol):
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: eps * u.dxxxx + u - np.where((x > low) & (x < high), -16.5, 0.0),
+        boundary=lambda u, x: (u, u.dx),
+    )
+    solution, tight = sf.solve(problem, tol=tol), sf.solve(problem, tol=1e-11)
+    x = np.linspace(0, 1, 2001)
+    error = np.abs(solution(x) - tight(x)).max()
+    assert solution.converged
+    assert error <= 2.5 * max(solution.error_estimate, 1e-11)
