@@ -7,7 +7,7 @@ import pytest
 from scipy.special import eval_gegenbauer
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.certify import COMPARED
+from sharpfront.adapt.patchwork.certify import ON_LINE
 
 
 @pytest.mark.parametrize("held", [0, 1, 2])
@@ -19,7 +19,7 @@ def test_errors_of_any_degree_are_seen(held, growth):
         shape = (1 - at * at) ** held * eval_gegenbauer(p - 2 * held, held + 0.5, at)
         return np.exp(growth * at) * shape
 
-    at = np.array(COMPARED)
+    at = np.array(ON_LINE)
     for p, share in itertools.product(range(4, 25), (0.0, 1.0, -1.0)):
         seen, whole = (swinging(p, x) + share * swinging(p + 1, x) for x in (at, z))
         assert np.abs(seen).max() > 0.35 * np.abs(whole).max()
