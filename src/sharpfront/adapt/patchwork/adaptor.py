@@ -121,10 +121,11 @@ class Patches:
             cut = cut_along_edges(problem, tiling, SETTINGS, tol)
             tiling = tiling if cut is tiling else with_poles(problem, cut)
         tiling = collared(problem, tiling, SETTINGS, tol)
+        first = SETTINGS.within(problem.domain.dimension, tol)
         waves = Waves.of(problem, tiling)
         looks = Looks(problem, tiling.marked, tol)
-        cells = first_cells(problem, tiling, SETTINGS, tol, most // 2, waves, looks)
-        for settings, asked in _poorer(SETTINGS, tol):
+        cells = first_cells(problem, tiling, first, tol, most // 2, waves, looks)
+        for settings, asked in _poorer(first, tol):
             if functions_of(cells) <= most:
                 break
             cells = first_cells(problem, tiling, settings, asked, most // 2, waves)
@@ -305,8 +306,9 @@ class Patches:
 
     def _limits(self, state: PatchState) -> Limits:
         """Return how many functions patches may have along an axis."""
-        base = SETTINGS.functions(state.tol)
-        most = SETTINGS.most(state.tol, state.problem.domain.dimension)
+        dimension = state.problem.domain.dimension
+        settings = SETTINGS.within(dimension, state.tol)
+        base, most = settings.functions(state.tol), settings.most(state.tol, dimension)
         least = FEWEST if state.rows.is_simple else base - (0 if state.soft else SETTINGS.keeping)
         return Limits(base, most, least)
 

@@ -1,4 +1,4 @@
-"""Where solutions are compared: errors that swing as often as there are functions are seen."""
+"""Patches on a line: where solutions are compared, and how many functions they begin with."""
 
 import itertools
 
@@ -38,3 +38,20 @@ def test_beams_on_a_bed_with_a_short_load(eps, low, high, tol):
     error = np.abs(solution(x) - tight(x)).max()
     assert solution.converged
     assert error <= 2.5 * max(solution.error_estimate, 1e-11)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5])
+def test_a_beam_and_its_temperature_at_any_tolerance(tol):
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda w, h, x: (1e-5 * w.dxxxx - w.dxx + h.dx - 1, -1e-3 * h.dxx + h + w - x),
+        boundary=lambda w, h, x: (w, w.dx, h),
+    )
+    solution, tight = sf.solve(problem, tol=tol), sf.solve(problem, tol=1e-8)
+    x = np.linspace(0, 1, 2001)
+    error = max(
+        np.abs(a(x) - b(x)).max() for a, b in ((solution.w, tight.w), (solution.h, tight.h))
+    )
+    assert solution.converged
+    assert len(solution.history) < 8
+    assert error <= 2 * solution.error_estimate
