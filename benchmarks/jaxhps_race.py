@@ -39,10 +39,13 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - begun, found
 
 
-def domain_of(levels: int, points: int) -> Any:
-    """Return a domain of jaxhps."""
+def domain_of(levels: int, points: int) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """Return a domain of jaxhps, its points, and what all its problems state of Laplace's terms."""
     root = jaxhps.DiscretizationNode2D(xmin=-1.0, xmax=1.0, ymin=-1.0, ymax=1.0)
-    return jaxhps.Domain(p=points, q=points - 2, root=root, L=levels)
+    domain = jaxhps.Domain(p=points, q=points - 2, root=root, L=levels)
+    x, y = np.moveaxis(np.asarray(domain.interior_points), -1, 0)
+    ones = jax.numpy.ones(x.shape)
+    return domain, x, y, {"domain": domain, "D_xx_coefficients": ones, "D_yy_coefficients": ones}
 
 
 def of_winds(x: Any, y: Any) -> Any:
@@ -59,13 +62,9 @@ def source_of_winds(x: Any, y: Any) -> Any:
 
 def winds_by_jaxhps(levels: int, points: int) -> float:
     """Return the error of jaxhps on the first problem."""
-    domain = domain_of(levels, points)
-    x, y = np.moveaxis(np.asarray(domain.interior_points), -1, 0)
-    ones = jax.numpy.ones(x.shape)
+    domain, x, y, laplace = domain_of(levels, points)
     problem = jaxhps.PDEProblem(
-        domain=domain,
-        D_xx_coefficients=ones,
-        D_yy_coefficients=ones,
+        **laplace,
         D_x_coefficients=jax.numpy.asarray(-np.cos(K * y)),
         D_y_coefficients=jax.numpy.asarray(np.sin(K * y)),
         source=jax.numpy.asarray(source_of_winds(x, y)),
@@ -87,13 +86,9 @@ def bump(x: Any, y: Any) -> Any:
 
 def waves_by_jaxhps(levels: int, points: int) -> float:
     """Return the error of jaxhps on the second problem, relative to the solution."""
-    domain = domain_of(levels, points)
-    x, y = np.moveaxis(np.asarray(domain.interior_points), -1, 0)
-    ones = jax.numpy.ones(x.shape)
+    domain, x, y, laplace = domain_of(levels, points)
     problem = jaxhps.PDEProblem(
-        domain=domain,
-        D_xx_coefficients=ones,
-        D_yy_coefficients=ones,
+        **laplace,
         I_coefficients=jax.numpy.asarray(bump(x, y)),
         use_ItI=True,
         eta=ETA,

@@ -34,13 +34,7 @@ from sharpfront.problem import Problem
 from sharpfront.problem.line_problem import LineProblem, ordinary
 from sharpfront.solution.approximation import Approximation
 from sharpfront.solution.field import Estimate
-from sharpfront.trust.advice import (
-    Allowance,
-    Solved,
-    rounded_up,
-    short_of_kernels,
-    unlowered,
-)
+from sharpfront.trust.advice import Allowance, Solved, rounded_up, short_of_kernels, unlowered
 from sharpfront.trust.conditioning import (
     GROWN,
     UNKNOWABLE,

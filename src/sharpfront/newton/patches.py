@@ -16,7 +16,8 @@ import numpy as np
 
 from sharpfront.adapt import Patches
 from sharpfront.adapt.patchwork.adaptor import AMPLIFIED
-from sharpfront.adapt.patchwork.certify import compared_points, noise_in
+from sharpfront.adapt.patchwork.certify import noise_in
+from sharpfront.adapt.patchwork.compared import compared_points
 from sharpfront.adapt.patchwork.state import PatchAssessment, PatchState
 from sharpfront.adapt.patchwork.suitable import lacking
 from sharpfront.equation.expression import Constant

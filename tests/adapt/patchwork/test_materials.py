@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.certify import Certificate, compared_points
+from sharpfront.adapt.patchwork.certify import Certificate
+from sharpfront.adapt.patchwork.compared import compared_points
 from sharpfront.adapt.patchwork.exponents import across_axes, functions_about, least_exponent
 from sharpfront.bases.corner_functions import restored
 from sharpfront.errors import DomainError, EquationError, ProblemError

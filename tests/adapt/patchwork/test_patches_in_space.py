@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.certify import compared_points
+from sharpfront.adapt.patchwork.compared import compared_points
 from sharpfront.bases.joint import products
 from sharpfront.bases.legendre import gauss
 from sharpfront.bases.patch import Patch

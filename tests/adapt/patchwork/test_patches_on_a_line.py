@@ -7,7 +7,7 @@ import pytest
 from scipy.special import eval_gegenbauer
 
 import sharpfront as sf
-from sharpfront.adapt.patchwork.certify import ON_LINE
+from sharpfront.adapt.patchwork.compared import ON_LINE
 
 
 @pytest.mark.parametrize("held", [0, 1, 2])

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.certify import compared_values, noise_in
+from sharpfront.adapt.patchwork.certify import noise_in
+from sharpfront.adapt.patchwork.compared import compared_values
 from sharpfront.adapt.patchwork.state import MOVING, PatchState, corner_flags, tolerance_of
 from sharpfront.adapt.patchwork.system import patch_system
 from sharpfront.bases.patchwork import PatchworkBasis

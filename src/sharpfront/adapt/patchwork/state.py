@@ -7,13 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.certify import (
-    Certificate,
-    compared_away,
-    compared_values,
-    distance,
-    sizes_of,
-)
+from sharpfront.adapt.patchwork.certify import Certificate, distance
+from sharpfront.adapt.patchwork.compared import compared_away, compared_values, sizes_of
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray

@@ -1,4 +1,4 @@
-"""Functions of the corners of a domain, for one equation of second or fourth order in the plane.
+"""Functions of the corners of a domain, for one equation: which there are, and when they are used.
 
 What a solution is made of at a corner follows from the angle, from what is given on the two sides
 and from the highest derivatives of the equation. Functions are added for all patches together, and
@@ -10,65 +10,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, square_root
 from sharpfront.adapt.patchwork.edges import edge_functions
-from sharpfront.adapt.patchwork.exponents import crossing_of, functions_about, tensors
-from sharpfront.adapt.patchwork.shadows import completed
+from sharpfront.adapt.patchwork.exponents import crossing_of, functions_about
+from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners
 from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
-from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, Term
+from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions
 from sharpfront.equation.expression import Constant
-from sharpfront.equation.graph import evaluate
-from sharpfront.equation.linearise import LinearForm
-from sharpfront.equation.values import environment
 from sharpfront.place.patches.cuts import Cell, at_corners
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
-from sharpfront.place.tiling.blocks import ROUNDING, Tiling
+from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.rows.values import form_at
 
-# Powers closer to a whole number than this are one.
-WHOLE = 1e-9
-# Ends of sides as close as that to a corner, in units of the domain, are it: a slit is wider.
-SAME_CORNER = 1e-12
-# The inside of a corner is looked at so far from it, in units of the domain.
-INSIDE_AT = 1e-6
-# Directions in which a function may jump, as shares of the angle outside; places on a ray and in
-# the domain that are looked at.
-RAYS = (0.5, 0.25, 0.75, 0.1, 0.9)
+# Places in the domain at which coefficients are looked at.
 LOOKED = 400
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """A straight side at a corner: its direction from there, and what is given on it."""
-
-    direction: FloatArray
-    part: str
-
-    def normal(self, inside: int) -> FloatArray:
-        """Return the normal outwards, the domain on the left of the side, or on its right: -1."""
-        return inside * np.array([self.direction[1], -self.direction[0]])
-
-
-@dataclass(frozen=True, eq=False)
-class _Main:
-    """Functions of a corner that solve highest derivatives alone."""
-
-    functions: CornerFunctions
-    angle: float  # between the sides, of z
-    parts: tuple[str, str]  # what the two sides are called
-    most: float  # powers of what lower terms add are below that
-
-    def completed(self, problem: Problem) -> CornerFunctions:
-        """Return the functions with what a problem's lower terms add to them."""
-        return completed(problem, self.functions, self.angle, self.parts, self.most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +69,9 @@ class Wedges:
         return tuple(main.completed(self.problem) for main in self._main)
 
     @cached_property
-    def _main(self) -> tuple[_Main, ...]:
+    def _main(self) -> tuple[MainFunctions, ...]:
         """What functions of corners in the plane are without lower terms."""
-        found = (self._at(corner) for corner in self.tiling.corners)
-        return tuple(own for own in found if own is not None)
+        return PlaneCorners(self.problem, self.tiling, self.tol).main
 
     def _singular(self, functions: SharedFunctions) -> bool:
         """Tell whether highest derivatives of some functions are infinite at their corner."""
@@ -214,194 +174,3 @@ class Wedges:
         at = np.array([end is not None for end in at_corners(cells, self.tiling.corners)])
         slow = (tails.tail > aim) & ~tails.analytic
         return bool(np.any(slow[at]))
-
-    def _sides(self, corner: FloatArray) -> list[_Side]:
-        near = SAME_CORNER * self._extent
-        out = []
-        for block in self.tiling.blocks:
-            for wall in block.walls:
-                ends = block.ends(wall)
-                for here, there in (ends, ends[::-1]):
-                    if np.abs(here - corner).max() <= near:
-                        way = there - here
-                        out.append(_Side(way / np.linalg.norm(way), wall[4]))
-        return out
-
-    def _at(self, corner: FloatArray) -> _Main | None:
-        """Return the functions of a corner; None where they are not known."""
-        sides = self._sides(corner)
-        # Where data are infinite nothing is known of what they add.
-        if len(sides) != 2 or tuple(corner.tolist()) in self.tiling.marked:
-            return None
-        if np.allclose(sides[0].direction, sides[1].direction):
-            return None  # one wall, of the boxes on both sides of a curve: the other side is curved
-        if not self._is_finite(corner):
-            return None
-        even = self._made_even(corner)
-        if even is None:
-            return None
-        extent = self._extent
-        first, second = self._in_order(corner, sides, extent)
-        one, two = (complex(*(even @ side.direction)) for side in (first, second))
-        turn = abs(one) / one / (extent * float(np.linalg.norm(even, 2)))
-        angle = _positive(np.angle(two * turn))
-        slopes = complex(*even[:, 0]) * turn, complex(*even[:, 1]) * turn
-        cut = self._free(corner, angle, slopes, extent)
-        if cut is None:
-            return None
-        place = float(corner[0]), float(corner[1])
-        bare = CornerFunctions(place, slopes, cut, (), np.zeros((0, 0), dtype=complex))
-        of_order = self._of_plate if self._order == 4 else self._of_second_order
-        return of_order(bare, angle, (first, second))
-
-    def _made_even(self, corner: FloatArray) -> FloatArray | None:
-        """Return the map of space after which highest derivatives are Laplace's; None without."""
-        if self._order == 4:
-            tensor = square_root(_highest(self.problem.forms[0], self.problem.coordinates, corner))
-        else:
-            tensor = tensors(self.problem, corner[None])[0]
-        if tensor is None:
-            return None
-        values, vectors = np.linalg.eigh(tensor)
-        return (vectors / np.sqrt(values)) @ vectors.T if np.min(values) > 0 else None
-
-    def _of_plate(
-        self, bare: CornerFunctions, angle: float, sides: tuple[_Side, _Side]
-    ) -> _Main | None:
-        """Return the functions of a corner, two conditions on each side."""
-        corner, held = np.array(bare.place), []
-        for side, inside in zip(sides, (1, -1), strict=True):
-            forms = [f for c in self.problem.conditions if c.part == side.part for f in c.forms]
-            normal = side.normal(inside)
-            held.append([_highest(f, self.problem.coordinates, corner, normal) for f in forms])
-        if any(len(own) != 2 or not all(own) for own in held):
-            return None
-        # As smooth after two derivatives more as functions of second order are.
-        most = SETTINGS.powers(self.tol) + 2.0
-        found = functions_of_plate(bare, angle, held, most)
-        parts, smoother = (sides[0].part, sides[1].part), min(most, SETTINGS.smoother + 2.0)
-        return _Main(found, angle, parts, smoother) if found.size else None
-
-    def _of_second_order(
-        self, bare: CornerFunctions, angle: float, sides: tuple[_Side, _Side]
-    ) -> _Main | None:
-        """Return the functions of a corner, a value or a flux given on each side."""
-        corner = np.array(bare.place)
-        kinds = [self._kind(corner, s, i) for s, i in zip(sides, (1, -1), strict=True)]
-        if None in kinds:
-            return None
-        half = 0.0 if kinds[0] == kinds[1] else 0.5
-        most = SETTINGS.powers(self.tol)
-        powers: FloatArray = np.asarray((np.arange(1, 100) - half) * (math.pi / angle), dtype=float)
-        whole = np.abs(powers - np.round(powers)) < WHOLE
-        powers = np.where(whole, np.round(powers), powers)
-        own = zip(powers.tolist(), whole.tolist(), strict=True)
-        terms = tuple(Term(p, 0, log) for p, log in own if p < most)
-        if not terms:
-            return None
-        factors = np.diag(np.full(len(terms), 1.0 if kinds[0] == "value" else 1.0j, dtype=complex))
-        found = replace(bare, terms=terms, factors=factors)
-        parts, smoother = (sides[0].part, sides[1].part), min(most, SETTINGS.smoother)
-        return _Main(found, angle, parts, smoother)
-
-    def _is_finite(self, corner: FloatArray) -> bool:
-        form, leaves = self.problem.forms[0], environment(self.problem.coordinates, corner[None])
-        asked = [form.source, *(term.coefficient for term in form.terms)]
-        with np.errstate(all="ignore"):
-            return all(bool(np.isfinite(evaluate(each, leaves)).all()) for each in asked)
-
-    def _in_order(
-        self, corner: FloatArray, sides: Sequence[_Side], extent: float
-    ) -> tuple[_Side, _Side]:
-        """Return the two sides of a corner, the domain on the left of the first one.
-
-        In a slit as narrow as rounding the domain seems to be on both.
-        """
-        a, b = (complex(*side.direction) for side in sides)
-        angles = np.array([_positive(np.angle(b / a)), _positive(np.angle(a / b))])
-        middle = np.array([a, b]) * np.exp(0.5j * angles)
-        points = corner + INSIDE_AT * extent * np.stack([middle.real, middle.imag], axis=1)
-        inside = self.problem.domain.contains(points)
-        turned = angles[1] > angles[0] if inside.all() else inside[1]
-        return (sides[1], sides[0]) if turned else (sides[0], sides[1])
-
-    def _kind(self, corner: FloatArray, side: _Side, inside: int) -> str | None:
-        """Return whether a value or a flux is given on a side; None where it is something else."""
-        stated = [c for c in self.problem.conditions if c.part == side.part]
-        if len(stated) != 1 or len(stated[0].forms) != 1:
-            return None
-        form = stated[0].forms[0]
-        if not form.order:
-            return "value"
-        normal = side.normal(inside)
-        highest = _highest(form, self.problem.coordinates, corner, normal)
-        slope = sum((c * np.array(orders) for orders, c in highest.items()), np.zeros(2))
-        flux = tensors(self.problem, corner[None])[0] @ normal
-        sine = abs(slope[0] * flux[1] - slope[1] * flux[0])
-        across = sine <= WHOLE * np.linalg.norm(slope) * np.linalg.norm(flux)
-        return "flux" if form.order == 1 and across and np.any(slope) else None
-
-    def _free(
-        self,
-        corner: FloatArray,
-        angle: float,
-        slopes: tuple[complex, complex],
-        extent: float,
-    ) -> float | None:
-        """Return an angle outside the domain at which functions may jump; None without one."""
-        back = np.linalg.inv(np.array([[s.real, s.imag] for s in slopes]).T)
-        for share in RAYS:
-            cut = angle + share * (2 * math.pi - angle)
-            way = back @ np.array([math.cos(cut), math.sin(cut)])
-            if not self._crossed(corner, way / np.linalg.norm(way), extent):
-                return cut
-        return None
-
-    def _crossed(self, corner: FloatArray, way: FloatArray, extent: float) -> bool:
-        """Tell whether a ray from a corner meets the domain again.
-
-        Straight sides tell to rounding, as they have to in a slit; others are looked at.
-        """
-        if self.tiling.curves or any(block.region is not None for block in self.tiling.blocks):
-            lengths = 2 * extent * np.geomspace(INSIDE_AT, 1.0, LOOKED)
-            return bool(self.problem.domain.contains(corner + lengths[:, None] * way).any())
-        for block in self.tiling.blocks:
-            for wall in block.walls:
-                ends = block.ends(wall) - corner
-                if np.abs(ends).max(axis=1).min() <= ROUNDING * extent:
-                    continue
-                beside = ends @ np.array([-way[1], way[0]])
-                if np.sign(beside[0]) * np.sign(beside[1]) > 0:
-                    continue
-                share = beside[0] / (beside[0] - beside[1]) if beside[0] != beside[1] else 0.0
-                if (ends[0] + share * (ends[1] - ends[0])) @ way > 0:
-                    return True
-        return False
-
-
-def _highest(
-    form: LinearForm,
-    coordinates: Sequence[str],
-    corner: FloatArray,
-    normal: FloatArray | None = None,
-) -> Principal:
-    """Return the terms of a form with the highest derivatives at a corner.
-
-    None where data are infinite: nothing is known of what they add.
-    """
-    leaves = environment(coordinates, corner[None], None if normal is None else normal[None])
-    found: dict[tuple[int, ...], float] = {}
-    with np.errstate(all="ignore"):
-        graphs = [form.source, *(t.coefficient for t in form.terms)]
-        values = [float(np.ravel(evaluate(graph, leaves))[0]) for graph in graphs]
-    if not np.isfinite(values).all():
-        return {}
-    for term, c in zip(form.terms, values[1:], strict=True):
-        found[term.orders] = found.get(term.orders, 0.0) + c
-    most = max((sum(orders) for orders, c in found.items() if c), default=-1)
-    return {orders: c for orders, c in found.items() if c and sum(orders) == most}
-
-
-def _positive(angle: float) -> float:
-    """Return an angle between zero and a whole turn."""
-    return float(angle % (2 * math.pi))
