@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.adapt.patchwork.certify import Certifier
 from sharpfront.place.patches.tails import tails_of_blocks
 
 SQUARE = sf.Box((0, 1), (0, 1))
@@ -316,3 +317,20 @@ def test_resonances_that_are_odd_about_the_middle_of_equal_patches_are_seen(
         boundary=lambda u, v, x: (u - bump(x), v),
     )
     assert sf.solve(problem, tol=tol).outcome.kind == "near-singular"
+
+
+def test_what_tells_a_resonance_takes_no_system_of_its_own(monkeypatch):
+    taken, solved = [], Certifier._solved
+
+    def counted(self, patches, heavier):
+        taken.append((patches[0].functions, heavier))
+        return solved(self, patches, heavier)
+
+    monkeypatch.setattr(Certifier, "_solved", counted)
+    problem = sf.Problem(
+        SQUARE, lambda u, x, y: sf.laplacian(u) + 10.0**2 * u - x * y, boundary=lambda u, x, y: u
+    )
+    assert sf.solve(problem, tol=1e-3).converged
+    (richer, plain), (telling, heavier) = taken[-2:]
+    assert plain == 1.0 < heavier
+    assert min(telling) > max(richer)

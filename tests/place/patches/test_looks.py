@@ -57,3 +57,18 @@ def test_looks_at_many_boxes_are_those_at_each(name):
             np.testing.assert_allclose(one, other, rtol=1e-6)
         for one, other in zip(found.gaps, wanted.gaps, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-5 + 1e-9 * other.max())
+
+
+@pytest.mark.parametrize(("width", "held"), [(0.5, True), (0.02, False)])
+def test_parts_of_a_box_that_holds_all_data_are_not_looked_at(width, held):
+    middle = 0.31  # none of the points of the whole box
+    bump = sf.function(lambda x: np.exp(-(((x - middle) / width) ** 2)))
+    problem = stated(lambda u, x, y: sf.laplacian(u) + 1e4 * u - 1e6 * bump(x))
+    looks, whole = Looks(problem, (), 1e-6), Patch((AxisMap(0.0, 1.0),) * 2, (24, 24))
+    looks.hold([whole])
+    sides = AxisMap(0.0, 1.0).cut([0.25, 0.5, 0.75])
+    parts = [Patch(maps, (24, 24)) for maps in itertools.product(sides, repeat=2)]
+    poorer = [Patch(maps, (4, 4)) for maps in itertools.product(sides, repeat=2)]
+    look_together(looks, parts + poorer)
+    assert [not looks(part).seen for part in parts] == [held] * 16
+    assert all(looks(part).seen for part in poorer)

@@ -160,11 +160,14 @@ class Certifier:
     ) -> Certificate:
         """Return what the looks find for a solution on cells."""
         finer = [c.patch for c in richer(cells)]
-        more, probe = self._solved(finer, 1.0)
-        other, _ = self._solved(finer, SETTINGS.heavier)
         own = compared_values(approximation)
         away = compared_away(self.jumps, [c.patch for c in cells])
-        grown = self._grown(finer, probe, away)
+        more, probe = self._solved(finer, 1.0)
+        grown = self._noise(probe, away)
+        telling = self._telling(finer, grown)
+        other, probe = self._solved(telling or finer, SETTINGS.heavier)
+        if telling:
+            grown = self._grown(telling, max(grown, self._noise(probe, away)), away)
         richer_own, reweighed = compared_values(more), compared_values(other)
         steps = [np.abs(own - richer_own), np.abs(richer_own - reweighed)]
         change, norm = (_largest(gaps[:, away], scales) for gaps in steps)
@@ -248,23 +251,32 @@ class Certifier:
         cuts = {point: cuts_for(a, wanted) for point, a in self.singular_points.items()}
         return cut_towards(cells, cuts, self.tiling.periods)
 
-    def _grown(self, patches: Sequence[Patch], probe: Approximation, away: Flags) -> float:
-        """Return what noise of size one grows to, on functions that would tell a resonance.
+    def _noise(self, probe: Approximation, away: Flags) -> float:
+        return _finite(noise_in(probe, self.rows, away))
 
-        At one it grows as far as modes of the operator are held. Where it stays far below that
+    def _telling(self, patches: Sequence[Patch], grown: float) -> list[Patch]:
+        """Return patches with functions that would tell a resonance; none where these would.
+
+        At one noise grows as far as modes of the operator are held. Where it stays far below that
         there is none; otherwise functions that hold more are asked.
         """
-        grown = _finite(noise_in(probe, self.rows, away))
         phases = self.waves.phases(patches)
         functions = np.array([patch.functions for patch in patches])
         left = float(lost(phases, functions).max())
-        while left > HELD and grown * left > BELOW:
-            left = max(HELD, 0.1 * BELOW / grown)
-            more = np.maximum(functions, holding(phases, left)).astype(int).tolist()
-            resolving = [replace(p, functions=tuple(k)) for p, k in zip(patches, more, strict=True)]
-            _, probe = self._solved(resolving, 1.0)
-            # By chance there may be less of a mode in this noise than in that before.
-            grown = max(grown, _finite(noise_in(probe, self.rows, away)))
+        if left <= HELD or grown * left <= BELOW:
+            return []
+        holds = holding(phases, max(HELD, 0.1 * BELOW / grown))
+        more = np.maximum(functions, holds).astype(int).tolist()
+        return [replace(p, functions=tuple(k)) for p, k in zip(patches, more, strict=True)]
+
+    def _grown(self, patches: Sequence[Patch], grown: float, away: Flags) -> float:
+        """Return what noise grows to on functions that would tell a resonance.
+
+        By chance there may be less of a mode in their noise than in that before.
+        """
+        while telling := self._telling(patches, grown):
+            patches = telling
+            grown = max(grown, self._noise(self._solved(patches, 1.0)[1], away))
         return grown
 
     def _solved(

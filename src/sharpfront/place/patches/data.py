@@ -119,6 +119,8 @@ def _misfit(look: Look) -> FloatArray:
 
     None where they miss something beside a side: then it is that side that is cut along.
     """
+    if not look.seen:
+        return look.places[:0]
     gap = np.zeros(len(look.places))
     for (tail, _), own in zip(look.seen, look.gaps, strict=True):
         gap = np.maximum(gap, np.where(own > SETTINGS.missed * float(tail.max()), own, 0.0))

@@ -48,6 +48,13 @@ class Look:
     # How far each datum is at the places from what the patch's own points say.
     gaps: list[FloatArray]
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether the patch's functions hold all data, and its points see them."""
+        return not any(tail.any() for tail, _ in self.seen) and all(
+            gap.max(initial=0.0) <= 1.0 for gap in self.gaps
+        )
+
 
 class Looks:
     """Looks at patches, each taken once."""
@@ -58,6 +65,16 @@ class Looks:
         told = _told(problem)
         self.told = told[~(told[:, None] == self.poles).all(axis=2).any(axis=1)]
         self.taken: dict[Patch, Look] = {}
+        self.held: list[Patch] = []  # boxes that hold all data: so do their parts
+
+    def hold(self, patches: Sequence[Patch]) -> None:
+        """Take for granted that parts of patches hold data that these hold, and see.
+
+        Terms are larger on a part, and what data make of u is less.
+        """
+        if not len(self.poles):
+            even = [patch for patch in patches if patch.is_even and patch.cut is None]
+            self.held += [patch for patch in even if self(patch).is_clear]
 
     def __call__(self, patch: Patch) -> Look:
         """Return the look at a patch."""

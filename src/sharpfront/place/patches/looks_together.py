@@ -38,9 +38,10 @@ class _Datum(NamedTuple):
 
 def look_together(looks: Looks, patches: Sequence[Patch]) -> None:
     """Take the looks at boxes that were not looked at, those with the same functions together."""
-    new = [
-        p for p in dict.fromkeys(patches) if p.is_even and p.cut is None and p not in looks.taken
-    ]
+    new = _not_held(
+        looks,
+        [p for p in dict.fromkeys(patches) if p.is_even and p.cut is None and p not in looks.taken],
+    )
     if len(new) <= FEW:
         return
     boxes = Boxes.of(new)
@@ -59,6 +60,20 @@ def look_together(looks: Looks, patches: Sequence[Patch]) -> None:
             found = _looks(looks, boxes.low[some], boxes.high[some], functions, places)
             for i, look in zip(some, found, strict=True):
                 looks.taken[new[i]] = Look(look.places, (first, second), look.seen, look.gaps)
+
+
+def _not_held(looks: Looks, patches: list[Patch]) -> list[Patch]:
+    """Return boxes without those that are parts of one that holds all data: these are looked at."""
+    if not looks.held or not patches:
+        return patches
+    boxes = Boxes.of(patches)
+    held = np.zeros(len(patches), dtype=bool)
+    for whole in looks.held:
+        within = (whole.low <= boxes.low) & (boxes.high <= whole.high)
+        held |= np.all(within & (boxes.functions >= whole.functions), axis=1)
+    nothing = Look(np.empty((0, boxes.low.shape[1])), (0, 0), [], [])
+    looks.taken |= {patches[i]: nothing for i in np.flatnonzero(held).tolist()}
+    return [patches[i] for i in np.flatnonzero(~held).tolist()]
 
 
 def _near_poles(looks: Looks, boxes: Boxes) -> Flags:

@@ -92,13 +92,15 @@ def first_cells(
             own = [Cell(Patch(maps, functions, block.chart, block.region))]
             cells += fitted(own, block, tiling.corners) if block.region else own
     cells = with_wakes(cells, wakes(problem, touched, settings.layer(tol)), settings.layer(tol))
-    cells = short_enough(cells, waves, tol, settings.most(tol, problem.domain.dimension), most)
+    looks, uncut = looks or Looks(problem, tiling.marked, tol), cells
+    cells = short_enough(uncut, waves, tol, settings.most(tol, problem.domain.dimension), most)
+    if len(cells) > len(uncut):
+        looks.hold([cell.patch for cell in uncut])
     cells = cut_at(cells, tiling.marked)
     cells = cut_about(cells, bumps_of(problem, settings.layer(tol)), most)
     several = len(tiling.blocks) > 1 or tiling.blocks[0].region is not None
     if several or not waves.everywhere or tiling.marked:
         cells = balanced(cells, tiling.periods)
-    looks = looks or Looks(problem, tiling.marked, tol)
     return with_resolved_data(looks, tiling, cells, settings, tol, most)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -126,10 +127,17 @@ def tails_of_blocks(
     the boundary cuts.
     """
     own = [b.shape for b in blocks] if functions is None else functions
-    profiles = [
-        _profiles(block, counts) if frame is None else frame.profiles(block)
-        for block, counts, frame in zip(blocks, own, frames or [None] * len(blocks), strict=True)
-    ]
+    profiles: list[Sequence[FloatArray]] = [()] * len(blocks)
+    alike: dict[tuple[tuple[int, ...], ...], list[int]] = defaultdict(list)
+    for i, frame in enumerate(frames or [None] * len(blocks)):
+        if frame is None:
+            alike[blocks[i].shape, own[i]].append(i)
+        else:
+            profiles[i] = frame.profiles(blocks[i])
+    for (_, counts), members in alike.items():
+        every = _profiles(np.stack([blocks[i] for i in members]), counts)
+        for i, *found in zip(members, *every, strict=True):
+            profiles[i] = found
     rows = [
         [_along(p, aim, fall, is_joint(len(each))) for p in each]
         for each, fall in zip(profiles, least, strict=True)
@@ -138,19 +146,22 @@ def tails_of_blocks(
     return Tails(tail, wanted, analytic > 0, last, rest)
 
 
-def _profiles(block: FloatArray, functions: tuple[int, ...]) -> list[FloatArray]:
-    """Return how large the terms of each degree are along each axis."""
-    d = block.ndim
-    size = np.abs(block)
-    for axis, p in enumerate(block.shape):
+def _profiles(blocks: FloatArray, functions: tuple[int, ...]) -> list[FloatArray]:
+    """Return how large terms of each degree are on b patches along each axis, (b, p) each."""
+    b, *shape = blocks.shape
+    size = np.abs(blocks)
+    for axis, p in enumerate(shape):
         # sqrt(2k + 1) P_k is sqrt(2k + 1) at the ends.
         norm = np.sqrt(2.0 * np.arange(p) + 1.0)
-        size = size * norm.reshape([-1 if a == axis else 1 for a in range(d)])
+        size = size * norm.reshape([-1 if a == axis else 1 for a in range(len(shape))])
     square = (size * size).ravel()
-    degrees = leading_degrees(block.shape, functions)
-    return [
-        np.sqrt(np.bincount(k, square, p)[:p]) for k, p in zip(degrees, block.shape, strict=True)
-    ]
+    out = []
+    for degrees, p in zip(leading_degrees(tuple(shape), functions), shape, strict=True):
+        # Products beyond a joint degree count as of degree p.
+        slots = np.arange(b)[:, None] * (p + 1) + np.minimum(degrees, p)
+        sums = np.bincount(slots.ravel(), square, b * (p + 1)).reshape(b, p + 1)
+        out.append(np.sqrt(sums[:, :p]))
+    return out
 
 
 def _along(
