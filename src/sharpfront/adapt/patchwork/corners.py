@@ -36,6 +36,8 @@ class CornerChanges:
     ) -> CornerChanges:
         """Return the changes at corners, from the largest change on each cell."""
         singular = ~tails.analytic.all(axis=1) & (changes > SETTINGS.deeper * tol)
+        if not singular.any():
+            return cls({}, float(changes.max()))
         at = at_corners(cells, corners)
         middles = np.concatenate([c.patch.points([np.zeros(1)] * c.patch.dimension) for c in cells])
         far = np.ones(len(cells), dtype=bool)

@@ -58,7 +58,7 @@ def at_corners(cells: Sequence[Cell], corners: FloatArray | None) -> list[tuple[
         return out
     d = corners.shape[1]
     ends = list(itertools.product((0, 1), repeat=d))
-    own = np.stack([c.patch.points([np.array([-1.0, 1.0])] * d) for c in cells])
+    own = _vertices([c.patch for c in cells], np.array(ends))
     size = np.ptp(own, axis=1).min(axis=1)
     gaps = np.nan_to_num(np.abs(own[:, :, None] - corners)).max(axis=3)
     touched = gaps <= 1e-9 * size[:, None, None]
@@ -71,6 +71,16 @@ def at_corners(cells: Sequence[Cell], corners: FloatArray | None) -> list[tuple[
         if all(len(found) < 2 for found in where):
             out[i] = tuple(found.pop() if found else -1 for found in where)
     return out
+
+
+def _vertices(patches: Sequence[Patch], ends: Counts) -> FloatArray:
+    """Return the vertices of patches at ends of their axes, (v, d), in space, (n, v, d)."""
+    low, high = (np.stack(x) for x in zip(*((p.low, p.high) for p in patches), strict=True))
+    out = np.where(ends == 1, high[:, None], low[:, None])
+    for i, patch in enumerate(patches):
+        if patch.chart is not None:
+            out[i] = patch.in_space(out[i])
+    return np.asarray(out)
 
 
 def split(

@@ -94,6 +94,9 @@ def _cut_where_missed(looks: Looks, cells: list[Cell]) -> list[Cell]:
     missed = [_misfit(looks(c.patch)) if c.patch.cut is None else nowhere for c in cells]
     out = []
     for cell, places in zip(cells, missed, strict=True):
+        if not len(places):
+            out.append(cell)
+            continue
         sides, at = [], cell.patch.in_chart(places)
         narrow = [gaps_along(looks, cell.patch, place, np.inf) > 1.0 for place in places]
         for a, m in enumerate(cell.patch.maps):

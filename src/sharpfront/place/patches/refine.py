@@ -64,6 +64,8 @@ def refined(
     # No share of an infinite tail is smaller than another one: one such would hide itself.
     tails = replace(tails, tail=np.nan_to_num(tails.tail, nan=BOUND, posinf=BOUND))
     tails, least = _in_turn(cells, tails, aim, disturbed)
+    if corners is None and not np.any(tails.tail > least):
+        return list(cells), False
     thin, deep = _neighbours(cells, periods), _at_walls(cells, depths or {})
     at = at_corners(cells, corners)
     parts: list[list[Cell]] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -136,13 +135,17 @@ def tails_of_blocks(
             profiles[i] = frame.profiles(blocks[i])
     for (_, counts), members in alike.items():
         every = _profiles(np.stack([blocks[i] for i in members]), counts)
-        for i, *found in zip(members, *every, strict=True):
-            profiles[i] = found
-    rows = [
-        [_along(p, aim, fall, is_joint(len(each))) for p in each]
-        for each, fall in zip(profiles, least, strict=True)
-    ]
-    tail, wanted, analytic, last, rest = np.moveaxis(np.array(rows, dtype=float), -1, 0)
+        for i, *own_profiles in zip(members, *every, strict=True):
+            profiles[i] = own_profiles
+    flat = [profile for each in profiles for profile in each]
+    falls = np.repeat(np.array(least, dtype=float), [len(each) for each in profiles])
+    lengths = np.array([len(profile) for profile in flat])
+    found = np.empty((len(flat), 5))
+    for p in np.unique(lengths).tolist():
+        here = np.flatnonzero(lengths == p)
+        stack = np.stack([flat[i] for i in here.tolist()])
+        found[here] = _along(stack, aim, falls[here], is_joint(len(profiles[0])))
+    tail, wanted, analytic, last, rest = np.moveaxis(found.reshape(len(blocks), -1, 5), -1, 0)
     return Tails(tail, wanted, analytic > 0, last, rest)
 
 
@@ -164,36 +167,58 @@ def _profiles(blocks: FloatArray, functions: tuple[int, ...]) -> list[FloatArray
     return out
 
 
-def _along(
-    profile: FloatArray, aim: float, least: float, joint: bool
-) -> tuple[float, float, bool, float, float]:
-    """Return tail, functions wanted, whether a profile falls geometrically, last weights, rest.
+def _along(profiles: FloatArray, aim: float, least: FloatArray, joint: bool) -> FloatArray:
+    """Return tail, functions wanted, whether it falls geometrically, last weights, rest, (b, 5).
 
-    Functions up to a joint degree have all that are as high in one weight of the profile: where it
-    falls as k^-s, the weights to come add up to p / (s - 1) last ones.
+    Of b profiles of one length, (b, p). Functions up to a joint degree have all that are as high in
+    one weight of the profile: where it falls as k^-s, the weights to come add up to p / (s - 1)
+    last ones.
     """
-    p = len(profile)
-    envelope = np.maximum.accumulate(profile[::-1])[::-1]
-    last = tail = float(profile[-LAST:].max())
-    floor = max(ROUNDED_OFF * float(envelope[0]), 1e-300)
-    if envelope[0] <= 0.1 * aim or tail <= floor:
-        return tail, float(np.argmax(envelope <= max(0.1 * aim, floor))), True, last, tail
+    p = profiles.shape[1]
+    envelope = np.maximum.accumulate(profiles[:, ::-1], axis=1)[:, ::-1]
+    last, first, end = profiles[:, -LAST:].max(axis=1), envelope[:, 0], envelope[:, -1]
+    floor = np.maximum(ROUNDED_OFF * first, 1e-300)
     start = p // 2 - 1 if p > 5 else 0
-    stop = max(int(np.flatnonzero(envelope > floor)[-1]), start + 1)
-    fall = math.log(max(envelope[start], floor) / max(envelope[stop], floor))
-    if fall < least:
-        end = math.log(max(profile[-4:-2].max(), floor) / max(last, floor))
-        most = p ** (SETTINGS.power if end > SETTINGS.flat else SETTINGS.noise_power)
-        power = fall / math.log((stop + 1) / (start + 1))
-        tail *= min(most, p / max(power - 1.0, 1e-9)) if joint else most
-        return tail, math.inf if tail > aim else float(p), False, last, tail
-    # Odd and even weights may differ: from the larger of the last ones, and LAST beyond that.
-    place = p - LAST + int(np.argmax(profile[-LAST:]))
-    rate = math.log(envelope[start] / last) / max(1, place - start)
-    rest = tail * min(1.0, math.exp(-LAST * rate) / -math.expm1(-rate)) if rate > 0 else tail
-    wanted = float(p)
-    if envelope[-1] <= 0.1 * aim:
-        wanted = float(np.argmax(envelope <= 0.1 * aim))
-    elif envelope[-1] > aim:
-        wanted += math.log(float(envelope[-1]) / (SETTINGS.shorter * aim)) * (stop - start) / fall
-    return tail, wanted, True, last, rest
+    above = p - 1 - np.argmax((envelope > floor[:, None])[:, ::-1], axis=1)
+    stop = np.minimum(np.maximum(above, start + 1), p - 1)
+    at_start = envelope[:, start]
+    at_stop = np.take_along_axis(envelope, stop[:, None], axis=1)[:, 0]
+    fall = np.log(np.maximum(at_start, floor) / np.maximum(at_stop, floor))
+    small = (first <= 0.1 * aim) | (last <= floor)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        slow = _slow(profiles, last, floor, fall, start, stop, joint)
+        # Odd and even weights may differ: from the larger of the last ones, and LAST beyond that.
+        place = p - LAST + np.argmax(profiles[:, -LAST:], axis=1)
+        rate = np.log(at_start / last) / np.maximum(1, place - start)
+        share = np.where(rate > 0, np.exp(-LAST * rate) / -np.expm1(-rate), 1.0)
+        more = np.log(end / (SETTINGS.shorter * aim)) * (stop - start) / fall
+    enough = np.argmax(
+        envelope <= np.where(small, np.maximum(0.1 * aim, floor), 0.1 * aim)[:, None], axis=1
+    )
+    wanted = np.where(end <= 0.1 * aim, enough, np.where(end > aim, p + more, p))
+    slowly = ~small & (fall < least)
+    tail = np.where(slowly, slow, last)
+    wanted = np.where(slowly, np.where(tail > aim, np.inf, p), np.where(small, enough, wanted))
+    rest = np.where(small | slowly, tail, last * np.minimum(1.0, share))
+    return np.stack([tail, wanted, ~slowly, last, rest], axis=1)
+
+
+def _slow(
+    profiles: FloatArray,
+    last: FloatArray,
+    floor: FloatArray,
+    fall: FloatArray,
+    start: int,
+    stop: NDArray[np.int64],
+    joint: bool,
+) -> FloatArray:
+    """Return what the weights to come add up to where they fall as a power, (b,)."""
+    p = profiles.shape[1]
+    end = np.log(
+        np.maximum(profiles[:, -4:-2].max(axis=1, initial=0.0), floor) / np.maximum(last, floor)
+    )
+    most = p ** np.where(end > SETTINGS.flat, SETTINGS.power, SETTINGS.noise_power)
+    if not joint:
+        return np.asarray(last * most)
+    power = fall / np.log((stop + 1) / (start + 1))
+    return np.asarray(last * np.minimum(most, p / np.maximum(power - 1.0, 1e-9)))

@@ -110,6 +110,8 @@ def _parts(cell: Cell, counts: Sequence[int]) -> list[Cell]:
 
 def _with_functions(cell: Cell, least: Sequence[int]) -> Cell:
     functions = tuple(max(p, k) for p, k in zip(cell.patch.functions, least, strict=True))
+    if functions == cell.patch.functions:
+        return cell
     return replace(cell, patch=replace(cell.patch, functions=functions))
 
 
