@@ -197,6 +197,23 @@ def test_patches_of_many_shapes_are_filled_up_to_few(monkeypatch, device, seed):
 
 
 @DEVICES
+@pytest.mark.parametrize(("slope", "alike"), [(0.0, True), (1e-7, False)])
+def test_leaves_with_the_same_rows_are_eliminated_once(monkeypatch, device, slope, alike):
+    place, even, found = device(), np.linspace(0, 1, 7).tolist(), []
+    kinds = batched_leaves._kinds
+    monkeypatch.setattr(
+        batched_leaves, "_kinds", lambda *given: found.append(kinds(*given)) or found[-1]
+    )
+    monkeypatch.setattr(batched_leaves, "WORTH", 1.2)
+    problem = on_square(
+        lambda u, x, y: -sf.laplacian(u) + (3 + slope * x * y) * u - np.exp(x * y),
+        lambda u, x, y: u - y,
+    )
+    assert_same(problem, [even, even], (6, 6), place)
+    assert any(own is not None for own in found) is alike
+
+
+@DEVICES
 def test_rows_in_charts(device):
     slanted = sf.Polygon([(0, 0), (2, 0), (1.5, 1.2), (0.1, 1)])
     problem = sf.Problem(

@@ -6,7 +6,7 @@ third time. Leaves of different shapes may be filled up to one with columns and 
 none; these are zero, and stand alone in Gram matrices. With A P = Q the traces g see the rows
 N g - e, what A leaves of the ties and of the right-hand sides; these and the leaf's answers are
 corrected once with A itself, so that refinement finds with them what it finds with the triangles of
-`leaves`.
+`leaves`. Leaves whose rows are alike, as those of equal patches are, share what is made of A.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpfront.arrays import Array, FloatArray, namespace
+from sharpfront.arrays import Array, FloatArray, namespace, to_host
+from sharpfront.bases.boxes import distinct
 from sharpfront.leastsquares.batched_factors import inverse_factors, worst_of
 from sharpfront.leastsquares.device import Device
 from sharpfront.leastsquares.dissection import Ints
@@ -29,6 +30,11 @@ from sharpfront.leastsquares.tree import TreeElimination
 # after the next factor.
 NEARLY = 0.1
 FACTORS = 4
+# Rows that differ by less than this, in units of their columns, are alike: sides of equal patches
+# differ by rounding. Leaves are eliminated by kinds where there are so many of each: a kind takes
+# an H200 about 0.2 ms of its own, as long as 30 leaves with 256 columns. On 4096 graded patches
+# with 4 of each it took 0.29 s by kinds and 0.13 without.
+ALIKE, WORTH = 1e-12, 32
 # Share of the free memory for the rows at work, of which there are so many copies.
 SHARE, COPIES = 0.4, 5
 
@@ -40,13 +46,18 @@ class LeafBatch:
     numbers: Ints  # of the leaves, (b,)
     moments: Ints  # of each leaf's traces, (b, g)
     inside: NDArray[np.bool_] | None  # which columns are a leaf's own, (b, n); None for all
-    rows: Array  # N, (b, m, g)
+    rows: Array  # N, (b, m, g), or of each kind
     rhs: Array  # e, (b, m, k)
     start: Array  # (b, n, k)
-    response: Array  # (b, n, g)
+    response: Array  # (b, n, g), or of each kind
     gram: Array  # N^T N, until it is merged
     rest: float  # the sum of squares that no columns can make smaller
     extremes: Array  # the smallest and largest diagonal entry of the worst triangle, (2,)
+    kind: Array | None = None  # of each leaf, (b,); None where each has its own rows
+
+    def each(self, shared: Array) -> Array:
+        """Return for each leaf what kinds have."""
+        return shared if self.kind is None else shared[self.kind]
 
     @property
     def size(self) -> int:
@@ -115,44 +126,107 @@ def _rows_of(leaves: Sequence[LeafRows], m: int, n: int) -> tuple[FloatArray, Fl
 
 def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
     """Return leaves after elimination; None where the columns of one are dependent."""
-    xp, rows, (b, m, _) = namespace(stack.rows), stack.rows, stack.rows.shape
+    xp, rows = namespace(stack.rows), stack.rows
     norms = xp.linalg.vector_norm(rows, axis=1)
     norms = xp.where(norms > 0, norms, xp.ones_like(norms))
     rows /= norms[:, None, :]
     vain = None if stack.inside is None else device.put((~stack.inside).astype(float))
+    kinds = _kinds(device, rows)
+    kind = None
+    if kinds is not None:
+        first, kind = (device.put(numbers) for numbers in kinds)
+        rows, norms = rows[first], norms[first]
+        vain = vain if vain is None else vain[first]
     found = orthonormal(device, rows, vain)
     if found is None:
         return None
     q, factors, diagonal = found
-    g, k = stack.moments.shape[1], stack.rhs.shape[2]
-    # What rows are to be: the right-hand sides, and the traces they are tied to.
-    left = device.zeros((b, m, k + g))
-    left[:, :, :k] = stack.rhs
-    left[:, m - g :, k:] = device.put(np.eye(g))
-    answers = None
-    for _ in range(2):
-        step = q.mT @ left
-        for factor in reversed(factors):
-            step = factor.mT @ step
-        left -= rows @ step
-        answers = step if answers is None else answers + step
-    answers = answers / norms[:, :, None]
-    tied, diagonal = left[:, :, k:], xp.abs(diagonal) * norms
+    g, (b, m, k) = stack.moments.shape[1], stack.rhs.shape
+    # What rows are to be: the traces they are tied to, and the right-hand sides.
+    ties = device.zeros((len(rows), m, g))
+    ties[:, m - g :] = device.put(np.eye(g))
+    fit = _Fit(rows, q, factors, norms)
+    if kinds is None:
+        answers, left = fit(xp.concat([stack.rhs, ties], axis=2))
+        start, rhs = (xp.asarray(a[:, :, :k], copy=True) for a in (answers, left))
+        answers, ties = answers[:, :, k:], left[:, :, k:]
+    else:
+        answers, ties = fit(ties)
+        start, rhs = device.zeros((b, rows.shape[2], k)), stack.rhs
+        for one, members in enumerate(_members(kinds[1])):
+            own = device.put(members)
+            start[own], rhs[own] = fit.of_kind(one, rhs[own])
+    diagonal = xp.abs(diagonal) * norms
     if vain is not None:
         diagonal = xp.where(vain > 0, diagonal[:, :1], diagonal)
+    gram = ties.mT @ ties
     return LeafBatch(
         stack.numbers,
         stack.moments,
         stack.inside,
         # Traces stand on the other side of the rows.
-        -tied,
-        xp.asarray(left[:, :, :k], copy=True),
-        xp.asarray(answers[:, :, :k], copy=True),
-        -answers[:, :, k:],
-        tied.mT @ tied,
+        -ties,
+        rhs,
+        start,
+        -answers,
+        gram if kind is None else gram[kind],
         stack.rest,
         worst_of(diagonal),
+        kind,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """What columns make of right-hand sides, and what they leave of these, corrected once."""
+
+    rows: Array  # with columns of norm one, (b, m, n)
+    q: Array
+    factors: Sequence[Array]
+    norms: Array  # of the columns, (b, n)
+
+    def __call__(self, left: Array) -> tuple[Array, Array]:
+        """Return answers (b, n, k) to right-hand sides (b, m, k), which become what is left."""
+        answers = None
+        for _ in range(2):
+            step = self.q.mT @ left
+            for factor in reversed(self.factors):
+                step = factor.mT @ step
+            left -= self.rows @ step
+            answers = step if answers is None else answers + step
+        return answers / self.norms[:, :, None], left
+
+    def of_kind(self, kind: int, rhs: Array) -> tuple[Array, Array]:
+        """Return the same for leaves of one kind, all their right-hand sides side by side."""
+        xp, (b, m, k), one = namespace(rhs), rhs.shape, slice(kind, kind + 1)
+        fit = _Fit(self.rows[one], self.q[one], [f[one] for f in self.factors], self.norms[one])
+        flat = xp.reshape(xp.permute_dims(rhs, (1, 0, 2)), (1, m, b * k))
+        answers, left = (xp.reshape(a[0], (-1, b, k)) for a in fit(xp.asarray(flat, copy=True)))
+        return xp.permute_dims(answers, (1, 0, 2)), xp.permute_dims(left, (1, 0, 2))
+
+
+def _kinds(device: Device, rows: Array) -> tuple[Ints, Ints] | None:
+    """Return the first leaf of each kind, and the kind of each; None where few are alike.
+
+    Products with the same noise tell kinds apart, and rows themselves whether they are alike.
+    """
+    xp, (b, m, n) = namespace(rows), rows.shape
+    if b < WORTH:
+        return None
+    noise = np.random.default_rng(0)
+    left, right = noise.standard_normal((1, 1, m)), noise.standard_normal((n, 3))
+    seen = to_host((device.put(left) @ rows)[:, 0] @ device.put(right))
+    first, kind = distinct(np.round(seen, 10))
+    if WORTH * len(first) > b:
+        return None
+    gap = xp.max(xp.abs(rows - rows[device.put(first[kind])]))
+    return (first, kind) if float(gap) < ALIKE else None
+
+
+def _members(kind: Ints) -> list[Ints]:
+    """Return the leaves of each kind."""
+    order = np.argsort(kind, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(kind))[:-1])
 
 
 def orthonormal(

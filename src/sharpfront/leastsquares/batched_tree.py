@@ -78,16 +78,18 @@ class _Solve:
             return None
         return self._written(*better)
 
-    def _summed(self, rows: Iterable[Array]) -> Array:
-        """Return N^T times rows of the leaves at the places of their moments."""
+    def _summed(self, left: Iterable[Array]) -> Array:
+        """Return N^T times what is left of the leaves' rows at the places of their moments."""
         work = self.device.zeros((self.merges.slots, self.columns))
-        for batch, slots, own in zip(self.batches, self.slots, rows, strict=True):
-            work[slots] = self.device.put(batch.rows).mT @ self.device.put(own)
+        for batch, slots, own in zip(self.batches, self.slots, left, strict=True):
+            rows = batch.each(self.device.put(batch.rows))
+            work[slots] = rows.mT @ self.device.put(own)
         return work
 
     def _residuals(self, found: Array) -> Iterator[Array]:
         for batch, moments in zip(self.batches, self.moments, strict=True):
-            yield self.device.put(batch.rhs) - self.device.put(batch.rows) @ found[moments]
+            rows = batch.each(self.device.put(batch.rows))
+            yield self.device.put(batch.rhs) - rows @ found[moments]
 
     def _step(self, found: Array) -> Array:
         return self.merges.solved(self._summed(self._residuals(found)))
@@ -96,8 +98,8 @@ class _Solve:
         columns: list[FloatArray] = [np.zeros((0, self.columns))] * self.elimination.tree.leaves
         rest = sum(float((own[:, :, 0] ** 2).sum()) for own in self._residuals(found))
         for batch, moments in zip(self.batches, self.moments, strict=True):
-            response, start = self.device.put(batch.response), self.device.put(batch.start)
-            own = to_host(start - response @ found[moments])
+            response = batch.each(self.device.put(batch.response))
+            own = to_host(self.device.put(batch.start) - response @ found[moments])
             for i, number in enumerate(batch.numbers.tolist()):
                 columns[number] = own[i] if batch.inside is None else own[i, batch.inside[i]]
         each = [to_host(batch.extremes).tolist() for batch in self.batches]
