@@ -13,10 +13,10 @@ import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.show.data.kernels import kernels_at
 from sharpfront.show.data.quantity import Quantity
+from sharpfront.show.data.raster import raster_in_time
 from sharpfront.show.data.section import section
 from sharpfront.show.data.snapshot import Moment, mixture_between
-from sharpfront.show.data.spacetime import passages, raster_in_time
-from sharpfront.show.figures.tracks import node_paths, tracks_of
+from sharpfront.show.figures.tracks import node_paths, passages, tracks_of
 
 mpl.use("Agg")
 
