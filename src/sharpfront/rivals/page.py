@@ -6,7 +6,7 @@ import html
 import io
 from typing import TYPE_CHECKING, Any
 
-from sharpfront.paper.figures.style import GREY, INK, panels, plain_logs, styled
+from sharpfront.paper.style import GREY, INK, panels, plain_logs, styled
 from sharpfront.rivals.comparison import HEAD, Comparison, methods_of
 from sharpfront.rivals.racing import Lane
 from sharpfront.show import HtmlPage
