@@ -1,6 +1,7 @@
 """What is drawn depends on the test alone: not on the day, on a database, or on other tests."""
 
 import gc
+import os
 
 import pytest
 from hypothesis import settings
@@ -9,6 +10,8 @@ from hypothesis.internal.constants_ast import Constants
 
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
 settings.load_profile("same")
+# Figures are drawn into memory, whatever the machine has.
+os.environ["MPLBACKEND"] = "Agg"
 
 # Hypothesis also draws numbers that stand in the source of whatever is imported by then, which are
 # others when a file runs alone. There is no setting for that.

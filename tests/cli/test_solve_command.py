@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from tests.lazy import Lazy
 from typer.testing import CliRunner
 
 import sharpfront as sf
 from sharpfront.cli import app
 from sharpfront.cli.results import as_json
+
+drawing = Lazy("matplotlib.figure")
 
 COMMAND = [sys.executable, "-m", "sharpfront.cli"]
 LAYER = """\
@@ -116,9 +118,11 @@ class TestConverged:
     def test_the_figure_magnifies_a_layer_beside_the_whole(self, folder, monkeypatch, nu, panels):
         (folder / "layer.toml").write_text(LAYER.replace("1e-4", nu))
         shown = []
-        save = Figure.savefig
+        save = drawing.Figure.savefig
         monkeypatch.setattr(
-            Figure, "savefig", lambda self, *a, **k: (shown.append(self), save(self, *a, **k))
+            drawing.Figure,
+            "savefig",
+            lambda self, *a, **k: (shown.append(self), save(self, *a, **k)),
         )
         assert invoke("layer.toml", "--plot").exit_code == 0
         axes = shown[0].axes

@@ -6,14 +6,13 @@ import sys
 import tomllib
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pytest
+from tests.lazy import Lazy
 
 import sharpfront
 from sharpfront.problem_file import read_text
 
-mpl.use("Agg")
+plt = Lazy("matplotlib.pyplot")
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # A block of text that follows at once is what the code prints.

@@ -5,18 +5,18 @@ import shutil
 from pathlib import Path
 
 import pytest
-from mkdocs.commands.build import build
-from mkdocs.config import load_config
+from tests.show.chromium import Chromium, find_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
-from tests.show.chromium import Chromium, find_chromium  # noqa: E402
-
 PATH = find_chromium()
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Two pages, built as the whole site is."""
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
     folder = tmp_path_factory.mktemp("site")
     pages = folder / "docs"
     for name in ("javascripts", "stylesheets", "images"):

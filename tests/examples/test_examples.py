@@ -4,10 +4,8 @@ import importlib.util
 import math
 from pathlib import Path
 
-import matplotlib as mpl
 import pytest
 
-mpl.use("Agg")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 

@@ -14,8 +14,8 @@ import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
-import httpx
 import pytest
+from tests.lazy import Lazy
 from tests.show.chromium import Chromium, find_chromium
 from typer.testing import CliRunner
 
@@ -26,6 +26,7 @@ from sharpfront.explorer.messages import MOST_BYTES
 from sharpfront.explorer.pool import Pool
 from sharpfront.explorer.process import answered
 
+httpx = Lazy("httpx")
 CHROMIUM = find_chromium()
 LAYER = """title = "My layer"
 equation = "-nu*u_xx + u_x = 0"

@@ -4,13 +4,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from tests.lazy import Lazy
 
 import sharpfront as sf
 from sharpfront.errors import DomainError, ProblemError
 from sharpfront.fit import profile
 from sharpfront.fit.report import draw_fit
 from sharpfront.fit.statistics import spread, unseen_words
+
+drawing = Lazy("matplotlib.figure")
 
 LINE = sf.Interval(0, 1)
 
@@ -77,7 +79,7 @@ def test_measurements_against_the_fit_are_drawn_beside_the_line_where_both_agree
     flux = sf.Data(x=0.0, observe=lambda u, x: u.dx, values=np.full(count, 2.1), sigma=0.05)
     measured = sf.Data(x=[0.2, 0.5], u=[0.32, 0.5], sigma=0.01)
     result = sf.fit(rod, data=[measured, flux], k=sf.Free(1.0, positive=True))
-    axes = Figure().subplots()
+    axes = drawing.Figure().subplots()
     draw_fit(result, 1, axes)
     line = axes.lines[0].get_xydata()
     assert np.ptp(line[:, 0]) > 0.05 and np.array_equal(line[:, 0], line[:, 1])
@@ -90,7 +92,7 @@ def test_a_report_is_one_page(tmp_path):
     assert text.count("data:image/svg") == 3 and "intervals" in text and "http:" not in text
     short = result.report(tmp_path / "short.html", profiles=False).read_text()
     assert text.count("Profiles") == 1 and "Profiles" not in short
-    figure = Figure()
+    figure = drawing.Figure()
     axes = figure.subplots()
     assert result.plot(axes=axes) is axes and len(axes.lines[0].get_xdata()) > 300
     assert len(result.plot("residuals", axes=figure.subplots()).lines[0].get_xdata()) == 20

@@ -33,7 +33,7 @@ from sharpfront.paper import (
     table1,
     write_all,
 )
-from sharpfront.paper.figures.profile import draw_profile
+from sharpfront.paper.figures import draw_profile
 from sharpfront.paper.runs import count_near, effective_length, mixture_length
 from sharpfront.paper.summary import zero_scores
 from sharpfront.show import HtmlPage

@@ -169,7 +169,7 @@ def test_without_an_exact_solution_ours_is_the_reference_and_its_estimate_the_fl
 def test_a_wrong_answer_has_its_true_error_inside_the_layer(monkeypatch):
     class Zero(Fake):
         def solve(self, subject, setting, seed, seconds):
-            return lambda x: 0 * x
+            return {"u": lambda x: 0 * x}
 
     monkeypatch.setattr(table, "RIVALS", table.RIVALS | {"zero": Zero("zero", "Zero", "nobody")})
     found = sf.compare("twin-layer", methods=["zero"], seconds=0.05)

@@ -1,18 +1,17 @@
 """Close-ups: layers are magnified where they are, and nothing else is."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.lazy import Lazy
 from tests.show import time_solutions
 
 import sharpfront as sf
 from sharpfront.show.figures.closeup import steep_windows
 from sharpfront.show.figures.narrow import label_narrow, round_place
 
-mpl.use("Agg")
+plt = Lazy("matplotlib.pyplot")
 
 
 @pytest.fixture(autouse=True)

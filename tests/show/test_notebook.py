@@ -1,12 +1,14 @@
 """A solution as one line and as a cell of a notebook."""
 
-import matplotlib.pyplot as plt
 import pytest
+from tests.lazy import Lazy
 from tests.show import solutions
 from tests.show.markup import read
 
 import sharpfront as sf
 from sharpfront.show import notebook
+
+plt = Lazy("matplotlib.pyplot")
 
 
 @pytest.mark.parametrize("name", solutions.ALL)

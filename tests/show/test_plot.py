@@ -3,11 +3,9 @@
 import sys
 from dataclasses import replace
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from tests.lazy import Lazy
 from tests.show import solutions
 
 import sharpfront as sf
@@ -21,7 +19,8 @@ from sharpfront.show.data.section import section
 from sharpfront.show.figures.plane import MOST_ELLIPSES, draw_ellipses
 from sharpfront.show.figures.surface import surface_of
 
-mpl.use("Agg")
+art3d = Lazy("mpl_toolkits.mplot3d.art3d")
+plt = Lazy("matplotlib.pyplot")
 SQUARE = sf.Box((0, 1), (0, 1))
 
 
@@ -328,7 +327,7 @@ def test_planes_that_miss_the_domain(cube):
 def test_the_surface(cube):
     axes = cube.plot("surface")
     assert axes.name == "3d"
-    assert isinstance(axes.collections[0], Poly3DCollection)
+    assert isinstance(axes.collections[0], art3d.Poly3DCollection)
     with pytest.raises(ProblemError, match="projection='3d'"):
         cube.plot("surface", axes=plt.figure().add_subplot())
 

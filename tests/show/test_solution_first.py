@@ -2,11 +2,9 @@
 
 from functools import cache
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
+from tests.lazy import Lazy
 from tests.show import solutions, time_solutions
 
 import sharpfront as sf
@@ -17,7 +15,8 @@ from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.plane import draw_ellipses
 from sharpfront.show.figures.scenes import map_scene
 
-mpl.use("Agg")
+plt = Lazy("matplotlib.pyplot")
+artists = Lazy("matplotlib.collections")
 
 SQUARE = sf.Box((0, 1), (0, 1))
 SHAPES = {
@@ -74,7 +73,7 @@ MADE = {
 
 def machinery(axes):
     """Return the artists that show kernels or components."""
-    kinds = EllipseCollection, LineCollection, PolyCollection
+    kinds = artists.EllipseCollection, artists.LineCollection, artists.PolyCollection
     marks = [line for line in axes.lines if line.get_marker() in ("|", ".", "o")]
     return [*(c for c in axes.collections if isinstance(c, kinds)), *marks]
 
@@ -136,7 +135,9 @@ def test_kernels_are_not_drawn_in_holes_or_outside(name):
         assert (outside.sum() > 100) or name == "square"
         assert np.all(dots[outside] == 255)
     collections = solution.plot("kernels", resolution=24).collections
-    sides = [x for c in collections if isinstance(c, LineCollection) for x in c.get_segments()]
+    sides = [
+        x for c in collections if isinstance(c, artists.LineCollection) for x in c.get_segments()
+    ]
     patches = solution.approximation.bases["u"].patches
     # What of a side lies in a hole or outside is not drawn.
     assert len(sides) == 4 * len(patches) or name != "square"

@@ -2,23 +2,22 @@
 
 from dataclasses import replace
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.collections import EllipseCollection, LineCollection, PolyCollection
+from tests.lazy import Lazy
 from tests.show.time_solutions import circle, front, occurs_in_cells, pair, plane, shock
 
 import sharpfront as sf
 from sharpfront.errors import ProblemError
 from sharpfront.show.data.kernels import kernels_at
 from sharpfront.show.data.quantity import Quantity
+from sharpfront.show.data.raster import raster_in_time
 from sharpfront.show.data.section import section
 from sharpfront.show.data.snapshot import Moment, mixture_between
-from sharpfront.show.data.spacetime import passages, raster_in_time
-from sharpfront.show.figures.tracks import node_paths, tracks_of
+from sharpfront.show.figures.tracks import node_paths, passages, tracks_of
 
-mpl.use("Agg")
+plt = Lazy("matplotlib.pyplot")
+artists = Lazy("matplotlib.collections")
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +57,7 @@ def test_the_map_shows_values_where_and_when_they_are():
 
 def test_tracks_end_where_the_history_says():
     axes = shock().plot(resolution=20, kernels=True)
-    tracks = collections(axes, LineCollection)[0]
+    tracks = collections(axes, artists.LineCollection)[0]
     ends = np.array(tracks.get_segments())[:, 1]
     wanted = [(m, step.time) for step in shock().history for m in step.mixture.means[:, 0]]
     assert np.allclose(ends, wanted, atol=1e-12)
@@ -122,7 +121,7 @@ def test_kernels_and_components_are_under_the_curve():
     basis = shock().approximation.bases["u"]
     assert np.allclose(axes.lines[1].get_xdata(), kernels_at(basis, 0.3).centres[:, 0])
     mixture = mixture_between(shock().history, 0.3)
-    bells = [path.vertices for path in collections(axes, PolyCollection)[0].get_paths()]
+    bells = [path.vertices for path in collections(axes, artists.PolyCollection)[0].get_paths()]
     assert len(bells) == mixture.components
     tops = np.array([bell[np.argmax(bell[:, 1])] for bell in bells])
     assert np.allclose(tops[:, 0], mixture.means[:, 0])
@@ -137,7 +136,7 @@ def test_bells_are_seen_on_both_sides_of_a_seam():
     moment = Moment(circle(), 0.6)
     means = moment.mixture.means[:, 0]
     assert np.all((means >= 0) & (means < 1))
-    bells = collections(circle().plot(t=0.6, kernels=True), PolyCollection)[0].get_paths()
+    bells = collections(circle().plot(t=0.6, kernels=True), artists.PolyCollection)[0].get_paths()
     assert len(bells) == 3 * len(means)
 
 
@@ -183,7 +182,7 @@ def test_at_most_one_node_passes_between_two_moments():
 
 def test_paths_of_nodes_and_components():
     axes = shock().plot("kernels")
-    paths, tracks = collections(axes, LineCollection)[:2]
+    paths, tracks = collections(axes, artists.LineCollection)[:2]
     basis = shock().approximation.bases["u"]
     assert len(paths.get_segments()) == sum(min(80, len(slab.frame.nodes)) for slab in basis.slabs)
     assert len(tracks.get_segments()) == sum(s.mixture.components for s in shock().history)
@@ -339,7 +338,7 @@ def test_products_in_the_plane_are_where_their_map_puts_them(t, number, tau):
 
 def test_ellipses_in_the_plane_at_a_moment():
     axes = plane().plot("kernels", t=0.6, resolution=20)
-    drawn, mixture = collections(axes, EllipseCollection)
+    drawn, mixture = collections(axes, artists.EllipseCollection)
     kernels = kernels_at(plane().approximation.bases["u"], 0.6)
     assert len(drawn.get_offsets()) == len(kernels.centres)
     # A fifth of the way from 0.5 to 0.7.

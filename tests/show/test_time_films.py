@@ -4,11 +4,10 @@ import itertools
 import stat
 import time
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from PIL import Image
+from tests.lazy import Lazy
 from tests.show.time_solutions import occurs_in_cells, pair, plane, shock
 
 import sharpfront as sf
@@ -17,6 +16,9 @@ from sharpfront.show.data.snapshot import mixture_between
 from sharpfront.show.figures.animation import film_times, timing_of
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.scenes import curve_scene, map_scene, time_labels
+
+mpl = Lazy("matplotlib")
+plt = Lazy("matplotlib.pyplot")
 
 
 def frames_of(path):

@@ -3,15 +3,14 @@
 import math
 import warnings
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from tests.lazy import Lazy
 
 import sharpfront as sf
 from sharpfront.errors import ArgumentError, SharpfrontError
 
-mpl.use("Agg")
+plt = Lazy("matplotlib.pyplot")
 WRONG = {
     **{"none": None, "zero": 0, "negative": -1, "fraction": 1.5, "nan": math.nan, "inf": math.inf},
     **{"text": "text", "true": True, "empty": [], "tuple": (1,), "mapping": {}, "bytes": b"x"},

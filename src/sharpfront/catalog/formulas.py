@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from scipy import special
-from scipy.optimize import brentq
 
 from sharpfront.arrays import FloatArray
 from sharpfront.catalog.measure import Feature
@@ -143,6 +142,8 @@ def _heat_hat(diffusivity: float) -> Field:
 
 def bratu_parameter(strength: float, upper: bool) -> float:
     """Return t with t = sqrt(2 strength) cosh(t / 4), the smaller or the larger one."""
+    from scipy.optimize import brentq
+
     # The fold: where the line through the origin touches the curve.
     fold = 4.798714561030743
 
@@ -184,6 +185,8 @@ def troesch_pole(mu: float) -> tuple[float, float]:
     u = 2 / mu asinh(k sc(mu x | 1 - k^2)) with k = u'(0) / 2 has its pole at mu x = K, and
     k sc(K - w) = 1 / sc(w), so that u(1) = 1 says where the pole is, up to k's little influence.
     """
+    from scipy.optimize import brentq
+
     # tan am(w) = sc(w) = 1 / sinh(mu / 2).
     angle = float(np.arctan(1.0 / np.sinh(mu / 2)))
 

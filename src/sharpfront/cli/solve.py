@@ -96,8 +96,7 @@ def carry_out(statement: Statement, wanted: Wanted) -> None:
 
 
 def _solved(statement: Statement, wanted: Wanted) -> Facts:
-    from sharpfront.cli.progress import progress
-    from sharpfront.cli.results import Facts, measured, written
+    from sharpfront.cli.results import Facts, measured, progress, written
 
     started = time.perf_counter()
     with progress(statement, wanted) as (say, on_step):

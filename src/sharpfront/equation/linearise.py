@@ -189,36 +189,32 @@ def _jump(expression: Expression) -> str | None:
 
 def stated_part(expression: Expression) -> Expression:
     """Return what of a sum does not depend on the unknowns, summand by summand."""
-    if not derivatives_in(expression):
-        return expression
-    if isinstance(expression, Apply):
-        ufunc = expression.function.evaluate
-        if ufunc in (np.add, np.subtract, np.negative):
-            assert isinstance(ufunc, np.ufunc)
-            return apply(ufunc, *map(stated_part, expression.arguments))
-    return Constant(0.0)
+    return _summands(expression, lambda e: not derivatives_in(e), kept=True)
 
 
 def linear_part(expression: Expression) -> Expression:
     """Return what of a sum is linear in the unknowns, summand by summand."""
-    if isinstance(expression, Apply) and not is_linear(expression):
-        ufunc = expression.function.evaluate
-        if ufunc in (np.add, np.subtract, np.negative):
-            assert isinstance(ufunc, np.ufunc)
-            return apply(ufunc, *map(linear_part, expression.arguments))
-    return expression if is_linear(expression) else Constant(0.0)
+    return _summands(expression, is_linear, kept=True)
 
 
 def nonlinear_part(expression: Expression) -> Expression:
     """Return what of a sum is not linear in the unknowns, summand by summand."""
-    if is_linear(expression):
-        return Constant(0.0)
+    return _summands(expression, is_linear, kept=False)
+
+
+def _summands(
+    expression: Expression, meant: Callable[[Expression], bool], *, kept: bool
+) -> Expression:
+    """Return the sum of the summands that are meant, or if these are not kept, of the others."""
+    if meant(expression):
+        return expression if kept else Constant(0.0)
     if isinstance(expression, Apply):
         ufunc = expression.function.evaluate
         if ufunc in (np.add, np.subtract, np.negative):
             assert isinstance(ufunc, np.ufunc)
-            return apply(ufunc, *map(nonlinear_part, expression.arguments))
-    return expression
+            parts = (_summands(a, meant, kept=kept) for a in expression.arguments)
+            return apply(ufunc, *parts)
+    return Constant(0.0) if kept else expression
 
 
 def _name(item: Term | Derivative) -> str:

@@ -25,7 +25,7 @@ from sharpfront.errors import EquationError
 Numbers = Mapping[str, float | Expression]
 Build = Callable[..., Any]
 
-_COMPARISONS: dict[str, np.ufunc] = {
+COMPARISONS: dict[str, np.ufunc] = {
     "StrictLessThan": np.less,
     "LessThan": np.less_equal,
     "StrictGreaterThan": np.greater,
@@ -34,7 +34,7 @@ _COMPARISONS: dict[str, np.ufunc] = {
     "Unequality": np.not_equal,
     "Not": np.logical_not,
 }
-_JOINED: dict[str, np.ufunc] = {
+JOINED: dict[str, np.ufunc] = {
     "Add": np.add,
     "Max": np.maximum,
     "Min": np.minimum,
@@ -42,7 +42,7 @@ _JOINED: dict[str, np.ufunc] = {
     "Or": np.logical_or,
     "Xor": np.logical_xor,
 }
-_UFUNCS: dict[str, np.ufunc] = {
+NAMED: dict[str, np.ufunc] = {
     **{n: getattr(np, n) for n in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
     **{f"a{n}": getattr(np, f"arc{n}") for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     **{"atan2": np.arctan2, "Abs": np.absolute, "sign": np.sign, "Mod": np.remainder},
@@ -60,7 +60,7 @@ _WRITTEN_OUT: dict[str, Build] = {
     "ITE": np.where,
     "DiracDelta": delta,
 }
-KNOWN = (*_UFUNCS, *_WRITTEN_OUT, "Max", "Min", "Piecewise")
+KNOWN = (*NAMED, *_WRITTEN_OUT, "Max", "Min", "Piecewise")
 _HINTS = {
     "Integral": "State an integral over the domain as sf.integral(integrand, equals=value).",
     "Subs": "Write the condition for all x, u(x).diff(x); the part of the boundary says where.",
@@ -271,7 +271,7 @@ class _SymPyReader:
 
     def applied(self, node: Any, kind: str) -> Expression:
         own = getattr(node, "_imp_", None)
-        if kind not in (*_COMPARISONS, *_JOINED, *_UFUNCS, *_WRITTEN_OUT) and own is None:
+        if kind not in (*COMPARISONS, *JOINED, *NAMED, *_WRITTEN_OUT) and own is None:
             hint = _HINTS.get(kind, f"Known functions: {', '.join(KNOWN)}.")
             raise self.refused(node, "has no counterpart here", hint)
         arguments = [self.read(a) for a in node.args]
@@ -281,9 +281,9 @@ class _SymPyReader:
             return as_expression(OpaqueFunction(kind, own)(*arguments))
         if kind in _WRITTEN_OUT:
             return as_expression(_WRITTEN_OUT[kind](*arguments))
-        if kind in _JOINED:
-            return functools.reduce(lambda a, b: apply(_JOINED[kind], a, b), arguments)
-        return apply(_COMPARISONS.get(kind) or _UFUNCS[kind], *arguments)
+        if kind in JOINED:
+            return functools.reduce(lambda a, b: apply(JOINED[kind], a, b), arguments)
+        return apply(COMPARISONS.get(kind) or NAMED[kind], *arguments)
 
     def refused(self, node: Any, why: str, hint: str = "") -> EquationError:
         known = _HINTS.get(type(node).__name__, "")

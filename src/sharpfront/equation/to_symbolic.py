@@ -21,6 +21,7 @@ from sharpfront.equation.expression import (
 from sharpfront.equation.graph import folded
 from sharpfront.equation.opaque import OpaqueFunction
 from sharpfront.equation.printer import NORMAL
+from sharpfront.equation.symbolic import COMPARISONS, JOINED, NAMED
 from sharpfront.equation.trace import is_condition
 from sharpfront.equation.weak import WeakDerivative, is_delta
 from sharpfront.errors import EquationError, MissingExtraError
@@ -119,19 +120,9 @@ _WRITTEN: dict[Any, Build] = {
     np.reciprocal: lambda a: 1 / a,
     np.square: lambda a: a**2,
 }
-# There under another name, or the same.
-_NAMED: dict[Any, str] = {
-    **{getattr(np, n): n for n in ("sqrt", "sign", "floor", "exp", "log", "sin", "cos", "tan")},
-    **{getattr(np, n): n for n in ("sinh", "cosh", "tanh")},
-    **{getattr(np, f"arc{n}"): f"a{n}" for n in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-    **{np.absolute: "Abs", np.fabs: "Abs", np.ceil: "ceiling", np.remainder: "Mod"},
-    **{np.heaviside: "Heaviside", np.arctan2: "atan2"},
-    **{np.maximum: "Max", np.fmax: "Max", np.minimum: "Min", np.fmin: "Min"},
-    **{sp.erf: "erf", sp.erfc: "erfc", sp.jv: "besselj"},
-    **{np.less: "StrictLessThan", np.less_equal: "LessThan"},
-    **{np.greater: "StrictGreaterThan", np.greater_equal: "GreaterThan"},
-    **{np.equal: "Eq", np.not_equal: "Ne"},
-    **{np.logical_and: "And", np.logical_or: "Or", np.logical_xor: "Xor", np.logical_not: "Not"},
+# There under names of its own, those that are read too and a few more.
+_NAMED: dict[Any, str] = {f: n for n, f in {**NAMED, **COMPARISONS, **JOINED}.items()} | {
+    **{np.sqrt: "sqrt", np.fabs: "Abs", np.fmax: "Max", np.fmin: "Min"}
 }
 
 

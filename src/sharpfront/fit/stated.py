@@ -13,7 +13,7 @@ from sharpfront.fit.free import Free, as_free
 from sharpfront.fit.model import Model
 from sharpfront.fit.result import Fit
 from sharpfront.problem import Problem
-from sharpfront.problem.family import Family, is_absent, require_numbers
+from sharpfront.problem.family import Family, require_numbers
 
 
 def stated_model(
@@ -81,7 +81,7 @@ def _require_effect(model: Model, problem: Problem, values: Mapping[str, Any], n
             f"The parameter {name!r} moves the domain or a place at which something jumps; "
             "integrals cannot be observed then."
         )
-    if forcing is not None and is_absent(forcing):
+    if forcing is not None and forcing.is_absent:
         raise ProblemError(
             f"No residual contains the parameter {name!r}: it has no effect and cannot be "
             "fitted. Does the family use it?"

@@ -50,8 +50,9 @@ class Plan:
             )
 
     def _scan(self) -> Iterator[Task]:
+        scanned = [case for case in CASES if case.name in self.scan_cases]
         settings = itertools.product(self.epsilons, self.penalties, self.samplings)
-        for case, (epsilon, penalty, sampling) in itertools.product(self._scanned(), settings):
+        for case, (epsilon, penalty, sampling) in itertools.product(scanned, settings):
             adaptor = gmm(case, epsilon=epsilon, penalty=penalty, sampling=sampling)
             setting = (
                 ("epsilon", f"{epsilon:.1e}".replace("e-0", "e-")),
@@ -72,9 +73,6 @@ class Plan:
                 (("density", "squared"),),
                 keep=seed == FIRST_SEED,
             )
-
-    def _scanned(self) -> list[Case]:
-        return [case for case in CASES if case.name in self.scan_cases]
 
 
 def quick_plan(seeds: int | None = None, methods: tuple[Method, ...] = METHODS) -> Plan:
@@ -212,7 +210,4 @@ def _ignore_interrupt() -> None:
 
 def _result(future: Future[Done], task: Task) -> Done:
     error = future.exception()
-    if error is None:
-        return future.result()
-    message = f"{type(error).__name__}: {error}"
-    return Done(Failure(task.group, task.case.name, task.method, task.seed, task.setting, message))
+    return future.result() if error is None else Done(Failure.of(task, error))

@@ -110,6 +110,12 @@ class Failure:
     setting: tuple[tuple[str, str], ...]
     message: str
 
+    @classmethod
+    def of(cls, task: Task, error: BaseException) -> Failure:
+        """Return what became of a task that raised an exception."""
+        message = f"{type(error).__name__}: {error}"
+        return cls(task.group, task.case.name, task.method, task.seed, task.setting, message)
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -182,10 +188,7 @@ def perform(task: Task) -> Done:
     try:
         return _perform(task)
     except Exception as error:
-        message = f"{type(error).__name__}: {error}"
-        return Done(
-            Failure(task.group, task.case.name, task.method, task.seed, task.setting, message)
-        )
+        return Done(Failure.of(task, error))
 
 
 def _perform(task: Task) -> Done:

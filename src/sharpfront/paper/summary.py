@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -146,14 +146,21 @@ def settings(results: Results) -> list[Setting]:
     for run in results.select("sensitivity"):
         found.setdefault((run.case, run.setting), []).append(run)
     return [
-        Setting(case, words, len(runs), _sure(runs, "rmse"), _sure(runs, "max_error"))
+        Setting(
+            case,
+            words,
+            len(runs),
+            spread_of(runs, lambda run: run.rmse),
+            spread_of(runs, lambda run: run.max_error),
+        )
         for (case, words), runs in found.items()
     ]
 
 
-def _sure(runs: Sequence[Run], name: str) -> Spread:
-    result = spread(getattr(run, name) for run in runs)
-    assert result is not None, "a setting in the scan has at least one run"
+def spread_of(runs: Iterable[Run], value: Callable[[Run], float | None]) -> Spread:
+    """Return the spread over runs of which there is at least one."""
+    result = spread(value(run) for run in runs)
+    assert result is not None, "asked for the spread of nothing"
     return result
 
 

@@ -264,9 +264,7 @@ class Bacoli(Described):
         low, high = problem.domain.bounds[:, 0]
         places = np.linspace(low, high, _PLACES)
         run(np.tile(places, _MOMENTS), np.repeat(moments, _PLACES))
-        names = problem.unknowns
-        fields = {n: partial(_at, problem, run, i) for i, n in enumerate(names)}
-        return fields if len(fields) > 1 else fields[names[0]]
+        return {n: partial(_at, problem, run, i) for i, n in enumerate(problem.unknowns)}
 
 
 def _run(problem: Problem, library: Any, setting: Setting, x: FloatArray, t: FloatArray) -> Any:

@@ -136,7 +136,7 @@ class SolveBvp(Described):
         )
         if result.status != 0:
             raise ArithmeticError(result.message)
-        return lambda x: result.sol(x)[0]
+        return {system.unknown: lambda x: result.sol(x)[0]}
 
 
 SOLVE_BVP = SolveBvp(

@@ -11,14 +11,14 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box
 from sharpfront.rivals.collocation import (
+    AtPoints,
     Tabled,
     as_functions,
     collocated,
     held_at,
-    refusal_of,
     region,
 )
-from sharpfront.rivals.contract import Described, Found, Setting, Subject, tried
+from sharpfront.rivals.contract import Found, Setting, Subject, tried
 
 _DEGREES = {
     1: (8, 16, 32, 64, 128, 256, 512, 1024),
@@ -73,7 +73,7 @@ class ChebyshevBasis(Tabled):
 
 
 @dataclass(frozen=True)
-class Chebyshev(Described):
+class Chebyshev(AtPoints):
     """Equation at Chebyshev points, conditions on the boundary; time is a coordinate."""
 
     def applies(self, subject: Subject) -> str:
@@ -83,7 +83,7 @@ class Chebyshev(Described):
             return "the domain is not a box"
         if region(problem).dimension > 3:
             return "more than three coordinates"
-        return refusal_of(problem)
+        return super().applies(subject)
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return the degrees."""

@@ -36,17 +36,6 @@ def region(problem: Problem) -> Domain:
     return problem.domain if problem.time is None else SpaceTime(problem.domain, problem.time)
 
 
-def refusal_of(problem: Problem) -> str:
-    """Return why collocation at points cannot take a problem; nothing if it can."""
-    if has_integrals(problem):
-        return "a condition is an integral"
-    if problem.is_singular:
-        return "loads or fluxes that jump have no value at points"
-    if problem.time and problem.further:
-        return "a condition at a point of space holds at all times"
-    return ""
-
-
 @dataclass(frozen=True, eq=False)
 class Held:
     """Residuals that are to vanish at points."""
@@ -253,7 +242,14 @@ class AtPoints(Described):
 
     def applies(self, subject: Subject) -> str:
         """Return why not."""
-        return refusal_of(subject.problem)
+        problem = subject.problem
+        if has_integrals(problem):
+            return "a condition is an integral"
+        if problem.is_singular:
+            return "loads or fluxes that jump have no value at points"
+        if problem.time and problem.further:
+            return "a condition at a point of space holds at all times"
+        return ""
 
 
 class Tabled:
@@ -286,8 +282,7 @@ class Tabled:
 
 def as_functions(approximation: Approximation) -> Found:
     """Return the unknowns of an approximation as functions of the coordinates."""
-    found = {n: partial(_value, approximation, n) for n in approximation.bases}
-    return found if len(found) > 1 else next(iter(found.values()))
+    return {n: partial(_value, approximation, n) for n in approximation.bases}
 
 
 def _value(approximation: Approximation, name: str, *coordinates: Any) -> Any:

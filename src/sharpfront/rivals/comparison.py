@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,8 +198,3 @@ def _short(error: float) -> str:
 
 def _time(seconds: float) -> str:
     return "–" if math.isinf(seconds) else f"{seconds:.2g}"
-
-
-def methods_of(lanes: Sequence[Lane]) -> list[str]:
-    """Return a line for each method: its citation."""
-    return [f"{lane.title}: {lane.citation}." for lane in lanes if lane.name != "ours"]

@@ -15,8 +15,8 @@ from sharpfront.problem import IntegralCondition, Problem
 from sharpfront.problem.initial import InitialState, StateReader
 
 Field = Callable[..., Any]
-# The one unknown as a function of the coordinates, or functions by the unknowns' names.
-Found = Field | Mapping[str, Field]
+# Functions of the coordinates by the unknowns' names.
+Found = Mapping[str, Field]
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,8 @@ class ScikitFem(Described):
                 break
             state, mesh = (basis, u), _refined(basis, u)
         find = basis.interpolator(u)
-        return lambda *x: find(np.stack([np.asarray(c, dtype=float) for c in x]))
+        (name,) = problem.unknowns
+        return {name: lambda *x: find(np.stack([np.asarray(c, dtype=float) for c in x]))}
 
 
 def _coarse(problem: Problem, order: int) -> tuple[Any, Any]:

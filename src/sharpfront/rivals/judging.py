@@ -46,9 +46,8 @@ class Judge:
 
     def __call__(self, found: Found) -> float:
         """Return the largest error of any unknown, relative to max(1, max|u|)."""
-        fields = found if isinstance(found, Mapping) else dict.fromkeys(self.truth, found)
         errors = [
-            max_error(fields[n], self.truth[n], self.points[n]) / self.sizes[n] for n in self.truth
+            max_error(found[n], self.truth[n], self.points[n]) / self.sizes[n] for n in self.truth
         ]
         return max(self.floor, *errors)
 

@@ -262,9 +262,7 @@ class MethodOfLines(Described):
         found = solve_ivp(lines.rhs, lines.time, lines.start(), **options, **extra)
         if not found.success or found.sol is None:
             raise ArithmeticError(found.message)
-        names = subject.problem.unknowns
-        fields = {n: lines.field(i, found.sol) for i, n in enumerate(names)}
-        return fields if len(fields) > 1 else fields[names[0]]
+        return {n: lines.field(i, found.sol) for i, n in enumerate(subject.problem.unknowns)}
 
 
 LINES = MethodOfLines(

@@ -118,7 +118,11 @@ class NgSolve(Described):
             marks = np.asarray(ng.Integrate(gap * gap, mesh, ng.VOL, element_wise=True))
             mesh.ngmesh.Elements2D().NumPy()["refine"] = marks > _MARKED_FROM * marks.max()
             mesh.Refine()
-        return lambda x, y: np.asarray(found(mesh(np.ravel(x), np.ravel(y)))).reshape(np.shape(x))
+
+        def at(x: Any, y: Any) -> Any:
+            return np.asarray(found(mesh(np.ravel(x), np.ravel(y)))).reshape(np.shape(x))
+
+        return {problem.unknowns[0]: at}
 
 
 def _coarse(problem: Problem) -> Any:

@@ -24,8 +24,7 @@ def solved(subject: Subject, tol: float, on_step: Callable[[Any], None] | None =
 
 def as_found(solution: Solution) -> Found:
     """Return the unknowns of a solution as functions."""
-    names = solution.unknowns
-    return solution if len(names) == 1 else {n: getattr(solution, n) for n in names}
+    return {name: getattr(solution, name) for name in solution.unknowns}
 
 
 @dataclass(frozen=True)

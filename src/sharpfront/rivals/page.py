@@ -6,17 +6,14 @@ import html
 import io
 from typing import TYPE_CHECKING, Any
 
-from sharpfront.paper.figures.style import GREY, INK, panels, plain_logs, styled
-from sharpfront.rivals.comparison import HEAD, Comparison, methods_of
+from sharpfront.paper.style import GREY, INK, panels, plain_logs, styled
+from sharpfront.rivals.comparison import HEAD, Comparison
 from sharpfront.rivals.racing import Lane
 from sharpfront.show import HtmlPage
 from sharpfront.show.statement.script import versions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from sharpfront.rivals.comparison import Comparison
-    from sharpfront.rivals.racing import Lane
 
 # A method keeps its look from picture to picture.
 _LOOKS = {
@@ -66,7 +63,7 @@ def page(found: Comparison, title: str | None = None) -> str:
         written.section("Published elsewhere")
         written.points([f"{p.method}: {p.figure} ({p.source})." for p in found.published])
     written.section("Methods")
-    written.points(methods_of(found.lanes))
+    written.points([f"{x.title}: {x.citation}." for x in found.lanes if x.name != "ours"])
     written.section("How this was measured")
     written.paragraph(_how(found))
     written.paragraph("Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".")

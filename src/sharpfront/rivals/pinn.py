@@ -15,8 +15,8 @@ from sharpfront.equation.expression import Apply, Derivative, Expression
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.values import environment
 from sharpfront.problem import Problem
-from sharpfront.rivals.collocation import Held, held_at, per_face, refusal_of, region
-from sharpfront.rivals.contract import Described, Found, Setting, Subject
+from sharpfront.rivals.collocation import AtPoints, Held, held_at, per_face, region
+from sharpfront.rivals.contract import Found, Setting, Subject
 
 _TRAINED_AT = 1000
 # Torch's functions by NumPy's names, where they differ.
@@ -42,15 +42,13 @@ def _unfit(problem: Problem) -> bool:
 
 
 @dataclass(frozen=True)
-class Pinn(Described):
+class Pinn(AtPoints):
     """Adam, then L-BFGS, on the mean squared residual; conditions weigh as a setting says."""
 
     def applies(self, subject: Subject) -> str:
         """Return why not."""
-        reason = refusal_of(subject.problem)
-        return reason or (
-            "a function of the unknown is none of torch's" if _unfit(subject.problem) else ""
-        )
+        foreign = "a function of the unknown is none of torch's"
+        return super().applies(subject) or (foreign if _unfit(subject.problem) else "")
 
     def settings(self, subject: Subject) -> tuple[Setting, ...]:
         """Return networks and weights, with parts of the time."""
@@ -80,9 +78,7 @@ class Pinn(Described):
         stop = time.process_time() + 0.85 * seconds
         training = _Training(subject.problem, setting.values, seed)
         training.run(stop, seconds)
-        names = subject.problem.unknowns
-        found = {n: training.field(i) for i, n in enumerate(names)}
-        return found if len(found) > 1 else found[names[0]]
+        return {n: training.field(i) for i, n in enumerate(subject.problem.unknowns)}
 
 
 class _EnoughError(Exception):

@@ -14,6 +14,7 @@ from sharpfront.errors import MissingExtraError, ProblemError
 from sharpfront.show.data.grid import graded_axis, graded_line
 from sharpfront.show.data.kernels import Kernels, centres_of, kernels_at, kernels_of
 from sharpfront.show.data.quantity import unknown_of
+from sharpfront.show.data.section import values_inside
 
 # Places along a side, by the number of coordinates of space, and moments.
 _COUNTS = {1: 1001, 2: 120, 3: 48}
@@ -88,14 +89,11 @@ def on_grid(
     places = {name: _places(solution, i, axes.get(name)) for i, name in enumerate(names)}
     points = np.stack(np.meshgrid(*places.values(), indexing="ij"), axis=-1)
     shape, flat = points.shape[:-1], points.reshape(-1, len(names))
-    inside = solution.domain.contains(flat)
-    data = {}
-    for unknown in solution.unknowns:
-        values = np.full(len(flat), np.nan)
-        if inside.any():
-            values[inside] = unknown_of(solution, unknown).values(flat[inside])
-        data[unknown] = values.reshape(shape)
-    return places, data
+    functions = {unknown: unknown_of(solution, unknown).values for unknown in solution.unknowns}
+    return places, {
+        unknown: values_inside(function, solution.domain, flat).reshape(shape)
+        for unknown, function in functions.items()
+    }
 
 
 def _module(name: str) -> Any:

@@ -113,8 +113,6 @@ def _mesh(solution: Any, resolution: int | None) -> tuple[FloatArray, NDArray[np
             f"export() writes one to three dimensions, not {d}. Evaluate the solution on a grid."
         )
     count = _RESOLUTION[d] if resolution is None else resolution
-    if count < 2:
-        raise ProblemError(f"The resolution must be 2 or more, got {resolution}.")
     basis = next(iter(solution.approximation.bases.values()))
     if d == 1:
         nodes = graded_axis(basis, 0, domain.bounds, count)

@@ -11,10 +11,9 @@ from sharpfront.paper.findings.finding import (
     adaptive_runs,
     agreed,
     so_many,
-    spread_of,
     within,
 )
-from sharpfront.paper.summary import count, percent, sci, zero_scores
+from sharpfront.paper.summary import count, percent, sci, spread_of, zero_scores
 
 
 def single_baseline(results: Results, case: Case) -> Finding | None:

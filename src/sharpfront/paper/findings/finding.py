@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sharpfront.paper.experiments import Results
 from sharpfront.paper.runs import Run
-from sharpfront.paper.summary import Spread, spread
 
 
 class Verdict(StrEnum):
@@ -57,13 +56,6 @@ def paper_runs(results: Results) -> list[Run]:
     """Return the runs of Table 1 whose method is the paper's."""
     names = {method.name for method in results.plan.methods if method.row}
     return [run for run in results.select("table") if run.method in names]
-
-
-def spread_of(runs: Iterable[Run], value: Callable[[Run], float | None]) -> Spread:
-    """Return the spread over runs of which there is at least one."""
-    result = spread(value(run) for run in runs)
-    assert result is not None, "asked for the spread of nothing"
-    return result
 
 
 def agreed(holds: Sequence[bool]) -> Verdict:

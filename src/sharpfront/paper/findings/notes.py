@@ -9,10 +9,9 @@ from sharpfront.paper.findings.finding import (
     Verdict,
     paper_runs,
     so_many,
-    spread_of,
     within,
 )
-from sharpfront.paper.summary import count, sci, seconds, settings, zero_scores
+from sharpfront.paper.summary import count, sci, seconds, settings, spread_of, zero_scores
 
 # Width of the baseline's kernels in units of the mean distance of their centres.
 _OVERLAP = 2.5

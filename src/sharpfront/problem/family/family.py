@@ -14,8 +14,14 @@ from sharpfront.equation.expression import Parameter
 from sharpfront.errors import ArgumentError, ProblemError
 from sharpfront.problem import Problem
 from sharpfront.problem.family.alike import alike, moves, residuals_of, same_domain
-from sharpfront.problem.family.bundle import Along, Bundle
-from sharpfront.problem.family.forcing import Forcing, at_value, forcing_between, initial_rates
+from sharpfront.problem.family.forcing import (
+    Along,
+    Bundle,
+    Forcing,
+    at_value,
+    forcing_between,
+    initial_rates,
+)
 
 # Step of central differences as part of a parameter: the best one for a smooth function.
 STEP = float(np.finfo(float).eps) ** (1 / 3)

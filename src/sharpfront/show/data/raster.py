@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
-from sharpfront.show.data.kernels import Kernels
+from sharpfront.show.data.kernels import Kernels, kernels_at
+from sharpfront.show.data.quantity import Quantity
 from sharpfront.show.data.section import Function, Section, values_inside
 
 if TYPE_CHECKING:
@@ -89,10 +90,9 @@ def outline_of(domain: Domain, where: Section) -> Path | None:
     import contourpy
     from matplotlib.path import Path
 
-    low, high = where.window
     if isinstance(domain, Box):
-        corners = [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]
-        return Path([*corners, corners[0]], closed=True)
+        return _frame(where)
+    low, high = where.window
     room = 0.01 * (high - low)
     x, y = (np.linspace(low[i] - room[i], high[i] + room[i], _OUTLINE_CELLS + 1) for i in range(2))
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
@@ -102,6 +102,14 @@ def outline_of(domain: Domain, where: Section) -> Path | None:
     contours = contourpy.contour_generator(x, y, depth, fill_type="ChunkCombinedCode")
     filled: Any = contours.filled(0.0, 2.0 * float(depth.max()))
     return Path(filled[0][0], filled[1][0])
+
+
+def _frame(where: Section) -> Path:
+    """Return the sides of a window as a path."""
+    from matplotlib.path import Path
+
+    (x0, y0), (x1, y1) = where.window
+    return Path([(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], closed=True)
 
 
 def _streaks(kernels: Kernels, cell: FloatArray) -> FloatArray:
@@ -170,3 +178,42 @@ def with_margin(values: FloatArray, axes: Sequence[FloatArray] | None = None) ->
     result = values.copy()
     result[beside] = values[~missing][nearest]
     return result
+
+
+def raster_in_time(
+    quantity: Quantity, basis: Any, domain: Domain, where: Section, resolution: int
+) -> Raster:
+    """Return a quantity in `resolution` by `resolution` cells of a plane whose second axis is time.
+
+    Each row shows one moment: at the middles of its cells, and where a kernel's centre or an end
+    has a value beyond those of the neighbouring cells, that. All values of a row share the
+    coordinate of its moment, which is what an evaluation costs.
+    """
+    low, high = where.window
+    cell = (high - low) / resolution
+    x, t = (low[i] + (np.arange(resolution) + 0.5) * cell[i] for i in range(2))
+    between = [_between(basis, float(moment), where) for moment in t]
+    row = np.repeat(np.arange(resolution), [resolution + len(b) for b in between])
+    places = np.concatenate([np.concatenate([x, b]) for b in between])
+    flat = np.stack([places, t[row]], axis=1)
+    points = where.lift(flat)
+    values = values_inside(quantity.values, domain, points)
+    middle = np.concatenate([np.arange(resolution + len(b)) < resolution for b in between])
+    extra = ~middle & np.isfinite(values)
+    column = np.minimum(((places[extra] - low[0]) / cell[0]).astype(np.int64), resolution - 1)
+    cells = with_extremes(
+        values[middle].reshape(resolution, resolution),
+        np.stack([column, row[extra]], axis=1),
+        values[extra],
+    )
+    return Raster(cells, where, _frame(where), cell)
+
+
+def _between(basis: Any, t: float, where: Section) -> FloatArray:
+    """Return both ends of a row and the kernels' centres in it."""
+    ends = where.window[:, 0]
+    kernels = kernels_at(basis, t) if len(where.names) == 2 else None
+    if kernels is None:
+        return np.asarray(ends)
+    centres = kernels.centres[:, 0]
+    return np.concatenate([ends, centres[(centres > ends[0]) & (centres < ends[1])]])

@@ -18,6 +18,7 @@ from sharpfront.show.data.snapshot import Moment
 from sharpfront.show.figures import panels
 from sharpfront.show.figures.panels import Wish
 from sharpfront.show.figures.plane import draw_map
+from sharpfront.show.figures.stills import period_of
 from sharpfront.show.figures.strip import curve_of, draw_strip, share_legend
 
 if TYPE_CHECKING:
@@ -67,11 +68,9 @@ def curve_scene(wish: Wish, times: FloatArray) -> Scene:
     """Return the scene of a solution on the line, over the faint curves of its beginning."""
     where = _space(wish)
     curves = [curve_of(Moment(wish.solution, float(t)), wish.unknowns, where) for t in times]
-    ends = np.array([curve.limits for curve in curves])
     figure, axes = _figure(_CURVE_SIZE)
-    space = wish.solution.domain.space
-    period = float(np.ptp(space.bounds[:, 0])) if space.periodic_axes[0] else None
-    limits = float(ends[:, 0].min()), float(ends[:, 1].max())
+    limits = panels.common_limits([curve.limits for curve in curves])
+    period = period_of(wish)
     strip = draw_strip(
         axes, curves[0], where, limits, kernels=wish.kernels, period=period, legend=False
     )

@@ -13,20 +13,20 @@ from sharpfront.errors import BasisError, ProblemError
 from sharpfront.show.data.grid import line_points
 from sharpfront.show.data.kernels import kernels_of
 from sharpfront.show.data.quantity import residual_of, summary, unknown_of
+from sharpfront.show.data.raster import raster_in_time
 from sharpfront.show.data.section import Section, section
 from sharpfront.show.data.snapshot import TIME
-from sharpfront.show.data.spacetime import passages, raster_in_time
 from sharpfront.show.figures import course, panels
-from sharpfront.show.figures.film import film_panels
 from sharpfront.show.figures.line import curve_style
 from sharpfront.show.figures.panels import Panel, Wish
 from sharpfront.show.figures.plane import draw_map, frame
-from sharpfront.show.figures.stills import even, moments_of, period_of, ranges, still
+from sharpfront.show.figures.stills import even, film_panels, moments_of, period_of, ranges, still
 from sharpfront.show.figures.strip import curve_of, draw_strip
 from sharpfront.show.figures.tracks import (
     draw_paths,
     draw_tracks,
     node_paths,
+    passages,
     placed_anew,
     tracks_of,
 )

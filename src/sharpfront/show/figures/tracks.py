@@ -13,6 +13,7 @@ import numpy as np
 from sharpfront.arrays import FloatArray
 from sharpfront.pieces.slabs import Slab, SlabBasis
 from sharpfront.show.data.colours import BLUE, ORANGE
+from sharpfront.show.data.kernels import Kernels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,6 +105,33 @@ def placed_anew(basis: Any) -> bool:
     return any(
         not np.array_equal(a.at(a.stop).nodes, b.frame.nodes) for a, b in itertools.pairwise(slabs)
     )
+
+
+def passages(basis: Any, place: float, span: tuple[float, float]) -> Kernels:
+    """Return moments at which nodes pass a place, as if they were kernels along time.
+
+    A front that moves is thin in time too, where it passes; its elements pass with it.
+    """
+    slabs = basis.slabs if isinstance(basis, SlabBasis) else ()
+    own = [_passages(slab, place, span) for slab in slabs if slab.start < span[1]]
+    moments = np.unique(np.concatenate([*own, span]))
+    return Kernels(moments[:, None], np.gradient(moments)[:, None, None] ** 2)
+
+
+def _passages(slab: Slab, place: float, span: tuple[float, float]) -> FloatArray:
+    """Return when nodes are at a place, on a ring after any number of turns, and both ends."""
+    frame = slab.frame
+    moving = np.abs(frame.velocities) > 1e-300
+    way = place - frame.nodes[moving]
+    if frame.ring:
+        length = frame.nodes[-1] - frame.nodes[0]
+        ahead = frame.velocities[moving] * slab.dt
+        way = way - length * np.floor((way - np.minimum(ahead, 0.0)) / length)
+    later = way / frame.velocities[moving]
+    inside = later[(later > 0.0) & (later < slab.dt)]
+    ends = np.clip([slab.start, slab.stop], *span)
+    found = slab.start + inside
+    return np.concatenate([ends, found[(found > span[0]) & (found < span[1])]])
 
 
 def draw_tracks(axes: Axes, tracks: Tracks, *, colour: str = ORANGE, halo: bool = False) -> None:

@@ -13,12 +13,10 @@ from sharpfront.equation import from_sympy
 from sharpfront.equation.symbolic import is_symbolic
 from sharpfront.show.data.placements import instants, moments, solves
 from sharpfront.show.data.quantity import Exact, largest_error, quantities
+from sharpfront.show.pages.drawn_data import line_data, map_data
 from sharpfront.show.pages.encode import to_json
-from sharpfront.show.pages.history import convergence_data
-from sharpfront.show.pages.line_data import line_data
-from sharpfront.show.pages.map_data import map_data
 from sharpfront.show.pages.page import HtmlPage, asset, inline
-from sharpfront.show.pages.sections import figures, history, trust, verdict
+from sharpfront.show.pages.sections import convergence_data, figures, history, trust, verdict
 from sharpfront.show.pages.viewer import viewer_markup
 from sharpfront.show.statement.script import script, versions
 from sharpfront.show.statement.typeset import problem_markup

@@ -1,24 +1,79 @@
-"""The numbers behind colour maps: planes of two- and three-dimensional problems, also in time."""
+"""The numbers behind charts of a page: curves on the line, colour maps on planes, also in time."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.geometry import Box, Domain
 from sharpfront.show.data.colours import colour_scale
-from sharpfront.show.data.grid import graded_axis
+from sharpfront.show.data.grid import graded_axis, graded_line
 from sharpfront.show.data.kernels import Kernels, centres_of
 from sharpfront.show.data.placements import Placement
 from sharpfront.show.data.quantity import Shown
 from sharpfront.show.data.raster import limits_of, outline_of, with_margin
 from sharpfront.show.data.section import Section, section
 from sharpfront.show.pages.encode import doubles, levels, singles
+
+# Bytes for all curves together, before they become text.
+_LINE_BUDGET = 1_000_000
+_MOST_PLACES = 3000
+
+
+def line_data(
+    solution: Any,
+    shown: Sequence[Shown],
+    placements: Sequence[Placement],
+    answer: int,
+    times: FloatArray | None,
+) -> tuple[dict[str, Any], list[FloatArray]]:
+    """Return curves and kernels for the page, and the points (m, d) where they were taken."""
+    count = 1 if times is None else len(times)
+    most = min(_MOST_PLACES, _LINE_BUDGET // (count * (8 + 4 * len(shown))))
+    frames, points = [], []
+    for i in range(count):
+        everything = placements[answer if times is None else i].everything
+        x = graded_line(everything, _ends(solution), most)
+        at = x[:, None] if times is None else np.stack([x, np.full(len(x), times[i])], axis=1)
+        values = {s.key: singles(s.quantity.values(at)) for s in shown}
+        frames.append({"x": doubles(x), "values": values})
+        points.append(at)
+    return {
+        "kind": "line",
+        "axis": solution.approximation.coordinates[0],
+        "frames": frames,
+        "ends": list(_ends(solution)),
+        "states": [{"note": p.note, **_state(p, _spread)} for p in placements],
+    }, points
+
+
+def _ends(solution: Any) -> tuple[float, float]:
+    low, high = solution.domain.bounds[:, 0]
+    return float(low), float(high)
+
+
+def _state(
+    placement: Placement, packed: Callable[[Kernels], dict[str, Any]]
+) -> dict[str, dict[str, Any] | None]:
+    """Return kernels and components as the page draws them."""
+    components = placement.components
+    return {
+        "kernels": {unknown: packed(k) for unknown, k in placement.kernels.items()},
+        "mixture": None if components is None else packed(components),
+    }
+
+
+def _spread(kernels: Kernels) -> dict[str, Any]:
+    order = np.argsort(kernels.centres[:, 0], kind="stable")
+    widths = np.sqrt(kernels.covariances[order, 0, 0])
+    return {"c": doubles(kernels.centres[order, 0]), "s": singles(widths)}
+
 
 # Bytes for all maps together, before they become text, and nodes along a side.
 _MAP_BUDGET = 1_400_000
@@ -42,9 +97,11 @@ def map_data(
     out, points, values = [], [], []
     for where in planes:
         axes = [_nodes(solution, axis, space.bounds, nodes) for axis in where.free]
-        values.append([_values(shown, space, where, axes, t) for t in moments])
-        flat, inside = _flat(space, where, axes)
-        points += [_with_time(where.lift(flat[inside]), t) for t in moments]
+        flat = where.lift(np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2))
+        inside = space.contains(flat)
+        own = [_with_time(flat[inside], t) for t in moments]
+        values.append([_values(shown, axes, inside, at) for at in own])
+        points += own
         out.append(_plane(space, where, axes, values[-1], placements))
     notes = [placement.note for placement in placements]
     return {"kind": "map", "planes": out, "notes": notes, "scales": _scales(shown, values)}, points
@@ -71,29 +128,17 @@ def _nodes(solution: Any, axis: int, bounds: FloatArray, count: int) -> FloatArr
     return places[kept]
 
 
-def _flat(space: Domain, where: Section, axes: Sequence[FloatArray]) -> tuple[FloatArray, Any]:
-    """Return all nodes of a plane (m, 2), and which of them are inside."""
-    flat = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
-    return flat, space.contains(where.lift(flat))
-
-
 def _with_time(points: FloatArray, t: float | None) -> FloatArray:
     return points if t is None else np.hstack([points, np.full((len(points), 1), t)])
 
 
 def _values(
-    shown: Sequence[Shown],
-    space: Domain,
-    where: Section,
-    axes: Sequence[FloatArray],
-    t: float | None,
+    shown: Sequence[Shown], axes: Sequence[FloatArray], inside: NDArray[np.bool_], at: FloatArray
 ) -> dict[str, FloatArray]:
     """Return each quantity at the nodes of a plane, (rows, columns); NaN away from the domain."""
-    flat, inside = _flat(space, where, axes)
-    at = _with_time(where.lift(flat[inside]), t)
     found = {}
     for s in shown:
-        values = np.full(len(flat), np.nan)
+        values = np.full(len(inside), np.nan)
         if len(at):
             values[inside] = s.quantity.values(at)
         found[s.key] = with_margin(values.reshape(len(axes[1]), len(axes[0])), axes)
@@ -117,7 +162,7 @@ def _plane(
         "y": doubles(axes[1]),
         "outline": _outline(space, where),
         "frames": [{key: pack(v) for key, v in frame.items()} for frame in values],
-        "states": [_state(placement, where, most) for placement in placements],
+        "states": [_state(p, lambda k: _ellipses(k.on(where), most)) for p in placements],
     }
 
 
@@ -130,13 +175,6 @@ def _outline(space: Domain, where: Section) -> list[dict[str, str]]:
     codes = np.asarray(path.codes)
     starts = np.flatnonzero(codes == 1)
     return [doubles(part) for part in np.split(vertices, starts[1:])]
-
-
-def _state(placement: Placement, where: Section, most: int) -> dict[str, Any]:
-    kernels = {u: _ellipses(k.on(where), most) for u, k in placement.kernels.items()}
-    components = placement.components
-    mixture = None if components is None else _ellipses(components.on(where), most)
-    return {"kernels": kernels, "mixture": mixture}
 
 
 def _ellipses(kernels: Kernels, most: int) -> dict[str, Any]:
