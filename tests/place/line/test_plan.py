@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import sharpfront as sf
 from sharpfront.adapt.resolve import Resolve
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import Piece, coordinate
@@ -278,6 +279,27 @@ def test_growth_follows_how_slowly_the_last_digits_came():
     growth = [wanted_growth(plan, check, 1e-7, 1e-8, 1.5, slow)[0] for slow in (1.0, 3.0)]
     assert growth[1] - 1.0 == pytest.approx(3.0 * (-np.log10(0.5e-8) / 7 - 1.0))
     assert growth[0] < growth[1]
+
+
+@pytest.mark.parametrize(("pole", "power"), [(1.01, 2), (-0.01, 2), (0.5 + 0.1j, 1), (9.0, 1)])
+def test_growth_is_squared_where_half_the_kernels_fail_at_an_end(pole, power):
+    plan = even(1)
+    check = checked(plan, 0.5)
+    u = np.log(np.abs(check.grid.middles - pole))
+    check = replace(check, values=u, error=1e-7)
+    growth = wanted_growth(plan, check, 1e-6, 1e-8, 1.5)[0]
+    aim = 0.2e-8 if power == 2 else 0.5e-8
+    assert growth == pytest.approx((-np.log10(aim) / 6) ** power)
+    # With two digits nothing is known of the others.
+    assert wanted_growth(plan, check, 1e-2, 1e-8, 1.5)[0] == GROWTH
+
+
+def test_steep_layers_of_nonlinear_problems_take_two_solves():
+    for steepness in (5.0, 10.0):
+        problem = sf.catalog.TROESCH.problem(steepness)
+        solution = sf.solve(problem, tol=1e-9)
+        assert solution.converged
+        assert len(solution.history) == 2
 
 
 def test_parts_that_need_nothing_stay_as_they_are():

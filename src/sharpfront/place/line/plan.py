@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from sharpfront.estimate.line_error import ErrorCheck
 from sharpfront.kernels.assemble import Block
 from sharpfront.mixture import Mixture
 from sharpfront.pieces import Coordinate, Piece, PiecewiseBasis, condition_blocks, coordinate
+from sharpfront.pieces.tables import checking_middles, even_kernels
 from sharpfront.place.line.subintervals import (
     FEWEST_CELLS,
     Stretch,
@@ -35,6 +36,10 @@ LADDER = 1.2
 GROWTH = 1.8
 # Kernels for a digit are taken to be no more than this many times those for the digits before.
 SLOWEST_DIGITS = 4.0
+# An error is left at an end of a piece if it is in this share of the piece's coordinate beside it.
+END = 0.1
+# Digits from which on it is told how more of them will come: below, kernels may miss all of u.
+SETTLED = 3.0
 # More than this in one piece: split it. QR costs N^3, and one map serves few features well.
 PIECE_KERNELS = 170
 # Error solves for the parts' shares: one for each would be quadratic in their number.
@@ -258,16 +263,43 @@ def wanted_growth(
     """Return the growth of each part from its own share of the error.
 
     The logarithm of the error is taken as linear in the number of kernels, from 1 at none, or
-    `slow` times less steep from here on.
+    `slow` times less steep from here on. Beside an end, beyond which there is nothing to fit, it
+    goes as the root of that number, and the growth is squared.
     """
     shares = np.full(len(plan.parts), error)
     if len(shares) > 1:
         found = safety * _shares(plan, check) / max(1.0, check.size)
         shares = found if found.max() >= 0.3 * tol else shares
     digits = np.maximum(-np.log10(np.maximum(shares, 1e-300)), 1.0)
-    wanted = 1.0 + slow * (-math.log10(0.5 * tol) / digits - 1.0)
-    wanted = np.clip(wanted, LADDER, GROWTH)
+    wanted = np.clip(1.0 + slow * (-math.log10(0.5 * tol) / digits - 1.0), LADDER, GROWTH)
+    # One rung more costs less than another solve, which half a digit too few would take.
+    squared = np.clip(-math.log10(0.2 * tol) / digits, 1.0, GROWTH) ** 2
+    # A part that would be split is to be fitted in other coordinates.
+    squared = np.minimum(squared, [_most(p.coordinate) / LADDER / p.kernels for p in plan.pieces])
+    at_end = np.logical_and(_left_at_ends(plan, check), digits > SETTLED)
+    wanted = np.where(at_end, np.maximum(wanted, squared), wanted)
     return np.where(shares > 0.3 * tol, wanted, 1.0)
+
+
+def _left_at_ends(plan: Plan, check: ErrorCheck) -> list[bool]:
+    """Tell of each part whether half its kernels would leave the most of u at an end of it."""
+    out, stop = [], 0
+    for part in plan.parts:
+        s, basis = _fewer(part.piece.kernels)
+        start, stop = stop, stop + len(s)
+        u = check.values[start:stop]
+        left = np.abs(u - basis @ (u @ basis))
+        most = int(left.argmax())
+        # Where they would leave less than there is, the error is not that of a fit.
+        out.append(min(s[most], 1.0 - s[most]) < END and left[most] > check.error)
+    return out
+
+
+@lru_cache(maxsize=64)
+def _fewer(kernels: int) -> tuple[FloatArray, FloatArray]:
+    """Return the checking points of a piece, and there a basis of what half its kernels are."""
+    s = checking_middles(kernels)
+    return s, np.linalg.qr(even_kernels(kernels // 2).table(s, 0).values[0])[0]
 
 
 def _shares(plan: Plan, check: ErrorCheck) -> FloatArray:
