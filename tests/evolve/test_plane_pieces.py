@@ -1,5 +1,7 @@
 """The parts of the solver in the plane: moving coordinates, products, the basis over time."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.evolve.plane_runs import solved
@@ -7,9 +9,11 @@ from tests.evolve.plane_runs import solved
 import sharpfront as sf
 from sharpfront.errors import BasisError
 from sharpfront.evolve.plane.defect import lifted, richer
-from sharpfront.evolve.plane.look import even_layout, look
+from sharpfront.evolve.plane.grow import too_large
+from sharpfront.evolve.plane.look import AxesLayout, even_layout, look
+from sharpfront.evolve.plane.march import Aim, SlabError
 from sharpfront.evolve.plane.modes import modes, quadrature, rates_matrix
-from sharpfront.evolve.plane.place import place
+from sharpfront.evolve.plane.place import fitted, lengthened, place
 from sharpfront.evolve.plane.space import Frame
 from sharpfront.evolve.plane.square import Square
 from sharpfront.pieces.plane import restore_plane_in_time
@@ -151,6 +155,48 @@ def test_a_placement_meets_its_goal_with_few_products():
     assert sharp.product.size < 700
     plain = place(_front(-0.9, 0.01), bounds, 0, 1e-4, 700)
     assert plain.miss > 1e-2
+
+
+@pytest.mark.slow
+def test_a_placement_does_not_hang_on_where_its_components_began():
+    """A front beside a corner: one flat simplex ended with 950 products."""
+
+    def front(p):
+        return (1 - np.tanh((p.sum(axis=1) - 0.25) / 4e-3)) / 2
+
+    found = place(front, np.array([[0.0, 0.0], [1.0, 1.0]]), 1, 2e-5, 3000)
+    assert found.miss < 2e-5
+    assert found.product.size < 800
+
+
+def test_functions_are_added_along_both_axes_of_a_pulse():
+    """By what one more function along an axis gained, all went to the first axis."""
+    layout = AxesLayout(
+        (0, 1),
+        (
+            AxisMap(-1.0, 1.0, 0.0, components([1.0, 0.492, 0.0, 0.0163, 0.0, 0.0, 0.0])),
+            AxisMap(-1.0, 1.0, 0.0, components([1.0, 1e-4, 0.0, 0.0218, 0.0, 0.0, 0.0])),
+        ),
+    )
+
+    def pulse(p):
+        return np.exp(-((p[:, 0] - 0.5) ** 2 + p[:, 1] ** 2) / 0.005)
+
+    product = Product((16, 16))
+    while product.size < 800:
+        wide = richer(product)
+        product = lengthened(product, wide.block(fitted(pulse, layout, wide)))
+    assert max(product.shape) < 1.3 * min(product.shape)
+
+
+@pytest.mark.parametrize(("own", "more"), [(0.9, True), (0.0, False)])
+def test_kernels_are_added_for_what_kernels_miss_only(own, more):
+    product = Product((8, 8))
+    error = np.zeros(richer(product).size)
+    march = SimpleNamespace(product=product, error=error, t=0.0)
+    slab = SimpleNamespace(error=SlabError(1.0, 1.0 - own, 0.0), after=SimpleNamespace(t=0.5))
+    aim = Aim(1.0, 1.0, (0.0, 1.0), None, None)
+    assert too_large(march, slab, aim) is more
 
 
 @pytest.mark.parametrize(

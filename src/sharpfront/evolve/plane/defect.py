@@ -71,8 +71,12 @@ class ErrorSystem:
     tangent: Tangent  # mass and stiffness
     system: Any  # an LU
 
-    def step(self, galerkin: Galerkin, states: FloatArray, error: FloatArray) -> FloatArray:
-        """Return the error at the end of a slab from that at its start, (size,)."""
+    def carried(self, galerkin: Galerkin, error: FloatArray) -> FloatArray:
+        """Return what becomes of an error until the end of a slab, (size,)."""
+        return self._stepped(galerkin, error, np.zeros(len(self.tangent.mass)))
+
+    def added(self, galerkin: Galerkin, states: FloatArray) -> FloatArray:
+        """Return the error that the residual of a slab leaves at its end, (size,)."""
         forcing = np.zeros(len(self.tangent.mass))
         every = zip(
             states[1:],
@@ -83,6 +87,10 @@ class ErrorSystem:
         )
         for state, rate, tau, weight in every:
             forcing -= weight * galerkin.tested(state, rate, tau, self.tangent)
+        return self._stepped(galerkin, np.zeros(states.shape[1]), forcing)
+
+    def _stepped(self, galerkin: Galerkin, error: FloatArray, forcing: FloatArray) -> FloatArray:
+        """Return the error at the end of a slab from that at its start."""
         start = galerkin.space.reduced(error)
         first = self._rate(forcing, start)
         second = self._rate(forcing, start + (1.0 - GAMMA) * self.dt * first)

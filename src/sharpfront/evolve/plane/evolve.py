@@ -20,6 +20,7 @@ from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
 from sharpfront.evolve.plane.grow import (
     Limits,
     begun_march,
+    bound_of,
     enlarged,
     fewest_kernels,
     grown,
@@ -136,7 +137,7 @@ def _begin(
     if resume is None:
         march = begun_march(problem.domain, aim, lambda p: _initial(problem, p), limits)
         # An initial state that is missed already takes more kernels than there may be.
-        return _PlaneRunLog(march, limited=march.lost > aim.size)
+        return _PlaneRunLog(march, limited=march.lost + bound_of(march) > aim.size)
     basis = next(iter(resume.approximation.bases.values()))
     saved = resume.checkpoint
     require_same(problem, saved)
@@ -209,7 +210,7 @@ def _step(way: _PlaneRunLog, statements: Statements, aim: Aim, limits: Limits) -
         after.t,
         slab.dt,
         square.product.size,
-        (slab.largest + after.lost) / scale,
+        (slab.error.largest + after.lost) / scale,
         updates,
         clock.perf_counter() - started,
         Known(*_components(after.layout.maps, square.axes)),

@@ -8,11 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.plane.defect import lifted, richer, tails
+from sharpfront.evolve.plane.defect import lifted, richer
 from sharpfront.evolve.plane.follow import leans
 from sharpfront.evolve.plane.look import StateFunction, even_layout
 from sharpfront.evolve.plane.march import UNSEEN_ERROR, Aim, March, Slab, functions_of
-from sharpfront.evolve.plane.place import FIRST_FUNCTIONS, Placement, fitted, larger, place
+from sharpfront.evolve.plane.place import (
+    FIRST_FUNCTIONS,
+    Placement,
+    fitted,
+    larger,
+    lengthened,
+    place,
+)
 from sharpfront.geometry import Box, Domain
 from sharpfront.pieces.plane.basis import ProductSlab
 from sharpfront.pieces.plane.product import Product
@@ -26,8 +33,6 @@ FIRST_SLAB = 0.01
 FIRST_ON_SHAPE = 12
 # An error that would grow by less than this part of the tolerance over the span came from before.
 _FRESH = 0.3
-# More kernels go to an axis whose tail is this part of the other's at least.
-_TAIL = 0.3
 # Kernels are placed anew when they would be more than this many times those of the last placement.
 _ANEW = 1.4
 # Check points of a shape: inside, and on each part of the boundary.
@@ -57,10 +62,11 @@ def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) 
         found = _on_shape(domain, state, goal, limits.kernels)
     square = functions_of(domain, found.layout, found.product).square
     wide = richer(found.product)
-    # What is missed goes on with the equation, and may grow.
+    # What is missed goes on with the equation, and may grow; what richer products do not see of it
+    # stays as it is.
     error = functions_of(domain, found.layout, wide).fitted(state)
     error = error - lifted(found.weights, found.product, wide)
-    return March(
+    march = March(
         aim.span[0],
         FIRST_SLAB * (aim.span[1] - aim.span[0]),
         found.layout,
@@ -68,11 +74,12 @@ def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) 
         found.weights,
         np.zeros(found.product.size),
         error,
-        found.miss,
+        0.0,
         leans(square, found.weights),
         found.product.size,
         aim.span[0],
     )
+    return replace(march, lost=max(found.miss - bound_of(march), 0.0))
 
 
 def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: int) -> Placement:
@@ -98,12 +105,21 @@ def _check_points(domain: Domain) -> FloatArray:
     return np.concatenate([points[domain.contains(points)], *edges])
 
 
+def bound_of(march: March) -> float:
+    """Return the bound of what richer products see of a march's error."""
+    return UNSEEN_ERROR * float(np.max(np.abs(richer(march.product).on_grid(march.error))))
+
+
 def too_large(march: March, slab: Slab, aim: Aim) -> bool:
-    """Tell whether the error grew in a slab to more than is allowed by then."""
+    """Tell whether the error grew in a slab to more than is allowed by then.
+
+    More kernels are of no use for what was there before, nor for what steps in time leave.
+    """
     allowed = aim.size * (AT_START + (AT_END - AT_START) * aim.share(slab.after.t))
-    before = UNSEEN_ERROR * float(np.max(np.abs(richer(march.product).on_grid(march.error))))
+    before = bound_of(march)
     fresh = _FRESH * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
-    return slab.largest > allowed and slab.largest - before > fresh
+    largest, rest = slab.error.largest, slab.error.with_all_kernels
+    return largest > allowed and largest - max(before, rest) > fresh
 
 
 def sees_events(slab: Slab, aim: Aim) -> bool:
@@ -130,13 +146,7 @@ def grown(domain: Domain, march: March, slab: Slab, aim: Aim, limits: Limits) ->
     Where the kernels would become many more than at their placement, they are placed anew about
     the present state, if that takes fewer.
     """
-    shape = march.product.shape
-    tail = tails(richer(march.product).block(slab.after.error), shape)
-    more = [
-        larger(n) if own > _TAIL * other else n
-        for n, own, other in zip(shape, tail, tail[::-1], strict=True)
-    ]
-    product = Product((more[0], more[1]))
+    product = lengthened(march.product, richer(march.product).block(slab.after.error))
     many = product.size > _ANEW * march.size
     if many and march.t > march.since and isinstance(domain, Box):
         most = min(product.size, limits.kernels)

@@ -7,6 +7,7 @@ to the same bits can be written down (`checkpoint`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,6 +100,14 @@ class March:
     rate: float = np.inf
 
 
+class SlabError(NamedTuple):
+    """Bounds of the error at the end of a slab, and of what its stages do not see."""
+
+    largest: float
+    with_all_kernels: float  # what is left of the largest if the slab's own residual were zero
+    unseen: float
+
+
 @dataclass(frozen=True, eq=False)
 class Slab:
     """A slab that was solved: its functions, stages, error at the end, and how it went."""
@@ -107,7 +116,7 @@ class Slab:
     stages: Stages
     dt: float
     in_time: float
-    largest: float
+    error: SlabError
     after: March
 
 
@@ -129,9 +138,9 @@ def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
     factor = _factor(in_time, aim)
     if in_time > TAKEN * aim.size:
         return dt * min(factor, 0.9)
-    march, largest, missed = _estimated(galerkin, march, stages.states, last, aim)
-    if missed > TAKEN * aim.size:
-        return dt * min(_factor(missed, aim), 0.9)
+    march, error = _estimated(galerkin, march, stages.states, last, aim)
+    if error.unseen > TAKEN * aim.size:
+        return dt * min(_factor(error.unseen, aim), 0.9)
     after = replace(
         march,
         t=aim.span[1] if dt >= aim.span[1] - march.t else march.t + dt,
@@ -142,7 +151,7 @@ def attempt(statement: Statement, march: March, aim: Aim) -> Slab | float:
         lost=march.lost + LEFT_BEHIND * in_time,
         before=(motion, dt),
     )
-    return Slab(galerkin, stages, dt, in_time, largest, after)
+    return Slab(galerkin, stages, dt, in_time, error, after)
 
 
 def _length(march: March, aim: Aim) -> float:
@@ -206,8 +215,8 @@ def _factor(in_time: float, aim: Aim) -> float:
 
 def _estimated(
     galerkin: Galerkin, march: March, states: FloatArray, last: FloatArray, aim: Aim
-) -> tuple[March, float, float]:
-    """Return the march with its error at a slab's end, that one's bound, and its unseen part.
+) -> tuple[March, SlabError]:
+    """Return the march with its error at a slab's end, and how large that is.
 
     `last` is the slab's last coefficient in time. A part of it is left behind, and grows with the
     rest of the error.
@@ -224,10 +233,11 @@ def _estimated(
     wide = Galerkin(galerkin.statement, space, galerkin.start)
     errors = march.errors or error_system(wide, wide_states, dt)
     missed = errors.unseen(wide, wide_states, between(march.t, march.t + dt, aim.span))
-    error = errors.step(wide, wide_states, march.error) + missed.weights
-    error = error + LEFT_BEHIND * lifted(last, galerkin.square.product, product)
-    largest = UNSEEN_ERROR * space.square.largest(error, dt)
-    return replace(march, errors=errors, error=error), largest, missed.largest
+    rest = errors.carried(wide, march.error) + missed.weights
+    rest = rest + LEFT_BEHIND * lifted(last, galerkin.square.product, product)
+    error = rest + errors.added(wide, wide_states)
+    whole, left = (UNSEEN_ERROR * space.square.largest(e, dt) for e in (error, rest))
+    return replace(march, errors=errors, error=error), SlabError(whole, left, missed.largest)
 
 
 NO_RATES = Rates(np.zeros(0), np.zeros(0), np.zeros(0))

@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
+from sharpfront.evolve.plane.defect import richer, tails
 from sharpfront.evolve.plane.look import FIRST_CELLS, AxesLayout, StateFunction, even_layout, look
 from sharpfront.pieces.plane.basis import ProductSlab
-from sharpfront.pieces.plane.product import Orders, Product
+from sharpfront.pieces.plane.product import Product
 
-# Functions along each axis when layouts are compared, and the trials of one polish.
-TRIAL, TRIALS = 24, 140
+# Functions along each axis when layouts are compared, and the trials of one polish, in so many
+# rounds: a simplex that has become flat finds no further, and each round starts with one that is
+# half as large as that of the round before. In one round what came out hung on the start.
+TRIAL, TRIALS, POLISHING_ROUNDS = 24, 140, 2
 # Check points along an axis, for each layout.
 _CHECKS = 19
 # Components are polished if they miss a state by less than so many times what the best miss.
@@ -29,6 +32,8 @@ _HOPEFUL = 3.0
 _MOVES = (-1.0, -1.0, 0.3, 0.3, 0.3)
 # Widths are not changed further than by this factor exp, places by so many deviations.
 _FURTHEST = 4.0
+# More functions go to an axis whose tail is this part of the other's at least.
+_TAIL = 0.3
 # Functions along an axis at first, and the step of the search for their number.
 FIRST_FUNCTIONS, STEP = 16, 1.1
 
@@ -111,10 +116,15 @@ def _polished(state: StateFunction, layout: AxesLayout, check: _Check) -> AxesLa
 
     if not free.size:
         return layout
-    corners = np.vstack([np.zeros(free.size), np.diag(np.array(_MOVES)[free])])
-    options: Any = {"maxfev": TRIALS, "initial_simplex": corners, "xatol": 0.03, "fatol": 0.03}
-    best = minimize(misfit, corners[0], method="Nelder-Mead", options=options)
-    return _moved(layout, free, best.x)
+    step, corners = (
+        np.zeros(free.size),
+        np.eye(free.size + 1, free.size, -1) * np.array(_MOVES)[free],
+    )
+    options: Any = {"maxfev": TRIALS // POLISHING_ROUNDS, "xatol": 0.03, "fatol": 0.03}
+    for number in range(POLISHING_ROUNDS):
+        options["initial_simplex"] = step + 0.5**number * corners
+        step = minimize(misfit, step, method="Nelder-Mead", options=options).x
+    return _moved(layout, free, step)
 
 
 def _moved(layout: AxesLayout, free: NDArray[np.intp], step: FloatArray) -> AxesLayout:
@@ -137,30 +147,29 @@ def _moved(layout: AxesLayout, free: NDArray[np.intp], step: FloatArray) -> Axes
 def _grown(
     state: StateFunction, layout: AxesLayout, check: _Check, goal: float, max_kernels: int
 ) -> Placement:
-    """Add functions along the axis that gains most until the goal is met."""
-
-    def tried(shape: Orders) -> Placement:
-        product = Product(shape)
+    """Add functions along the axes that lack them until the goal is met."""
+    product, best = Product((FIRST_FUNCTIONS, FIRST_FUNCTIONS)), None
+    while best is None or product.size <= max_kernels:
+        wide = richer(product)
+        richly = fitted(state, layout, wide)
         weights = fitted(state, layout, product)
-        return Placement(
-            layout, product, weights, float(np.max(check.misses(layout, product, weights)))
-        )
-
-    best = tried((FIRST_FUNCTIONS, FIRST_FUNCTIONS))
-    while best.miss > goal:
-        n1, n2 = best.product.shape
-        more = larger(n1), larger(n2)
-        options = [tried(shape) for shape in ((more[0], n2), (n1, more[1]), more)]
-        options = [o for o in options if o.product.size <= max_kernels]
-        if not options:
+        miss = float(np.max(check.misses(layout, product, weights)))
+        if best is None or miss < best.miss:
+            best = Placement(layout, product, weights, miss)
+        if miss <= goal:
             break
-        gains = [
-            np.log(best.miss / max(o.miss, np.finfo(float).tiny))
-            / (o.product.size - best.product.size)
-            for o in options
-        ]
-        best = options[int(np.argmax(gains))]
+        product = lengthened(product, wide.block(richly))
     return best
+
+
+def lengthened(product: Product, block: FloatArray) -> Product:
+    """Return products of more functions along the axes beyond which most of a richer block is."""
+    tail = tails(block, product.shape)
+    first, second = (
+        larger(n) if own > _TAIL * other else n
+        for n, own, other in zip(product.shape, tail, tail[::-1], strict=True)
+    )
+    return Product((first, second))
 
 
 def larger(functions: int) -> int:
