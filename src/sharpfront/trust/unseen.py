@@ -13,7 +13,6 @@ from sharpfront.bases.patch import Patch
 from sharpfront.place.patches.looks import BESIDE, SPREAD, Looks, gaps_along, inside
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
-from sharpfront.problem import Problem
 from sharpfront.solution.approximation import Approximation
 from sharpfront.trust.boundary import unseen_on_boundary
 from sharpfront.trust.faces import Faces
@@ -34,25 +33,26 @@ class UnseenData(NamedTuple):
 
 
 def unseen_data(
-    problem: Problem,
+    looks: Looks,
     tiling: Tiling,
     patches: Sequence[Patch],
     solution: Approximation,
-    tol: float,
     away: Callable[[FloatArray], NDArray[np.bool_]],
 ) -> UnseenData | None:
     """Return what a solution has not seen, if there is something.
 
-    `away` tells which points are far enough from places at which it jumps.
+    `looks` are those at the data of its patches; `away` tells which points are far enough from
+    places at which it jumps.
     """
-    place = unseen_inside(Looks(problem, tiling.marked, tol), patches)
+    place = unseen_inside(looks, patches)
     if place is not None:
         return UnseenData(written(place), _WIDER_INSIDE)
+    problem = looks.problem
     if problem.domain.dimension not in (2, 3):
         return None
     flat = problem.domain.dimension == 2
     watching = Rim(problem, tiling, away) if flat else Faces(problem)
-    place = unseen_on_boundary(problem, solution, tol, watching)
+    place = unseen_on_boundary(problem, solution, looks.tol, watching)
     return None if place is None else UnseenData(written(place), _WIDER)
 
 

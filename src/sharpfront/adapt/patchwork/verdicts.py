@@ -9,6 +9,7 @@ from sharpfront.adapt.patchwork.state import PatchState, ended, longest_tail, wo
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.place.patches.data import missed_in
+from sharpfront.place.patches.looks import Looks
 from sharpfront.place.told import crossings
 from sharpfront.problem import Problem
 from sharpfront.trust.advice import Allowance, Solved, floor, short_of_kernels, unlowered
@@ -45,9 +46,11 @@ def trusted(state: PatchState) -> PatchState:
     found = state.answer.approximation
     basis = next(iter(found.bases.values()))
     assert isinstance(basis, PatchworkBasis)
-    missed = unseen_data(
-        state.problem, state.tiling, basis.patches, found, state.tol, state.jumps.away
-    )
+    looks = state.looks
+    if looks.problem is not state.problem:
+        # About another iterate of Newton's method.
+        looks = Looks(state.problem, state.tiling.marked, state.tol)
+    missed = unseen_data(looks, state.tiling, basis.patches, found, state.jumps.away)
     if missed is None:
         return ended(state, OutcomeKind.CONVERGED)
     # Nobody knows how much is missing.
