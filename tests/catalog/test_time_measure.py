@@ -97,7 +97,8 @@ def test_even_points_would_not_see_a_spike_that_the_rule_sees():
     exact, front = MOVING_FRONT.exact(nu), MOVING_FRONT.features(nu)
 
     def found(x, t):
-        place = np.vectorize(lambda m: front(m)[0].position)(t)
+        moments, which = np.unique(t, return_inverse=True)
+        place = np.array([front(m)[0].position for m in moments])[which]
         return exact(x, t) + 0.5 * np.exp(-(((x - place - 1e-4) / 1e-5) ** 2))
 
     errors = measure(found, exact, time_rule(MOVING_FRONT, nu))
