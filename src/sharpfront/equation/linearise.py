@@ -171,20 +171,37 @@ def _added(a: _Affine, b: _Affine, ufunc: np.ufunc) -> _Affine:
 
 
 def _jump(expression: Expression) -> str | None:
-    """Return the name of a function that jumps with an unknown, such as sign(u).
+    """Return the name of a function that jumps with an unknown, such as sign(u)."""
+    return next((node.function.name for node, _ in _jumping(expression)), None)
 
-    Its derivative is zero or constant wherever it exists, so the terms do not show it.
+
+def _jumping(expression: Expression) -> list[tuple[Apply, tuple[Derivative, ...]]]:
+    """Return the functions that jump with unknowns, with the derivatives they jump with.
+
+    Their derivative is zero or constant wherever it exists, so the terms do not show them.
     """
-    depends: dict[int, bool] = {}
+    found = []
     for node in ordered(expression):
-        depends[id(node)] = isinstance(node, Derivative)
         if isinstance(node, Apply):
-            inside = [depends[id(a)] for a in node.arguments]
-            depends[id(node)] = any(inside)
             evaluates = node.function.evaluate
-            if (any(inside) and evaluates in JUMPS) or (inside[0] and evaluates is np.where):
-                return node.function.name
-    return None
+            inside: tuple[Derivative, ...] = ()
+            if evaluates in JUMPS:
+                inside = derivatives_in(node)
+            elif evaluates is np.where:
+                inside = derivatives_in(node.arguments[0])
+            if inside:
+                found.append((node, inside))
+    return found
+
+
+def nonlinear_in(expression: Expression) -> frozenset[Derivative]:
+    """Return the derivatives in which an expression is not linear: its tangents need them.
+
+    Those on which a tangent depends, and those with which a function jumps.
+    """
+    tangents = (term.coefficient for term in tangent_terms(expression))
+    inside = {leaf for tangent in tangents for leaf in derivatives_in(tangent)}
+    return frozenset(inside.union(*(leaves for _, leaves in _jumping(expression))))
 
 
 def stated_part(expression: Expression) -> Expression:

@@ -50,6 +50,9 @@ class Rules(Generic[P]):
     distance: Callable[[P, P, P], float]
     # ``onward(a, b, c)`` tells whether b - a and c - b go the same way everywhere.
     onward: Callable[[P, P, P], bool] = lambda a, b, c: False
+    # ``further(a, b, c)`` returns the size of c - b in those unknowns that b - a has changed: one
+    # that others drive is nothing until they are known, and its first change is no setback.
+    further: Callable[[P, P, P], float] = lambda a, b, c: math.inf
 
 
 def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
@@ -70,6 +73,7 @@ def newton(start: P, rules: Rules[P], small: float, most: int) -> Newton[P]:
             # quarter off u, and what grows is compared with what it has grown to.
             own = rules.distance(middle, following, following)
             change = min(rules.distance(middle, following, new), own)
+            change = min(change, rules.further(old, middle, following))
         kept = change <= max(ROUNDING, (1.0 - SHARE * length) * changes[-1])
         if following is not None and not kept and length == 1.0:
             # From above each step to exp(u) = 1 is as long as the last: iterates that fall

@@ -9,8 +9,8 @@ import numpy as np
 
 from sharpfront.arrays import FloatArray, all_finite
 from sharpfront.equation.expression import Constant, Coordinate, Key
-from sharpfront.equation.graph import derivatives_in, ordered
-from sharpfront.equation.linearise import is_linear, tangent_terms
+from sharpfront.equation.graph import ordered
+from sharpfront.equation.linearise import is_linear, nonlinear_in, tangent_terms
 from sharpfront.equation.program import Program
 from sharpfront.errors import EquationError, ProblemError
 from sharpfront.newton.iterate import Constants, Iterate
@@ -77,7 +77,7 @@ class LineTangent:
         self._about, self._eased = about, dict[float, Tangent]()
         self._linear = is_linear(equation)
         self._program = Program([equation, *(t.coefficient for t in terms)])
-        inside = {leaf.orders[0] for t in terms for leaf in derivatives_in(t.coefficient)}
+        inside = {leaf.orders[0] for leaf in nonlinear_in(equation)}
         # What the equation is linear in cancels from the source.
         self.needed = sorted(inside)
         self.highest = max(inside, default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -56,7 +57,12 @@ class _Search:
     def settled(self, start: Iterate, stiffness: float) -> Iterate | None:
         """Return the solution of the problem with a factor on its highest derivatives."""
         tangent = Tangent(self.problem, stiffness, self.guess)
-        rules = Rules(lambda p: self.corrector.solved(tangent.at(p)), blended, self._distance)
+        rules = Rules(
+            lambda p: self.corrector.solved(tangent.at(p)),
+            blended,
+            self._distance,
+            further=self._further,
+        )
         iterate = start
         for _ in range(REFINEMENTS):
             attempt = newton(iterate, rules, SMALL, ATTEMPT)
@@ -74,6 +80,15 @@ class _Search:
     def _distance(self, old: Iterate, new: Iterate, scale: Iterate) -> float:
         return distance(self.problem, old, new, self.points, scale=scale)
 
+    def _further(self, old: Iterate, new: Iterate, following: Iterate) -> float:
+        first, sizes = _changes(self.problem.unknowns, old, new, self.points)
+        moved = [
+            u
+            for u, change in zip(self.problem.unknowns, first, strict=True)
+            if change > NOTHING * max(sizes)
+        ]
+        return _relative(*_changes(moved, new, following, self.points)) if moved else math.inf
+
 
 def distance(
     problem: Problem,
@@ -87,13 +102,30 @@ def distance(
 
     The size is that of the new iterate, or of `scale`.
     """
+    return _relative(*_changes(problem.unknowns, old, new, points, least, scale))
+
+
+def _changes(
+    unknowns: Sequence[str],
+    old: Iterate,
+    new: Iterate,
+    points: FloatArray,
+    least: float = 0.0,
+    scale: Iterate | None = None,
+) -> tuple[list[float], list[float]]:
+    """Return the largest change of each unknown, and its size."""
     zero = (0,) * points.shape[1]
     changes, sizes = [], []
-    for unknown in problem.unknowns:
+    for unknown in unknowns:
         values = new.values(unknown, points, zero)
         whole = values if scale is None else scale.values(unknown, points, zero)
         sizes.append(max(float(np.abs(whole).max()), least, 1e-300))
         changes.append(float(np.abs(values - old.values(unknown, points, zero)).max()))
+    return changes, sizes
+
+
+def _relative(changes: Sequence[float], sizes: Sequence[float]) -> float:
+    """Return the largest change relative to the size of its unknown."""
     floor = NOTHING * max(sizes)
     return max(c / max(s, floor) for c, s in zip(changes, sizes, strict=True))
 

@@ -33,6 +33,7 @@ from sharpfront.equation.linearise import (
     is_linear,
     linear_form,
     linear_part,
+    nonlinear_in,
     nonlinear_part,
     stated_part,
     substitute,
@@ -54,7 +55,7 @@ class _Linearised(Operator):
     @cached_property
     def spared(self) -> frozenset[Key]:
         """The derivatives that drop out."""
-        inside = {leaf.key for t in self.terms for leaf in derivatives_in(t.coefficient)}
+        inside = {leaf.key for leaf in nonlinear_in(self.expression)}
         return frozenset({("derivative", t.unknown, t.orders) for t in self.terms} - inside)
 
     def about(self, insert: _Insertion) -> tuple[Expression, LinearForm]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.patch import Patch
-from sharpfront.place.patches.looks import BESIDE, SPREAD, Looks, gaps_along, inside
+from sharpfront.place.patches.looks import SPREAD, Looks, beside, gaps_along, inside
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.solution.approximation import Approximation
@@ -68,7 +68,8 @@ def unseen_inside(looks: Looks, patches: Sequence[Patch]) -> FloatArray | None:
             continue
         look = looks(patch)
         told = look.places[: look.told[0]]
-        inner = np.all(np.abs(patch.inverse(patch.in_chart(told))) < 1.0 - 4.0 * BESIDE, axis=1)
+        at, room = patch.in_chart(told), 4.0 * beside(looks.told, patch.sides)
+        inner = np.all((at > patch.low + room) & (at < patch.high - room), axis=1)
         for (tail, _), gap in zip(look.seen, look.gaps, strict=True):
             most = UNSEEN * max(1.0, SETTINGS.missed * float(tail.max()))
             for i in np.argsort(-gap[: len(told)]).tolist():

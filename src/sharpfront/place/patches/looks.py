@@ -29,8 +29,9 @@ COEFFICIENT = 1e-2
 # corners, four times closer each time.
 CLOSER = 0.25 ** np.arange(1, 13)
 ACROSS = (0.13, 0.57, 0.91)
-# A place on a side is looked at so far inside, in units of the patch.
-BESIDE = 1e-9
+# A place on a side is looked at so far inside, in units of the patch, and at least so many times
+# as far as its coordinates are rounded: formulas are noise closer to the line that they tell of.
+BESIDE, ROUNDED = 1e-9, 32.0
 # Further places, spread evenly.
 SPREAD = 500
 
@@ -251,8 +252,14 @@ def inside(patch: Patch, places: FloatArray) -> FloatArray:
     if patch.chart is not None:
         # Far outside the inverse may be anything.
         within &= np.abs(patch.in_space(at) - places).max(axis=1) < 1e-9 * patch.sides.max()
-    room = BESIDE * patch.sides
+    room = beside(places, patch.sides)
     return patch.in_space(np.clip(at[within], patch.low + room, patch.high - room))
+
+
+def beside(places: FloatArray, sides: FloatArray) -> FloatArray:
+    """Return how far inside of patches with these sides places on a side are looked at."""
+    rounded = ROUNDED * np.spacing(np.abs(places).max(initial=0.0))
+    return np.asarray(np.minimum(np.maximum(BESIDE * sides, rounded), 0.01 * sides))
 
 
 def watched(low: FloatArray, high: FloatArray) -> FloatArray:
@@ -291,7 +298,7 @@ def parts_watched(dimension: int) -> FloatArray:
 
 def places_told(places: FloatArray, low: FloatArray, high: FloatArray) -> list[FloatArray]:
     """Return for each of some boxes, (b, d), the places that `inside` returns."""
-    room = BESIDE * (high - low)
+    room = beside(places, high - low)
     within = np.ones((len(low), len(places)), dtype=bool)
     for a, x in enumerate(places.T):
         within &= (x >= low[:, a, None]) & (x <= high[:, a, None])

@@ -1,0 +1,55 @@
+"""Where solutions on patches are compared: errors that swing are seen."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import eval_gegenbauer
+
+import sharpfront as sf
+from sharpfront.adapt.patchwork.compared import COMPARED
+
+
+@pytest.mark.parametrize("held", [0, 1, 2])
+@pytest.mark.parametrize("growth", [-8.0, 0.0, 3.0])
+def test_errors_of_any_degree_are_seen(held, growth):
+    z = np.linspace(-1, 1, 4001)
+
+    def swinging(p, at):
+        shape = (1 - at * at) ** held * eval_gegenbauer(p - 2 * held, held + 0.5, at)
+        return np.exp(growth * at) * shape
+
+    at = np.array(COMPARED)
+    for p, share in itertools.product(range(4, 25), (0.0, 1.0, -1.0)):
+        seen, whole = (swinging(p, x) + share * swinging(p + 1, x) for x in (at, z))
+        assert np.abs(seen).max() > 0.35 * np.abs(whole).max()
+
+
+@pytest.mark.parametrize("waves", [1.0, 1.5, 2.0, 3.0])
+@pytest.mark.parametrize("tol", [1e-3, 1e-5, 1e-7])
+def test_estimates_in_the_plane_see_errors_that_swing(waves, tol):
+    def exact(x, y):
+        return np.sin(waves * np.pi * x) * np.sin(np.pi * y)
+
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) - (waves**2 + 1) * np.pi**2 * exact(x, y),
+        boundary=lambda u, x, y: u - exact(x, y),
+    )
+    solution = sf.solve(problem, tol=tol)
+    x, y = np.meshgrid(np.linspace(0, 1, 201), np.linspace(0, 1, 201))
+    assert solution.converged
+    assert np.abs(solution(x, y) - exact(x, y)).max() < 2.5 * solution.error_estimate
+
+
+@pytest.mark.parametrize("power", [0.6, 0.7])
+def test_a_source_that_is_infinite_on_a_side(power):
+    problem = sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, x, y: -sf.laplacian(u) + power * (power - 1) * x ** (power - 2),
+        boundary=lambda u, x, y: u - x**power,
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    x, y = np.meshgrid(np.geomspace(1e-10, 1, 300), np.linspace(0, 1, 40))
+    assert solution.converged
+    assert np.abs(solution(x, y) - x**power).max() < 1e-6
