@@ -103,11 +103,53 @@ def test_a_start_whose_flux_does_not_go_on():
     assert np.abs(found(x, np.full(41, 4.0)) - steady).max() < 1e-5
 
 
+def test_a_conductivity_that_jumps_and_changes_with_time():
+    """By the same factor at all times: the slowest mode decays by how much k has added up to."""
+    place, first, second = 0.4, 1.0, 10.0
+    shape, rate = mode(place, first, second)
+    k, speed = layered(place, first, second), 2.0 * rate
+    problem = sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - (k(x) * (1 + speed * t) * u.dx).dx,
+        boundary=lambda u, x, t: u,
+        initial=shape,
+        time=(0, 0.5 / rate),
+    )
+    found = sf.solve(problem, tol=1e-6)
+
+    def exact(x, t):
+        return shape(x) * np.exp(-rate * (t + speed * t**2 / 2))
+
+    error = largest_error(found, exact, place)
+    assert found.converged and error < min(1e-7, found.error_estimate)
+
+
+def test_a_conductivity_that_jumps_and_changes_with_u():
+    """At rest k (u + u^3/3) is a line in each layer, with one flux."""
+    place, first, second = 0.4, 1.0, 5.0
+    k = layered(place, first, second)
+    problem = sf.Problem(
+        LINE,
+        lambda u, x, t: u.dt - (k(x) * (1 + u**2) * u.dx).dx,
+        left=lambda u, x, t: u,
+        right=lambda u, x, t: u - 1,
+        initial=lambda x: x,
+        time=(0, 6),
+    )
+    found = sf.solve(problem, tol=1e-5)
+    flux = (4 / 3) / (place / first + (1 - place) / second)
+    x = np.linspace(0, 1, 41)
+    whole = np.where(x < place, flux * x / first, 4 / 3 - flux * (1 - x) / second)
+    steady = [brentq(lambda u, w=w: u + u**3 / 3 - w, -1, 2, xtol=1e-15) for w in whole]
+    assert found.converged
+    assert np.abs(found(x, np.full(41, 6.0)) - steady).max() < 1e-5
+
+
 @pytest.mark.parametrize(
     "equation",
     [
         lambda u, x, t: u.dt - (layered(0.4, 1.0 + t, 2.0)(x) * u.dx).dx,
-        lambda u, x, t: u.dt - (layered(0.4, 1.0, 2.0)(x) * u * u.dx).dx,
+        lambda u, x, t: u.dt - (layered(0.4, 1.0 + u**2, 2.0)(x) * u.dx).dx,
         lambda u, x, t: u.dt - u.dxx + (layered(0.4, 1.0, 2.0)(x) * u).dx,
         lambda u, x, t: u.dt - u.dxx - sf.delta(x - 0.3),
         lambda u, x, t: u.dt - (layered(0.4, 1.0, -2.0)(x) * u.dx).dx,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sharpfront.equation.edges import Edge, edges_along
-from sharpfront.equation.expression import TIME, Constant, Coordinate, Derivative, Expression, Leaf
+from sharpfront.equation.expression import TIME, Constant, Derivative, Expression, Leaf
 from sharpfront.equation.graph import derivatives_in, evaluate, ordered
 from sharpfront.equation.linearise import substitute, tangent_terms
 from sharpfront.equation.weak import is_delta, is_weak
@@ -16,9 +16,14 @@ from sharpfront.pieces.frame import Bends
 from sharpfront.problem import Problem
 
 _KNOWN = (
-    "With time= a coefficient that jumps inside a derivative is known as k(x) in "
-    "(k(x) * u.dx).dx, for one unknown on an interval that is not periodic"
+    "With time= a coefficient that jumps inside a derivative is known as k in (k * u.dx).dx, "
+    "where k may depend on x, t and u and jumps by the same factor at all times and values, for "
+    "one unknown on an interval that is not periodic"
 )
+# Moments and values of the unknown at which a factor is looked at on both sides of an edge.
+_MOMENTS, _VALUES = 9, 33
+# By so much more than rounding the ratio of both sides may differ between them.
+_SAME = 1e-9
 
 
 def layers_of(equations: Sequence[Expression], problem: Problem) -> Bends | None:
@@ -41,32 +46,51 @@ def _bends(flux: Expression, problem: Problem) -> Bends | None:
     slopes = [t for t in tangent_terms(flux) if t.orders == (1, 0)]
     others = [d for d in derivatives_in(flux) if d.orders not in ((0, 0), (1, 0))]
     factor = slopes[0].coefficient if slopes else Constant(0.0)
-    timed = any(isinstance(n, Coordinate) and n.name == TIME for n in ordered(factor))
+    bends = any(any(d.orders) for d in derivatives_in(factor))
     rest = substitute(flux, _without_slope)
-    if others or timed or derivatives_in(factor) or edges_along(rest, x, low, high):
+    if others or bends or edges_along(rest, x, low, high):
         raise ProblemError(
             f"{_KNOWN}, with nothing else that jumps in the derivative; got the flux {flux!r}."
         )
     edges = edges_along(factor, x, low, high)
-    sides = np.array([_beside(factor, x, edge, high - low) for edge in edges]).reshape(-1, 2)
-    if np.any(sides[:, 0] * sides[:, 1] <= 0.0):
+    ratios = np.array([_ratio(factor, edge, problem) for edge in edges])
+    if np.isnan(ratios).any():
+        raise ProblemError(f"{_KNOWN}; got the flux {flux!r}.")
+    if np.any(ratios <= 0.0):
         raise ProblemError(f"The factor of {flux!r} vanishes or changes its sign where it jumps.")
-    jumps = sides[:, 0] != sides[:, 1]
+    jumps = ratios != 1.0
     if not jumps.any():
         return None
     # Slopes on both sides are to each other as 1/k; their mean is that of a smooth function.
-    inverse = 1.0 / sides[jumps]
+    inverse = np.stack([ratios[jumps], np.ones(int(jumps.sum()))])
     places = np.array([edge.above for edge in edges])[jumps]
-    return Bends(places, (2.0 * inverse / inverse.sum(axis=1, keepdims=True)).T)
+    return Bends(places, 2.0 * inverse / inverse.sum(axis=0))
 
 
 def _without_slope(leaf: Leaf) -> Expression:
     return Constant(0.0) if isinstance(leaf, Derivative) and any(leaf.orders) else leaf
 
 
-def _beside(factor: Expression, x: str, edge: Edge, length: float) -> tuple[float, float]:
-    """Return the factor on both sides of an edge."""
-    aside = 1e-13 * length
+def _ratio(factor: Expression, edge: Edge, problem: Problem) -> float:
+    """Return the factor on the right of an edge over that on its left, nan if that changes.
+
+    It is taken at moments of the span and at values of the unknown of all sizes.
+    """
+    assert problem.time is not None
+    (low,), (high,) = problem.domain.bounds
+    aside = 1e-13 * (high - low)
     at = np.array([edge.below - aside, edge.above + aside])
-    left, right = np.broadcast_to(evaluate(factor, {("coordinate", x): at}), (2,))
-    return float(left), float(right)
+    sizes = np.sinh(np.linspace(-10.0, 10.0, _VALUES))
+    x, t, u = np.meshgrid(at, np.linspace(*problem.time, _MOMENTS), sizes, indexing="ij")
+    leaves = {("coordinate", problem.coordinates[0]): x.ravel(), ("coordinate", TIME): t.ravel()}
+    leaves |= {d.key: u.ravel() for d in derivatives_in(factor)}
+    with np.errstate(all="ignore"):
+        left, right = np.broadcast_to(evaluate(factor, leaves), x.size).reshape(2, -1)
+        # Where both are zero, or a value is none that the unknown may have, nothing is told.
+        told = np.isfinite(left) & np.isfinite(right) & ((left != 0.0) | (right != 0.0))
+        ratios = right[told] / left[told]
+    if not ratios.size or not np.isfinite(ratios).all():
+        return 0.0
+    first = float(np.median(ratios))
+    same = np.abs(ratios - first) <= _SAME * abs(first)
+    return first if same.all() else float("nan")
