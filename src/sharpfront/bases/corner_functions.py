@@ -64,8 +64,14 @@ class SharedFunctions(Protocol):
     def terms(self) -> tuple[Term, ...]:
         """What they are made of."""
 
-    def values(self, points: FloatArray, orders: Orders) -> FloatArray:
-        """Return a derivative of each function at points, (m, functions)."""
+    def values(
+        self, points: FloatArray, orders: Orders, beside: FloatArray | None = None
+    ) -> FloatArray:
+        """Return a derivative of each function at points, (m, functions).
+
+        `beside` has a point inside the patch of each, or of all of them: it tells from which side
+        functions are looked at that jump.
+        """
 
     def state(self) -> FloatArray:
         """Return all as numbers."""
@@ -83,33 +89,59 @@ class CornerFunctions:
     factors: ComplexArray  # of each term in each function, (functions, terms)
     # Angles of z from which on other factors hold, ascending: where materials meet.
     further: tuple[tuple[float, ComplexArray], ...] = ()
+    # Convex quadrilaterals with ends in a circle that patches lie in or outside of, (k, 4, 2):
+    # functions are zero on patches outside. None where they are functions of all patches.
+    support: FloatArray | None = None
 
     @property
     def size(self) -> int:
         """The number of functions."""
         return len(self.factors)
 
-    def values(self, points: FloatArray, orders: Orders) -> FloatArray:
+    def has(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Tell which points lie where functions are not zero."""
+        return (
+            np.ones(len(points), dtype=bool)
+            if self.support is None
+            else _in_any(self.support, points)
+        )
+
+    def values(
+        self, points: FloatArray, orders: Orders, beside: FloatArray | None = None
+    ) -> FloatArray:
         """Return a derivative of each function at points, (m, functions)."""
-        table = self.table(points, orders)
-        out = np.asarray((table @ self.factors.T).imag)
-        if self.further:
-            angle = self._logarithm(points).imag
-            for start, factors in self.further:
-                beyond = angle >= start
-                out[beyond] = (table[beyond] @ factors.T).imag
+        if self.support is None:
+            return np.asarray((self.table(points, orders) @ self.factors.T).imag)
+        beside = points if beside is None else beside
+        held = self.has(beside)
+        if not held.any():
+            return np.zeros((len(points), self.size))
+        toward = self._logarithm(beside).imag
+        sector = np.searchsorted([start for start, _ in self.further], toward, side="right")
+        every = [self.factors, *(factors for _, factors in self.further)]
+        if len(beside) == 1:
+            table = self._table(points, self._logarithm(points, toward), orders)
+            return np.asarray((table @ every[int(sector[0])].T).imag)
+        out = np.zeros((len(points), self.size))
+        for i, factors in enumerate(every):
+            here = held & (sector == i)
+            table = self._table(points[here], self._logarithm(points[here], toward[here]), orders)
+            out[here] = (table @ factors.T).imag
         return out
 
-    def _logarithm(self, points: FloatArray) -> ComplexArray:
-        """Return log z at points, its angle between the cut and a whole turn before it."""
+    def _logarithm(self, points: FloatArray, toward: FloatArray | None = None) -> ComplexArray:
+        """Return log z at points, its angle between the cut and a whole turn before it.
+
+        Or within half a turn of given ones.
+        """
         x, y = (points - np.array(self.place)).T
         z = self.slopes[0] * x + self.slopes[1] * y
-        angle = np.angle(z * np.exp(-1j * (self.cut - np.pi))) + self.cut - np.pi
+        middle = self.cut - np.pi if toward is None else toward
+        angle = np.angle(z * np.exp(-1j * middle)) + middle
         return np.asarray(np.log(np.maximum(np.abs(z), NEAREST)) + 1j * angle)
 
-    def table(self, points: FloatArray, orders: Orders) -> ComplexArray:
-        """Return a derivative of each term at points, (m, terms)."""
-        logarithm = self._logarithm(points)
+    def _table(self, points: FloatArray, logarithm: ComplexArray, orders: Orders) -> ComplexArray:
+        """Return a derivative of each term at points with given log z, (m, terms)."""
         out = np.zeros((len(points), len(self.terms)), dtype=complex)
         for (plain, mirrored), factor in self.chain(orders).items():
             for k, term in enumerate(self.terms):
@@ -118,6 +150,10 @@ class CornerFunctions:
         smooth = np.array([term.order > sum(orders) for term in self.terms])
         out[np.ix_(np.all(points == self.place, axis=1), smooth)] = 0.0
         return out
+
+    def table(self, points: FloatArray, orders: Orders) -> ComplexArray:
+        """Return a derivative of each term at points, (m, terms)."""
+        return self._table(points, self._logarithm(points), orders)
 
     def chain(self, orders: Orders) -> dict[tuple[int, int], complex]:
         """Return the factors of derivatives along z and its conjugate in one along x and y."""
@@ -132,23 +168,29 @@ class CornerFunctions:
         return out
 
     def state(self) -> FloatArray:
-        """Return all as numbers, those of the corner and a row for each term."""
+        """Return all as numbers: those of the corner, a row for each term, where they are held."""
         slopes = [p for slope in self.slopes for p in (slope.real, slope.imag)]
         every = np.concatenate([self.factors, *(factors for _, factors in self.further)])
         angles = [angle for angle, _ in self.further]
+        own = [*self.place, *slopes, self.cut, self.size, *angles]
+        held = np.zeros((0, 8)) if self.support is None else self.support.reshape(-1, 8)
         width = 4 + 2 * len(every)
-        first = np.zeros((1, max(width, 8 + len(angles))))
-        first[0, : 8 + len(angles)] = [*self.place, *slopes, self.cut, self.size, *angles]
-        rows = np.zeros((len(self.terms), first.shape[1]))
+        out = np.zeros((1 + len(self.terms) + len(held), max(width, len(own), 9)))
+        out[0, : len(own)] = own
+        rows, last = out[1 : 1 + len(self.terms)], out[1 + len(self.terms) :]
         rows[:, :4] = [(t.power.real, t.power.imag, *t[1:]) for t in self.terms]
         rows[:, 4:width:2], rows[:, 5:width:2] = every.real.T, every.imag.T
-        return np.concatenate([first, rows])
+        # No term has a power that is no number.
+        last[:, 0], last[:, 1:9] = np.nan, held
+        return out
 
 
 def restored(state: FloatArray) -> CornerFunctions:
     """Return the functions that `state` was taken from."""
     x, y, a, b, c, d, cut, size = state[0, :8].tolist()
-    rows, angles = state[1:], state[0, 8:][state[0, 8:] > 0.0].tolist()
+    angles = state[0, 8:][state[0, 8:] > 0.0].tolist()
+    is_held = np.isnan(state[:, 0])
+    rows, held = state[1:][~is_held[1:]], state[is_held, 1:9].reshape(-1, 4, 2)
     width = 4 + 2 * int(size) * (1 + len(angles))
     terms = tuple(
         Term(complex(p, q) if q else p, int(n), bool(log)) for p, q, n, log in rows[:, :4].tolist()
@@ -156,7 +198,16 @@ def restored(state: FloatArray) -> CornerFunctions:
     factors = (rows[:, 4:width:2] + 1j * rows[:, 5:width:2]).T
     own, *further = np.split(factors, 1 + len(angles)) if angles else [factors]
     beyond = tuple(zip(angles, further, strict=True))
-    return CornerFunctions((x, y), (complex(a, b), complex(c, d)), cut, terms, own, beyond)
+    slopes, support = (complex(a, b), complex(c, d)), held if len(held) else None
+    return CornerFunctions((x, y), slopes, cut, terms, own, beyond, support)
+
+
+def _in_any(quadrilaterals: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+    """Tell which points lie in one of some convex quadrilaterals, (k, 4, 2)."""
+    sides = np.roll(quadrilaterals, -1, axis=1) - quadrilaterals
+    away = points[:, None, None] - quadrilaterals
+    turns = sides[..., 0] * away[..., 1] - sides[..., 1] * away[..., 0]
+    return np.asarray(np.any(np.all(turns >= 0.0, axis=2), axis=1))
 
 
 def count(corners: Sequence[SharedFunctions]) -> int:
@@ -164,6 +215,11 @@ def count(corners: Sequence[SharedFunctions]) -> int:
     return sum(corner.size for corner in corners)
 
 
-def tabulated(corners: Sequence[SharedFunctions], points: FloatArray, orders: Orders) -> FloatArray:
-    """Return a derivative of all functions at points, (m, functions)."""
-    return np.concatenate([corner.values(points, orders) for corner in corners], axis=1)
+def tabulated(
+    corners: Sequence[SharedFunctions],
+    points: FloatArray,
+    orders: Orders,
+    beside: FloatArray | None = None,
+) -> FloatArray:
+    """Return a derivative of all functions at points, (m, functions), seen from points beside."""
+    return np.concatenate([corner.values(points, orders, beside) for corner in corners], axis=1)

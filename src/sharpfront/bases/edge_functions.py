@@ -83,7 +83,9 @@ class EdgeFunctions:
         orders = np.array([2 * term.conjugate for term in self.terms])
         return {int(k): np.flatnonzero(orders == k) for k in np.unique(orders)}
 
-    def values(self, points: FloatArray, orders: Orders) -> FloatArray:
+    def values(
+        self, points: FloatArray, orders: Orders, beside: FloatArray | None = None
+    ) -> FloatArray:
         """Return a derivative of each function at points, (m, functions)."""
         rest = [a for a in range(3) if a != self.axis]
         table = self.across.table(points[:, rest], tuple(orders[a] for a in rest))

@@ -91,6 +91,13 @@ class Patch:
         return min(m.length for m in self.maps)
 
     @cached_property
+    def middle(self) -> FloatArray:
+        """A point of space inside, (1, d)."""
+        if self.cut is not None:
+            return self.inner_points()[:1]
+        return self.in_space(0.5 * (self.low + self.high)[None])
+
+    @cached_property
     def is_even(self) -> bool:
         """Whether functions are polynomials in space: a box of space, no axis with a map."""
         return self.chart is None and not any(m.strength or m.decays for m in self.maps)

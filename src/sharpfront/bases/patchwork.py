@@ -159,7 +159,8 @@ class PatchworkBasis:
                 block += columns
             out[here, self.starts[i] : self.starts[i + 1]] = block.T
         if self.shared:
-            out[:, self.starts[-1] :] = tabulated(self.shared, points, orders)
+            beside = self._beside(groups, points)
+            out[:, self.starts[-1] :] = tabulated(self.shared, points, orders, beside)
         return out
 
     def values(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
@@ -189,12 +190,22 @@ class PatchworkBasis:
             out[i] = block_at(blocks[i], tables)
         if self.shared:
             points = np.concatenate([patch.spread(np.array(z)) for patch in self.patches])
-            return np.asarray(out.ravel() + self._beyond(weights, points, (0,) * self.dimension))
+            beside = np.repeat(self._middles, out.shape[1], axis=0)
+            beyond = tabulated(self.shared, points, (0,) * self.dimension, beside)
+            return np.asarray(out.ravel() + beyond @ weights[self.starts[-1] :])
         return out.ravel()
 
-    def _beyond(self, weights: FloatArray, points: FloatArray, orders: Orders) -> FloatArray:
-        """Return a derivative of the functions of all patches together, (m,)."""
-        return np.asarray(tabulated(self.shared, points, orders) @ weights[self.starts[-1] :])
+    @cached_property
+    def _middles(self) -> FloatArray:
+        """A point inside of each patch, (patches, d)."""
+        return np.concatenate([patch.middle for patch in self.patches])
+
+    def _beside(self, groups: _Groups, points: FloatArray) -> FloatArray:
+        """Return a point inside the patch of each point, (m, d)."""
+        out = np.empty_like(points)
+        for i, here in groups:
+            out[here] = self._middles[i]
+        return out
 
     def several(
         self, weights: FloatArray, points: FloatArray, orders: Sequence[Orders]
@@ -226,7 +237,9 @@ class PatchworkBasis:
                             known[along] = blocks_at(stack, own[some], factors)
                         values[here[some]] += c[here[some]] * known[along]
         if self.shared:
-            out = [v + self._beyond(weights, points, o) for v, o in zip(out, orders, strict=True)]
+            strengths, beside = weights[self.starts[-1] :], self._beside(groups, points)
+            for values, each in zip(out, orders, strict=True):
+                values += tabulated(self.shared, points, each, beside) @ strengths
         return out
 
     def sums(self, weights: FloatArray, points: FloatArray) -> FloatArray:

@@ -47,7 +47,9 @@ class VertexFunctions:
         sourced = [Term(OF_SOURCE, 0, True)] * (self.size - len(self.degrees))
         return (*(Term(a, 0, False) for a in self.degrees.tolist()), *sourced)
 
-    def values(self, points: FloatArray, orders: Orders) -> FloatArray:
+    def values(
+        self, points: FloatArray, orders: Orders, beside: FloatArray | None = None
+    ) -> FloatArray:
         """Return a derivative of each function at points, (m, functions)."""
         x = (points - np.array(self.place)) / self.unit
         out = np.zeros((len(x), self.size))

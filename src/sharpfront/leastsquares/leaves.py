@@ -36,6 +36,8 @@ class Tie:
     # What the leaf's side differs by, for the first right-hand side, (size of the trace,), or for
     # each of several that are solved for, (size of the trace, sides); nothing if None.
     offset: FloatArray | None = None
+    # The same for functions that some leaves share, (size of the trace, shared).
+    shared: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,8 @@ class LeafRows:
             if tie.offset is not None:
                 offset = tie.offset.reshape(len(tie.matrix), -1)
                 out[m : m + len(offset), : offset.shape[1]] = offset
+            if tie.shared is not None:
+                out[m : m + len(tie.shared), k - tie.shared.shape[1] :] = tie.shared
             m += len(tie.matrix)
         return out
 

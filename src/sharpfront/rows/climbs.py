@@ -79,7 +79,7 @@ def _held(problem: Problem, patches: Sequence[Patch], sides: Mapping[Side, str])
 
 def _conductivity(problem: Problem, patches: Sequence[Patch]) -> FloatArray:
     """Return the largest coefficient of highest derivatives in the middle of patches, (n,)."""
-    points = np.concatenate([_middle(patch) for patch in patches])
+    points = np.concatenate([patch.middle for patch in patches])
     most = max(form.order for form in problem.forms)
     out = np.zeros(len(points))
     for form in problem.forms:
@@ -88,9 +88,3 @@ def _conductivity(problem: Problem, patches: Sequence[Patch]) -> FloatArray:
             if sum(term.orders) == most:
                 out = np.maximum(out, np.abs(c))
     return np.maximum(out, 1e-300)
-
-
-def _middle(patch: Patch) -> FloatArray:
-    if patch.cut is not None:
-        return patch.inner_points()[:1]
-    return patch.in_space(0.5 * (patch.low + patch.high)[None])

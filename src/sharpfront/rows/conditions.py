@@ -146,7 +146,7 @@ class ConditionRows:
             size = np.maximum(size_of_terms(values, patch.sides, measure.rough), TINY)
             scale = measure.weight(patch) / size * np.sqrt(weights)
             matrix = scattered_matrix(values, scale, patch, found.points, measure.unknowns)
-            shared = measure.of_functions(values, found.points, scale)
+            shared = measure.of_functions(values, found.points, scale, patch)
             yield matrix, measure.probed(values.rhs * scale, shared=shared)
 
     def _scaled(self, here: OnSide) -> tuple[FloatArray, FloatArray]:
@@ -171,7 +171,7 @@ class ConditionRows:
         shared: FloatArray | float = 0.0
         if self.measure.shared:
             points = patch.in_space(patch.positions(z))
-            found = self.measure.of_functions(space, points, scale)
+            found = self.measure.of_functions(space, points, scale, patch)
             shared = weighed_source(np.asarray(found), weights, tuple(map(len, z)))
         return matrix, self.measure.probed(rhs, shared=shared)
 
@@ -203,7 +203,7 @@ class ConditionRows:
         tables = [patch.axis_table(a, at[:, a], form.order) for a in range(patch.dimension)]
         rows = form_matrix(found, scale, tables, self.measure.unknowns)
         space = form_at(form, self.measure.problem.coordinates, point)
-        shared = self.measure.of_functions(space, point, scale)
+        shared = self.measure.of_functions(space, point, scale, patch)
         return rows, self.measure.probed(found.rhs * scale, shared=shared)
 
 

@@ -135,7 +135,7 @@ class EquationRows:
                 blocks.append(scattered_matrix(form, scale, patch, points[i], problem.unknowns))
                 rhs.append(form.rhs * scale)
                 load.append(smooth * scale)
-                shared.append(self.measure.of_functions(form, points[i], scale))
+                shared.append(self.measure.of_functions(form, points[i], scale, patch))
             sides = np.concatenate(shared) if self.measure.shared else 0.0
             both = self.measure.probed(np.concatenate(rhs), np.concatenate(load), points[i], sides)
             return Reduced.of(np.concatenate(blocks), both, self.measure.shared)
@@ -223,7 +223,7 @@ class EquationRows:
             return 0.0
         form = form_at(measure.problem.forms[0], measure.problem.coordinates, points)
         scale = np.broadcast_to(scales[0], len(points))
-        found = np.asarray(measure.of_functions(form, points, scale))
+        found = np.asarray(measure.of_functions(form, points, scale, patch))
         return weighed_source(found, weights, patch.row_points, patch.row_functions)
 
     def _scales(self, patch: Patch, forms: Sequence[FormValues]) -> list[FloatArray]:

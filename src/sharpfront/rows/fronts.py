@@ -19,6 +19,7 @@ from sharpfront.equation.values import environment, inside_values
 from sharpfront.maps import Quadrilateral, Strip
 from sharpfront.problem import Problem
 from sharpfront.rows.faces import Contact, Face
+from sharpfront.rows.interfaces import Moments, OfFunctions
 from sharpfront.rows.loads import LoadOnFlux, loads_between_charts
 from sharpfront.rows.materials import material_lines
 from sharpfront.rows.norm import size_of_terms
@@ -71,14 +72,17 @@ class Fronts:
         count: int,
         depth: float,
         weights: tuple[float, float],
-    ) -> tuple[FloatArray, FloatArray]:
+        functions: OfFunctions | None = None,
+    ) -> Moments:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
         Of the patches below and above it, the rows are those on the side `here`; across the face
-        data are measured in the depth.
+        data are measured in the depth. Last come the sides of `functions`, if given.
         """
         sides = list(zip(patches, face.contacts, strict=True))
-        both = [self._forms(p, c, count, face.normal) for p, c in sides]
+        spatial = [self._forms(p, c, count, face.normal) for p, c in sides]
+        taylors = [taylor_of(p, face_rule(p, c, count)[0]) for p, c in sides]
+        both = [[f.in_chart(t) for f in own] for own, t in zip(spatial, taylors, strict=True)]
         lengths = [p.sides.copy() for p in patches]
         if face.normal is None:
             lengths = [np.minimum(*lengths) for _ in patches]
@@ -87,8 +91,8 @@ class Fronts:
         own = 0 if here is face.below else 1
         patch = patches[own]
         positions, mean = face_rule(patch, here, count)
-        rows, rhs = [], []
-        for pair in zip(*both, strict=True):
+        rows, rhs, shared = [], [], []
+        for k, pair in enumerate(zip(*both, strict=True)):
             scale = min(
                 weight / max(float(np.max(size_of_terms(f, x, self.rough))), 1e-300)
                 for f, x, weight in zip(pair, lengths, weights, strict=True)
@@ -99,12 +103,15 @@ class Fronts:
             tables.insert(here.axis, ends)
             rows.append(mean @ form_matrix(form, scale, tables, self.problem.unknowns))
             rhs.append(scale * (mean @ form.rhs))
-        return np.concatenate(rows), np.concatenate(rhs)
+            if functions is not None:
+                found = functions(spatial[own][k], patch.in_space(positions), scale)
+                shared.append(mean @ found)
+        return np.concatenate(rows), np.concatenate(rhs), np.concatenate(shared) if shared else None
 
     def _forms(
         self, patch: Patch, here: Contact, count: int, normal: tuple[float, ...] | None
     ) -> list[FormValues]:
-        """Return what goes on as forms on one side, in derivatives along the chart."""
+        """Return what goes on as forms on one side."""
         chart = patch.chart
         assert isinstance(chart, Strip | Quadrilateral)
         positions, _ = face_rule(patch, here, count)
@@ -117,16 +124,15 @@ class Fronts:
         else:
             assert normal is not None
             normals = np.tile(normal, (len(positions), 1))
-        taylor = taylor_of(patch, positions)
         out = []
         for unknown in self._conditions.continuous:
             one = LinearForm((Term(unknown, (0, 0), Constant(1.0)),), Constant(0.0))
-            out.append(_limit([(one, np.ones(len(positions)))], at, inside).in_chart(taylor))
+            out.append(_limit([(one, np.ones(len(positions)))], at, inside))
         for i, flux in enumerate(self._conditions.fluxes):
             along = [(form, normals[:, a]) for a, form in enumerate(flux)]
             if isinstance(chart, Quadrilateral):
                 along += self._acting(i, chart.points(positions), chart.points(beside), normals)
-            out.append(_limit(along, at, inside).in_chart(taylor))
+            out.append(_limit(along, at, inside))
         return out
 
     def _acting(

@@ -8,7 +8,7 @@ its size on the side where that is larger; loads and stated jumps are the differ
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,6 +45,12 @@ class Datum:
     def order(self) -> int:
         """The highest order of a derivative in it."""
         return max(self.below.order, self.above.order)
+
+
+# What a form at points, times a factor, makes of functions that one patch has and not the other.
+OfFunctions = Callable[[FormValues, FloatArray, float], FloatArray]
+# Moments of data as rows of a patch, their right-hand sides, and those of such functions.
+Moments = tuple[FloatArray, FloatArray, FloatArray | None]
 
 
 @dataclass(frozen=True)
@@ -160,15 +166,16 @@ class Interfaces:
         end: int,
         counts: Sequence[int],
         sizes: FaceSizes,
-    ) -> tuple[FloatArray, FloatArray]:
+        functions: OfFunctions | None = None,
+    ) -> Moments:
         """Return the moments of data on a face as rows of a patch, and their right-hand sides.
 
         Of the patches below and above it, the rows are those of the one below for `end` 1, whose
         upper end the face is, else of the other. There are counts of moments along the other axes,
-        and sizes in which the data are measured.
+        and sizes in which the data are measured. Last come the sides of `functions`, if given.
         """
         own = [_Sided(self.problem, face, patches[s], 1 - s, counts) for s in (0, 1)]
-        rows, rhs = [], []
+        rows, rhs, shared = [], [], []
         for datum in data:
             values = [own[0].values(datum.below), own[1].values(datum.above)]
             scale = min(
@@ -178,7 +185,10 @@ class Interfaces:
             i = 1 - end
             rows.append(scale * own[i].moments(values[i], self.problem.unknowns))
             rhs.append(scale * (own[i].projection @ values[i].rhs))
-        return np.concatenate(rows), np.concatenate(rhs)
+            if functions is not None:
+                found = functions(values[i], own[i].points, scale)
+                shared.append(own[i].projection @ found)
+        return np.concatenate(rows), np.concatenate(rhs), np.concatenate(shared) if shared else None
 
 
 def interface_lines(problem: Problem) -> tuple[FloatArray, ...]:

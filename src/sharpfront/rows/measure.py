@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import SharedFunctions, count, tabulated
+from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, count, tabulated
 from sharpfront.bases.joint import Ints
 from sharpfront.bases.patch import Patch
 from sharpfront.equation.linearise import LinearForm
@@ -64,6 +65,12 @@ class Measure:
         self.climbs: dict[Patch, float] = {}
         self._reaches: dict[object, FloatArray] = {}
         self._tabulated: dict[object, FloatArray] = {}
+        # Whether some functions are not of all patches.
+        self._local = any(
+            isinstance(f, CornerFunctions) and f.support is not None for f in functions
+        )
+        self._held: dict[Patch, NDArray[np.bool_]] = {}
+        self._first = np.cumsum([0, *(f.size for f in functions)])[:-1].tolist()
 
     def like(self, other: Measure) -> None:
         """Share tables of the functions of all patches, which are those of another problem too."""
@@ -147,27 +154,51 @@ class Measure:
         return np.resize(self._noise, NOISE + count)
 
     def of_functions(
-        self, form: FormValues, points: FloatArray, scale: FloatArray
+        self, form: FormValues, points: FloatArray, scale: FloatArray | float, patch: Patch
     ) -> FloatArray | float:
-        """Return what a form makes of the functions of all patches, on the right-hand side.
+        """Return what a form makes of shared functions on a patch, on the right-hand side.
 
         The form is in derivatives along space's axes, at points, with a factor for each.
         """
         if not self.shared:
             return 0.0
         out = np.zeros((len(points), self.shared))
+        if not self._holds(patch).any():
+            return out
         for term, c in zip(form.terms, form.coefficients, strict=True):
-            out -= np.reshape(scale * c, (-1, 1)) * self._table(points, term.orders)
+            out -= np.reshape(scale * c, (-1, 1)) * self._table(points, term.orders, patch)
         return out
 
-    def _table(self, points: FloatArray, orders: tuple[int, ...]) -> FloatArray:
-        """Return a derivative of the functions of all patches at points, (m, functions)."""
-        key = points.tobytes(), orders
+    def _table(self, points: FloatArray, orders: tuple[int, ...], patch: Patch) -> FloatArray:
+        """Return a derivative of shared functions at points of a patch, (m, functions)."""
+        key = points.tobytes(), orders, patch.middle.tobytes()
         if key not in self._tabulated:
             if len(self._tabulated) > MOST_TABLES:
                 self._tabulated.clear()
-            self._tabulated[key] = tabulated(self.functions, points, orders)
+            held = self._holds(patch)
+            out = np.zeros((len(points), self.shared))
+            own = [f for f, first in zip(self.functions, self._first, strict=True) if held[first]]
+            if own:
+                out[:, held] = tabulated(own, points, orders, patch.middle)
+            self._tabulated[key] = out
         return self._tabulated[key]
+
+    def held_by_one(self, one: Patch, other: Patch) -> NDArray[np.bool_] | None:
+        """Tell which shared functions just one of two patches has; None if there are none."""
+        if not self._local:
+            return None
+        differ = self._holds(one) != self._holds(other)
+        return differ if differ.any() else None
+
+    def _holds(self, patch: Patch) -> NDArray[np.bool_]:
+        """Tell which shared functions a patch has."""
+        if patch not in self._held:
+            local = [
+                f.has(patch.middle)[0] if isinstance(f, CornerFunctions) else True
+                for f in self.functions
+            ]
+            self._held[patch] = np.repeat(local, [f.size for f in self.functions])
+        return self._held[patch]
 
     def load(self, points: FloatArray) -> FloatArray:
         """Return the smooth probe at points, one source for each equation, (equations, m)."""

@@ -23,7 +23,7 @@ from sharpfront.rows.face_measure import (
 )
 from sharpfront.rows.faces import Contact, Face, Faces, others
 from sharpfront.rows.fronts import Fronts
-from sharpfront.rows.interfaces import Datum, FaceSizes, Interfaces
+from sharpfront.rows.interfaces import Datum, FaceSizes, Interfaces, OfFunctions
 from sharpfront.rows.measure import Measure
 from sharpfront.rows.sides import (
     MAPPED,
@@ -165,9 +165,10 @@ class TraceTies:
         if face.part is not None:
             on_part = self._on_shell if isinstance(face.part, ShellFace) else self._on_part
             return Tie(number, sizes.vote * on_part(patch, here.axis, face.part, sizes))
+        functions = self._of_functions(patch, a, b)
         if self.fronts.data(face, a):
             found = self.fronts.moments(
-                face, (a, b), here, sizes.counts[0], sizes.depth, sizes.weights
+                face, (a, b), here, sizes.counts[0], sizes.depth, sizes.weights, functions
             )
             return Tie(number, *found)
         special = self._special(face, a)
@@ -175,7 +176,9 @@ class TraceTies:
             lengths = np.minimum(a.sides, b.sides)
             lengths[here.axis] = sizes.depth
             own = FaceSizes(lengths, sizes.weights)
-            found = self.interfaces.moments(special, face, (a, b), here.end, sizes.counts, own)
+            found = self.interfaces.moments(
+                special, face, (a, b), here.end, sizes.counts, own, functions
+            )
             return Tie(number, *found)
         # Relative to the patch, so that equal patches share the matrix wherever they are.
         key = (here.axis, here.end, face.normal, patch.shape, sizes, _place(patch, here))
@@ -186,7 +189,33 @@ class TraceTies:
         matrix = self._shared[key]
         if self._held > MOST_SHARED:
             self._shared, self._held = {}, 0
-        return Tie(number, matrix)
+        shared = (
+            None if functions is None else self._shared_sides(face, here, patch, sizes, functions)
+        )
+        return Tie(number, matrix, shared=shared)
+
+    def _of_functions(self, patch: Patch, one: Patch, other: Patch) -> OfFunctions | None:
+        """Return what forms make of functions that one of two patches has; None without any."""
+        differ = self.measure.held_by_one(one, other)
+        if differ is None:
+            return None
+        return lambda form, points, scale: np.asarray(
+            self.measure.of_functions(form, points, scale, patch) * differ
+        )
+
+    def _shared_sides(
+        self, face: Face, here: Contact, patch: Patch, sizes: FaceMeasure, functions: OfFunctions
+    ) -> FloatArray:
+        """Return moments of u, u_n, ... of functions that the patch beyond a face has not."""
+        positions, mean = face_rule(patch, here, sizes.counts[0])
+        normal = face.normal or tuple(float(a == here.axis) for a in range(patch.dimension))
+        points, rows = patch.in_space(positions), []
+        for unknown, orders in self.data_of(patch, here.axis).items():
+            for k in range(orders):
+                form = normal_derivative(unknown, normal, k, len(points))
+                scale = sizes.vote * sizes.depth**k * sizes.least ** self.measure.rough[unknown]
+                rows.append(mean @ functions(form, points, scale))
+        return np.concatenate(rows)
 
     def _in_one_chart(
         self, patch: Patch, here: Contact, _: object, sizes: FaceMeasure

@@ -236,9 +236,14 @@ class Certifier:
 
     @cached_property
     def singular_points(self) -> dict[Point, float]:
-        """Points where interfaces end or cross, with the exponents of solutions there."""
+        """Points where interfaces end or cross, with the exponents of solutions there.
+
+        Those with functions of their own are none: patches see them.
+        """
         lines = self.rows.interfaces.lines
-        return interface_vertices(self.rows.problem, self.tiling, lines)
+        known = {own.place for own in self.rows.functions}
+        found = interface_vertices(self.rows.problem, self.tiling, lines)
+        return {point: a for point, a in found.items() if point not in known}
 
     def closer(self, cells: Sequence[Cell], smaller: float = 0.0) -> list[Cell]:
         """Return the cells cut towards the points where interfaces end or cross; none without.

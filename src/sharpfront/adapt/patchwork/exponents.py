@@ -19,13 +19,10 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, Term
 from sharpfront.equation.slanted import Line
 from sharpfront.equation.values import at_points, environment
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import Problem
-from sharpfront.rows.interfaces import interface_lines
-from sharpfront.rows.materials import material_lines
 
 # Exponents are looked for in this range; a larger one is seen by the weights of patches.
 RANGE = (1e-4, 0.6)
@@ -35,13 +32,10 @@ OSCILLATING = (1e-3, 5.0)
 EXPONENTS = 800
 # Sectors are looked at so far beside the point, in units of the domain; walls as near meet it.
 SECTOR_AT, ON_WALL = 1e-7, 1e-9
-# Points at which conductivities are looked at, which are one number if they differ by this share.
-SAMPLED, ROUNDED = 2000, 1e-12
-# Places for every unit at which powers are looked for; a function touches zero below that share of
-# its size, and what is smaller than the other is zero. Powers as close to a whole number are one.
-PER_POWER, TOUCHING, NULL, AS_GOOD_AS_WHOLE = 500, 1e-9, 1e-6, 1e-6
-# Directions that differ by less, as angles, are one; lines at such an angle are parallel.
-SAME_RAY, PARALLEL = 1e-7, 1e-6
+# A function touches zero below that share of its size.
+TOUCHING = 1e-9
+# Directions that differ by less, as angles, are one.
+SAME_RAY = 1e-7
 
 # Directions from a point in the order of their angles, and what walls along them give: a value, a
 # flux or something unknown; nothing along an interface.
@@ -75,7 +69,7 @@ def least_exponent(
     if not isinstance(found, _About):
         return found
     a = np.geomspace(*RANGE, EXPONENTS)
-    return _first(a, found.left(_around(found.sectors, a)), touching=found.given is None)
+    return _first(a, found.left(around(found.sectors, a)), touching=found.given is None)
 
 
 def oscillates(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]) -> bool:
@@ -89,7 +83,7 @@ def oscillates(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequ
         return False
     a = np.geomspace(*OSCILLATING, EXPONENTS)
     growth = np.exp(a * sum(opening for _, opening in found.sectors))
-    left = found.left(_around(found.sectors, a, _swelled)) / growth
+    left = found.left(around(found.sectors, a, _swelled)) / growth
     return bool(np.any(np.sign(left[1:]) != np.sign(left[:-1])) or np.abs(left).max() < TOUCHING)
 
 
@@ -99,7 +93,7 @@ def _about(
     """Return the sectors about a point; inf where there are none, zero where they are not known."""
     if len(problem.unknowns) > 1 or problem.forms[0].order != 2:
         return math.inf
-    rays = _rays(problem, tiling, vertex, lines)
+    rays = rays_at(problem, tiling, vertex, lines)
     angles, walls = np.array([angle for angle, _ in rays]), [given for _, given in rays]
     count = len(rays)
     if not count:
@@ -107,7 +101,7 @@ def _about(
     ends = np.append(angles, angles[0] + 2.0 * math.pi)
     middle = 0.5 * (ends[1:] + ends[:-1])
     step = SECTOR_AT * float(np.ptp(problem.domain.bounds, axis=0).min())
-    points = vertex + step * _directions(middle)
+    points = vertex + step * directions(middle)
     inside = problem.domain.contains(points)
     if not inside.any():
         return math.inf
@@ -125,11 +119,12 @@ def _about(
     return _About(_sectors(problem, points, ends, which), given)
 
 
-def _directions(angles: FloatArray) -> FloatArray:
+def directions(angles: FloatArray) -> FloatArray:
+    """Return unit vectors at angles, (m, 2)."""
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def _rays(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]) -> Rays:
+def rays_at(problem: Problem, tiling: Tiling, vertex: FloatArray, lines: Sequence[Line]) -> Rays:
     """Return the directions of lines and walls from a point."""
     near = ON_WALL * float(np.ptp(problem.domain.bounds, axis=0).max())
     conditions = {c.part: c for c in problem.conditions}
@@ -171,69 +166,7 @@ def across_axes(x: float, y: float) -> tuple[Line, Line]:
     return Line((1.0, 0.0), x), Line((0.0, 1.0), y)
 
 
-def crossing_of(problem: Problem, tiling: Tiling) -> tuple[FloatArray | None, Sequence[Line]]:
-    """Return where the only two interfaces cross inside the domain, if they do, and these."""
-    if len(tiling.blocks) == 1:
-        places = interface_lines(problem)
-        if [len(x) for x in places] != [1, 1]:
-            return None, ()
-        vertex = np.concatenate(places)
-        return vertex, across_axes(*vertex.tolist())
-    lines = material_lines(problem) or ()
-    normals = np.array([line.normal for line in lines])
-    if len(lines) != 2 or abs(np.linalg.det(normals)) < PARALLEL:
-        return None, ()
-    vertex = np.linalg.solve(normals, np.array([line.offset for line in lines]))
-    return (vertex, lines) if problem.domain.contains(vertex[None])[0] else (None, ())
-
-
-def functions_about(
-    problem: Problem, vertex: FloatArray, lines: Sequence[Line], most: float, extent: float
-) -> CornerFunctions | None:
-    """Return what solutions are made of where interfaces along lines cross that part the domain.
-
-    Functions of the distance to a power below `most`; None where conductivities are not one number
-    in each sector.
-    """
-    whole, points = 2.0 * math.pi, problem.domain.sample(SAMPLED)
-    along = np.array([(-k * b, k * a) for a, b in (x.normal for x in lines) for k in (1.0, -1.0)])
-    starts = np.mod([_angle(direction) for direction in along], whole)
-    starts = np.sort(np.where(starts > whole - SAME_RAY, 0.0, starts))
-    angles = np.mod(np.arctan2(*(points - vertex).T[::-1]), whole)
-    sector = (np.searchsorted(starts, angles, side="right") - 1) % len(starts)
-    every, values = tensors(problem, points), np.zeros(len(starts))
-    for i in range(len(starts)):
-        own = every[sector == i]
-        if not len(own) or not np.all(
-            np.abs(own - own[0, 0, 0] * np.eye(2)) <= ROUNDED * own[0, 0, 0]
-        ):
-            return None
-        values[i] = own[0, 0, 0]
-    sectors = list(zip(values, np.diff(starts, append=starts[0] + whole), strict=True))
-    a = np.linspace(0.0, most, int(PER_POWER * most))[1:]
-    powers, factors = [], []
-    for power in _roots(lambda b: 2.0 - np.trace(_around(sectors, b)), a):
-        if abs(power - round(power)) < AS_GOOD_AS_WHOLE:
-            continue  # a polynomial in each sector
-        _, sizes, rows = np.linalg.svd(_around(sectors, np.array([power]))[..., 0] - np.eye(2))
-        for state in rows[sizes < NULL * max(1.0, sizes[0])]:
-            own = []
-            for (k, opening), start in zip(sectors, starts.tolist(), strict=True):
-                own.append((state[1] / k + 1j * state[0]) * np.exp(-1j * power * start))
-                state = _turned(k, opening, np.array([power]))[..., 0] @ state
-            powers.append(power)
-            factors.append(np.array(own) / np.abs(own).max())
-    if not powers:
-        return None
-    terms = tuple(Term(power, 0, False) for power in powers)
-    each = [np.diag(own) for own in np.array(factors).T]
-    further = tuple(zip(starts[1:].tolist(), each[1:], strict=True))
-    place, slopes = (float(vertex[0]), float(vertex[1])), (1.0 / extent + 0j, 1j / extent)
-    cut = float(starts[0]) + whole
-    return CornerFunctions(place, slopes, cut, terms, each[0], further)
-
-
-def _turned(k: float, opening: float, a: FloatArray) -> FloatArray:
+def turned(k: float, opening: float, a: FloatArray) -> FloatArray:
     """Return how (phi, k phi' / a) goes through a sector, (2, 2, exponents)."""
     c, s = np.cos(opening * a), np.sin(opening * a)
     return np.array([[c, s / k], [-k * s, c]])
@@ -245,10 +178,10 @@ def _swelled(k: float, opening: float, a: FloatArray) -> FloatArray:
     return np.array([[c, s / k], [k * s, c]])
 
 
-def _around(
+def around(
     sectors: Iterable[tuple[float, float]],
     a: FloatArray,
-    through: Callable[[float, float, FloatArray], FloatArray] = _turned,
+    through: Callable[[float, float, FloatArray], FloatArray] = turned,
 ) -> FloatArray:
     """Return how (phi, k phi' / a) goes through sectors, (2, 2, exponents).
 
@@ -261,7 +194,7 @@ def _around(
     return np.asarray(total)
 
 
-def _roots(f: Callable[[FloatArray], FloatArray], a: FloatArray) -> list[float]:
+def roots(f: Callable[[FloatArray], FloatArray], a: FloatArray) -> list[float]:
     """Return where a function changes its sign or touches zero."""
     values = f(a)
     out = []
@@ -287,7 +220,7 @@ def _sectors(
         sign = -1.0 if np.sum(values) < 0.0 else 1.0
         values = np.maximum(np.abs(values), 1e-300)
         made_even = vectors / np.sqrt(values) @ vectors.T
-        one, other = _directions(ends[i : i + 2]) @ made_even
+        one, other = directions(ends[i : i + 2]) @ made_even
         cosine = one @ other / math.sqrt((one @ one) * (other @ other))
         opening = math.acos(np.clip(cosine, -1.0, 1.0))
         # What is more than half a turn stays so.

@@ -12,6 +12,7 @@ from sharpfront.adapt.patchwork.compared import compared_away, compared_values, 
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
+from sharpfront.bases.corner_functions import count
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
@@ -215,7 +216,16 @@ def _missed(state: PatchState, before: PatchAssessment, after: PatchAssessment) 
     apart = distance(after.approximation, before.approximation, scales, state.jumps)
     if apart > APART * (before.reached + after.reached):
         return apart
-    return after.reached if after.reached > APART * before.reached else 0.0
+    # Patches alone may do worse than with functions of corners.
+    alike = len({_shared(found.approximation) for found in (before, after)}) == 1
+    return after.reached if alike and after.reached > APART * before.reached else 0.0
+
+
+def _shared(approximation: Approximation) -> int:
+    """Return how many functions are of no single patch."""
+    basis = next(iter(approximation.bases.values()))
+    assert isinstance(basis, PatchworkBasis)
+    return count(basis.shared)
 
 
 def ended(state: PatchState, kind: OutcomeKind) -> PatchState:

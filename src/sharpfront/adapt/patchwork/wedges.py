@@ -16,9 +16,10 @@ from functools import cached_property
 import numpy as np
 
 from sharpfront.adapt.patchwork.edges import edge_functions
-from sharpfront.adapt.patchwork.exponents import crossing_of, functions_about
+from sharpfront.adapt.patchwork.material_corners import material_functions
 from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners
 from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
+from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions
 from sharpfront.equation.expression import Constant
 from sharpfront.place.patches.cuts import Cell, at_corners
@@ -61,7 +62,8 @@ class Wedges:
         if not self._suited:
             return ()
         if self.problem.is_singular:
-            return self._where_interfaces_cross
+            found = material_functions(self.problem, self.tiling, SETTINGS.powers(self.tol))
+            return tuple(own for own in found if self._is_smooth_about(own))
         if self.problem.domain.dimension == 3:
             return (*self._of_edges, *self._of_vertices())
         if not self.lower:
@@ -113,7 +115,15 @@ class Wedges:
     @property
     def stiffness_allows(self) -> tuple[bool, bool]:
         """Whether layers are wide enough for functions at all, and for some that come later."""
-        winds, widths = self._stiffness
+        return self._allowed(*self._stiffness)
+
+    def _is_smooth_about(self, functions: CornerFunctions) -> bool:
+        """Tell whether layers are wide where functions of a point are held."""
+        points = self.problem.domain.sample(LOOKED)
+        points = np.concatenate([points[functions.has(points)], [functions.place]])
+        return self._allowed(*self._stiffness_at(points, 1.0 / abs(functions.slopes[0])))[0]
+
+    def _allowed(self, winds: float, widths: float) -> tuple[bool, bool]:
         # Layers so thin that functions of the whole domain say little of a corner.
         most = SETTINGS.winds * min(1.0, math.sqrt(self.tol / SETTINGS.loose))
         weak = self.tol**0.25
@@ -133,32 +143,26 @@ class Wedges:
         if any(isinstance(c, IntegralCondition) for c in problem.further) or problem.jumps:
             return False
         if problem.is_singular:
-            return (dimension, self._order) == (2, 2) and self.stiffness_allows[0]
+            return (dimension, self._order) == (2, 2)
         highest = [t for t in problem.forms[0].terms if t.order == self._order]
         constant = all(isinstance(t.coefficient, Constant) for t in highest)
         return constant and self.stiffness_allows[0]
 
-    @property
-    def _where_interfaces_cross(self) -> tuple[CornerFunctions, ...]:
-        """The functions of the one place at which interfaces cross, if there is but one."""
-        vertex, lines = crossing_of(self.problem, self.tiling)
-        if vertex is None:
-            return ()
-        most = SETTINGS.powers(self.tol)
-        found = functions_about(self.problem, vertex, lines, most, self._extent)
-        return () if found is None else (found,)
-
     @cached_property
     def _stiffness(self) -> tuple[float, float]:
         """The domain in units of layers of winds, and of reactions, waves or tensions."""
+        return self._stiffness_at(self.problem.domain.sample(LOOKED), self._extent)
+
+    def _stiffness_at(self, points: FloatArray, extent: float) -> tuple[float, float]:
+        """Return the same of a part of the domain, by points of it."""
         problem, most = self.problem, self._order
-        points, extent = problem.domain.sample(LOOKED), self._extent
         form = form_at(problem.forms[0], problem.coordinates, points)
-        sizes = [0.0] * (most + 1)
+        sizes = np.zeros((most + 1, len(points)))
         for term, c in zip(form.terms, form.coefficients, strict=True):
             order = sum(term.orders)
-            sizes[order] = max(sizes[order], float(np.abs(c).max()))
-        widths = [extent * (c / sizes[-1]) ** (1 / (most - k)) for k, c in enumerate(sizes[:-1])]
+            sizes[order] = np.maximum(sizes[order], np.abs(c))
+        shares = (sizes[:-1] / np.maximum(sizes[-1], 1e-300)).max(axis=1).tolist()
+        widths = [extent * share ** (1 / (most - k)) for k, share in enumerate(shares)]
         return widths[-1], max(widths[:-1])
 
     @property
