@@ -3,13 +3,15 @@
 Run by hand: ``python benchmarks/large.py``; ``--quick`` stops at 50 fronts. One BLAS thread. The
 problem is -eps u'' + u = f with tanh fronts up and down in turn, each of a hundredth of the gap
 between them, and f made from the exact solution. The first table shows whole solves; ``finding`` is
-the part of the time that went into finding the fronts, before the first kernel. The second shows
-one least-squares fit of the same kind of system, on its columns in groups and all at once.
+the part of the time that went into finding the fronts, before the first kernel, ``peak GB`` the
+most memory of the process so far, Python and SciPy included (0.07). The second shows one
+least-squares fit of the same kind of system, on its columns in groups and all at once.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -77,7 +79,10 @@ def true_error(solution: sf.Solution, exact: Callable[[Values], Values], count: 
 
 
 def solves(counts: tuple[int, ...]) -> None:
-    print("fronts  kernels  pieces  solves  finding s   total s  s/1000 kernels  estimate  error")
+    print(
+        "fronts  kernels  pieces  solves  finding s   total s  s/1000 kernels  estimate  error  "
+        "peak GB"
+    )
     for count in counts:
         stated, exact = problem(count)
         started = time.perf_counter()
@@ -89,9 +94,14 @@ def solves(counts: tuple[int, ...]) -> None:
             f"{count:6d} {solution.kernels:8d} {pieces:7d} {len(solution.history):7d} "
             f"{finding:10.2f} {seconds:9.2f} {1e3 * seconds / solution.kernels:15.4f} "
             f"{solution.error_estimate:9.1e} {true_error(solution, exact, count):6.0e} "
-            f"{solution.outcome.kind}",
+            f"{_peak():8.2f} {solution.outcome.kind}",
             flush=True,
         )
+
+
+def _peak() -> float:
+    """Return the most memory that the process has held, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
 def system(count: int) -> LinearSystem:
