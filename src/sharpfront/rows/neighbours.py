@@ -25,12 +25,12 @@ def faces_of(patches: Sequence[Patch], joined: Sequence[float | None]) -> tuple[
     """Return the faces between patches and the sides on the boundary.
 
     Patches are boxes that tile the domain, or in the charts that tile it. Ends of an axis are
-    joined where there is a period.
+    joined where there is a period, of space: ends of charts, and of boxes within, are others.
     """
     boxes = Boxes.of(patches)
     found = [
-        _across(boxes, members, axis, joined=period is not None)
-        for members in boxes.places.values()
+        _across(boxes, members, axis, joined=chart is None and _spans(boxes, members, axis, period))
+        for (chart, _), members in boxes.places.items()
         for axis, period in enumerate(joined)
     ]
     pairs, axes = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -50,6 +50,14 @@ def faces_of(patches: Sequence[Patch], joined: Sequence[float | None]) -> tuple[
     if boxes.cut.any():
         faces += Faces.of(boxes, along_strips(boxes) + along_shells(boxes))
     return faces, bare
+
+
+def _spans(boxes: Boxes, members: Ints, axis: int, period: float | None) -> bool:
+    """Tell whether boxes reach from one end of a period to the other."""
+    if period is None:
+        return False
+    extent = boxes.high[members, axis].max() - boxes.low[members, axis].min()
+    return bool(extent > (1.0 - TOUCH) * period)
 
 
 def _across(boxes: Boxes, members: Ints, axis: int, *, joined: bool) -> tuple[Ints, Ints]:
