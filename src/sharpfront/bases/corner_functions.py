@@ -10,6 +10,7 @@ plates have complex powers.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from sharpfront.kernels import Orders
 ComplexArray = NDArray[np.complex128]
 # At the corner itself slopes are those so far away from it, in units of the domain.
 NEAREST = 1e-15
+# From FADED on what fades is nothing, also with the largest powers; in files FADES stands for it.
+FADED, FADES = 7.0, -1.0
 
 
 class Term(NamedTuple):
@@ -83,6 +86,8 @@ class CornerFunctions:
     factors: ComplexArray  # of each term in each function, (functions, terms)
     # Angles of z from which on other factors hold, ascending: where materials meet.
     further: tuple[tuple[float, ComplexArray], ...] = ()
+    # Whether they fade away from the corner: terms are times e^(-|z|^2).
+    fades: bool = False
 
     @property
     def size(self) -> int:
@@ -111,12 +116,30 @@ class CornerFunctions:
         """Return a derivative of each term at points, (m, terms)."""
         logarithm = self._logarithm(points)
         out = np.zeros((len(points), len(self.terms)), dtype=complex)
-        for (plain, mirrored), factor in self.chain(orders).items():
+        near = logarithm.real < math.log(FADED) if self.fades else np.ones(len(points), dtype=bool)
+        some = logarithm[near]
+        for (plain, mirrored), factor in self._faded_chain(some, orders).items():
             for k, term in enumerate(self.terms):
                 if mirrored <= term.conjugate:
-                    out[:, k] += factor * term.derivative(logarithm, plain, mirrored)
+                    out[near, k] += factor * term.derivative(some, plain, mirrored)
         smooth = np.array([term.order > sum(orders) for term in self.terms])
         out[np.ix_(np.all(points == self.place, axis=1), smooth)] = 0.0
+        return out
+
+    def _faded_chain(
+        self, logarithm: ComplexArray, orders: Orders
+    ) -> dict[tuple[int, int], ComplexArray]:
+        """Return the factors of derivatives of bare terms at points: Leibniz's rule."""
+        chain = {k: np.asarray(c) for k, c in self.chain(orders).items()}
+        if not self.fades:
+            return chain
+        z = np.exp(logarithm)
+        out: dict[tuple[int, int], ComplexArray] = {}
+        for (plain, mirrored), factor in chain.items():
+            for i, j in itertools.product(range(plain + 1), range(mirrored + 1)):
+                times = math.comb(plain, i) * math.comb(mirrored, j)
+                fade = factor * times * _fade(z, plain - i, mirrored - j)
+                out[i, j] = out.get((i, j), 0.0) + fade
         return out
 
     def chain(self, orders: Orders) -> dict[tuple[int, int], complex]:
@@ -137,6 +160,8 @@ class CornerFunctions:
         every = np.concatenate([self.factors, *(factors for _, factors in self.further)])
         angles = [angle for angle, _ in self.further]
         width = 4 + 2 * len(every)
+        if self.fades:
+            angles.append(FADES)
         first = np.zeros((1, max(width, 8 + len(angles))))
         first[0, : 8 + len(angles)] = [*self.place, *slopes, self.cut, self.size, *angles]
         rows = np.zeros((len(self.terms), first.shape[1]))
@@ -156,7 +181,17 @@ def restored(state: FloatArray) -> CornerFunctions:
     factors = (rows[:, 4:width:2] + 1j * rows[:, 5:width:2]).T
     own, *further = np.split(factors, 1 + len(angles)) if angles else [factors]
     beyond = tuple(zip(angles, further, strict=True))
-    return CornerFunctions((x, y), (complex(a, b), complex(c, d)), cut, terms, own, beyond)
+    fades = bool(np.any(state[0, 8:] == FADES))
+    return CornerFunctions((x, y), (complex(a, b), complex(c, d)), cut, terms, own, beyond, fades)
+
+
+def _fade(z: ComplexArray, plain: int, mirrored: int) -> ComplexArray:
+    """Return a derivative of e^(-z conj(z)) along z and its conjugate, so often each."""
+    out = np.zeros_like(z)
+    for k in range(min(plain, mirrored) + 1):
+        factor = math.comb(plain, k) * math.perm(mirrored, k)
+        out += factor * (-1.0) ** k * (-z) ** (mirrored - k) * (-z.conjugate()) ** (plain - k)
+    return np.asarray(out * np.exp(-(np.abs(z) ** 2)))
 
 
 def count(corners: Sequence[SharedFunctions]) -> int:
