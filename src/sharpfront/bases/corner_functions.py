@@ -10,6 +10,7 @@ plates have complex powers.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from sharpfront.kernels import Orders
 ComplexArray = NDArray[np.complex128]
 # At the corner itself slopes are those so far away from it, in units of the domain.
 NEAREST = 1e-15
+# From FADED on what fades is nothing, also with the largest powers; in files FADES stands for it.
+FADED, FADES = 7.0, -1.0
 
 
 class Term(NamedTuple):
@@ -92,6 +95,8 @@ class CornerFunctions:
     # Convex quadrilaterals with ends in a circle that patches lie in or outside of, (k, 4, 2):
     # functions are zero on patches outside. None where they are functions of all patches.
     support: FloatArray | None = None
+    # Whether they fade away from the corner: terms are times e^(-|z|^2).
+    fades: bool = False
 
     @property
     def size(self) -> int:
@@ -143,10 +148,12 @@ class CornerFunctions:
     def _table(self, points: FloatArray, logarithm: ComplexArray, orders: Orders) -> ComplexArray:
         """Return a derivative of each term at points with given log z, (m, terms)."""
         out = np.zeros((len(points), len(self.terms)), dtype=complex)
-        for (plain, mirrored), factor in self.chain(orders).items():
+        near = logarithm.real < math.log(FADED) if self.fades else np.ones(len(points), dtype=bool)
+        some = logarithm[near]
+        for (plain, mirrored), factor in self._faded_chain(some, orders).items():
             for k, term in enumerate(self.terms):
                 if mirrored <= term.conjugate:
-                    out[:, k] += factor * term.derivative(logarithm, plain, mirrored)
+                    out[near, k] += factor * term.derivative(some, plain, mirrored)
         smooth = np.array([term.order > sum(orders) for term in self.terms])
         out[np.ix_(np.all(points == self.place, axis=1), smooth)] = 0.0
         return out
@@ -154,6 +161,22 @@ class CornerFunctions:
     def table(self, points: FloatArray, orders: Orders) -> ComplexArray:
         """Return a derivative of each term at points, (m, terms)."""
         return self._table(points, self._logarithm(points), orders)
+
+    def _faded_chain(
+        self, logarithm: ComplexArray, orders: Orders
+    ) -> dict[tuple[int, int], ComplexArray]:
+        """Return the factors of derivatives of bare terms at points: Leibniz's rule."""
+        chain = {k: np.asarray(c) for k, c in self.chain(orders).items()}
+        if not self.fades:
+            return chain
+        z = np.exp(logarithm)
+        out: dict[tuple[int, int], ComplexArray] = {}
+        for (plain, mirrored), factor in chain.items():
+            for i, j in itertools.product(range(plain + 1), range(mirrored + 1)):
+                times = math.comb(plain, i) * math.comb(mirrored, j)
+                fade = factor * times * _fade(z, plain - i, mirrored - j)
+                out[i, j] = out.get((i, j), 0.0) + fade
+        return out
 
     def chain(self, orders: Orders) -> dict[tuple[int, int], complex]:
         """Return the factors of derivatives along z and its conjugate in one along x and y."""
@@ -171,7 +194,7 @@ class CornerFunctions:
         """Return all as numbers: those of the corner, a row for each term, where they are held."""
         slopes = [p for slope in self.slopes for p in (slope.real, slope.imag)]
         every = np.concatenate([self.factors, *(factors for _, factors in self.further)])
-        angles = [angle for angle, _ in self.further]
+        angles = [angle for angle, _ in self.further] + [FADES] * self.fades
         own = [*self.place, *slopes, self.cut, self.size, *angles]
         held = np.zeros((0, 8)) if self.support is None else self.support.reshape(-1, 8)
         width = 4 + 2 * len(every)
@@ -199,7 +222,8 @@ def restored(state: FloatArray) -> CornerFunctions:
     own, *further = np.split(factors, 1 + len(angles)) if angles else [factors]
     beyond = tuple(zip(angles, further, strict=True))
     slopes, support = (complex(a, b), complex(c, d)), held if len(held) else None
-    return CornerFunctions((x, y), slopes, cut, terms, own, beyond, support)
+    fades = bool(np.any(state[0, 8:] == FADES))
+    return CornerFunctions((x, y), slopes, cut, terms, own, beyond, support, fades)
 
 
 def _in_any(quadrilaterals: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
@@ -208,6 +232,15 @@ def _in_any(quadrilaterals: FloatArray, points: FloatArray) -> NDArray[np.bool_]
     away = points[:, None, None] - quadrilaterals
     turns = sides[..., 0] * away[..., 1] - sides[..., 1] * away[..., 0]
     return np.asarray(np.any(np.all(turns >= 0.0, axis=2), axis=1))
+
+
+def _fade(z: ComplexArray, plain: int, mirrored: int) -> ComplexArray:
+    """Return a derivative of e^(-z conj(z)) along z and its conjugate, so often each."""
+    out = np.zeros_like(z)
+    for k in range(min(plain, mirrored) + 1):
+        factor = math.comb(plain, k) * math.perm(mirrored, k)
+        out += factor * (-1.0) ** k * (-z) ** (mirrored - k) * (-z.conjugate()) ** (plain - k)
+    return np.asarray(out * np.exp(-(np.abs(z) ** 2)))
 
 
 def count(corners: Sequence[SharedFunctions]) -> int:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
+from sharpfront.place.patches.beside_walls import layers_along_walls
 from sharpfront.place.patches.settings import PatchSettings
-from sharpfront.place.patches.start import layers_along_walls
 from sharpfront.place.tiling.tiling import tiling_of
 
 TOL = 1e-6

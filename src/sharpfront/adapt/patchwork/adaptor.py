@@ -25,6 +25,7 @@ from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
     PatchState,
     ended,
+    holding_faded,
     is_moving,
     longest_tail,
     noted,
@@ -47,13 +48,14 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import Budget
 from sharpfront.errors import OutcomeKind, ProblemError
 from sharpfront.leastsquares.traces import Tree
+from sharpfront.place.patches.beside_walls import layers_along_walls
 from sharpfront.place.patches.cuts import Cell, is_shortest
 from sharpfront.place.patches.data import with_seen_data
 from sharpfront.place.patches.looks import Looks
 from sharpfront.place.patches.poles import with_poles
 from sharpfront.place.patches.refine import Limits, balanced, functions_of, refined, richer
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
-from sharpfront.place.patches.start import cut_along_edges, first_cells, layers_along_walls
+from sharpfront.place.patches.start import cut_along_edges, first_cells
 from sharpfront.place.patches.tails import SoftMode, Tails
 from sharpfront.place.patches.waves import Waves
 from sharpfront.place.strips.bands import banded
@@ -138,7 +140,8 @@ class Patches:
         jumps = Jumps.of(problem, tiling, tol)
         missing = lacking(problem, tol) or indefinite(problem, tiling)
         depths = layers_along_walls(problem, tiling, SETTINGS, tol)
-        own = (tiling, rows, waves, tuple(cells), tol, jumps, depths, missing)
+        held = holding_faded(cells, rows.functions, tol)
+        own = (tiling, rows, waves, held, tol, jumps, depths, missing)
         return PatchState(problem, tol, seed, *own, wedges=corners, looks=looks)
 
     def propose(self, state: PatchState) -> Proposal:

@@ -17,13 +17,16 @@ from sharpfront.adapt.patchwork.bending import Principal, functions_of_plate, sq
 from sharpfront.adapt.patchwork.exponents import tensors
 from sharpfront.adapt.patchwork.shadows import completed
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, Term
+from sharpfront.bases.corner_functions import FADED, CornerFunctions, Term
 from sharpfront.equation.graph import evaluate
 from sharpfront.equation.linearise import LinearForm
 from sharpfront.equation.values import environment
+from sharpfront.maps import Strip
 from sharpfront.place.patches.settings import SETTINGS
-from sharpfront.place.tiling.blocks import ROUNDING, Tiling
+from sharpfront.place.tiling.blocks import ROUNDING, Block, Tiling
+from sharpfront.place.tiling.solids import Wall
 from sharpfront.problem import Problem
+from sharpfront.rows.values import form_at
 
 # Powers closer to a whole number than this are one.
 WHOLE = 1e-9
@@ -70,6 +73,7 @@ class PlaneCorners:
     problem: Problem
     tiling: Tiling
     tol: float
+    fading: bool = False  # whether functions fade where layers end
 
     @property
     def main(self) -> tuple[MainFunctions, ...]:
@@ -91,9 +95,9 @@ class PlaneCorners:
         for block in self.tiling.blocks:
             for wall in block.walls:
                 ends = block.ends(wall)
-                for here, there in (ends, ends[::-1]):
-                    if np.abs(here - corner).max() <= near:
-                        way = there - here
+                for end in (0, 1):
+                    if np.abs(ends[end] - corner).max() <= near:
+                        way = _direction(block, wall, end)
                         out.append(_Side(way / np.linalg.norm(way), wall[4]))
         return out
 
@@ -110,19 +114,31 @@ class PlaneCorners:
         even = self._made_even(corner)
         if even is None:
             return None
-        extent = self._extent
-        first, second = self._in_order(corner, sides, extent)
+        reach = self._reach(corner)
+        if reach is None:
+            return None
+        first, second = self._in_order(corner, sides, self._extent)
         one, two = (complex(*(even @ side.direction)) for side in (first, second))
-        turn = abs(one) / one / (extent * float(np.linalg.norm(even, 2)))
+        turn = abs(one) / one / (reach * float(np.linalg.norm(even, 2)))
         angle = _positive(np.angle(two * turn))
         slopes = complex(*even[:, 0]) * turn, complex(*even[:, 1]) * turn
-        cut = self._free(corner, angle, slopes, extent)
+        cut = self._free(corner, angle, slopes, (FADED if self.fading else 2.0) * reach)
         if cut is None:
             return None
         place = float(corner[0]), float(corner[1])
-        bare = CornerFunctions(place, slopes, cut, (), np.zeros((0, 0), dtype=complex))
+        none = np.zeros((0, 0), dtype=complex)
+        bare = CornerFunctions(place, slopes, cut, (), none, fades=self.fading)
         of_order = self._of_plate if self._order == 4 else self._of_second_order
         return of_order(bare, angle, (first, second))
+
+    def _reach(self, corner: FloatArray) -> float | None:
+        """Return how far functions of a corner reach; None where layers that end them are wide."""
+        if not self.fading:
+            return self._extent
+        winds, widths = layer_rates(self.problem, corner[None])
+        if widths <= max(winds, SETTINGS.widths / self._extent):
+            return None
+        return SETTINGS.fading * math.sqrt(SETTINGS.layer(self.tol)) / widths
 
     def _made_even(self, corner: FloatArray) -> FloatArray | None:
         """Return the map of space after which highest derivatives are Laplace's; None without."""
@@ -171,7 +187,8 @@ class PlaneCorners:
             return None
         factors = np.diag(np.full(len(terms), 1.0 if kinds[0] == "value" else 1.0j, dtype=complex))
         found = replace(bare, terms=terms, factors=factors)
-        parts, smoother = (sides[0].part, sides[1].part), min(most, SETTINGS.smoother)
+        smoother = most + SETTINGS.shadows if self.fading else min(most, SETTINGS.smoother)
+        parts = (sides[0].part, sides[1].part)
         return MainFunctions(found, angle, parts, smoother)
 
     def _is_finite(self, corner: FloatArray) -> bool:
@@ -216,37 +233,64 @@ class PlaneCorners:
         corner: FloatArray,
         angle: float,
         slopes: tuple[complex, complex],
-        extent: float,
+        far: float,
     ) -> float | None:
-        """Return an angle outside the domain at which functions may jump; None without one."""
+        """Return an angle outside the domain at which functions may jump; None without one.
+
+        Outside as far as they reach.
+        """
         back = np.linalg.inv(np.array([[s.real, s.imag] for s in slopes]).T)
         for share in RAYS:
             cut = angle + share * (2 * math.pi - angle)
             way = back @ np.array([math.cos(cut), math.sin(cut)])
-            if not self._crossed(corner, way / np.linalg.norm(way), extent):
+            if not self._crossed(corner, way / np.linalg.norm(way), far):
                 return cut
         return None
 
-    def _crossed(self, corner: FloatArray, way: FloatArray, extent: float) -> bool:
-        """Tell whether a ray from a corner meets the domain again.
+    def _crossed(self, corner: FloatArray, way: FloatArray, far: float) -> bool:
+        """Tell whether a ray of some length from a corner meets the domain again.
 
         Straight sides tell to rounding, as they have to in a slit; others are looked at.
         """
         if self.tiling.curves or any(block.region is not None for block in self.tiling.blocks):
-            lengths = 2 * extent * np.geomspace(INSIDE_AT, 1.0, ALONG_RAY)
+            lengths = far * np.geomspace(INSIDE_AT, 1.0, ALONG_RAY)
             return bool(self.problem.domain.contains(corner + lengths[:, None] * way).any())
         for block in self.tiling.blocks:
             for wall in block.walls:
                 ends = block.ends(wall) - corner
-                if np.abs(ends).max(axis=1).min() <= ROUNDING * extent:
+                if np.abs(ends).max(axis=1).min() <= ROUNDING * self._extent:
                     continue
                 beside = ends @ np.array([-way[1], way[0]])
                 if np.sign(beside[0]) * np.sign(beside[1]) > 0:
                     continue
                 share = beside[0] / (beside[0] - beside[1]) if beside[0] != beside[1] else 0.0
-                if (ends[0] + share * (ends[1] - ends[0])) @ way > 0:
+                if 0 < (ends[0] + share * (ends[1] - ends[0])) @ way <= far:
                     return True
         return False
+
+
+def _direction(block: Block, wall: Wall, end: int) -> FloatArray:
+    """Return the direction of a wall at its first (0) or last (1) end, away from there."""
+    axis, place, *along, _ = wall
+    if not isinstance(block.chart, Strip):
+        ends = block.ends(wall)
+        return np.asarray(ends[1 - end] - ends[end])
+    at = np.insert(along[end], axis, place)[None]
+    tangent = block.chart.taylor(at)[(1, 0) if axis else (0, 1)][0]
+    return np.asarray(-tangent if end else tangent)
+
+
+def layer_rates(problem: Problem, points: FloatArray) -> tuple[float, float]:
+    """Return one over the widths of layers at points: of winds, and of reactions or waves."""
+    form = form_at(problem.forms[0], problem.coordinates, points)
+    most = problem.forms[0].order
+    sizes = np.zeros((most + 1, len(points)))
+    for term, c in zip(form.terms, form.coefficients, strict=True):
+        order = sum(term.orders)
+        sizes[order] = np.maximum(sizes[order], np.abs(c))
+    shares = (sizes[:-1] / np.maximum(sizes[-1], 1e-300)).max(axis=1).tolist()
+    rates = [share ** (1 / (most - k)) for k, share in enumerate(shares)]
+    return rates[-1], max(rates[:-1])
 
 
 def _highest(

@@ -42,6 +42,8 @@ def completed(
     Given are the angle of z that the domain takes, from zero on, the parts of the boundary at its
     two ends, and the power up to which terms are wanted.
     """
+    if corner.fades:
+        return _apart(corner, most)
     step = _step(problem, parts)
     if not step or not _told_by_formulas(problem):
         return corner
@@ -59,6 +61,21 @@ def completed(
         terms += [t for t in found if t not in terms]
     factors = np.array([[row.get(t, 0.0) for t in terms] for row in rows], dtype=complex)
     return replace(corner, terms=tuple(terms), factors=factors)
+
+
+def _apart(corner: CornerFunctions, most: float) -> CornerFunctions:
+    """Return functions of a corner that fade, and |z|^2, |z|^4, ... times each as further ones.
+
+    These are what the unknown's own term adds, and what fading does: how much there is of each
+    comes out with the others. With their sum, a Bessel function that grows like e^r before it
+    fades, squares took ten times the error.
+    """
+    every: list[tuple[Term, complex]] = []
+    for term, factor in zip(corner.terms, np.diag(corner.factors).tolist(), strict=True):
+        count = max(1, math.ceil((most - term.order) / 2))
+        every += [(Term(term.power + n, n, term.logarithmic), factor) for n in range(count)]
+    terms, factors = zip(*every, strict=True)
+    return replace(corner, terms=terms, factors=np.diag(factors))
 
 
 def _step(problem: Problem, parts: Sequence[str]) -> int:

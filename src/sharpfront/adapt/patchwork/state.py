@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +13,7 @@ from sharpfront.adapt.patchwork.compared import compared_away, compared_values, 
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import count
+from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, count
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
@@ -152,8 +153,9 @@ class PatchState:
     @property
     def with_functions(self) -> PatchState:
         """The state with functions of corners."""
-        rows = PatchRows(self.problem, self.seed, self.wedges.functions)
-        return replace(self, rows=rows)
+        functions = self.wedges.functions
+        rows = PatchRows(self.problem, self.seed, functions)
+        return replace(self, rows=rows, cells=holding_faded(self.cells, functions, self.tol))
 
     @property
     def without_functions(self) -> PatchState:
@@ -185,6 +187,22 @@ class PatchState:
         """The assessment with the smallest certified estimate."""
         assert self.best is not None
         return self.best
+
+
+def holding_faded(
+    cells: Sequence[Cell], functions: Sequence[SharedFunctions], tol: float
+) -> tuple[Cell, ...]:
+    """Return cells, those at corners whose functions fade with what holds how they do."""
+    places = [own.place for own in functions if isinstance(own, CornerFunctions) and own.fades]
+    if not places:
+        return tuple(cells)
+    count = math.ceil(SETTINGS.faded * SETTINGS.layer(tol))
+    at = at_corners(cells, np.array(places))
+    return tuple(
+        # Boxes that strips cut begin where these end.
+        cell if end is None or cell.patch.region else cell.with_functions(count)
+        for cell, end in zip(cells, at, strict=True)
+    )
 
 
 def noted(state: PatchState, assessment: PatchAssessment) -> PatchState:

@@ -17,7 +17,7 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.edges import edge_functions
 from sharpfront.adapt.patchwork.material_corners import material_functions
-from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners
+from sharpfront.adapt.patchwork.plane_corners import MainFunctions, PlaneCorners, layer_rates
 from sharpfront.adapt.patchwork.solid_vertices import vertex_functions
 from sharpfront.arrays import FloatArray
 from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions
@@ -27,7 +27,6 @@ from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.blocks import Tiling
 from sharpfront.problem import IntegralCondition, Problem
-from sharpfront.rows.values import form_at
 
 # Places in the domain at which coefficients are looked at.
 LOOKED = 400
@@ -73,7 +72,7 @@ class Wedges:
     @cached_property
     def _main(self) -> tuple[MainFunctions, ...]:
         """What functions of corners in the plane are without lower terms."""
-        return PlaneCorners(self.problem, self.tiling, self.tol).main
+        return PlaneCorners(self.problem, self.tiling, self.tol, self._fading).main
 
     def _singular(self, functions: SharedFunctions) -> bool:
         """Tell whether highest derivatives of some functions are infinite at their corner."""
@@ -110,7 +109,7 @@ class Wedges:
         """The functions, where lower terms are so small that they are nearly the solution's."""
         if not self.functions:
             return ()
-        return self.functions if self.stiffness_allows[1] else ()
+        return self.functions if self.stiffness_allows[1] or self._fading else ()
 
     @property
     def stiffness_allows(self) -> tuple[bool, bool]:
@@ -146,7 +145,13 @@ class Wedges:
             return (dimension, self._order) == (2, 2)
         highest = [t for t in problem.forms[0].terms if t.order == self._order]
         constant = all(isinstance(t.coefficient, Constant) for t in highest)
-        return constant and self.stiffness_allows[0]
+        return constant and (self.stiffness_allows[0] or self._fading)
+
+    @property
+    def _fading(self) -> bool:
+        """Whether layers of reactions are so thin that functions of a corner end where they do."""
+        plane = (self.problem.domain.dimension, self._order) == (2, 2)
+        return plane and not self.problem.is_singular and self._stiffness[1] > SETTINGS.widths
 
     @cached_property
     def _stiffness(self) -> tuple[float, float]:
@@ -155,15 +160,8 @@ class Wedges:
 
     def _stiffness_at(self, points: FloatArray, extent: float) -> tuple[float, float]:
         """Return the same of a part of the domain, by points of it."""
-        problem, most = self.problem, self._order
-        form = form_at(problem.forms[0], problem.coordinates, points)
-        sizes = np.zeros((most + 1, len(points)))
-        for term, c in zip(form.terms, form.coefficients, strict=True):
-            order = sum(term.orders)
-            sizes[order] = np.maximum(sizes[order], np.abs(c))
-        shares = (sizes[:-1] / np.maximum(sizes[-1], 1e-300)).max(axis=1).tolist()
-        widths = [extent * share ** (1 / (most - k)) for k, share in enumerate(shares)]
-        return widths[-1], max(widths[:-1])
+        winds, widths = layer_rates(self.problem, points)
+        return extent * winds, extent * widths
 
     @property
     def _order(self) -> int:

@@ -40,6 +40,11 @@ class Cell:
     promise: float = math.inf  # what its tail was to become when it got more functions
     relieved: bool = False  # whether it gave functions away
 
+    def with_functions(self, least: int) -> Cell:
+        """Return it with so many functions along every axis at the least."""
+        functions = tuple(max(p, least) for p in self.patch.functions)
+        return replace(self, patch=replace(self.patch, functions=functions))
+
 
 def is_shortest(patch: Patch) -> bool:
     """Tell whether a patch is as short as numbers allow where it lies."""

@@ -237,10 +237,13 @@ def _towards(
 
 
 def _too_many(patch: Patch, wanted: FloatArray, long: Flags, most: int) -> Flags:
-    """Return the axes to split so that no patch has more functions than a cube with `most`."""
+    """Return the axes to split so that no patch has more functions than a cube with `most`.
+
+    Or few more than it has: patches in which layers meet begin with more than that.
+    """
     wanted = np.where(long, np.maximum(wanted, patch.functions), patch.functions)
     split = long & (wanted > 2 * most)
-    allowed = float(most**patch.dimension)
+    allowed = max(float(most**patch.dimension), SETTINGS.beyond * math.prod(patch.functions))
     while np.prod(np.where(split, SETTINGS.half, 1.0) * np.minimum(wanted, 4 * most)) > allowed:
         rest = np.where(long & ~split, wanted, -1.0)
         if rest.max() < 0:

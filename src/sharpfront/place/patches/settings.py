@@ -25,6 +25,10 @@ class PatchSettings:
     # the third power of its functions, two halves the same each.
     reach: int = 10
     reach_in_space: int = 5  # the same in space
+    # One that has as many already, where layers meet, may have so many times its own: cut towards
+    # its corner it would have four times as many. A quarter disk with layers of 1e-3 took 7 400
+    # functions to 1e-6 instead of 27 400.
+    beyond: float = 1.3
     # Shells along surfaces, of which there are many that need alike, get no more functions at once
     # than so many, and up to so many times all that other patches may have: halved ones took three
     # times as many functions in all and left an error a hundred times as large.
@@ -131,8 +135,8 @@ class PatchSettings:
     # digit: weights of the first that is left out fall as p^(-2 power) on a patch at the corner.
     powers_first: float = 1.5
     powers_digit: float = 0.6
-    # There are none where a wind is stronger than so many times the diffusion over the domain, or
-    # where that is so many times as long as layers of reaction or waves are: at 200 of either a
+    # None reach over the domain where a wind is stronger than so many times the diffusion over it,
+    # or where it is so many times as long as layers of reaction or waves are: at 200 of either a
     # wind on an L took a third of the time with them, a reaction did not end.
     winds: float = 300.0
     widths: float = 60.0
@@ -147,6 +151,16 @@ class PatchSettings:
     mild_widths: float = 300.0
     # What lower terms of the equation add to them has powers below so many.
     smoother: float = 3.0
+    # Where layers are thinner functions of corners fade like e^-(r/R)^2, R so many times the root
+    # of a layer's depth in widths: with 1 as much is left of them where the layer's patch ends as
+    # of the layer. With 0.9, 1.1 and 1.35 an L with 32 functions along an axis at its corner was
+    # off by 1e-7, 5e-6 and 3e-6.
+    fading: float = 0.9
+    # What the unknown's own term adds has powers that are so much higher than those of functions.
+    shadows: float = 2.0
+    # Patches at such corners have so many functions along an axis for every width of the layer's
+    # depth: with 1.2, 1.4 and 1.6 the L was off by 5e-5, 6e-6 and 1e-7 at a tolerance of 1e-6.
+    faded: float = 1.6
     # Where an estimate is too large at corners only, patches there are cut until they leave this
     # share of the tolerance. What they leave is felt less and less up to so many times their size:
     # as r^-a, a share of 0.03 of it for a = 1/2.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,18 +15,17 @@ from sharpfront.bases.patch import Patch
 from sharpfront.equation.edges import places_along
 from sharpfront.equation.slanted import Line, steep_lines, straight_lines
 from sharpfront.maps import AxisMap, Quadrilateral, Shell, Strip
+from sharpfront.place.patches.beside_walls import sources_of_layers
 from sharpfront.place.patches.bumps import bumps_of, cut_about
-from sharpfront.place.patches.cuts import Cell, Depths
+from sharpfront.place.patches.cuts import Cell
 from sharpfront.place.patches.data import with_resolved_data
 from sharpfront.place.patches.looks import Holding, Looks
 from sharpfront.place.patches.poles import cut_at
 from sharpfront.place.patches.refine import balanced
 from sharpfront.place.patches.settings import SETTINGS, PatchSettings
 from sharpfront.place.patches.wakes import wakes, with_wakes
-from sharpfront.place.patches.waves import ALONG_DOMAIN, Waves, short_enough
+from sharpfront.place.patches.waves import Waves, short_enough
 from sharpfront.place.strips.across import STRICT, lines_in_chart
-from sharpfront.place.strips.layers import decay_rates
-from sharpfront.place.strips.settings import STRIPS
 from sharpfront.place.strips.tangencies import Tangency, graded, tangencies
 from sharpfront.place.tiling.blocks import Block, Tiling
 from sharpfront.place.tiling.curved import fitted
@@ -34,8 +33,6 @@ from sharpfront.place.tiling.tiling import cut_along
 from sharpfront.problem import Problem
 from sharpfront.rows.interfaces import ROUNDING, interface_lines
 
-# Beside curved boundaries the domain is looked at this close to a wall, as a share of the room.
-BESIDE_WALL = 1e-4
 # In space points of a layer's strip are e^BENT times denser at the wall than where the strip ends:
 # e^-x then takes this share of the functions. Cut in two with 0.6 of them each instead, strips took
 # 125 patches where layers lie along all sides of a cube, and these take 27.
@@ -47,9 +44,6 @@ MORE_ALONG = 1.5
 
 # Short of a corner strips have so many times the functions along it that a layer takes across.
 MITRED = 1.2
-
-# Layers of up to so many times the depth of a strip along the boundary are those it was made for.
-FILLED = STRIPS.wide / STRIPS.deepest
 
 # Functions across strips, and the maps of their sides.
 Strips = dict[tuple[float, float], tuple[int, AxisMap]]
@@ -69,7 +63,7 @@ def first_cells(
     cells = []
     touched = tangencies(problem, tiling.strips)
     for block in _graded(touched, tiling.blocks):
-        lines, strips = _lines(problem, block, settings, tol)
+        lines, strips = _lines(problem, block, settings, tol, tiling.corners)
         walls, strip, last = {axis for axis, *_ in block.walls}, block.chart, len(lines) - 1
         if isinstance(strip, Strip | Shell) and last in walls and not strips[last]:
             side, in_space = (0.0, strip.depth), is_joint(len(lines))
@@ -132,6 +126,7 @@ def _lines(
     block: Block,
     settings: PatchSettings,
     tol: float,
+    corners: FloatArray,
 ) -> tuple[list[FloatArray], list[Strips]]:
     """Return where to cut along each axis, and the functions across strips that hold a layer."""
     edges = [np.empty(0) for _ in block.lines]
@@ -144,7 +139,7 @@ def _lines(
         edges[1] = np.array([block.chart.front])
     lines = [np.union1d(x, e) for x, e in zip(block.lines, edges, strict=True)]
     strips: list[Strips] = [{} for _ in lines]
-    for beside in _sources_of_layers(problem, block, edges, lines):
+    for beside in sources_of_layers(problem, block, edges, lines, corners):
         side = beside.strip(settings.layer(tol))
         if side is not None:
             own = _strips(side, beside.end, settings, tol, is_joint(len(lines)))
@@ -238,111 +233,3 @@ def _apart(places: FloatArray, lines: FloatArray) -> FloatArray:
     places = np.unique(places)
     places = places[np.diff(places, prepend=-np.inf) > near]
     return np.asarray(places[np.abs(places[:, None] - lines).min(axis=1) > near])
-
-
-@dataclass(frozen=True, eq=False)
-class _Beside:
-    """The room on one side of a wall, or of a line on which data jump or bend."""
-
-    # What is solved, and the block that it lies in.
-    problem: Problem
-    block: Block
-    # Its normal, and whether its strips have it at their lower (0) or upper (1) end.
-    axis: int
-    end: int
-    # Where it is, and from where to where along the other axes.
-    place: float
-    extent: tuple[FloatArray, FloatArray]
-    lines: FloatArray  # where the block is cut along the normal
-
-    def depth(self, widths: float, wave: float = 0.0, share: float = SETTINGS.room) -> float | None:
-        """Return so many widths of a layer, if that is at most a share of the room there."""
-        low, high = self.extent
-        points = np.empty((len(ALONG_DOMAIN), len(low) + 1))
-        rest = [a for a in range(points.shape[1]) if a != self.axis]
-        points[:, rest] = low + (high - low) * ALONG_DOMAIN[:, None]
-        room = abs(_next_line(self.lines, self.place, self.end) - self.place)
-        # Just beside it, where coefficients that jump have the strip's value.
-        points[:, self.axis] = self.place + (1.0 - 2.0 * self.end) * 1e-9 * room
-        chart = self.block.chart
-        found = decay_rates(self.problem, points, self.axis, self.end, wave, chart)
-        rates = np.concatenate(found)
-        thin = rates[rates * room > widths / share]
-        return widths / float(thin.min()) if len(thin) else None
-
-    def strip(self, widths: float) -> tuple[float, float] | None:
-        """Return the strip in which layers decay, if they are thin."""
-        cut = self.depth(widths)
-        if cut is None:
-            return None
-        return (self.place, self.place + cut) if self.end == 0 else (self.place - cut, self.place)
-
-
-def _walls(problem: Problem, block: Block) -> Iterator[_Beside]:
-    for axis, place, low, high, _ in block.walls:
-        end = int(not _above(block, axis, place, 0.5 * (low + high)))
-        yield _Beside(problem, block, axis, end, place, (low, high), block.lines[axis])
-
-
-def _sources_of_layers(
-    problem: Problem, block: Block, edges: Sequence[FloatArray], lines: Sequence[FloatArray]
-) -> Iterator[_Beside]:
-    """Yield what layers begin at, in a block with edges of the data that is cut along lines.
-
-    Walls, and both sides of lines on which data jump or bend: what decays beside the one decays
-    beside the other.
-    """
-    low, high = (np.array([x[k] for x in block.lines]) for k in (0, -1))
-    for wall in _walls(problem, block):
-        yield replace(wall, lines=lines[wall.axis])
-    for axis, places in enumerate(edges):
-        rest = [a for a in range(len(edges)) if a != axis]
-        for place in places.tolist():
-            for end in (0, 1):
-                extent = low[rest], high[rest]
-                yield _Beside(problem, block, axis, end, place, extent, lines[axis])
-
-
-def _above(block: Block, axis: int, place: float, middle: FloatArray) -> bool:
-    """Tell whether the domain is above a wall."""
-    lines = block.lines[axis]
-    if place >= lines[-1]:
-        return False
-    share = 0.5 if block.region is None else BESIDE_WALL
-    inside = np.insert(middle, axis, place + share * (_next_line(lines, place, 0) - place))
-    return bool(block.inside(inside[None])[0])
-
-
-def _next_line(lines: FloatArray, place: float, end: int) -> float:
-    """Return the line above a place, or below it for an end of 1.
-
-    Walls of boxes are lines; those in a domain that cuts boxes lie between them.
-    """
-    above, below = np.searchsorted(lines, place, "right"), np.searchsorted(lines, place) - 1
-    return float(lines[below if end else above])
-
-
-def layers_along_walls(
-    problem: Problem, tiling: Tiling, settings: PatchSettings, tol: float
-) -> Depths:
-    """Return how deep layers are along walls that nothing flows through.
-
-    What changes over the length l of such a wall, e^(i t / l), decays like
-    e^(-n (b / (2 eps l))^(1/2)). Whether there is such a layer only a solution tells: patches
-    beside the wall that are not resolved across are cut at this depth. Where there is not so much
-    room, room for what begins along the wall is enough, which fades like e^(-n^2).
-    """
-    depth, found = settings.layer(tol), {}
-    for block in tiling.blocks:
-        for wall in _walls(problem, block):
-            low, high = wall.extent
-            length = float(np.max(high - low, initial=0.0))
-            # Strips are as deep as layers, or as there is room.
-            share = FILLED if isinstance(block.chart, Strip | Shell) else SETTINGS.room
-            if not length or wall.depth(depth, share=share) is not None:
-                continue
-            looks = (wall.depth(deep, 1.0 / length) for deep in (depth, math.sqrt(2.0 * depth)))
-            cut = next((d for d in looks if d is not None), None)
-            if cut is not None:
-                found[block.chart, wall.axis, wall.end, wall.place] = cut, length
-    return found
