@@ -145,6 +145,74 @@ def test_a_conductivity_that_jumps_and_changes_with_u():
     assert np.abs(found(x, np.full(41, 6.0)) - steady).max() < 1e-5
 
 
+def two_rods(first, second):
+    """Return rods of layers of their own, the second driven by what the first is off."""
+    (a, slow), (b, fast) = (mode(*layers) for layers in (first, second))
+    k, m = (layered(*layers) for layers in (first, second))
+
+    def one(x, t):
+        return a(x) * np.exp(-slow * t)
+
+    problem = sf.Problem(
+        LINE,
+        lambda u, v, x, t: [
+            u.dt - (k(x) * u.dx).dx,
+            v.dt - (m(x) * v.dx).dx - v * (u - one(x, t)),
+        ],
+        boundary=lambda u, v, x, t: [u, v],
+        initial={"u": a, "v": b},
+        time=(0, 0.5 / max(slow, fast)),
+    )
+    return problem, one, lambda x, t: b(x) * np.exp(-fast * t)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((0.4, 1.0, 10.0), (0.4, 3.0, 0.5)), ((0.3, 1.0, 0.1), (0.9995, 1.0, 4.0))],
+)
+def test_unknowns_bend_in_ways_of_their_own(first, second, tmp_path):
+    problem, one, other = two_rods(first, second)
+    found = sf.solve(problem, tol=1e-5)
+    x = np.concatenate([np.linspace(0, 1, 101), 0.4 + np.geomspace(1e-6, 0.05, 15)])
+    for t in np.linspace(0.1, 1.0, 4) * problem.time[1]:
+        assert np.abs(found.u(x, t) - one(x, t)).max() < min(1e-6, found.error_estimate)
+        assert np.abs(found.v(x, t) - other(x, t)).max() < min(1e-6, found.error_estimate)
+    assert found.converged
+    found.save(tmp_path / "rods.npz")
+    again = sf.load(tmp_path / "rods.npz")
+    assert np.array_equal(again.v(x, t), found.v(x, t))
+
+
+def test_a_wave_and_heat_in_layers():
+    """Elements bend at layers by themselves: shorter ones there left no first step to a wave."""
+    place, (a, square), (b, rate) = 0.35, mode(0.35, 1.0, 4.0), mode(0.35, 3.0, 0.5)
+    k, m = layered(place, 1.0, 4.0), layered(place, 3.0, 0.5)
+    problem = sf.Problem(
+        LINE,
+        lambda u, v, x, t: [u.dtt - (k(x) * u.dx).dx, v.dt - (m(x) * v.dx).dx],
+        boundary=lambda u, v, x, t: [u, v],
+        initial={"u": a, "u_t": 0.0, "v": b},
+        time=(0, 0.2),
+    )
+    found = sf.solve(problem, tol=1e-5)
+    x = np.linspace(0, 1, 101)
+    assert found.converged
+    for t in (0.01, 0.2):
+        assert np.abs(found.u(x, t) - a(x) * np.cos(np.sqrt(square) * t)).max() < 1e-6
+        assert np.abs(found.v(x, t) - b(x) * np.exp(-rate * t)).max() < 1e-6
+
+
+def test_a_run_of_unknowns_that_bend_is_taken_up_again():
+    problem, one, _ = two_rods((0.4, 1.0, 10.0), (0.4, 3.0, 0.5))
+    stop = problem.time[1]
+    half = sf.solve(problem.replace(time=(0, 0.5 * stop)), tol=1e-5)
+    found = sf.solve(problem, tol=1e-5, resume=half)
+    x = np.linspace(0, 1, 51)
+    assert found.converged
+    for t in (0.3 * stop, 0.9 * stop):
+        assert np.abs(found.u(x, t) - one(x, t)).max() < 1e-6
+
+
 @pytest.mark.parametrize(
     "equation",
     [

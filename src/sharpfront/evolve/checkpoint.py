@@ -95,7 +95,7 @@ def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
     return Way(
         pair,
         pair,
-        kept=tuple(_kept(solution)),
+        kept=tuple(_kept(solution, system)),
         notes=tuple(saved["notes"]),
         share=float(saved["share"]),
         number=int(saved["number"]),
@@ -151,7 +151,7 @@ def _unpacked_step(words: Sequence[Any], after: State) -> Taken:
     return Taken(Slab(start, stop, frame), values, after)
 
 
-def _kept(solution: Solution) -> Sequence[Kept]:
+def _kept(solution: Solution, system: TimeSystem) -> Sequence[Kept]:
     """Return the slabs of a solution with the weights of all unknowns and their rates."""
     saved = solution.checkpoint
     assert saved is not None
@@ -164,6 +164,9 @@ def _kept(solution: Solution) -> Sequence[Kept]:
     ends = np.cumsum([slab.size for slab in basis.slabs])[:-1]
     parts = zip(*(np.split(row, ends) for row in rows), strict=True)
     return [
-        (slab, np.stack([p.reshape(STAGES + 1, -1) for p in part], axis=2))
+        (
+            replace(slab, frame=replace(slab.frame, bends=system.layers)),
+            np.stack([p.reshape(STAGES + 1, -1) for p in part], axis=2),
+        )
         for slab, part in zip(basis.slabs, parts, strict=True)
     ]

@@ -31,7 +31,10 @@ class Moments:
 
     @cached_property
     def d(self) -> FloatArray:
-        """Scales of the functions, (size, S, N); S is 1 if nothing moves."""
+        """Scales of the functions, (U, size, S, N); S is 1 if nothing moves.
+
+        For each unknown, or one for all.
+        """
         return np.asarray(self._scales[0])
 
     @cached_property
@@ -41,7 +44,7 @@ class Moments:
 
     @cached_property
     def _scales(self) -> FloatArray:
-        return self.frame.scales_over(self.later)
+        return self.frame.scales_over(self.later).swapaxes(1, 2)
 
     @cached_property
     def over(self) -> FloatArray:
@@ -201,16 +204,18 @@ class Fields:
         of_rates, of_levels = self._factors(which)
         across = moments.frame.tables.across(moments.discrete.levels)[:, None]
         at = slice(None) if moments.still else which
-        d, d_rate = moments.d[:, at].transpose(1, 2, 0), moments.d_rate[:, at].transpose(1, 2, 0)
+        every, rates = (
+            [own[:, at].transpose(1, 2, 0) for own in part] for part in (moments.d, moments.d_rate)
+        )
         # Sums over derivatives at each Gauss point.
         for (row, unknown), factors in of_levels.items():
             summed = factors.transpose(1, 2, 3, 0) @ across
-            np.multiply(summed, d, out=stiff[..., row, :, unknown])
+            np.multiply(summed, every[unknown % len(every)], out=stiff[..., row, :, unknown])
         for (row, unknown), factors in of_rates.items():
             held = factors.transpose(1, 2, 3, 0) @ across[:, :, : len(factors)]
-            np.multiply(held, d, out=mass[..., row, :, unknown])
+            np.multiply(held, every[unknown % len(every)], out=mass[..., row, :, unknown])
             if not moments.still:
-                stiff[..., row, :, unknown] += held * d_rate
+                stiff[..., row, :, unknown] += held * rates[unknown % len(rates)]
 
     def end_tangents(self, which: slice) -> list[FloatArray]:
         """Return the same of the rows of each end, (2, S, rows, size, K)."""

@@ -42,9 +42,10 @@ class End:
         moments, e = self.moments, -self.side
         table = moments.frame.tables.ends(moments.discrete.levels)[:, self.side]
         over = moments.over[:, :, e].T[..., None]
-        values = table * moments.d[..., e].T[:, None] * over
+        # Slopes do not bend beside an end: scales are the same for all unknowns.
+        values = table * moments.d[0, ..., e].T[:, None] * over
         m = moments.discrete.mixed + 1
-        carried = table[:m] * moments.d_rate[..., e].T[:, None] * over[:, :m]
+        carried = table[:m] * moments.d_rate[0, ..., e].T[:, None] * over[:, :m]
         orders = np.arange(m)[:, None]
         return values, carried - orders * (moments.stretch[e] * over[:, 1:2]) * values[:, :m]
 

@@ -129,7 +129,7 @@ def time_system(problem: Problem) -> TimeSystem:
     stated = tuple(_matched(given, names))
     equations = tuple(_residual(given[i], "equation") for i in stated)
     conditions = tuple(_conditions(problem, second, lower))
-    layers = layers_of(given, problem)
+    layers = layers_of(given, problem, second)
     system = TimeSystem(problem, names, equations, conditions, problem.is_linear, stated, layers)
     require_well_posed(system)
     return system

@@ -17,8 +17,8 @@ from sharpfront.problem import Problem
 
 _KNOWN = (
     "With time= a coefficient that jumps inside a derivative is known as k in (k * u.dx).dx, "
-    "where k may depend on x, t and u and jumps by the same factor at all times and values, for "
-    "one unknown on an interval that is not periodic"
+    "where k may depend on x, t and u and jumps by the same factor at all times and values, on "
+    "an interval that is not periodic"
 )
 # Moments and values of the unknown at which a factor is looked at on both sides of an edge.
 _MOMENTS, _VALUES = 9, 33
@@ -26,21 +26,40 @@ _MOMENTS, _VALUES = 9, 33
 _SAME = 1e-9
 
 
-def layers_of(equations: Sequence[Expression], problem: Problem) -> Bends | None:
-    """Return where slopes of the unknown bend, None if nowhere, or say what is not known."""
+def layers_of(
+    equations: Sequence[Expression], problem: Problem, companions: Sequence[str]
+) -> Bends | None:
+    """Return where slopes of the unknowns bend, None if nowhere, or say what is not known.
+
+    `companions` are the unknowns whose rates follow the others, as unknowns of their own.
+    """
     nodes = [n for e in equations for n in ordered(e)]
-    fluxes = {id(n): n.arguments[1] for n in nodes if is_weak(n) and derivatives_in(n)}
+    weak = [n for n in nodes if is_weak(n) and derivatives_in(n)]
+    fluxes: list[Expression] = [n.arguments[1] for n in weak]
     if problem.jumps or any(map(is_delta, nodes)):
         raise ProblemError("sf.delta and sf.jump are not known with time=; leave time= out.")
     if not fluxes:
         return None
-    if len(problem.unknowns) > 1 or len(fluxes) > 1 or problem.domain.periodic_axes[0]:
+    if problem.domain.periodic_axes[0]:
         raise ProblemError(f"{_KNOWN}; got more than that.")
-    return _bends(next(iter(fluxes.values())), problem)
+    ratios: dict[str, dict[float, float]] = {}
+    for flux in fluxes:
+        unknown, own = _jumps(flux, problem)
+        if ratios.setdefault(unknown, own) != own:
+            raise ProblemError(f"{_KNOWN}, and all fluxes of {unknown} alike; got {flux!r} too.")
+    places = np.unique([place for own in ratios.values() for place in own])
+    if not len(places):
+        return None
+    rows = [[ratios.get(u, {}).get(p, 1.0) for p in places] for u in problem.unknowns]
+    rows += [rows[problem.unknowns.index(u)] for u in companions]
+    found = np.array(rows[:1] if all(row == rows[0] for row in rows) else rows)
+    # Slopes on both sides are to each other as 1/k; their mean is that of a smooth function.
+    inverse = np.stack([found, np.ones_like(found)])
+    return Bends(places, 2.0 * inverse / inverse.sum(axis=0))
 
 
-def _bends(flux: Expression, problem: Problem) -> Bends | None:
-    """Return where the factor of the slope in a flux jumps, and by how much slopes differ."""
+def _jumps(flux: Expression, problem: Problem) -> tuple[str, dict[float, float]]:
+    """Return whose slope a flux has, and by how many times its factor jumps at which places."""
     x = problem.coordinates[0]
     low, high = (float(v) for v in problem.domain.bounds[:, 0])
     slopes = [t for t in tangent_terms(flux) if t.orders == (1, 0)]
@@ -48,7 +67,7 @@ def _bends(flux: Expression, problem: Problem) -> Bends | None:
     factor = slopes[0].coefficient if slopes else Constant(0.0)
     bends = any(any(d.orders) for d in derivatives_in(factor))
     rest = substitute(flux, _without_slope)
-    if others or bends or edges_along(rest, x, low, high):
+    if len(slopes) > 1 or others or bends or edges_along(rest, x, low, high):
         raise ProblemError(
             f"{_KNOWN}, with nothing else that jumps in the derivative; got the flux {flux!r}."
         )
@@ -58,13 +77,8 @@ def _bends(flux: Expression, problem: Problem) -> Bends | None:
         raise ProblemError(f"{_KNOWN}; got the flux {flux!r}.")
     if np.any(ratios <= 0.0):
         raise ProblemError(f"The factor of {flux!r} vanishes or changes its sign where it jumps.")
-    jumps = ratios != 1.0
-    if not jumps.any():
-        return None
-    # Slopes on both sides are to each other as 1/k; their mean is that of a smooth function.
-    inverse = np.stack([ratios[jumps], np.ones(int(jumps.sum()))])
-    places = np.array([edge.above for edge in edges])[jumps]
-    return Bends(places, 2.0 * inverse / inverse.sum(axis=0))
+    found = {e.above: float(r) for e, r in zip(edges, ratios, strict=True) if r != 1.0}
+    return slopes[0].unknown if slopes else problem.unknowns[0], found
 
 
 def _without_slope(leaf: Leaf) -> Expression:
@@ -74,7 +88,7 @@ def _without_slope(leaf: Leaf) -> Expression:
 def _ratio(factor: Expression, edge: Edge, problem: Problem) -> float:
     """Return the factor on the right of an edge over that on its left, nan if that changes.
 
-    It is taken at moments of the span and at values of the unknown of all sizes.
+    It is taken at moments of the span and at values of the unknowns of all sizes.
     """
     assert problem.time is not None
     (low,), (high,) = problem.domain.bounds
@@ -83,7 +97,9 @@ def _ratio(factor: Expression, edge: Edge, problem: Problem) -> float:
     sizes = np.sinh(np.linspace(-10.0, 10.0, _VALUES))
     x, t, u = np.meshgrid(at, np.linspace(*problem.time, _MOMENTS), sizes, indexing="ij")
     leaves = {("coordinate", problem.coordinates[0]): x.ravel(), ("coordinate", TIME): t.ravel()}
-    leaves |= {d.key: u.ravel() for d in derivatives_in(factor)}
+    # Unknowns have values of their own.
+    own = {name: np.roll(u, 7 * i, axis=2).ravel() for i, name in enumerate(problem.unknowns)}
+    leaves |= {d.key: own[d.unknown] for d in derivatives_in(factor)}
     with np.errstate(all="ignore"):
         left, right = np.broadcast_to(evaluate(factor, leaves), x.size).reshape(2, -1)
         # Where both are zero, or a value is none that the unknown may have, nothing is told.

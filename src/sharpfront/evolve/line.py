@@ -105,6 +105,7 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
     places = np.array([e.place[0] for e in agenda.events])
     x = problem.coordinates[0]
     pins = [places_along(e.expression, x, system.low, system.high) for e in system.equations]
+    pins.append(_between_ends_and_layers(system))
     found = np.unique(np.concatenate(pins)) if pins and not system.periodic else np.zeros(0)
     return Course(
         system,
@@ -116,6 +117,17 @@ def course_of(system: TimeSystem, tol: float, budget: Budget) -> Course:
         found[(found > system.low) & (found < system.high)],
         (any(map(_may_hide, smooth.equations)), any(map(_may_hide, smooth.conditions))),
     )
+
+
+def _between_ends_and_layers(system: TimeSystem) -> FloatArray:
+    """Return nodes that keep elements at ends apart from those beside which slopes bend.
+
+    Only where slopes of each unknown bend in a way of its own, which rows at ends do not know.
+    """
+    if system.layers is None or system.layers.factors.shape[1] == 1:
+        return np.zeros(0)
+    first, last = system.layers.places[[0, -1]]
+    return 0.5 * np.array([system.low + first, last + system.high])
 
 
 def _may_hide(residual: Residual) -> bool:
@@ -213,6 +225,7 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     way, outcome = way.concluded(course.tol)
     kept = way.kept or (_standstill(way.pair.fine),)
     basis = SlabBasis(tuple(slab for slab, _ in kept))
+    bases = {name: basis.of_unknown(i) for i, name in enumerate(problem.unknowns)}
     weights = {
         name: np.concatenate([w[:, :, i].ravel() for _, w in kept])
         for i, name in enumerate(problem.unknowns)
@@ -220,7 +233,7 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     assert problem.time is not None
     reached = way.records[-1].time if way.records else problem.time[0]
     checkpoint = Packed(way, course.system) if way.pair.fine.t == reached else None
-    found = basis, weights
+    found = bases, weights
     return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS, checkpoint)
 
 

@@ -66,16 +66,16 @@ class Marched:
         problem: Problem,
         tol: float,
         outcome: Outcome,
-        found: tuple[Basis, Mapping[str, FloatArray]],
+        found: tuple[Mapping[str, Basis], Mapping[str, FloatArray]],
         estimate: str,
         checkpoint: Mapping[str, Any] | None = None,
     ) -> Solution:
-        """Return the solution of basis and weights that were found, and what its estimate means."""
+        """Return the solution of bases and weights that were found, and what its estimate means."""
         assert problem.time is not None
         reached = self.records[-1].time if self.records else problem.time[0]
-        basis, weights = found
+        bases, weights = found
         return Solution(
-            Approximation(problem.coordinates, dict.fromkeys(problem.unknowns, basis), weights),
+            Approximation(problem.coordinates, bases, weights),
             SpaceTime(problem.domain, (problem.time[0], reached)),
             Estimate(self.estimate(tol), estimate, self.since(tol)),
             outcome,

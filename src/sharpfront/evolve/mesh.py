@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from sharpfront.arrays import FloatArray
-from sharpfront.evolve.band import layout_of
+from sharpfront.evolve.band import Layout, layout_of
 from sharpfront.evolve.settings import Settings
 from sharpfront.pieces.elements import Reference
 from sharpfront.pieces.frame import Bends, Frame
@@ -49,25 +49,37 @@ class Mesher:
     def interpolant(self, nodes: FloatArray, of: Function) -> FloatArray:
         """Return coefficients (n, K) of the functions through values at Gauss points and ends."""
         frame, tables = self.frame(nodes), self.tables
-        scales, h = frame.scales[0], frame.lengths[0]
         left = 0 if self.ring else (tables.order + 1) // 2
         full = tables.order > 2 and not self.ring
         lay = layout_of(tables, frame.elements, 1, left, self.ring, full=full)
+        x, h = [frame.positions[0].T.ravel()], frame.lengths[0]
+        if not self.ring:
+            (first, _), (last, _) = _beside_ends(tables, left)
+            x = [nodes[0] + first * h[0], *x, nodes[-2] + last * h[-1]]
+        right = lay.placed(of(np.concatenate(x)).T).T
+        unknowns = frame.scales.shape[2]
+        for i, scales in enumerate(frame.scales[0].swapaxes(0, 1)):
+            # Functions are the same for all unknowns, or each has its own.
+            own = right[:, i::unknowns]
+            bands = self._collocated(lay, scales, left)
+            found, info = lapack.dgbsv(lay.below, lay.above, lay.matrix(bands), own, True)[2:]
+            if info:
+                raise np.linalg.LinAlgError("No function of the mesh has these values.")
+            right[:, i::unknowns] = found
+        return lay.taken(right.T).T
+
+    def _collocated(self, lay: Layout, scales: FloatArray, left: int) -> FloatArray:
+        """Return the functions at Gauss points and beside ends as bands; scales are (size, N)."""
+        tables = self.tables
         bands = np.zeros((1, lay.high * lay.size))
         blocks = lay.blocks(bands)
         np.multiply(tables.inside(0)[0][:, None], scales.T, out=blocks[0, :, :, 0, :, 0])
         lay.settle(blocks, bands)
-        x = [frame.positions[0].T.ravel()]
         if not self.ring:
             (first, begin), (last, end) = _beside_ends(tables, left)
             bands[0, lay.of_end(0, len(first))] = (begin * scales[:, 0]).ravel()
             bands[0, lay.of_end(1, len(last))] = (end * scales[:, -1]).ravel()
-            x = [nodes[0] + first * h[0], *x, nodes[-2] + last * h[-1]]
-        right = lay.placed(of(np.concatenate(x)).T).T
-        found, info = lapack.dgbsv(lay.below, lay.above, lay.matrix(bands), right, True, True)[2:]
-        if info:
-            raise np.linalg.LinAlgError("No function of the mesh has these values.")
-        return lay.taken(found.T).T
+        return bands
 
     def roughness(
         self, frame: Frame, values: FloatArray, unit: FloatArray, tol: float

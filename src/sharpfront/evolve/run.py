@@ -76,7 +76,7 @@ class Taken:
     def local(self, t: FloatArray, later: FloatArray) -> FloatArray:
         """Return the coefficients by element at moments, since the start too, (size, K, S, N)."""
         frame = self.slab.frame
-        return frame.gathered(self.coefficients(t)) * frame.scales_over(later)[0, :, None]
+        return np.asarray(frame.gathered(self.coefficients(t)) * frame.scales_over(later)[0])
 
     def over(self, x: FloatArray, t: FloatArray) -> FloatArray:
         """Return the unknowns at positions (S, P, n) of moments (S,), (P, K, S, n)."""

@@ -162,7 +162,7 @@ def lateness(run: Run, step: Step, state: State, solved: Solved, unit: FloatArra
     late = max(late, left_out(step.values[:, nodes] / unit) / during)
     if early:
         # Layers at the ends are thinner than elements then: nodes do not see them.
-        own = step.frame.gathered(step.values) * step.moments.d[:, None]
+        own = step.frame.gathered(step.values) * step.moments.d.swapaxes(0, 1)
         own = np.tensordot(own, step.frame.tables.inside(0)[0], (0, 1))
         missed = max(left_out(u) / size for u, size in zip(own, state.scale, strict=True))
         late = max(late, missed / (EARLY * during))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -68,19 +69,34 @@ def first_state(system: TimeSystem, tol: float) -> tuple[Start, list[str]]:
 
 
 def _start(functions: Sequence[Rounded], system: TimeSystem) -> Start:
-    hints = [x for f in functions for x in f.needles]
-    x, u = sampled(stacked(functions), system.low, system.high, hints)
-    # Even elements, and shorter ones where the look had to be closer.
-    even = (system.high - system.low) / (FIRST_LOOK - 1)
+    # Elements bend at layers by themselves: no close look is taken at that.
+    layers = () if system.layers is None else system.layers.places
+    parts = pairwise([system.low, *layers, system.high])
+    looks = [_looked_at(functions, system, *part) for part in parts]
+    x = np.concatenate([looks[0][0][:1], *(at[1:] for at, _, _ in looks)])
+    u, wanted = (np.concatenate([look[i] for look in looks], axis=-1) for i in (1, 2))
     cells = np.diff(x)
-    longest = (system.high - system.low) / FIRST_ELEMENTS
-    wanted = np.where(cells > 0.75 * even, longest, SAMPLES * cells)
     for place, width in _corrections(functions, system):
         i = int(np.clip(np.searchsorted(x, place) - 1, 0, len(cells) - 1))
         wanted[i] = min(wanted[i], width)
     at, upto = graded(x, wanted)
     placed = np.interp(np.linspace(0.0, upto[-1], int(upto[-1]) + 2), upto, at)
     return Start(tuple(functions), placed, np.abs(u).max(axis=1))
+
+
+def _looked_at(
+    functions: Sequence[Rounded], system: TimeSystem, low: float, high: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return places in a part (n,), unknowns there (K, n) and lengths of elements (n - 1,).
+
+    They are even, and shorter where the look had to be closer.
+    """
+    hints = [x for f in functions for x in f.needles if low <= x <= high]
+    x, u = sampled(stacked(functions), low, high, hints)
+    cells = np.diff(x)
+    longest = (system.high - system.low) / FIRST_ELEMENTS
+    even = 0.75 * (high - low) / (FIRST_LOOK - 1)
+    return x, u, np.where(cells > even, longest, SAMPLES * cells)
 
 
 def _corrections(functions: Sequence[Rounded], system: TimeSystem) -> list[tuple[float, float]]:

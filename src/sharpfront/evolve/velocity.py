@@ -50,9 +50,9 @@ def _fields(
     np.divide(values, scale, out=both[0])
     np.divide(rates, scale, out=both[1])
     own = frame.gathered(both)
-    scaled = own * d[:, None, None]
+    scaled = own * d[:, :, None]
     if frame.moves:
-        scaled[:, :, 1] += own[:, :, 0] * d_rate[:, None]
+        scaled[:, :, 1] += own[:, :, 0] * d_rate
     found = inside.reshape(-1, size) @ scaled.reshape(size, -1)
     (value, rate), slope = (
         part.reshape(q, -1, 2, n).transpose(2, 0, 1, 3) for part in (found[:q], found[q:])

@@ -18,7 +18,8 @@ Index = NDArray[np.int64]
 class Bends(NamedTuple):
     """Where slopes are not continuous, for a flux is: places (P,) that are nodes and do not move.
 
-    Slopes on the left and on the right of each are these multiples of one number, (2, P).
+    Slopes on the left and on the right of each are these multiples of one number, (2, U, P): for
+    each unknown, or one for all.
     """
 
     places: FloatArray
@@ -75,26 +76,29 @@ class Frame:
 
     @cached_property
     def scales(self) -> FloatArray:
-        """What the functions of each element are multiplied by, with its rate, (2, size, N)."""
+        """What functions are multiplied by, with its rate, (2, size, U, N).
+
+        For each unknown, or one for all.
+        """
         h, rate = self.lengths
         means, slopes = self._means
         return self._scaled(h, rate, means, slopes, self._beside)
 
     def scales_at(self, e: Index, later: FloatArray) -> FloatArray:
-        """Return the same for elements some time later, with two rates, (3, size, len(e))."""
+        """Return the same for elements some time later, with two rates, (3, size, U, len(e))."""
         (h, rate), (means, slopes) = self.lengths, self._means
         mean, slope = means[:, e] + later * slopes[:, e], slopes[:, e]
-        beside = None if self._beside is None else self._beside[:, e]
+        beside = None if self._beside is None else self._beside[..., e]
         return self._scaled(h[e] + later * rate[e], rate[e], mean, slope, beside, rates=2)
 
     def scales_over(self, later: FloatArray) -> FloatArray:
-        """Return the same for all elements at moments, (2, size, S, N); S is 1 if nothing moves."""
+        """Return the same at moments, (2, size, U, S, N); S is 1 if nothing moves."""
         if not self.moves:
-            return self.scales[:, :, None]
+            return self.scales[..., None, :]
         h, rate = self.lengths
         means, slopes = self._means
         t, slope = later[:, None], slopes[:, None]
-        beside = None if self._beside is None else self._beside[:, None]
+        beside = None if self._beside is None else self._beside[:, :, None]
         return self._scaled(h + t * rate, rate, means[:, None] + t * slope, slope, beside)
 
     def _scaled(
@@ -108,10 +112,12 @@ class Frame:
     ) -> FloatArray:
         """Return scales of elements with so many rates, from lengths and from means at both nodes.
 
-        The latter, their rates and what slopes are multiplied by there are (2, ...).
+        The latter and their rates are (2, ...), what slopes are multiplied by there (2, U, ...).
         """
-        out = np.zeros((rates + 1, self.tables.size, *length.shape))
+        unknowns = 1 if beside is None else beside.shape[1]
+        out = np.zeros((rates + 1, self.tables.size, unknowns, *length.shape))
         out[0] = 1.0
+        mean, slope = mean[:, None], slope[:, None]
         ratio = length / mean
         first = (stretch - ratio * slope) / mean if self.moves else None
         if beside is not None:
@@ -146,12 +152,16 @@ class Frame:
 
     @cached_property
     def _beside(self) -> FloatArray | None:
-        """What slopes at the first and at the last node of each element are multiplied by."""
+        """What slopes at the first and at the last node of each element are multiplied by.
+
+        For each unknown, or one for all, (2, U, N).
+        """
         if self.bends is None:
             return None
-        factors = np.ones((2, len(self.nodes)))
-        factors[:, np.searchsorted(self.nodes, self.bends.places)] = self.bends.factors[::-1]
-        return np.stack([factors[0, :-1], factors[1, 1:]])
+        own = self.bends.factors[::-1]
+        factors = np.ones((2, own.shape[1], len(self.nodes)))
+        factors[..., np.searchsorted(self.nodes, self.bends.places)] = own
+        return np.stack([factors[0, :, :-1], factors[1, :, 1:]])
 
     @cached_property
     def positions(self) -> tuple[FloatArray, FloatArray]:
@@ -180,8 +190,15 @@ class Frame:
         )
 
     def local(self, values: FloatArray) -> FloatArray:
-        """Return coefficients (n, K) by element, times their scales, (size, K, N)."""
-        return np.asarray(self.gathered(values[None])[:, :, 0] * self.scales[0, :, None])
+        """Return coefficients (n, K) by element, times their scales, (size, K, N).
+
+        Those of all unknowns may be there several times, one state after the other.
+        """
+        own, d = self.gathered(values[None])[:, :, 0], self.scales[0]
+        if d.shape[1] == 1:
+            return np.asarray(own * d)
+        states = own.reshape(len(own), -1, d.shape[1], own.shape[2])
+        return np.asarray(states * d[:, None]).reshape(own.shape)
 
     def located(self, nodes: FloatArray, x: FloatArray) -> tuple[Index, FloatArray]:
         """Return in which elements positions (S, n) are, and where in them.

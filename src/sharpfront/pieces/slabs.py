@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -71,6 +71,14 @@ class SlabBasis:
         """The ends of all slabs, (n + 1,)."""
         return np.array([self.slabs[0].start, *(s.stop for s in self.slabs)])
 
+    def of_unknown(self, number: int) -> SlabBasis:
+        """Return the functions of one unknown, where slopes of each bend in a way of its own."""
+        bends = self.slabs[0].frame.bends
+        if bends is None or bends.factors.shape[1] == 1:
+            return self
+        own = bends._replace(factors=bends.factors[:, number : number + 1])
+        return SlabBasis(tuple(replace(s, frame=replace(s.frame, bends=own)) for s in self.slabs))
+
     def slab_at(self, t: float) -> Slab:
         """Return the slab in which a moment lies."""
         return self.slabs[int(self._which(np.array([t]))[0])]
@@ -118,7 +126,9 @@ class SlabBasis:
     def state(self) -> dict[str, Any]:
         """Return arrays from which `restore_slabs` makes the basis again."""
         frames = [slab.frame for slab in self.slabs]
-        first = frames[0]
+        first, bends = frames[0], np.zeros((3, 0))
+        if first.bends is not None:
+            bends = np.vstack([first.bends.places, first.bends.factors[:, 0]])
         return {
             "type": "slabs",
             "order": first.tables.order,
@@ -128,7 +138,7 @@ class SlabBasis:
             "counts": np.array([len(f.nodes) for f in frames]),
             "nodes": np.concatenate([f.nodes for f in frames]),
             "velocities": np.concatenate([f.velocities for f in frames]),
-            "bends": np.zeros((3, 0)) if first.bends is None else np.vstack(first.bends),
+            "bends": bends,
         }
 
 
@@ -141,7 +151,7 @@ def restore_slabs(state: dict[str, Any]) -> SlabBasis:
     ring = bool(state["periodic"])
     # Files of earlier versions have none.
     places, *factors = np.asarray(state.get("bends", np.zeros((3, 0))))
-    bends = Bends(places, np.array(factors)) if len(places) else None
+    bends = Bends(places, np.array(factors)[:, None]) if len(places) else None
     return SlabBasis(
         tuple(
             Slab(times[i], times[i + 1], Frame(tables, x, v, ring, bends))
@@ -204,7 +214,7 @@ def _located(slab: Slab, b: FloatArray, x: FloatArray, t: FloatArray) -> _Places
     own = b[:, frame.numbers[e]]
     values = [np.einsum("xj,jxl->xl", line, own) for line in lines]
     values.append(np.einsum("xj,jxl->xl", lines[1] @ differentiation() / slab.dt, own))
-    d = frame.scales_at(e, later).transpose(0, 2, 1)
+    d = frame.scales_at(e, later)[:, :, 0].transpose(0, 2, 1)
     local = np.stack(
         [
             values[0] * d[0],

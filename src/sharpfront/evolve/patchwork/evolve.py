@@ -180,7 +180,7 @@ def _solution(problem: Problem, course: _Course, way: Marched) -> Solution:
         name: np.concatenate([values[:, k].ravel() for _, _, values in kept])
         for k, name in enumerate(problem.unknowns)
     }
-    found = basis, weights
+    found = dict.fromkeys(problem.unknowns, basis), weights
     return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS_ON_PATCHES)
 
 

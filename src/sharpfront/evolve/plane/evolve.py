@@ -20,7 +20,6 @@ from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
 from sharpfront.evolve.plane.grow import (
     Limits,
     begun_march,
-    bound_of,
     enlarged,
     fewest_kernels,
     grown,
@@ -137,7 +136,7 @@ def _begin(
     if resume is None:
         march = begun_march(problem.domain, aim, lambda p: _initial(problem, p), limits)
         # An initial state that is missed already takes more kernels than there may be.
-        return _PlaneRunLog(march, limited=march.lost + bound_of(march) > aim.size)
+        return _PlaneRunLog(march, limited=march.lost > aim.size)
     basis = next(iter(resume.approximation.bases.values()))
     saved = resume.checkpoint
     require_same(problem, saved)
@@ -286,5 +285,5 @@ def _solution(problem: Problem, tol: float, way: _PlaneRunLog) -> Solution:
         "limited": way.limited,
         "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
     }
-    found = basis, weights
+    found = dict.fromkeys(problem.unknowns, basis), weights
     return way.solution(problem, tol, outcome, found, _OF_ERROR_EQUATION, checkpoint)

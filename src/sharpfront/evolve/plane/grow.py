@@ -55,18 +55,20 @@ def fewest_kernels(domain: Domain) -> int:
 def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) -> March:
     """Return the march at its start."""
     points = _check_points(domain)
-    goal = INITIAL * aim.counted(points, state(points), aim.span[0]).size
+    values = state(points)
+    goal = INITIAL * aim.counted(points, values, aim.span[0]).size
     if isinstance(domain, Box):
         found = place(state, domain.bounds, limits.components, goal, limits.kernels)
     else:
         found = _on_shape(domain, state, goal, limits.kernels)
     square = functions_of(domain, found.layout, found.product).square
     wide = richer(found.product)
-    # What is missed goes on with the equation, and may grow; what richer products do not see of it
-    # stays as it is.
+    # What is missed goes on with the equation, and may grow.
     error = functions_of(domain, found.layout, wide).fitted(state)
     error = error - lifted(found.weights, found.product, wide)
-    march = March(
+    piece = ProductSlab(0.0, 1.0, found.layout.axes, found.layout.maps, found.product)
+    missed = float(np.max(np.abs(piece.value(found.weights, points, 0.0) - values)))
+    return March(
         aim.span[0],
         FIRST_SLAB * (aim.span[1] - aim.span[0]),
         found.layout,
@@ -74,12 +76,11 @@ def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) 
         found.weights,
         np.zeros(found.product.size),
         error,
-        0.0,
+        max(found.miss, missed),
         leans(square, found.weights),
         found.product.size,
         aim.span[0],
     )
-    return replace(march, lost=max(found.miss - bound_of(march), 0.0))
 
 
 def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: int) -> Placement:
@@ -105,18 +106,13 @@ def _check_points(domain: Domain) -> FloatArray:
     return np.concatenate([points[domain.contains(points)], *edges])
 
 
-def bound_of(march: March) -> float:
-    """Return the bound of what richer products see of a march's error."""
-    return UNSEEN_ERROR * float(np.max(np.abs(richer(march.product).on_grid(march.error))))
-
-
 def too_large(march: March, slab: Slab, aim: Aim) -> bool:
     """Tell whether the error grew in a slab to more than is allowed by then.
 
     More kernels are of no use for what was there before, nor for what steps in time leave.
     """
     allowed = aim.size * (AT_START + (AT_END - AT_START) * aim.share(slab.after.t))
-    before = bound_of(march)
+    before = UNSEEN_ERROR * float(np.max(np.abs(richer(march.product).on_grid(march.error))))
     fresh = _FRESH * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
     largest, rest = slab.error.largest, slab.error.with_all_kernels
     return largest > allowed and largest - max(before, rest) > fresh

@@ -47,7 +47,7 @@ def _stretched(frame: Frame, values: FloatArray, x: FloatArray) -> FloatArray:
     """Return what the functions' own change while elements stretch adds to a rate."""
     e = np.clip(np.searchsorted(frame.nodes, frame.inside(x), "right") - 1, 0, frame.elements - 1)
     s = (frame.inside(x) - frame.nodes[e]) / frame.lengths[0][e]
-    local = values[frame.numbers] * frame.scales[1].T[..., None]
+    local = values[frame.numbers] * frame.scales[1].transpose(2, 0, 1)
     return np.asarray(np.einsum("xl,xlk->xk", frame.tables.table(s, 0), local[e]))
 
 
