@@ -53,10 +53,11 @@ def places_across(
         return none
     drawn = np.random.default_rng(0).random((STARTS, len(coordinates)))
     starts = bounds[0] + (bounds[1] - bounds[0]) * drawn
-    single = [_gone_to([f], coordinates, starts, bounds) for f in every]
-    meetings, found = [none], [s for s, slanted in zip(single, across, strict=True) if slanted]
-    for i, j in itertools.combinations(range(len(every)), 2):
-        meetings.append(_gone_to([every[i], every[j]], coordinates, starts[:CORNERS], bounds))
+    single = [_gone_to([f], [[0]], coordinates, starts, bounds)[0] for f in every]
+    pairs = [*itertools.combinations(range(len(every)), 2)]
+    meetings = [none, *_gone_to(every, pairs, coordinates, starts[:CORNERS], bounds)]
+    found = [s for s, slanted in zip(single, across, strict=True) if slanted]
+    for i, j in pairs:
         if across[i] or across[j]:
             near = (
                 np.abs(single[i] - single[j]).max(axis=1) < BESIDE * (bounds[1] - bounds[0]).max()
@@ -96,14 +97,19 @@ def zero_functions(expressions: Sequence[Expression], names: set[str]) -> list[E
     known = [
         f
         for f in factors.values()
-        if named_in(f) and named_in(f) <= names and not derivatives_in(f) and not _is_opaque(f)
+        if named_in(f) and named_in(f) <= names and not (derivatives_in(f) or _is_unfit(f))
     ]
     # Those inside others first: |a| - w has its zeros beside those of a.
     return sorted(known, key=lambda f: sum(isinstance(n, Apply) for n in ordered(f)))[:MOST]
 
 
-def _is_opaque(expression: Expression) -> bool:
-    """Tell whether a formula holds what cannot be read, such as the state of Newton's method."""
+def _is_unfit(expression: Expression) -> bool:
+    """Tell whether a formula is never zero, or holds what cannot be read.
+
+    Such as the state of Newton's method.
+    """
+    if isinstance(expression, Apply) and expression.function.evaluate is np.exp:
+        return True
     called = (n.function.evaluate for n in ordered(expression) if isinstance(n, Apply))
     return any(not isinstance(f, np.ufunc) and f is not np.where for f in called)
 
@@ -116,18 +122,37 @@ def _factors(expression: Expression) -> list[Expression]:
 
 
 def _gone_to(
-    functions: Sequence[Expression], coordinates: Sequence[str], starts: Values, bounds: Values
+    functions: Sequence[Expression],
+    groups: Sequence[Sequence[int]],
+    coordinates: Sequence[str],
+    starts: Values,
+    bounds: Values,
 ) -> Values:
-    """Return common zeros by Newton's method with least changes, not a number where it fails."""
-    points, extent = starts.copy(), bounds[1] - bounds[0]
-    away = np.full(len(points), np.inf)
+    """Return common zeros of the functions of each group, (groups, m, d), from m starts.
+
+    By Newton's method with least changes, not a number where it fails. Functions are evaluated for
+    all groups at once that are still on their way.
+    """
+    own, extent = np.array(groups, dtype=np.int64).reshape(len(groups), -1), bounds[1] - bounds[0]
+    points = np.tile(starts, (len(own), 1, 1))
+    away, moving = np.full(points.shape[:2], np.inf), np.arange(len(own))
     with np.errstate(all="ignore"):
         for _ in range(NEWTON_STEPS):
-            change = _change(*_slopes(functions, coordinates, points, extent))
-            points, before, away = points - extent * change, away, np.abs(change).max(axis=1)
-            if not np.any((away > CLOSE) & ((away < 0.9 * before) | (away > 1e-3))):
+            if not len(moving):
                 break
-    return np.where((away < CLOSE)[:, None], points, np.nan)
+            here = points[moving]
+            which, place = np.unique(own[moving], return_inverse=True)
+            some = [functions[k] for k in which.tolist()]
+            values, slopes = _slopes(some, coordinates, here.reshape(-1, here.shape[2]), extent)
+            mine = np.repeat(place.reshape(len(moving), -1), here.shape[1], axis=0)
+            rows = np.arange(len(mine))[:, None]
+            change = _change(values[rows, mine], slopes[rows, mine]).reshape(here.shape)
+            points[moving] = here - extent * change
+            before, after = away[moving], np.abs(change).max(axis=2)
+            away[moving] = after
+            still = (after > CLOSE) & ((after < 0.9 * before) | (after > 1e-3))
+            moving = moving[still.any(axis=1)]
+    return np.where((away < CLOSE)[..., None], points, np.nan)
 
 
 def _change(values: Values, slopes: Values) -> Values:

@@ -31,6 +31,8 @@ from sharpfront.equation.graph import evaluate, ordered
 LOOK = 2049
 # Parts of a bracket at each step towards a turn, and steps: 4^-25 of a cell is rounding.
 ZOOM, STEPS = 8, 25
+# Parts of one at each step towards a change of sign, and the share of a place that is rounding.
+SECTIONS, NO_WIDER = 16, 1e-15
 # Turns that are followed, those first that come closest.
 TURNS = 64
 # Values of a periodic function, or whole numbers, that are followed. Nothing resolves so many.
@@ -323,7 +325,9 @@ def _across(f: Callable[[Values], Values], low: Values, high: Values, sign: Valu
         low[left], high[left] = x[rows, np.maximum(i - 1, 0)], x[rows, np.minimum(i + 1, ZOOM)]
         found = y[rows, i] < 0.0
         out[left[found]] = x[rows, i][found]
-        left = left[~found]
+        # No places are left between those of a turn that is found to rounding.
+        wide = high[left] - low[left] > NO_WIDER * np.maximum(np.abs(low[left]), np.abs(high[left]))
+        left = left[~found & wide]
     return out
 
 
@@ -331,10 +335,13 @@ def _bisected(f: Callable[[Values], Values], low: Values, high: Values) -> Value
     """Return where a function changes its sign between low and high, (n,) each, to rounding."""
     if not len(low):
         return low
-    before = np.sign(f(low))
+    before, rows = np.sign(f(low))[:, None], np.arange(len(low))
     while True:
         middle = 0.5 * (low + high)
         if np.all((middle <= low) | (middle >= high)):
             return high
-        same = np.sign(f(middle)) == before
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
+        # In sixteen parts at once: what takes time is to ask, not for how many places.
+        x = np.linspace(low, high, SECTIONS + 1, axis=1)
+        other = np.sign(f(x[:, 1:-1].ravel()).reshape(len(x), -1)) != before
+        first = np.where(other.any(axis=1), np.argmax(other, axis=1), SECTIONS - 1)
+        low, high = x[rows, first], x[rows, first + 1]

@@ -27,7 +27,7 @@ from sharpfront.rows.interfaces import interface_lines
 from sharpfront.rows.materials import material_lines
 
 # Places along each axis of a box at which conductivities are looked at.
-LOOKED = np.array([-0.93, -0.31, 0.17, 0.89])
+SEEN_AT = np.array([-0.93, -0.31, 0.17, 0.89])
 
 
 def material_functions(
@@ -88,7 +88,7 @@ def _conductivities(problem: Problem, block: Block, stops: Sequence[FloatArray])
 
 
 def _places(low: float, high: float) -> FloatArray:
-    return np.asarray(0.5 * (low * (1.0 - LOOKED) + high * (1.0 + LOOKED)))
+    return np.asarray(0.5 * (low * (1.0 - SEEN_AT) + high * (1.0 + SEEN_AT)))
 
 
 def _box_about(
