@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import sharpfront as sf
 from sharpfront.cli import app
-from sharpfront.cli.results import as_json
+from sharpfront.cli.terminal import as_json
 
 drawing = Lazy("matplotlib.figure")
 

@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli.options import (
-    Changes,
-    Json,
-    Kernels,
-    Out,
-    Plot,
-    Quiet,
-    Report,
-    Tolerance,
-    Wanted,
-    changes,
-)
+from sharpfront.cli import options
 from sharpfront.cli.terminal import BAD_INPUT, complain, console
 
 if TYPE_CHECKING:
@@ -73,19 +62,19 @@ def run(
         float | None,
         typer.Option("--nu", help="The parameter that makes it stiff, whatever its name."),
     ] = None,
-    set_: Changes = None,
-    tol: Tolerance = None,
-    max_kernels: Kernels = None,
-    out: Out = Path(),
-    json: Json = False,
-    quiet: Quiet = False,
-    plot: Plot = False,
-    report: Report = False,
+    set_: options.Changes = None,
+    tol: options.Tolerance = None,
+    max_kernels: options.Kernels = None,
+    out: options.Out = Path(),
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    plot: options.Plot = False,
+    report: options.Report = False,
 ) -> None:
     """Solve a problem of the catalogue and compare with its exact solution."""
-    wanted = Wanted(out, tol, max_kernels, json, quiet, plot, report)
+    wanted = options.Wanted(out, tol, max_kernels, json, quiet, plot, report)
     listed = _found(name)
-    value = _value(listed, nu, changes(set_))
+    value = _value(listed, nu, options.changes(set_))
     from sharpfront.cli.solve import carry_out
     from sharpfront.errors import SharpfrontError
 

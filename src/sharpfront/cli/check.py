@@ -9,6 +9,7 @@ import typer
 
 from sharpfront.cli.options import Changes, Json
 from sharpfront.cli.solve import stated
+from sharpfront.cli.terminal import as_json, console, show_rows
 
 if TYPE_CHECKING:
     from sharpfront.problem import Problem
@@ -27,16 +28,12 @@ def check(
 
     Exit codes: 0 understood, 2 bad input.
     """
-    statement = stated(file, set_, as_json=json)
+    statement = stated(file, set_, json=json)
     rows = understood(statement)
     if json:
-        from sharpfront.cli.results import as_json
-
         facts = {name.lower().replace(" ", "_"): words for name, words in rows}
         typer.echo(as_json({"title": statement.title, **facts}))
         return
-    from sharpfront.cli.terminal import console, show_rows
-
     screen = console()
     screen.print(statement.title, style="bold", markup=False)
     show_rows(screen, [(f"  {name}", words) for name, words in rows])

@@ -11,7 +11,7 @@ import typer
 
 from sharpfront.cli.options import Changes, Out, Quiet
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import BAD_INPUT, checked_folder, complain, console
+from sharpfront.cli.terminal import BAD_INPUT, as_json, checked_folder, complain, console
 
 if TYPE_CHECKING:
     from sharpfront.rivals.comparison import Comparison
@@ -59,7 +59,7 @@ def compare(
     """
     if not seconds > 0:
         raise typer.BadParameter(f"--seconds is above zero, got {seconds:g}. Try 5.")
-    problem = _problem(name, nu, set_, as_json=json)
+    problem = _problem(name, nu, set_, json=json)
     checked_folder(out)
     with refusals(), _progress(quiet=quiet or json) as say:
         from sharpfront.rivals import compare as race
@@ -68,19 +68,17 @@ def compare(
         found = race(problem, nu=nu, methods=chosen, seconds=seconds, seeds=seeds, on_run=say)
     files = _written(found, out, html=html, plot=plot)
     if json:
-        from sharpfront.cli.results import as_json
-
         typer.echo(as_json(found.as_dict() | {"files": {k: str(v) for k, v in files.items()}}))
     elif not quiet:
         _show(found, files)
 
 
-def _problem(name: str, nu: float | None, set_: list[str] | None, *, as_json: bool) -> Any:
+def _problem(name: str, nu: float | None, set_: list[str] | None, *, json: bool) -> Any:
     """Return the name of a problem of the catalogue, or what a file states."""
     if name.endswith(".toml") or Path(name).is_file():
         if nu is not None:
             raise typer.BadParameter("--nu goes with a name of the catalogue; try --set nu=1e-5.")
-        return stated(Path(name), set_, as_json=as_json)
+        return stated(Path(name), set_, json=json)
     if set_:
         complain("--set goes with a problem file; a problem of the catalogue takes --nu.")
         raise typer.Exit(BAD_INPUT)

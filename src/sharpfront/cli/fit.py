@@ -9,7 +9,7 @@ import typer
 
 from sharpfront.cli.options import Changes, Json, Out, Quiet, Report, Tolerance
 from sharpfront.cli.solve import refusals, stated
-from sharpfront.cli.terminal import FAILED, checked_folder
+from sharpfront.cli.terminal import FAILED, as_json, checked_folder
 
 if TYPE_CHECKING:
     from sharpfront.fit import Fit
@@ -34,15 +34,13 @@ def fit(
 
     Exit codes: 0 fitted, 1 fitted but something speaks against it, 2 bad input.
     """
-    statement = stated(file, set_, as_json=json)
+    statement = stated(file, set_, json=json)
     with refusals():
         found = statement.fit(data, tol=tol, starts=starts)
         if report:
             checked_folder(out)
             found.report(out / f"{statement.name}-fit.html", title=statement.title)
     if json:
-        from sharpfront.cli.results import as_json
-
         typer.echo(as_json(_facts(found)))
     elif not quiet:
         typer.echo(str(found))

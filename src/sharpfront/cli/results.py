@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,11 +10,10 @@ from typing import Any
 
 import typer
 
-from sharpfront.checks import visible
 from sharpfront.cli.options import Wanted
-from sharpfront.cli.terminal import console, show_rows
+from sharpfront.cli.terminal import as_json, console, show_rows
 from sharpfront.errors import SharpfrontError
-from sharpfront.files import plain, replacing, write_text
+from sharpfront.files import replacing, write_text
 from sharpfront.history import TimeStep
 from sharpfront.problem_file import Statement
 from sharpfront.solution import Solution
@@ -100,13 +98,6 @@ class Facts:
             named = ", ".join(f"{k} = {v:g}" for k, v in parameters.items())
             rows.insert(0, ("Parameters", named))
         return [(f"  {name}", words) for name, words in rows]
-
-
-def as_json(facts: Mapping[str, Any]) -> str:
-    """Return facts as one JSON object; what is not a finite number becomes null."""
-    text = json.dumps(plain(facts), indent=2, ensure_ascii=False, allow_nan=False)
-    # JSON itself writes out the first 32 control characters only.
-    return "".join(c if c == "\n" or c == visible(c) else f"\\u{ord(c):04x}" for c in text)
 
 
 def written(

@@ -10,19 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sharpfront.cli.options import (
-    Changes,
-    Json,
-    Kernels,
-    Out,
-    Plot,
-    Quiet,
-    Report,
-    Tolerance,
-    Wanted,
-    changes,
+from sharpfront.cli import options
+from sharpfront.cli.terminal import (
+    BAD_INPUT,
+    FAILED,
+    INTERRUPTED,
+    as_json,
+    complain,
+    folder_to_fill,
 )
-from sharpfront.cli.terminal import BAD_INPUT, FAILED, INTERRUPTED, complain, folder_to_fill
 
 if TYPE_CHECKING:
     from sharpfront.cli.results import Facts
@@ -32,32 +28,32 @@ if TYPE_CHECKING:
 
 def solve(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A problem file, in TOML.")],
-    set_: Changes = None,
-    tol: Tolerance = None,
-    max_kernels: Kernels = None,
-    out: Out = Path(),
-    json: Json = False,
-    quiet: Quiet = False,
-    plot: Plot = False,
-    report: Report = False,
+    set_: options.Changes = None,
+    tol: options.Tolerance = None,
+    max_kernels: options.Kernels = None,
+    out: options.Out = Path(),
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    plot: options.Plot = False,
+    report: options.Report = False,
 ) -> None:
     """Solve the problem in a file and write the solution, NAME.npz.
 
     Exit codes: 0 converged, 1 solved but not converged, 2 bad input, 130 interrupted.
     """
-    wanted = Wanted(out, tol, max_kernels, json, quiet, plot, report)
-    carry_out(stated(file, set_, as_json=json), wanted)
+    wanted = options.Wanted(out, tol, max_kernels, json, quiet, plot, report)
+    carry_out(stated(file, set_, json=json), wanted)
 
 
-def stated(file: Path, set_: list[str] | None, *, as_json: bool) -> Statement:
+def stated(file: Path, set_: list[str] | None, *, json: bool) -> Statement:
     """Return what a problem file states with some of its values changed, or say what is wrong."""
-    changed = changes(set_)
+    changed = options.changes(set_)
     from sharpfront.problem_file import StatementError, read
 
     try:
         return read(file, changed)
     except StatementError as error:
-        _refuse(error, as_json=as_json)
+        _refuse(error, json=json)
         raise typer.Exit(BAD_INPUT) from None
 
 
@@ -73,7 +69,7 @@ def refusals() -> Iterator[None]:
         raise typer.Exit(BAD_INPUT) from None
 
 
-def carry_out(statement: Statement, wanted: Wanted) -> None:
+def carry_out(statement: Statement, wanted: options.Wanted) -> None:
     """Solve, write, print, and leave with the code that says how it went."""
     from sharpfront.errors import SharpfrontError
 
@@ -95,7 +91,7 @@ def carry_out(statement: Statement, wanted: Wanted) -> None:
         raise typer.Exit(FAILED)
 
 
-def _solved(statement: Statement, wanted: Wanted) -> Facts:
+def _solved(statement: Statement, wanted: options.Wanted) -> Facts:
     from sharpfront.cli.results import Facts, measured, progress, written
 
     started = time.perf_counter()
@@ -111,23 +107,19 @@ def _solved(statement: Statement, wanted: Wanted) -> Facts:
     return Facts(statement, solution, seconds, errors, files, (*unmeasured, *notes))
 
 
-def _refuse(error: StatementError, *, as_json: bool) -> None:
+def _refuse(error: StatementError, *, json: bool) -> None:
     """Say what is wrong with a problem file."""
-    if as_json:
-        from sharpfront.cli import results
-
+    if json:
         found = [mistake.as_dict() for mistake in error.mistakes]
-        typer.echo(results.as_json({"file": error.name, "mistakes": found}))
+        typer.echo(as_json({"file": error.name, "mistakes": found}))
         return
     count = len(error.mistakes)
     words = "1 mistake" if count == 1 else f"{count} mistakes"
     complain("\n".join([*error.paragraphs(), f"{words}; nothing was solved."]))
 
 
-def _refuse_late(message: str, wanted: Wanted) -> None:
+def _refuse_late(message: str, wanted: options.Wanted) -> None:
     if wanted.json:
-        from sharpfront.cli.results import as_json
-
         typer.echo(as_json({"mistakes": [{"message": message}]}))
     else:
         complain(message)

@@ -58,7 +58,7 @@ def sweep(
     saved there. Exit codes: 0 all converged, 1 some did not, 2 bad input.
     """
     axes, points = dict(map(_axis, over)), tuple(map(_point, at or ()))
-    statement = stated(file, set_, as_json=False)
+    statement = stated(file, set_, json=False)
     checked_folder(out)
     with refusals():
         table = statement.sweep(

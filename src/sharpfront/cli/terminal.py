@@ -61,6 +61,18 @@ def show_rows(
         screen.print(text, soft_wrap=True)
 
 
+def as_json(facts: Mapping[str, Any]) -> str:
+    """Return facts as one JSON object; what is not a finite number becomes null."""
+    import json
+
+    from sharpfront.checks import visible
+    from sharpfront.files import plain
+
+    text = json.dumps(plain(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    # JSON itself writes out the first 32 control characters only.
+    return "".join(c if c == "\n" or c == visible(c) else f"\\u{ord(c):04x}" for c in text)
+
+
 def complain(words: str) -> None:
     """Print words on the error channel, wrapped at the width of the terminal."""
     console(stderr=True).print(words, markup=False)

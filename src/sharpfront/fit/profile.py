@@ -93,77 +93,86 @@ def profiled(
     name = model.names[index]
     free = model.free[name]
     wanted = quantile(level, None if model.noise_known else model.spare)
-    tried: list[tuple[float, float]] = [(float(found.z[index]), 0.0)]
-    notes: list[str] = []
-    ends = [
-        _end(model, found, spread, variance, index, sign * wanted, tried, notes)
-        for sign in (-1.0, 1.0)
-    ]
+    deviation = float(spread.deviations[index])
+    deviation = deviation if np.isfinite(deviation) else 1.0
+    search = _Search(model, found, variance, index, [(float(found.z[index]), 0.0)], [])
+    ends = [search.end(sign * wanted, deviation) for sign in (-1.0, 1.0)]
     missing = (0.0 if free.positive else -np.inf, np.inf)
     low, high = (
         m if end is None else free.outer(end) for end, m in zip(ends, missing, strict=True)
     )
-    rows = np.array(sorted(tried))
+    rows = np.array(sorted(search.tried))
     values = np.array([free.outer(z) for z in rows[:, 0]])
-    return Profile(name, level, low, high, values, rows[:, 1], wanted**2, tuple(notes))
+    return Profile(name, level, low, high, values, rows[:, 1], wanted**2, tuple(search.notes))
 
 
-def _end(
-    model: Model,
-    found: Ended,
-    spread: Spread,
-    variance: float,
-    index: int,
-    wanted: float,
-    tried: list[tuple[float, float]],
-    notes: list[str],
-) -> float | None:
-    """Return where the signed root of the rise is as wanted; None if it never is.
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The least misfit along one parameter."""
 
-    What was tried is added, and why the end may be farther out.
-    """
-    name = model.names[index]
-    value = model.free[name].outer
-    centre = float(found.z[index])
-    deviation = float(spread.deviations[index])
-    deviation = deviation if np.isfinite(deviation) else 1.0
-    inner = (centre, 0.0)
-    outer: tuple[float, float] | None = None
-    z, start = centre + wanted * deviation, found
-    for tries in range(MOST):
-        low, high = model.bounds[:, index]
-        z = float(np.clip(z, max(low, centre - FARTHEST), min(high, centre + FARTHEST)))
-        held = np.arange(len(found.z)) == index
-        begin = np.where(held, z, start.z)
-        try:
-            here = minimised(model, begin, found.tol, held, start.point)
-            if not here.converged:
-                # Farther from the least the misfit seems to rise more than it does.
-                other = minimised(model, np.where(held, z, found.z), found.tol, held, found.point)
-                here = min(here, other, key=lambda one: (not one.converged, one.chi2))
-        except SharpfrontError:
-            # Nothing is solved so far out: nearer.
-            outer, z = (z, np.inf * np.sign(wanted)), 0.5 * (inner[0] + z)
-            continue
-        rise = max(here.chi2 - found.chi2, 0.0) / variance
-        tried.append((z, rise))
-        if not here.converged:
-            notes.append(_UNFITTED.format(name, value(z)))
-        root = float(np.sign(wanted) * np.sqrt(rise))
-        if abs(root - wanted) < CLOSE:
-            return z
-        if abs(root) < abs(wanted):
-            inner, start = (z, root), here
-            if z in (low, high):
+    model: Model
+    found: Ended  # the least of all
+    variance: float
+    index: int  # of the parameter
+    tried: list[tuple[float, float]]  # its fitted values, and the rises there
+    notes: list[str]  # why an end may be farther out
+
+    def end(self, wanted: float, deviation: float) -> float | None:
+        """Return where the signed root of the rise is as wanted; None if it never is."""
+        centre = float(self.found.z[self.index])
+        low, high = self.model.bounds[:, self.index]
+        inner, outer = (centre, 0.0), None
+        z, start = centre + wanted * deviation, self.found
+        for tries in range(MOST):
+            z = float(np.clip(z, max(low, centre - FARTHEST), min(high, centre + FARTHEST)))
+            here = self._least(z, start)
+            if here is None:
+                # Nothing is solved so far out: nearer.
+                outer, z = (z, np.inf * np.sign(wanted)), 0.5 * (inner[0] + z)
+                continue
+            root = float(np.sign(wanted) * np.sqrt(self._rise(z, here)))
+            if abs(root - wanted) < CLOSE:
                 return z
-            if abs(z - centre) >= FARTHEST:
-                return None
-        else:
-            outer = (z, root)
-        z = _next(centre, inner, outer, wanted, 1.2 if tries < PROMISED else 2.0)
-    if outer is not None and not np.isfinite(outer[1]):
-        notes.append(_UNSOLVED.format(name, value(outer[0])))
-    return outer[0] if outer is not None else None
+            if abs(root) < abs(wanted):
+                inner, start = (z, root), here
+                if z in (low, high):
+                    return z
+                if abs(z - centre) >= FARTHEST:
+                    return None
+            else:
+                outer = (z, root)
+            z = _next(centre, inner, outer, wanted, 1.2 if tries < PROMISED else 2.0)
+        if outer is not None and not np.isfinite(outer[1]):
+            self._note(_UNSOLVED, outer[0])
+        return outer[0] if outer is not None else None
+
+    def _least(self, z: float, start: Ended) -> Ended | None:
+        """Return the least misfit with the parameter held; None where nothing is solved."""
+        held = np.arange(len(self.found.z)) == self.index
+
+        def least(near: Ended) -> Ended:
+            begin = np.where(held, z, near.z)
+            return minimised(self.model, begin, self.found.tol, held, near.point)
+
+        try:
+            here = least(start)
+            if here.converged:
+                return here
+            # Farther from the least the misfit seems to rise more than it does.
+            return min(here, least(self.found), key=lambda one: (not one.converged, one.chi2))
+        except SharpfrontError:
+            return None
+
+    def _rise(self, z: float, here: Ended) -> float:
+        rise = max(here.chi2 - self.found.chi2, 0.0) / self.variance
+        self.tried.append((z, rise))
+        if not here.converged:
+            self._note(_UNFITTED, z)
+        return rise
+
+    def _note(self, words: str, z: float) -> None:
+        name = self.model.names[self.index]
+        self.notes.append(words.format(name, self.model.free[name].outer(z)))
 
 
 def _next(
