@@ -16,10 +16,13 @@ The peer gets the loosest quarter-decade tolerance on u that meets the error, th
 numbers of points in an interval and of three starting meshes, and no guess. Its own estimate is
 part of its time, as ours is. One more column has what it takes, and how far off it is, when it is
 asked for the error with its own points and mesh, since nobody knows which tolerance is enough.
+``--peers`` adds the other peers of the line: BVP_SOLVER where SHARPFRONT_BVP_SOLVER names its
+sources, `solve_bvp`, and the small spectral solver on what it takes.
 """
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import os
 import subprocess
@@ -31,8 +34,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import ultraspherical
 from bvp import TARGETS, median_ms, ours
+from bvp import peer as scipy_peer
 from bvp_solver import CASES as MILD
+from bvp_solver import SOURCES as BVP_SOURCES
+from bvp_solver import compiled_peer
 
 from sharpfront import catalog
 from sharpfront.arrays import FloatArray, blas_threads
@@ -48,6 +55,8 @@ POINTS, MESHES, LARGEST = (4, 5, 6, 7), (5, 20, 80), 20_000
 # What COLNEW takes where it is told neither points nor a mesh.
 DEFAULT_POINTS, DEFAULT_MESH = 3, 5
 ROUNDS = 21
+# From here on `solve_bvp` takes minutes, and BVP_SOLVER fails on what is narrower.
+THINNEST = 1e-6
 THIN = (catalog.SINGLE_LAYER, catalog.REACTION, catalog.TURNING_POINT)
 CASES = (*MILD, *((entry, 1e-8) for entry in THIN))
 CALLBACKS = """
@@ -282,11 +291,27 @@ def _how(stages: int, mesh: int, tol: float) -> str:
     return f"{stages} points, {mesh} intervals, tol {tol:.0e}"
 
 
+def others(entry: Entry, parameter: float, target: float, folder: Path) -> list[str]:
+    """Return the times of BVP_SOLVER, `solve_bvp` and the spectral solver."""
+    found = [np.nan, np.nan, np.nan]
+    if BVP_SOURCES in os.environ and parameter >= THINNEST:
+        found[0] = compiled_peer(entry, parameter, target, folder)[0]
+    if parameter > THINNEST:
+        found[1] = scipy_peer(entry, parameter, target)[0]
+    if (entry, parameter) in ultraspherical.RACES:
+        found[2] = ultraspherical.fastest(entry, parameter, target)[0]
+    return ["" if np.isnan(ms) else "none" if np.isinf(ms) else f"{ms:.2f}" for ms in found]
+
+
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peers", action="store_true", help="the other peers too")
+    names = ["BVP_SOLVER", "`solve_bvp`", "spectral"] if parser.parse_args().peers else []
     warnings.simplefilter("ignore")
-    print("| problem | true error | ours | compiled | from Python | asked for it (error) | how |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    heads = ["problem", "true error", "ours", "compiled", "from Python", "asked for it (error)"]
+    print(f"| {' | '.join([*heads, *names, 'how'])} |")
+    print(f"| --- |{' ---: |' * (len(heads) - 1 + len(names))} --- |")
     with blas_threads(1), TemporaryDirectory() as folder:
         for entry, parameter in CASES:
             race = Race(entry, parameter, Path(folder))
@@ -294,11 +319,11 @@ def main() -> None:
                 mine = ours(entry, parameter, target)[0]
                 ms, how = peer(race, target, python=False)
                 slow, _ = peer(race, target, python=True)
-                print(
-                    f"| {entry.name} {parameter:g} | {target:.0e} | {mine:.2f} | {ms:.2f} "
-                    f"| {slow:.2f} | {asked(race, target)} | {how} |",
-                    flush=True,
-                )
+                row = [f"{entry.name} {parameter:g}", f"{target:.0e}"]
+                row += [f"{t:.2f}" for t in (mine, ms, slow)]
+                row.append(asked(race, target))
+                row += others(entry, parameter, target, Path(folder)) if names else []
+                print(f"| {' | '.join([*row, how])} |", flush=True)
 
 
 if __name__ == "__main__":

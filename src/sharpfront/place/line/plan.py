@@ -274,8 +274,8 @@ def wanted_growth(
     wanted = np.clip(1.0 + slow * (-math.log10(0.5 * tol) / digits - 1.0), LADDER, GROWTH)
     # One rung more costs less than another solve, which half a digit too few would take.
     squared = np.clip(-math.log10(0.2 * tol) / digits, 1.0, GROWTH) ** 2
-    # A part that would be split is to be fitted in other coordinates.
-    squared = np.minimum(squared, [_most(p.coordinate) / LADDER / p.kernels for p in plan.pieces])
+    # What takes more than a part should hold is to be fitted in other coordinates.
+    squared = np.minimum(squared, [PIECE_KERNELS / p.kernels for p in plan.pieces])
     at_end = np.logical_and(_left_at_ends(plan, check), digits > SETTLED)
     wanted = np.where(at_end, np.maximum(wanted, squared), wanted)
     return np.where(shares > 0.3 * tol, wanted, 1.0)
