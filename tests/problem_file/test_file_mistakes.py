@@ -23,6 +23,10 @@ tol = 1e-6
 ONE_BY_ONE = {
     "unknown name": ("-nu*", "-nuu*", 1, "nuu", "Did you mean 'nu'?"),
     "unknown function": ("u_x =", "expp(x)*u_x =", 1, "expp", "Did you mean 'exp'?"),
+    "several texts for an equation": (
+        *('"-nu*u_xx + u_x = 0"', '["-nu*u_xx + u_x = 0"]', 1, None),
+        "several equations stand under `equations`",
+    ),
     "caret": ("u_x =", "u_x^2 =", 1, "^", "Write ** for a power"),
     "syntax": ("u_x =", "u_x + =", 1, "-nu*u_xx + u_x +", "Cannot read"),
     "two equals signs": ("= 0", "= 0 = 1", 1, "=", "one `=`"),

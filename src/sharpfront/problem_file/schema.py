@@ -33,6 +33,12 @@ def _text(value: object) -> str:
     return value
 
 
+def _equation(value: object) -> str:
+    if isinstance(value, list | dict):
+        raise _wrong("a text in quotes; several equations stand under `equations`", value)
+    return _text(value)
+
+
 def _number(value: object) -> float | str:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise _wrong('a number such as 1e-4, or a text such as "pi/2"', value)
@@ -267,7 +273,7 @@ class File(Section):
     """A whole problem file; what must be there is checked where it is used."""
 
     title: Text | None = None
-    equation: Text | None = None
+    equation: Annotated[str, PlainValidator(_equation)] | None = None
     equations: Annotated[dict[str | int, Text] | None, BeforeValidator(_by_place)] = None
     unknowns: list[Text] | None = None
     time: Pair | None = None
