@@ -23,7 +23,7 @@ tol = 1e-6
 ONE_BY_ONE = {
     "unknown name": ("-nu*", "-nuu*", 1, "nuu", "Did you mean 'nu'?"),
     "unknown function": ("u_x =", "expp(x)*u_x =", 1, "expp", "Did you mean 'exp'?"),
-    "list of texts for an equation": (
+    "several texts for an equation": (
         *('"-nu*u_xx + u_x = 0"', '["-nu*u_xx + u_x = 0"]', 1, None),
         "several equations stand under `equations`",
     ),
