@@ -1,5 +1,7 @@
 """Functions of corners where layers are thin: they fade where the layers end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,16 @@ import sharpfront as sf
 from sharpfront.adapt.patchwork.adaptor import Patches
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.bases.corner_functions import restored, tabulated
+from sharpfront.bases.patch import Patch
+from sharpfront.maps import AxisMap
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.place.patches.refine import Limits, refined
 from sharpfront.place.patches.settings import SETTINGS
+from sharpfront.place.patches.tails import Tails
 from sharpfront.place.tiling.tiling import tiling_of
 
+NONE = np.zeros((0, 2))
+NO_TAILS = Tails(NONE, NONE, NONE > 0, NONE, NONE)
 ELL = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))
 
 
@@ -69,6 +78,25 @@ def test_derivatives_of_functions_that_fade_and_their_files():
         np.testing.assert_array_equal(again.values(points, (1, 1)), own.values(points, (1, 1)))
 
 
+def test_what_functions_of_tangents_leave_is_cut_once_before_they_are_given_up():
+    domain = sf.Disk((0, 0), 1) & sf.Box((0, 2), (0, 2))
+    state = Patches().start(layered(domain), 1e-3, 0).with_functions
+    tails = replace(NO_TAILS, tail=np.ones((len(state.cells), 2)))
+    cut = state.beyond_functions(tails)
+    assert cut.rows.functions and len(cut.cells) > len(state.cells) and not cut.idle
+    tails = replace(NO_TAILS, tail=np.ones((len(cut.cells), 2)))
+    assert not cut.beyond_functions(tails).rows.functions
+
+
+def test_boxes_behind_strips_hold_no_functions_of_corners():
+    domain = sf.Disk((0, 0), 1) & sf.Box((0, 2), (0, 2))
+    before = Patches().start(layered(domain), 1e-3, 0)
+    pairs = list(zip(before.cells, before.with_functions.cells, strict=True))
+    richer = [a.patch.size < b.patch.size for a, b in pairs]
+    assert sum(richer) == 6  # two strips at each of three corners
+    assert not any(more and a.patch.region for more, (a, _) in zip(richer, pairs, strict=True))
+
+
 def test_corners_of_holes_have_functions_that_fade_inside_the_hole():
     plate = sf.Box((0, 3), (0, 3)) - sf.Box((1, 2), (1, 2))
     near, far = (Wedges(layered(plate, e), tiling_of(plate), 1e-4).functions for e in (1e-5, 1e-1))
@@ -104,3 +132,13 @@ def test_patches_end_where_the_layer_around_an_inward_corner_does(turned):
         if np.abs(corners).max(axis=1).min() < 1e-12:
             sizes.append(float(np.ptp(corners, axis=0).max()))
     assert len(sizes) >= 2 and max(sizes) < 2.5 * deep
+
+
+def test_patches_in_which_layers_meet_get_a_few_functions_more_before_they_are_cut():
+    cell = Cell(Patch((AxisMap(0.0, 1.0), AxisMap(0.0, 1.0)), (32, 32)))
+    limits = Limits(base=10, most=20, least=6)
+    for wanted, count in ((34.0, 1), (39.0, 2)):
+        tails = np.array([[3e-6, 3e-6]])
+        found = Tails(tails, np.full((1, 2), wanted), np.full((1, 2), True), tails, tails)
+        cells, changed = refined([cell], found, 1e-6, 0.1, limits, [None, None], np.zeros((0, 2)))
+        assert changed and (len(cells) > 1) == (count > 1)

@@ -18,6 +18,7 @@ import numpy as np
 from sharpfront.adapt.contract import Proposal
 from sharpfront.adapt.patchwork.certify import MEANING, Certifier
 from sharpfront.adapt.patchwork.checked import checked_points, mismatch_of
+from sharpfront.adapt.patchwork.faded import holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.near import carried
 from sharpfront.adapt.patchwork.soft import soft_mode
@@ -25,7 +26,6 @@ from sharpfront.adapt.patchwork.state import (
     PatchAssessment,
     PatchState,
     ended,
-    holding_faded,
     is_moving,
     longest_tail,
     noted,
@@ -220,7 +220,7 @@ class Patches:
         # functions of its corners ended far from it, and without them it takes 2200 functions.
         worse = state.idle >= PATIENCE - 1 or found.certificate.moved
         if tried and worse and not state.final:
-            return state.without_functions
+            return state.beyond_functions(assessment.tails)
         if state.final or state.idle >= PATIENCE or state.aim <= SMALLEST:
             return given_up(state, self._allowance(state))
         certificate = assessment.certificate

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,16 +9,18 @@ import numpy as np
 
 from sharpfront.adapt.patchwork.certify import Certificate, distance
 from sharpfront.adapt.patchwork.compared import compared_away, compared_values, sizes_of
+from sharpfront.adapt.patchwork.faded import cut_at_faded, holding_faded
 from sharpfront.adapt.patchwork.jumps import Jumps
 from sharpfront.adapt.patchwork.wedges import Wedges
 from sharpfront.arrays import FloatArray
-from sharpfront.bases.corner_functions import CornerFunctions, SharedFunctions, count
+from sharpfront.bases.corner_functions import count
 from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.errors import Outcome, OutcomeKind
 from sharpfront.estimate import Assessment
 from sharpfront.mixture import Mixture
 from sharpfront.place.patches.cuts import Cell, Depths, at_corners
 from sharpfront.place.patches.looks import Looks
+from sharpfront.place.patches.refine import balanced
 from sharpfront.place.patches.settings import SETTINGS
 from sharpfront.place.patches.tails import SoftMode, Tails, tails_of
 from sharpfront.place.patches.waves import Waves
@@ -157,9 +158,19 @@ class PatchState:
         rows = PatchRows(self.problem, self.seed, functions)
         return replace(self, rows=rows, cells=holding_faded(self.cells, functions, self.tol))
 
+    def beyond_functions(self, tails: Tails) -> PatchState:
+        """Return the state where estimates do not fall with them.
+
+        Where they fade patches are cut once for what they leave; else there are none for good.
+        """
+        longest = tails.tail.max(axis=1).tolist()
+        if cells := cut_at_faded(self.cells, self.rows.functions, longest):
+            return replace(self, cells=tuple(balanced(cells, self.tiling.periods)), idle=0)
+        return self.without_functions
+
     @property
     def without_functions(self) -> PatchState:
-        """The state without them for good: estimates do not fall with them."""
+        """The state without them for good."""
         rows, wedges = PatchRows(self.problem, self.seed, ()), replace(self.wedges, wanted=False)
         return replace(self, rows=rows, wedges=wedges, aim=self.tol, idle=0)
 
@@ -187,22 +198,6 @@ class PatchState:
         """The assessment with the smallest certified estimate."""
         assert self.best is not None
         return self.best
-
-
-def holding_faded(
-    cells: Sequence[Cell], functions: Sequence[SharedFunctions], tol: float
-) -> tuple[Cell, ...]:
-    """Return cells, those at corners whose functions fade with what holds how they do."""
-    places = [own.place for own in functions if isinstance(own, CornerFunctions) and own.fades]
-    if not places:
-        return tuple(cells)
-    count = math.ceil(SETTINGS.faded * SETTINGS.layer(tol))
-    at = at_corners(cells, np.array(places))
-    return tuple(
-        # Boxes that strips cut begin where these end.
-        cell if end is None or cell.patch.region else cell.with_functions(count)
-        for cell, end in zip(cells, at, strict=True)
-    )
 
 
 def noted(state: PatchState, assessment: PatchAssessment) -> PatchState:
