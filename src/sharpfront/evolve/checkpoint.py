@@ -24,7 +24,7 @@ from sharpfront.solution import Solution
 Kept = tuple[Slab, FloatArray]
 
 
-def packed(way: Way, system: TimeSystem) -> dict[str, Any]:
+def packed_line(way: Way, system: TimeSystem) -> dict[str, Any]:
     """Return the state of both runs as words and arrays."""
     pair = way.pair
     return packed_way(way, system.problem) | {

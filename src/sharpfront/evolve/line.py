@@ -14,7 +14,7 @@ from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import TIME, Coordinate
 from sharpfront.equation.graph import ordered
 from sharpfront.evolve.begin import begun
-from sharpfront.evolve.checkpoint import Kept, packed, resumed
+from sharpfront.evolve.checkpoint import Kept, packed_line, resumed
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
 from sharpfront.evolve.line_pair import difference_on_line
@@ -230,7 +230,9 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     }
     assert problem.time is not None
     reached = way.records[-1].time if way.records else problem.time[0]
-    checkpoint = Packed(partial(packed, way, course.system)) if way.pair.fine.t == reached else None
+    checkpoint = (
+        Packed(partial(packed_line, way, course.system)) if way.pair.fine.t == reached else None
+    )
     found = bases, weights
     return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS, checkpoint)
 

@@ -29,7 +29,7 @@ from sharpfront.solution import Solution
 KeptStep = tuple[float, PatchworkBasis, FloatArray]
 
 
-def packed(way: Way, problem: Problem) -> dict[str, Any]:
+def packed_patches(way: Way, problem: Problem) -> dict[str, Any]:
     """Return the state of both runs as words and arrays."""
     steps = [[s.start, s.stop, s.basis.state(), s.values] for s in way.pair.steps]
     both = {"coarse": _packed(way.pair.coarse), "fine": _packed(way.pair.fine)}
@@ -49,7 +49,7 @@ def _packed(state: PatchRunState) -> dict[str, Any]:
     }
 
 
-def resumed(run: PatchRun, solution: Solution) -> Way:
+def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
     """Return the way that a solution has left behind."""
     saved = solution.checkpoint
     require_same(run.system.problem, saved)

@@ -17,7 +17,7 @@ from sharpfront.errors import EquationError
 from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
-from sharpfront.evolve.patchwork.checkpoint import KeptStep, packed, resumed
+from sharpfront.evolve.patchwork.checkpoint import KeptStep, packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
 from sharpfront.evolve.patchwork.pair import difference_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
@@ -104,7 +104,9 @@ def evolve_patches(
         kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
         course = _Course(system, tol, kernels, agenda, _lines(problem), _watched(problem))
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0, 1.0).meshing.first()])
-        first = resumed(course.run(1.0, 1.0), resume) if resume else _begun(course, 1.0, 1)
+        first = (
+            resumed_on_patches(course.run(1.0, 1.0), resume) if resume else _begun(course, 1.0, 1)
+        )
         best = strict_enough(
             first, partial(_begun, course), lambda way: _marched(course, way, on_step), tol
         )
@@ -196,7 +198,7 @@ def _solution(problem: Problem, course: _Course, way: Way) -> Solution:
     }
     found = dict.fromkeys(problem.unknowns, basis), weights
     can_go_on = way.records and way.pair.fine.t == way.records[-1].time
-    checkpoint = Packed(partial(packed, way, problem)) if can_go_on else None
+    checkpoint = Packed(partial(packed_patches, way, problem)) if can_go_on else None
     return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS_ON_PATCHES, checkpoint)
 
 
