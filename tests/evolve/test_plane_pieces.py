@@ -191,12 +191,10 @@ def test_functions_are_added_along_both_axes_of_a_pulse():
 
 @pytest.mark.parametrize(("own", "more"), [(0.9, True), (0.0, False)])
 def test_kernels_are_added_for_what_kernels_miss_only(own, more):
-    product = Product((8, 8))
-    error = np.zeros(richer(product).size)
-    march = SimpleNamespace(product=product, error=error, t=0.0)
+    march = SimpleNamespace(t=0.0)
     slab = SimpleNamespace(error=SlabError(1.0, 1.0 - own, 0.0), after=SimpleNamespace(t=0.5))
     aim = Aim(1.0, 1.0, (0.0, 1.0), None, None)
-    assert too_large(march, slab, aim) is more
+    assert too_large(march, 0.0, slab, aim) is more
 
 
 @pytest.mark.parametrize(

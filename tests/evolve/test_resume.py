@@ -49,6 +49,43 @@ def test_resumed_from_a_file_to_the_same_bits(name, when, tmp_path):
         assert np.array_equal(again.checkpoint["rates"][rate], values)
 
 
+def on_patches(end=0.3):
+    """Return two unknowns that turn into each other and fade."""
+    return sf.Problem(
+        sf.Box((0, 1), (0, 1)),
+        lambda u, v, x, y, t: [
+            u.dt - 0.1 * sf.laplacian(u) + v,
+            v.dt - 0.1 * sf.laplacian(v) - u,
+        ],
+        boundary=lambda u, v, x, y, t: [u, v],
+        initial={"u": lambda x, y: np.sin(np.pi * x) * np.sin(np.pi * y), "v": 0.0},
+        time=(0, end),
+    )
+
+
+def test_runs_on_patches_are_resumed_from_a_file(tmp_path):
+    problem = on_patches()
+    once = sf.solve(problem, tol=1e-3)
+    cut = sf.solve(problem, tol=1e-3, on_step=stopping(0))
+    assert cut.outcome.kind == "interrupted" and len(cut.history) < len(once.history)
+    again = sf.solve(problem, tol=1e-3, resume=sf.load(cut.save(tmp_path / "cut")))
+    assert again.converged and again.domain.time == once.domain.time
+    assert len(again.history) == len(once.history)
+    x, y = np.random.default_rng(0).uniform(0.1, 0.6, (2, 50))
+    for t in (0.5 * cut.domain.time[1], problem.time[1]):
+        assert np.abs(again.v(x, y, t) - once.v(x, y, t)).max() < 1e-7
+
+
+def test_a_finished_run_on_patches_goes_on_to_a_later_end():
+    longer = sf.solve(on_patches(0.5), tol=1e-3, resume=sf.solve(on_patches(), tol=1e-3))
+    x, y = np.random.default_rng(0).uniform(0, 1, (2, 50))
+    exact = np.exp(-0.1 * np.pi**2) * np.sin(0.5) * np.sin(np.pi * x) * np.sin(np.pi * y)
+    assert longer.converged and longer.domain.time == (0.0, 0.5)
+    assert np.abs(longer.v(x, y, 0.5) - exact).max() < longer.error_estimate
+    with pytest.raises(ProblemError, match="beyond the end of time"):
+        sf.solve(on_patches(), tol=1e-3, resume=longer)
+
+
 def test_interrupted_again_and_again():
     once = whole("shock")
     found = sf.solve(shock(), tol=TOL, on_step=stopping(1))

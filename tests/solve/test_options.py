@@ -61,7 +61,6 @@ IN_TIME = "has no meaning for a problem in time"
 STEADY = "this one has no time="
 CURVED = "kernel= has no meaning for a nonlinear problem"
 NO_PATCHES = "not solved on patches"
-ELSEWHERE = "resume= is known on the line"
 STEADY_KINDS = ("line", "curved line", "system", "plane", "curved plane", "four")
 MARCHED_KINDS = ("time", "time, plane", "time, system")
 EVERYWHERE = dict.fromkeys(PROBLEMS, "")
@@ -79,8 +78,7 @@ TABLE = {
     "continuation": UNTIMED,
     "adaptor": UNTIMED,
     "kernel": UNTIMED | dict.fromkeys(("curved line", "curved plane"), CURVED),
-    "resume": dict.fromkeys(STEADY_KINDS, STEADY)
-    | {"time": "", "time, plane": "", "time, system": ELSEWHERE},
+    "resume": dict.fromkeys(STEADY_KINDS, STEADY) | dict.fromkeys(MARCHED_KINDS, ""),
     "device": ON_PATCHES,
     "cluster": ON_PATCHES,
 }

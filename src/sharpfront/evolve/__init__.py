@@ -27,12 +27,7 @@ def evolve(
     if problem.domain.dimension == 1:
         return evolve_line(problem, tol, budget=budget, on_step=on_step, resume=resume)
     if problem.domain.dimension == 2 and needs_patches(problem):
-        if resume is not None:
-            raise ProblemError(
-                "resume= is known on the line, and in the plane for one unknown of first order in "
-                "time without periodic sides; solve this problem from its start."
-            )
-        found = evolve_patches(problem, tol, budget=budget, on_step=on_step)
+        found = evolve_patches(problem, tol, budget=budget, on_step=on_step, resume=resume)
         return with_start_seen(problem, found)
     if problem.domain.dimension == 2:
         found = evolve_plane(problem, tol, budget=budget, on_step=on_step, resume=resume)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import ProblemError
 from sharpfront.evolve.equations import TimeSystem
-from sharpfront.evolve.fingerprint import fingerprint, require_same
-from sharpfront.evolve.marched import Marched
+from sharpfront.evolve.fingerprint import require_same
+from sharpfront.evolve.marched import Way, packed_way, unpacked_way
 from sharpfront.evolve.pair import Pair
 from sharpfront.evolve.run import State, Taken
-from sharpfront.evolve.trail import Mark
-from sharpfront.history import TimeStep
 from sharpfront.pieces.elements import reference
 from sharpfront.pieces.frame import Frame
 from sharpfront.pieces.radau import STAGES
@@ -28,55 +24,19 @@ from sharpfront.solution import Solution
 Kept = tuple[Slab, FloatArray]
 
 
-@dataclass(frozen=True, eq=False)
-class Way(Marched):
-    """What a pair of runs on a line has left behind."""
-
-    pair: Pair[Taken]  # after the last step
-    good: Pair[Taken]  # after the last step that can be trusted
-
-    def cut(self, count: int) -> Way:
-        """Return the way up to some of its steps, after which the pair is the good one."""
-        return replace(super().cut(count), pair=self.good)
-
-
-class Packed(Mapping[str, Any]):
-    """The state of both runs as words and arrays, made when it is looked at."""
-
-    def __init__(self, way: Way, system: TimeSystem) -> None:
-        self._way, self._system = way, system
-
-    @cached_property
-    def _words(self) -> dict[str, Any]:
-        way, pair, system = self._way, self._way.pair, self._system
-        return {
-            "problem": fingerprint(system.problem, pair.fine.t),
-            "share": way.share,
-            "number": way.number,
-            "notes": list(way.notes),
-            "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
-            "t": pair.fine.t,
-            "coarse": _packed(pair.coarse),
-            "fine": _packed(pair.fine),
-            "steps": [_packed_step(s) for s in pair.steps],
-            "rates": {
-                name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
-                for i, name in enumerate(system.names)
-                if name not in system.problem.unknowns
-            },
-        }
-
-    def __getitem__(self, key: str) -> Any:
-        return self._words[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._words)
-
-    def __len__(self) -> int:
-        return len(self._words)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (self._words,)
+def packed_line(way: Way, system: TimeSystem) -> dict[str, Any]:
+    """Return the state of both runs as words and arrays."""
+    pair = way.pair
+    return packed_way(way, system.problem) | {
+        "coarse": _packed(pair.coarse),
+        "fine": _packed(pair.fine),
+        "steps": [_packed_step(s) for s in pair.steps],
+        "rates": {
+            name: np.concatenate([w[:, :, i].ravel() for _, w in way.kept] or [np.zeros(0)])
+            for i, name in enumerate(system.names)
+            if name not in system.problem.unknowns
+        },
+    }
 
 
 def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
@@ -84,24 +44,9 @@ def resumed(system: TimeSystem, stop: float, solution: Solution) -> Way:
     saved = solution.checkpoint
     require_same(system.problem, saved)
     assert saved is not None
-    if saved["t"] > stop:
-        raise ProblemError(
-            f"The solution to resume has reached t = {saved['t']:.6g} already, beyond the end of "
-            f"time, {stop:.6g}."
-        )
     coarse, fine = (_unpacked(saved[name], system) for name in ("coarse", "fine"))
     steps = tuple(_unpacked_step(words, coarse) for words in saved["steps"])
-    pair = Pair(coarse, fine, steps)
-    return Way(
-        pair,
-        pair,
-        kept=tuple(_kept(solution, system)),
-        notes=tuple(saved["notes"]),
-        share=float(saved["share"]),
-        number=int(saved["number"]),
-        records=tuple(r for r in solution.history if isinstance(r, TimeStep)),
-        marks=tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"])),
-    )
+    return unpacked_way(solution, stop, Pair(coarse, fine, steps), _kept(solution, system))
 
 
 def _packed(state: State) -> dict[str, Any]:

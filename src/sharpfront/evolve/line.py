@@ -14,12 +14,12 @@ from sharpfront.equation.edges import places_along, switches
 from sharpfront.equation.expression import TIME, Coordinate
 from sharpfront.equation.graph import ordered
 from sharpfront.evolve.begin import begun
-from sharpfront.evolve.checkpoint import Kept, Packed, Way, resumed
+from sharpfront.evolve.checkpoint import Kept, packed_line, resumed
 from sharpfront.evolve.discrete import Discrete
 from sharpfront.evolve.equations import Residual, TimeSystem, time_system
 from sharpfront.evolve.line_pair import difference_on_line
 from sharpfront.evolve.march import steps
-from sharpfront.evolve.marched import STRICTER, TIGHTEST, marched, strict_enough
+from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.mesh import Mesher
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.run import Run, State, Taken, end_rates
@@ -203,16 +203,14 @@ def _with_step(course: Course, way: Way, step: Compared[Taken]) -> Way:
         partial(_fronts, slab, taken.values, course.components),
     )
     words = tuple(f"at t = {slab.start:.3g} {words}" for words in taken.words)
-    new = replace(
-        way,
-        pair=step.after,
+    return way.further(
+        step.after,
+        course.tol,
         kept=(*way.kept, (slab, taken.values)),
         records=(*way.records, record),
         marks=(*way.marks, mark),
         notes=(*way.notes, *words),
     )
-    trusted = new.part(course.tol).last == len(new.records)
-    return replace(new, good=step.after) if trusted else new
 
 
 def _fronts(slab: Slab, values: FloatArray, components: int) -> tuple[Mixture | None, FloatArray]:
@@ -232,7 +230,9 @@ def _solution(problem: Problem, course: Course, way: Way) -> Solution:
     }
     assert problem.time is not None
     reached = way.records[-1].time if way.records else problem.time[0]
-    checkpoint = Packed(way, course.system) if way.pair.fine.t == reached else None
+    checkpoint = (
+        Packed(partial(packed_line, way, course.system)) if way.pair.fine.t == reached else None
+    )
     found = bases, weights
     return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS, checkpoint)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
 from sharpfront.arrays import FloatArray
-from sharpfront.errors import Outcome, OutcomeKind
+from sharpfront.errors import Outcome, OutcomeKind, ProblemError
 from sharpfront.evolve.ending import Part, StuckError, finished, returned, stopped, trusted
+from sharpfront.evolve.fingerprint import fingerprint
+from sharpfront.evolve.pair import Pair
 from sharpfront.evolve.trail import LOST, Mark, blow_up_time
 from sharpfront.geometry import SpaceTime
 from sharpfront.history import TimeStep
@@ -150,6 +153,81 @@ class Marched:
             "newton_iterations": float(sum(r.iterations for r in self.records)),
             "step_tolerance": tol * self.share * STRICTER,
         }
+
+
+@dataclass(frozen=True, eq=False)
+class Way(Marched):
+    """The same with both runs as they are, so that they can go on."""
+
+    pair: Pair[Any]  # after the last step
+    good: Pair[Any]  # after the last step that can be trusted
+
+    def cut(self, count: int) -> Self:
+        """Return the way up to some of its steps, after which the pair is the good one."""
+        return replace(super().cut(count), pair=self.good)
+
+    def further(self, pair: Pair[Any], tol: float, **more: Any) -> Self:
+        """Return the way after one more step."""
+        new = replace(self, pair=pair, **more)
+        return replace(new, good=pair) if new.part(tol).last == len(new.records) else new
+
+
+class Packed(Mapping[str, Any]):
+    """Words and arrays from which a way goes on, made when they are looked at."""
+
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _words(self) -> dict[str, Any]:
+        return self._make()
+
+    def __getitem__(self, key: str) -> Any:
+        return self._words[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (self._words,)
+
+
+def packed_way(way: Way, problem: Problem) -> dict[str, Any]:
+    """Return what all ways keep, as words and arrays."""
+    return {
+        "problem": fingerprint(problem, way.pair.fine.t),
+        "share": way.share,
+        "number": way.number,
+        "notes": list(way.notes),
+        "marks": np.array(way.marks).reshape(-1, len(Mark._fields)),
+        "t": way.pair.fine.t,
+    }
+
+
+def unpacked_way(
+    solution: Solution, stop: float, pair: Pair[Any], kept: Sequence[tuple[Any, ...]]
+) -> Way:
+    """Return the way that a solution has left behind, with both runs and the steps of one."""
+    saved = solution.checkpoint
+    assert saved is not None
+    if saved["t"] > stop:
+        raise ProblemError(
+            f"The solution to resume has reached t = {saved['t']:.6g} already, beyond the end of "
+            f"time, {stop:.6g}."
+        )
+    return Way(
+        pair,
+        pair,
+        kept=tuple(kept),
+        notes=tuple(saved["notes"]),
+        share=float(saved["share"]),
+        number=int(saved["number"]),
+        records=tuple(r for r in solution.history if isinstance(r, TimeStep)),
+        marks=tuple(Mark(*map(float, row)) for row in np.asarray(saved["marks"])),
+    )
 
 
 Log = TypeVar("Log", bound=Marched)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -14,9 +14,10 @@ from sharpfront.bases.patchwork import PatchworkBasis
 from sharpfront.budget import DEFAULT, Budget
 from sharpfront.equation.edges import places_along
 from sharpfront.errors import EquationError
-from sharpfront.evolve.marched import STRICTER, TIGHTEST, Marched, marched, strict_enough
+from sharpfront.evolve.marched import STRICTER, TIGHTEST, Packed, Way, marched, strict_enough
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared
 from sharpfront.evolve.patchwork.cells import Meshing, taken_to
+from sharpfront.evolve.patchwork.checkpoint import KeptStep, packed_patches, resumed_on_patches
 from sharpfront.evolve.patchwork.march import begun_on_patches, steps_on_patches
 from sharpfront.evolve.patchwork.pair import difference_on_patches
 from sharpfront.evolve.patchwork.run import PatchRun, PatchStep
@@ -39,6 +40,7 @@ MOST_ON_PATCHES, FEWEST_ON_PATCHES = 40_000, 200
 SPREAD = 4096
 # Functions along an axis that resolved patches keep.
 KEPT_FUNCTIONS = 6
+_NOT_BEGUN: Pair[PatchStep] = Pair(None, None)
 _OF_TWO_RUNS_ON_PATCHES = (
     "The largest difference at any moment to a second run, ten times less strict, on other patches "
     "with other steps, and what each step's polynomials in time leave out."
@@ -67,6 +69,10 @@ class _Course:
         meshing = Meshing(tiling, self.lines, limits, most, self.watched)
         return PatchRun(self.system, meshing, tol, self.agenda, stride)
 
+    def runs(self, share: float) -> tuple[PatchRun, PatchRun]:
+        """Return both runs of a pair."""
+        return self.run(share, STRIDE), self.run(STRICTER * share, 1.0)
+
 
 def evolve_patches(
     problem: Problem,
@@ -74,8 +80,9 @@ def evolve_patches(
     *,
     budget: Budget = DEFAULT,
     on_step: Callable[[TimeStep], None] | None = None,
+    resume: Solution | None = None,
 ) -> Solution:
-    """Solve a problem in time in the plane on patches.
+    """Solve a problem in time in the plane on patches, or go on with an interrupted solution.
 
     Parameters
     ----------
@@ -87,6 +94,8 @@ def evolve_patches(
         The most functions of all unknowns together.
     on_step
         Called with each step as it is taken.
+    resume
+        An interrupted solution of the same problem, or one that ended earlier.
     """
     system = plane_system(problem)
     assert problem.time is not None
@@ -95,12 +104,11 @@ def evolve_patches(
         kernels = budget.kernels(MOST_ON_PATCHES, FEWEST_ON_PATCHES)
         course = _Course(system, tol, kernels, agenda, _lines(problem), _watched(problem))
         refuse_gaps(problem.domain, [c.patch for c in course.run(1.0, 1.0).meshing.first()])
-        notes = system.contradictions(tol)
+        first = (
+            resumed_on_patches(course.run(1.0, 1.0), resume) if resume else _begun(course, 1.0, 1)
+        )
         best = strict_enough(
-            Marched(notes=notes),
-            lambda share, number: Marched(notes=notes, share=share, number=number),
-            lambda log: _marched(course, log, on_step),
-            tol,
+            first, partial(_begun, course), lambda way: _marched(course, way, on_step), tol
         )
         return _solution(problem, course, best)
 
@@ -123,32 +131,39 @@ def _watched(problem: Problem) -> FloatArray:
     return np.concatenate([problem.domain.sample(SPREAD), told[problem.domain.contains(told)]])
 
 
-def _marched(course: _Course, log: Marched, on_step: Callable[[TimeStep], None] | None) -> Marched:
-    """Go to the end of time, or as far as it goes."""
+def _begun(course: _Course, share: float, number: int) -> Way:
+    """Return both runs before they have begun."""
+    notes = course.system.contradictions(course.tol)
+    return Way(_NOT_BEGUN, _NOT_BEGUN, notes=notes, share=share, number=number)
+
+
+def _marched(course: _Course, way: Way, on_step: Callable[[TimeStep], None] | None) -> Way:
+    """Go on to the end of time, or as far as it goes."""
     assert course.system.problem.time is not None
     start = course.system.problem.time[0]
     return marched(
         course,
-        log,
-        _further(course, log),
+        way,
+        _further(course, way),
         on_step,
-        lambda log: log.kept[-1][0] if log.kept else start,
+        lambda way: way.kept[-1][0] if way.kept else start,
         (np.linalg.LinAlgError, EquationError),
     )
 
 
-def _further(course: _Course, log: Marched) -> Iterator[Marched]:
+def _further(course: _Course, way: Way) -> Iterator[Way]:
     """Yield what there is after each step of the strict run."""
-    coarse, fine = course.run(log.share, STRIDE), course.run(STRICTER * log.share, 1.0)
-    pair: Pair[PatchStep] = Pair(begun_on_patches(coarse), begun_on_patches(fine))
+    (coarse, fine), pair = course.runs(way.share), way.pair
+    if pair is _NOT_BEGUN:
+        pair = Pair(begun_on_patches(coarse), begun_on_patches(fine))
     others, mine = steps_on_patches(coarse, pair.coarse), steps_on_patches(fine, pair.fine)
     apart = partial(difference_on_patches, since=fine.span[0])
     for step in compared(others, mine, pair, apart):
-        log = _with_step(log, step)
-        yield log
+        way = _with_step(course, way, step)
+        yield way
 
 
-def _with_step(way: Marched, step: Compared[PatchStep]) -> Marched:
+def _with_step(course: _Course, way: Way, step: Compared[PatchStep]) -> Way:
     taken = step.taken
     seen = [taken.basis.on_patches(own, (-1.0, 0.0, 1.0)) for own in taken.values[-1]]
     size = float(np.abs(seen).max())
@@ -162,17 +177,18 @@ def _with_step(way: Marched, step: Compared[PatchStep]) -> Marched:
         step.seconds,
         Known(None, np.zeros((0, 2))),
     )
-    return replace(
-        way,
+    return way.further(
+        step.after,
+        course.tol,
         kept=(*way.kept, (taken.stop, taken.basis, taken.values)),
         records=(*way.records, record),
         marks=(*way.marks, Mark(taken.start, taken.stop, size)),
     )
 
 
-def _solution(problem: Problem, course: _Course, way: Marched) -> Solution:
+def _solution(problem: Problem, course: _Course, way: Way) -> Solution:
     way, outcome = way.concluded(course.tol)
-    kept = way.kept or (_standstill(course, way),)
+    kept = way.kept or (_standstill(course),)
     assert problem.time is not None
     times = np.array([problem.time[0], *(stop for stop, _, _ in kept)])
     basis = PatchworkInTime(times, tuple(own for _, own, _ in kept))
@@ -181,10 +197,12 @@ def _solution(problem: Problem, course: _Course, way: Marched) -> Solution:
         for k, name in enumerate(problem.unknowns)
     }
     found = dict.fromkeys(problem.unknowns, basis), weights
-    return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS_ON_PATCHES)
+    can_go_on = way.records and way.pair.fine.t == way.records[-1].time
+    checkpoint = Packed(partial(packed_patches, way, problem)) if can_go_on else None
+    return way.solution(problem, course.tol, outcome, found, _OF_TWO_RUNS_ON_PATCHES, checkpoint)
 
 
-def _standstill(course: _Course, way: Marched) -> tuple[float, PatchworkBasis, FloatArray]:
+def _standstill(course: _Course) -> KeptStep:
     """Return the initial state as a step, as well as it can be had, for a run that took none."""
     run = course.run(1.0, 1.0)
     cells = run.meshing.first()

@@ -20,6 +20,7 @@ from sharpfront.evolve.plane.checkpoint import Statements, packed, unpacked
 from sharpfront.evolve.plane.grow import (
     Limits,
     begun_march,
+    bound_of,
     enlarged,
     fewest_kernels,
     grown,
@@ -136,7 +137,7 @@ def _begin(
     if resume is None:
         march = begun_march(problem.domain, aim, lambda p: _initial(problem, p), limits)
         # An initial state that is missed already takes more kernels than there may be.
-        return _PlaneRunLog(march, limited=march.lost > aim.size)
+        return _PlaneRunLog(march, limited=march.lost + bound_of(problem.domain, march) > aim.size)
     basis = next(iter(resume.approximation.bases.values()))
     saved = resume.checkpoint
     require_same(problem, saved)
@@ -185,6 +186,7 @@ def _step(way: _PlaneRunLog, statements: Statements, aim: Aim, limits: Limits) -
     """Take one step, with shorter slabs and more kernels until it holds."""
     started, march, updates = clock.perf_counter(), way.march, 0
     scale, aim = aim.scale, _counted(statements, march, aim)
+    before = bound_of(statements[march.layout.axes].problem.domain, march)
     while True:
         slab = attempt(statements[march.layout.axes], march, aim)
         if not isinstance(slab, Slab):
@@ -192,7 +194,7 @@ def _step(way: _PlaneRunLog, statements: Statements, aim: Aim, limits: Limits) -
             continue
         updates += slab.stages.updates
         blind = not sees_events(slab, aim)
-        if way.limited or not (blind or too_large(march, slab, aim)):
+        if way.limited or not (blind or too_large(march, before, slab, aim)):
             break
         domain = statements[march.layout.axes].problem.domain
         more = enlarged(march, limits) if blind else grown(domain, march, slab, aim, limits)
@@ -209,7 +211,7 @@ def _step(way: _PlaneRunLog, statements: Statements, aim: Aim, limits: Limits) -
         after.t,
         slab.dt,
         square.product.size,
-        (slab.error.largest + after.lost) / scale,
+        (max(slab.error.largest, before) + after.lost) / scale,
         updates,
         clock.perf_counter() - started,
         Known(*_components(after.layout.maps, square.axes)),

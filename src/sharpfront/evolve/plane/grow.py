@@ -68,7 +68,7 @@ def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) 
     error = error - lifted(found.weights, found.product, wide)
     piece = ProductSlab(0.0, 1.0, found.layout.axes, found.layout.maps, found.product)
     missed = float(np.max(np.abs(piece.value(found.weights, points, 0.0) - values)))
-    return March(
+    march = March(
         aim.span[0],
         FIRST_SLAB * (aim.span[1] - aim.span[0]),
         found.layout,
@@ -76,11 +76,14 @@ def begun_march(domain: Domain, aim: Aim, state: StateFunction, limits: Limits) 
         found.weights,
         np.zeros(found.product.size),
         error,
-        max(found.miss, missed),
+        0.0,
         leans(square, found.weights),
         found.product.size,
         aim.span[0],
     )
+    # What richer products do not see of it stays as it is.
+    seen = bound_of(domain, march)
+    return replace(march, lost=max(found.miss, missed, seen) - seen)
 
 
 def _on_shape(domain: Domain, state: StateFunction, goal: float, max_kernels: int) -> Placement:
@@ -106,13 +109,18 @@ def _check_points(domain: Domain) -> FloatArray:
     return np.concatenate([points[domain.contains(points)], *edges])
 
 
-def too_large(march: March, slab: Slab, aim: Aim) -> bool:
-    """Tell whether the error grew in a slab to more than is allowed by then.
+def bound_of(domain: Domain, march: March) -> float:
+    """Return the bound of what richer products see of a march's error."""
+    square = functions_of(domain, march.layout, richer(march.product)).square
+    return UNSEEN_ERROR * square.largest(march.error)
+
+
+def too_large(march: March, before: float, slab: Slab, aim: Aim) -> bool:
+    """Tell whether the error grew in a slab from a bound before to more than is allowed by then.
 
     More kernels are of no use for what was there before, nor for what steps in time leave.
     """
     allowed = aim.size * (AT_START + (AT_END - AT_START) * aim.share(slab.after.t))
-    before = UNSEEN_ERROR * float(np.max(np.abs(richer(march.product).on_grid(march.error))))
     fresh = _FRESH * aim.size * (aim.share(slab.after.t) - aim.share(march.t))
     largest, rest = slab.error.largest, slab.error.with_all_kernels
     return largest > allowed and largest - max(before, rest) > fresh

@@ -1,0 +1,97 @@
+"""Two runs on patches between two steps as words and arrays, from which they go on.
+
+Systems of the last step are not kept, nor how patches came about: a run that goes on differs by
+what Newton's method leaves from one that was not interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sharpfront.arrays import FloatArray
+from sharpfront.bases.in_time import PatchworkInTime
+from sharpfront.bases.patchwork import PatchworkBasis, restore_patchwork
+from sharpfront.errors import ProblemError
+from sharpfront.evolve.fingerprint import require_same
+from sharpfront.evolve.marched import Way, packed_way, unpacked_way
+from sharpfront.evolve.pair import Pair
+from sharpfront.evolve.patchwork.run import PatchRun, PatchRunState, PatchStep
+from sharpfront.geometry import Box
+from sharpfront.pieces.radau import STAGES
+from sharpfront.place.patches.cuts import Cell
+from sharpfront.problem import Problem
+from sharpfront.solution import Solution
+
+# The end of a step, its patches and its weights, (STAGES + 1, K, n).
+KeptStep = tuple[float, PatchworkBasis, FloatArray]
+
+
+def packed_patches(way: Way, problem: Problem) -> dict[str, Any]:
+    """Return the state of both runs as words and arrays."""
+    steps = [[s.start, s.stop, s.basis.state(), s.values] for s in way.pair.steps]
+    both = {"coarse": _packed(way.pair.coarse), "fine": _packed(way.pair.fine)}
+    return packed_way(way, problem) | both | {"steps": steps}
+
+
+def _packed(state: PatchRunState) -> dict[str, Any]:
+    return {
+        "t": state.t,
+        "patches": state.basis.state(),
+        "values": state.values,
+        "dt": state.dt,
+        "scale": state.scale,
+        "unit": state.unit,
+        "before": list(state.before) if state.before else [],
+        "carried": state.carried,
+    }
+
+
+def resumed_on_patches(run: PatchRun, solution: Solution) -> Way:
+    """Return the way that a solution has left behind."""
+    saved = solution.checkpoint
+    require_same(run.system.problem, saved)
+    assert saved is not None
+    if not isinstance(run.system.problem.domain, Box):
+        # Patches that a boundary cuts know the domain, which is not saved with them.
+        raise ProblemError("On patches resume= is known on boxes; solve this one from its start.")
+    coarse, fine = (_unpacked(saved[name]) for name in ("coarse", "fine"))
+    steps = tuple(_unpacked_step(words, coarse) for words in saved["steps"])
+    return unpacked_way(solution, run.span[1], Pair(coarse, fine, steps), _kept(solution))
+
+
+def _unpacked(words: Mapping[str, Any]) -> PatchRunState:
+    before = words["before"]
+    return PatchRunState(
+        float(words["t"]),
+        tuple(Cell(patch) for patch in restore_patchwork(words["patches"]).patches),
+        np.asarray(words["values"]),
+        float(words["dt"]),
+        np.asarray(words["scale"]),
+        np.asarray(words["unit"]),
+        (np.asarray(before[0]), float(before[1])) if before else None,
+        carried=bool(words["carried"]),
+    )
+
+
+def _unpacked_step(words: Sequence[Any], after: PatchRunState) -> PatchStep:
+    start, stop, patches, values = words
+    basis = restore_patchwork(patches)
+    return PatchStep(float(start), float(stop), basis, np.asarray(values), after, 0, 0.0)
+
+
+def _kept(solution: Solution) -> Sequence[KeptStep]:
+    """Return the steps of a solution with the weights of all unknowns."""
+    if not solution.history:
+        return []
+    basis = next(iter(solution.approximation.bases.values()))
+    assert isinstance(basis, PatchworkInTime)
+    rows = [solution.approximation.weights[name] for name in solution.unknowns]
+    ends = np.cumsum([(STAGES + 1) * part.size for part in basis.parts])[:-1]
+    parts = zip(*(np.split(row, ends) for row in rows), strict=True)
+    return [
+        (float(stop), part, np.stack([w.reshape(STAGES + 1, -1) for w in own], axis=1))
+        for stop, part, own in zip(basis.times[1:], basis.parts, parts, strict=True)
+    ]
