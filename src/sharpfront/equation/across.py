@@ -133,7 +133,7 @@ def _gone_to(
     By Newton's method with least changes, not a number where it fails. Functions are evaluated for
     all groups at once that are still on their way.
     """
-    own, extent = np.array(groups, dtype=np.int64).reshape(len(groups), -1), bounds[1] - bounds[0]
+    own, extent = np.array(groups, dtype=np.int64), bounds[1] - bounds[0]
     points = np.tile(starts, (len(own), 1, 1))
     away, moving = np.full(points.shape[:2], np.inf), np.arange(len(own))
     with np.errstate(all="ignore"):
