@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sharpfront as sf
-from sharpfront.equation.across import places_across
+from sharpfront.equation.across import places_across, zero_functions
 
 SQUARE = sf.Box((0, 1), (0, 1))
 
@@ -21,6 +21,17 @@ def window(a, b, width):
     return lambda x, y: np.where(
         (abs(x - a + y - b) < width) & (abs(x - a - y + b) < width), 0.5 / width**2, 0.0
     )
+
+
+def test_one_line_alone_is_gone_to():
+    """An exponential, which is nowhere zero, is none."""
+    every = [form.source for form in heated(lambda x, y: np.exp(x + y - 1)).forms]
+    assert len(zero_functions(every, {"x", "y"})) == 1
+    found = places_across(every, ("x", "y"), np.array([[0.0, 0.0], [1.0, 1.0]]))
+    assert len(found) > 100
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-9)
+    every = [form.source for form in heated(lambda x, y: np.sin(np.exp(x + y - 1))).forms]
+    assert [str(f) for f in zero_functions(every, {"x", "y"})] == ["x + y - 1"]
 
 
 @pytest.mark.parametrize("width", [1e-3, 1e-6, 1e-9])

@@ -133,8 +133,6 @@ def _gone_to(
     By Newton's method with least changes, not a number where it fails. Functions are evaluated for
     all groups at once that are still on their way.
     """
-    if not groups:
-        return np.empty((0, *starts.shape))
     own, extent = np.array(groups, dtype=np.int64), bounds[1] - bounds[0]
     points = np.tile(starts, (len(own), 1, 1))
     away, moving = np.full(points.shape[:2], np.inf), np.arange(len(own))
