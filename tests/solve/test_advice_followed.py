@@ -85,7 +85,9 @@ def test_one_value_leads_to_the_other_over_a_short_stretch(side, value):
     assert sf.solve(state(led), tol=1e-3).converged
 
 
-@pytest.mark.parametrize(("speed", "power"), [(0.5, 4), (-0.5, 4)])
+@pytest.mark.parametrize(
+    ("speed", "power"), [(0.5, 4), pytest.param(-0.5, 4, marks=pytest.mark.slow)]
+)
 def test_a_lid_comes_to_rest_with_its_slope(speed, power):
     def state(times):
         def lid(x):

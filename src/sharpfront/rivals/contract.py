@@ -109,7 +109,7 @@ class Rival(Protocol):
         """Return the settings to try, the cheapest first."""
 
     def solve(self, subject: Subject, setting: Setting, seed: int, seconds: float) -> Found:
-        """Return the solution; methods that could go on for ever stop after so many seconds."""
+        """Return each unknown as a function; what could go on for ever stops when time is up."""
 
 
 @dataclass(frozen=True)
