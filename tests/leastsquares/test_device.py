@@ -204,7 +204,7 @@ def test_leaves_with_the_same_rows_are_eliminated_once(monkeypatch, device, slop
     monkeypatch.setattr(
         batched_leaves, "_kinds", lambda *given: found.append(kinds(*given)) or found[-1]
     )
-    monkeypatch.setattr(batched_leaves, "WORTH", 1.2)
+    monkeypatch.setattr(batched_leaves, "MANY_ALIKE", 1.2)
     problem = on_square(
         lambda u, x, y: -sf.laplacian(u) + (3 + slope * x * y) * u - np.exp(x * y),
         lambda u, x, y: u - y,

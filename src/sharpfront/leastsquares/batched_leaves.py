@@ -34,7 +34,7 @@ FACTORS = 4
 # differ by rounding. Leaves are eliminated by kinds where there are so many of each: a kind takes
 # an H200 about 0.2 ms of its own, as long as 30 leaves with 256 columns. On 4096 graded patches
 # with 4 of each it took 0.29 s by kinds and 0.13 without.
-ALIKE, WORTH = 1e-12, 32
+ALIKE, MANY_ALIKE = 1e-12, 32
 # Share of the free memory for the rows at work, of which there are so many copies.
 SHARE, COPIES = 0.4, 5
 
@@ -211,13 +211,13 @@ def _kinds(device: Device, rows: Array) -> tuple[Ints, Ints] | None:
     Products with the same noise tell kinds apart, and rows themselves whether they are alike.
     """
     xp, (b, m, n) = namespace(rows), rows.shape
-    if b < WORTH:
+    if b < MANY_ALIKE:
         return None
     noise = np.random.default_rng(0)
     left, right = noise.standard_normal((1, 1, m)), noise.standard_normal((n, 3))
     seen = to_host((device.put(left) @ rows)[:, 0] @ device.put(right))
     first, kind = distinct(np.round(seen, 10))
-    if WORTH * len(first) > b:
+    if MANY_ALIKE * len(first) > b:
         return None
     gap = xp.max(xp.abs(rows - rows[device.put(first[kind])]))
     return (first, kind) if float(gap) < ALIKE else None

@@ -42,10 +42,11 @@ ALONG_RAY = 400
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """A straight side at a corner: its direction from there, and what is given on it."""
+    """A side at a corner: its direction from there, what is given on it, and its curvature."""
 
     direction: FloatArray
     part: str
+    bend: float
 
     def normal(self, inside: int) -> FloatArray:
         """Return the normal outwards, the domain on the left of the side, or on its right: -1."""
@@ -97,8 +98,8 @@ class PlaneCorners:
                 ends = block.ends(wall)
                 for end in (0, 1):
                     if np.abs(ends[end] - corner).max() <= near:
-                        way = _direction(block, wall, end)
-                        out.append(_Side(way / np.linalg.norm(way), wall[4]))
+                        way, bend = _direction(block, wall, end)
+                        out.append(_Side(way / np.linalg.norm(way), wall[4], bend))
         return out
 
     def _at(self, corner: FloatArray) -> MainFunctions | None:
@@ -115,7 +116,7 @@ class PlaneCorners:
         if even is None:
             return None
         reach = self._reach(corner)
-        if reach is None:
+        if reach is None or reach * max(side.bend for side in sides) > SETTINGS.bent:
             return None
         first, second = self._in_order(corner, sides, self._extent)
         one, two = (complex(*(even @ side.direction)) for side in (first, second))
@@ -269,15 +270,17 @@ class PlaneCorners:
         return False
 
 
-def _direction(block: Block, wall: Wall, end: int) -> FloatArray:
-    """Return the direction of a wall at its first (0) or last (1) end, away from there."""
+def _direction(block: Block, wall: Wall, end: int) -> tuple[FloatArray, float]:
+    """Return the direction of a wall at its first (0) or last (1) end, and its curvature there."""
     axis, place, *along, _ = wall
     if not isinstance(block.chart, Strip):
         ends = block.ends(wall)
-        return np.asarray(ends[1 - end] - ends[end])
-    at = np.insert(along[end], axis, place)[None]
-    tangent = block.chart.taylor(at)[(1, 0) if axis else (0, 1)][0]
-    return np.asarray(-tangent if end else tangent)
+        return np.asarray(ends[1 - end] - ends[end]), 0.0
+    taylor = block.chart.taylor(np.insert(along[end], axis, place)[None])
+    # Across a strip lines are straight.
+    tangent, turn = (taylor[1, 0][0], taylor[2, 0][0]) if axis else (taylor[0, 1][0], np.zeros(2))
+    bend = abs(tangent[0] * turn[1] - tangent[1] * turn[0]) / np.linalg.norm(tangent) ** 3
+    return np.asarray(-tangent if end else tangent), float(bend)
 
 
 def layer_rates(problem: Problem, points: FloatArray) -> tuple[float, float]:
