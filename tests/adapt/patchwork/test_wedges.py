@@ -228,3 +228,23 @@ def test_conditions_elsewhere_add_nothing_to_the_functions_of_a_corner():
     held = terms(lambda u, x, y: u)
     assert len(held) == 6
     assert terms(lambda u, x, y: u.dn + 2 * u) == held
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-6])
+def test_the_sides_of_a_slit_are_two(gap):
+    """They have nearly one direction, and functions of its tip all the same."""
+
+    def exact(x, y):
+        r, t = np.hypot(x, y), np.mod(np.arctan2(y, x), 2 * np.pi)
+        return np.sqrt(r) * np.sin(0.5 * t)
+
+    corners = [(0, 0), (1, 0), (1, 1), (-1, 1), (-1, -1), (1, -1), (1, -gap)]
+    problem = sf.Problem(
+        sf.Polygon(corners),
+        lambda u, x, y: -sf.laplacian(u),
+        boundary=lambda u, x, y: u - exact(x, y),
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged and solution.kernels < 2500
+    x, y = 1e-4 * np.array([-1.0, 0.3, 0.2]), 1e-4 * np.array([0.1, 1.0, -1.0])
+    np.testing.assert_allclose(solution(x, y), exact(x, y), atol=1e-6)

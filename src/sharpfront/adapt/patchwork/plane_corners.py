@@ -108,7 +108,7 @@ class PlaneCorners:
         # Where data are infinite nothing is known of what they add.
         if len(sides) != 2 or tuple(corner.tolist()) in self.tiling.marked:
             return None
-        if np.allclose(sides[0].direction, sides[1].direction):
+        if np.abs(sides[0].direction - sides[1].direction).max() <= SAME_CORNER:
             return None  # one wall, of the boxes on both sides of a curve: the other side is curved
         if not self._is_finite(corner):
             return None
