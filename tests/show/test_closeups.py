@@ -152,6 +152,18 @@ def test_a_layer_in_the_plane(end):
     assert "magnified" in near.get_title()
 
 
+def test_a_corner_at_which_slopes_have_no_limit_does_not_hide_its_layer():
+    plate = sf.Box((-1, 1), (-1, 1)) - sf.Box((0, 2), (-2, 0))
+    problem = sf.Problem(
+        plate, lambda u, x, y: -1e-5 * sf.laplacian(u) + u - 1, boundary=lambda u, x, y: u
+    )
+    _, near = sf.solve(problem, tol=1e-2).plot("close-up", resolution=40).ravel()
+    left, right, _, _ = near.images[0].get_extent()
+    # Some widths of the layer, 3e-3, and not of what r^(2/3) is within 1e-8.
+    assert 3e-3 < right - left < 0.1
+    assert np.ptp(near.images[0].get_array()) > 0.25
+
+
 def test_a_front_in_time():
     solution = time_solutions.shock()
     whole, near = solution.plot("close-up", resolution=20).ravel()

@@ -30,6 +30,9 @@ _FOOT = 0.01
 # In the plane a window is so many times as wide as the way on which the steepest slope would go
 # through all values.
 _WIDTHS = 8.0
+# A window in the plane shows such a part of all that the solution varies, by so many places along
+# each of its sides.
+_LEAST_SHOWN, _ALONG_WINDOW = 0.25, 21
 # Steep places that are looked at one after the other; kinks and noise are among them.
 _TRIED = 64
 # Moments among which the one with the steepest slope is looked for.
@@ -194,14 +197,37 @@ def _in_plane(wish: Wish, where: Section) -> list[Window]:
         units = np.eye(points.shape[1], dtype=int)[list(where.free)]
         gradient = [solution.approximation.values(unknown, points, tuple(u)) for u in units]
         slopes = np.linalg.norm(gradient, axis=0) * side / size
-        i = int(np.argmax(slopes))
-        factor = float(slopes[i]) / _WIDTHS
-        if factor > max(best.factor, _LEAST_FACTOR):
-            half = 0.5 * side / factor
-            middle = np.clip(points[i, list(where.free)], low + half, high - half)
-            ends = zip((middle - half).tolist(), (middle + half).tolist(), strict=True)
-            best = Window(tuple(ends), tuple(points[i, list(where.free)].tolist()), factor)
+        for _ in range(_TRIED):
+            i = int(np.argmax(slopes))
+            factor = float(slopes[i]) / _WIDTHS
+            if factor <= max(best.factor, _LEAST_FACTOR):
+                break
+            window = _window_about(points[i, list(where.free)], where, side / factor, factor)
+            if _shown(wish, unknown, where, window) >= _LEAST_SHOWN * size:
+                best = window
+                break
+            # At a corner slopes have no limit, and little of the solution is there.
+            slopes = np.where(slopes > 0.5 * slopes[i], 0.0, slopes)
     return [best] if best.ends else []
+
+
+def _window_about(place: FloatArray, where: Section, wide: float, factor: float) -> Window:
+    """Return a window about a place on a plane, within all that is drawn."""
+    low, high = where.window
+    middle = np.clip(place, low + 0.5 * wide, high - 0.5 * wide)
+    ends = zip((middle - 0.5 * wide).tolist(), (middle + 0.5 * wide).tolist(), strict=True)
+    return Window(tuple(ends), tuple(place.tolist()), factor)
+
+
+def _shown(wish: Wish, unknown: str, where: Section, window: Window) -> float:
+    """Return how much a solution varies within a window on a plane."""
+    sides = [np.linspace(*ends, _ALONG_WINDOW) for ends in window.ends]
+    points = where.lift(np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2))
+    points = points[wish.solution.domain.contains(points)]
+    if not len(points):
+        return 0.0
+    values = wish.solution.approximation.values(unknown, points, (0,) * points.shape[1])
+    return float(np.ptp(values))
 
 
 def _looked_at(wish: Wish, unknown: str, where: Section) -> FloatArray:
