@@ -9,7 +9,6 @@ than ``sharpfront --help`` should.
 
 from __future__ import annotations
 
-import signal
 import sys
 from typing import Annotated
 
@@ -57,10 +56,9 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as end:
         if isinstance(end, SystemExit) and end.code != INTERRUPTED:
             raise
-        # An interrupt inside exec, as while modules are loaded, is remembered by Python, which then
-        # ends itself by the signal whatever was caught since: it must not reach it any more.
-        if hasattr(signal, "pthread_sigmask"):
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # An interrupt inside exec of a text, as while dataclasses are loaded, is remembered by
+        # Python, which then ends itself by the signal whatever was caught since, until the next.
+        exec("")
         sys.exit(INTERRUPTED)
 
 

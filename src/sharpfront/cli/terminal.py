@@ -89,7 +89,8 @@ def folder_to_fill(out: Path, *, quiet: bool) -> Iterator[None]:
     except KeyboardInterrupt:
         _without_empty(new)
         if not quiet:
-            complain("Interrupted; no half-written files are left.")
+            # Plainly: where NumPy was being loaded, what wraps words cannot load it again.
+            typer.echo("Interrupted; no half-written files are left.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except BaseException:
         _without_empty(new)
