@@ -141,21 +141,12 @@ def eliminated(device: Device, stack: Stack) -> LeafBatch | None:
     if found is None:
         return None
     q, factors, diagonal = found
-    g, (b, m, k) = stack.moments.shape[1], stack.rhs.shape
+    g, m = stack.moments.shape[1], rows.shape[1]
     # What rows are to be: the traces they are tied to, and the right-hand sides.
     ties = device.zeros((len(rows), m, g))
     ties[:, m - g :] = device.put(np.eye(g))
-    fit = _Fit(rows, q, factors, norms)
-    if kinds is None:
-        answers, left = fit(xp.concat([stack.rhs, ties], axis=2))
-        start, rhs = (xp.asarray(a[:, :, :k], copy=True) for a in (answers, left))
-        answers, ties = answers[:, :, k:], left[:, :, k:]
-    else:
-        answers, ties = fit(ties)
-        start, rhs = device.zeros((b, rows.shape[2], k)), stack.rhs
-        for one, members in enumerate(_members(kinds[1])):
-            own = device.put(members)
-            start[own], rhs[own] = fit.of_kind(one, rhs[own])
+    members = None if kinds is None else [device.put(own) for own in _members(kinds[1])]
+    start, rhs, answers, ties = _Fit(rows, q, factors, norms).to_both(stack.rhs, ties, members)
     diagonal = xp.abs(diagonal) * norms
     if vain is not None:
         diagonal = xp.where(vain > 0, diagonal[:, :1], diagonal)
@@ -195,6 +186,24 @@ class _Fit:
             left -= self.rows @ step
             answers = step if answers is None else answers + step
         return answers / self.norms[:, :, None], left
+
+    def to_both(
+        self, rhs: Array, ties: Array, members: Sequence[Array] | None
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return answers to right-hand sides and what is left, then the same for ties.
+
+        All side by side, or, where rows are those of kinds with `members`, ties once for each kind.
+        """
+        xp, k = namespace(rhs), rhs.shape[2]
+        if members is None:
+            answers, left = self(xp.concat([rhs, ties], axis=2))
+            start, own = (xp.asarray(a[:, :, :k], copy=True) for a in (answers, left))
+            return start, own, answers[:, :, k:], left[:, :, k:]
+        answers, ties = self(ties)
+        start = xp.zeros_like(rhs[:, :1]) + xp.zeros_like(self.norms[:1, :, None])
+        for kind, leaves in enumerate(members):
+            start[leaves], rhs[leaves] = self.of_kind(kind, rhs[leaves])
+        return start, rhs, answers, ties
 
     def of_kind(self, kind: int, rhs: Array) -> tuple[Array, Array]:
         """Return the same for leaves of one kind, all their right-hand sides side by side."""
