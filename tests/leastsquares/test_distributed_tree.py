@@ -38,7 +38,7 @@ class Orthogonal(Tree):
 
     def factor(self, system):
         order = self.elimination(system)
-        return system, order.solve(self._leaves(system, order.order), gram=False)
+        return system, order.solve(self._leaves(system, order), gram=False)
 
 
 @pytest.mark.parametrize(
