@@ -25,7 +25,7 @@ GHOSTS = 12
 CUT = 1e-14
 # Polynomials up to this degree stand beside the kernels, whose sums hold a constant to 1e-14 but
 # its second derivative only to 3e-9: over a window of width w that is 3e-9 / w of slope.
-DEGREE = 3
+POLYNOMIAL_DEGREE = 3
 # Extra rows in the last three spacings at each end.
 CLUSTER = 8
 # Kernels are zero beyond this many widths: denormals make LAPACK crawl. What is cut off is a jump
@@ -57,7 +57,7 @@ class EvenKernels:
     """N Gaussians even on [0, 1], polynomials, and K combinations that carry information."""
 
     kernels: int  # N
-    combine: FloatArray  # of polynomials and kernels, (DEGREE + 1 + N + 2 GHOSTS, K)
+    combine: FloatArray  # of polynomials and kernels, (POLYNOMIAL_DEGREE + 1 + N + 2 GHOSTS, K)
 
     @property
     def size(self) -> int:
@@ -83,7 +83,7 @@ class EvenKernels:
 
 
 def _polynomials(s: FloatArray, order: int) -> list[FloatArray]:
-    """Return the derivatives of Legendre's polynomials on [0, 1] up to DEGREE, (n, DEGREE + 1)."""
+    """Return the derivatives of Legendre's first four polynomials on [0, 1], (n, 4) each."""
     z = 2.0 * s - 1.0
     half, one, none = 0.5 * z, np.ones_like(z), np.zeros_like(z)
     rows = [
@@ -178,7 +178,7 @@ def even_kernels(kernels: int) -> EvenKernels:
     # LAPACK may choose either sign, and files hold weights: signs are those of one fixed sum.
     own = own * np.sign(np.cos(np.arange(len(own))) @ own)
     taken = -inverse @ ((shadow + again) @ own)
-    nothing = np.zeros((len(own), DEGREE + 1))
+    nothing = np.zeros((len(own), POLYNOMIAL_DEGREE + 1))
     combine = np.block([[inverse, taken], [nothing, own]])
     return EvenKernels(kernels, combine * np.sqrt(len(points)))
 
@@ -196,7 +196,7 @@ def checking_table(kernels: int, order: int) -> Table:
 
 
 @lru_cache(maxsize=128)
-def end_table(kernels: int, order: int) -> Table:
+def table_at_ends(kernels: int, order: int) -> Table:
     """Return the functions at both ends."""
     return even_kernels(kernels).table(np.array([0.0, 1.0]), order)
 
