@@ -273,3 +273,18 @@ def test_functions_are_the_same_whichever_signs_a_decomposition_has(kernels, mon
     monkeypatch.setattr(np.linalg, "svd", turned)
     again = tables.even_kernels.__wrapped__(kernels).combine
     np.testing.assert_array_equal(again, usual)
+
+
+def test_sums_at_many_points_are_made_part_by_part(monkeypatch):
+    functions = tables.even_kernels(20)
+    s, weights = np.linspace(0, 1, 500), 0.5 ** np.arange(functions.size)
+    whole = functions.sums(s, weights, 2)
+    seen = []
+    plain = tables.EvenKernels._plain
+    monkeypatch.setattr(tables, "AT_ONCE", 1000)
+    monkeypatch.setattr(
+        tables.EvenKernels, "_plain", lambda f, at, k: seen.append(len(at)) or plain(f, at, k)
+    )
+    np.testing.assert_allclose(functions.sums(s, weights, 2), whole, rtol=1e-12)
+    assert sum(seen) == 500
+    assert max(seen) * len(functions.combine) <= 1000
