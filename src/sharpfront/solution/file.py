@@ -121,13 +121,13 @@ def _restored(state: dict[str, Any]) -> Basis:
 def _restorers() -> dict[str, Callable[[dict[str, Any]], Basis]]:
     """Return who reads each kind of basis, loaded when a file is read."""
     from sharpfront.bases.in_time import restore_in_time
+    from sharpfront.bases.line_basis import restore_line
     from sharpfront.bases.patchwork import restore_patchwork
-    from sharpfront.pieces import restore_pieces
     from sharpfront.pieces.plane import restore_plane_in_time
     from sharpfront.pieces.slabs import restore_slabs
 
     return {
-        "pieces": restore_pieces,
+        "pieces": restore_line,
         "patchwork": restore_patchwork,
         "patchwork in time": restore_in_time,
         "slabs": restore_slabs,
