@@ -541,3 +541,20 @@ def test_what_a_strategy_says_of_its_answer_in_the_end_is_told():
     solution = sf.solve(problem, tol=1e-2, adaptor=Doubting())
     assert solution.error_estimate == 1.0
     assert solution.estimate.meaning == "doubted"
+
+
+def test_jumps_that_lie_in_one_cell_are_all_kept():
+    def data(x):
+        return x + 1e-6 * np.where(x < 0.50434, 0.1, np.where(x < 0.50832, 0.3, 0.5))
+
+    problem = sf.Problem(
+        sf.Interval(0, 1),
+        lambda u, x: 1e3 * (u - sf.function(data)(x)) + u * u.dx - 0.01 * u.dxx,
+        left=lambda u, x: u,
+        right=lambda u, x: u - 1,
+    )
+    solution = sf.solve(problem, tol=1e-6)
+    assert solution.converged
+    finer = sf.solve(problem, tol=1e-9)
+    x = np.linspace(0, 1, 501)
+    assert np.abs(solution(x) - finer(x)).max() < 1e-6

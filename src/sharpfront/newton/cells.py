@@ -200,11 +200,10 @@ def _enough(change: FloatArray) -> int:
 def _moved(nodes: FloatArray, fixed: FloatArray) -> FloatArray:
     """Return nodes with the nearest inner ones moved onto fixed positions.
 
-    A cell much narrower than its neighbours would look like a feature.
+    A cell much narrower than its neighbours would look like a feature; where several positions have
+    one nearest node there is no other way.
     """
     if not len(fixed):
         return nodes
-    out = nodes.copy()
-    for position in fixed:
-        out[1 + int(np.argmin(np.abs(nodes[1:-1] - position)))] = position
-    return np.unique(out)
+    nearest = 1 + np.abs(nodes[1:-1] - fixed[:, None]).argmin(axis=1)
+    return np.union1d(np.delete(nodes, nearest), fixed)
