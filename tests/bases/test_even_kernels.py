@@ -281,7 +281,7 @@ def test_sums_at_many_points_are_made_part_by_part(monkeypatch):
     whole = functions.sums(s, weights, 2)
     seen = []
     plain = tables.EvenKernels._plain
-    monkeypatch.setattr(tables, "AT_ONCE", 1000)
+    monkeypatch.setattr(tables, "GAUSSIANS_AT_ONCE", 1000)
     monkeypatch.setattr(
         tables.EvenKernels, "_plain", lambda f, at, k: seen.append(len(at)) or plain(f, at, k)
     )

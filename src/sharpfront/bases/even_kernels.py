@@ -33,7 +33,7 @@ CLUSTER = 8
 # error it made was 1e-14 / w, a few times what the error equation saw.
 REACH = 13.0
 # Entries of a table that are made at a time: what fits into a cache takes half the time.
-AT_ONCE = 100_000
+GAUSSIANS_AT_ONCE = 100_000
 # Checking nodes are multiples of this part of a spacing.
 _FINEST = 120
 
@@ -75,7 +75,7 @@ class EvenKernels:
     def sums(self, s: FloatArray, weights: FloatArray, order: int) -> FloatArray:
         """Return the derivatives of a weighted sum of the functions, (order + 1, n)."""
         plain = self.combine @ weights
-        parts = np.array_split(s, 1 + len(s) * len(plain) // AT_ONCE)
+        parts = np.array_split(s, 1 + len(s) * len(plain) // GAUSSIANS_AT_ONCE)
         sums = [np.stack([g @ plain for g in self._plain(part, order)]) for part in parts]
         return sums[0] if len(sums) == 1 else np.concatenate(sums, axis=1)
 

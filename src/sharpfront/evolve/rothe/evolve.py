@@ -16,7 +16,7 @@ from sharpfront.evolve.marched import STRICTER, TIGHTEST, Marched, marched, stri
 from sharpfront.evolve.pair import STRIDE, Compared, Pair, compared, moments_compared
 from sharpfront.evolve.patchwork.system import PlaneSystem
 from sharpfront.evolve.patchwork.wellposed import require_forward
-from sharpfront.evolve.rothe.steps import RotheRun, RotheStep, Stationary, begun, steps
+from sharpfront.evolve.rothe.steps import RotheRun, RotheStep, Stationary, rothe_begun, rothe_steps
 from sharpfront.evolve.time_events import Agenda, agenda_of, plane_formulas
 from sharpfront.evolve.trail import Mark
 from sharpfront.history import Known, TimeStep
@@ -25,15 +25,15 @@ from sharpfront.solution import Solution
 from sharpfront.trust.start import with_start_seen
 
 # Points spread over the domain at which states are compared, besides the places of functions.
-SPREAD = 1024
-_OF_TWO_RUNS = (
+COMPARED_PLACES = 1024
+_OF_TWO_ROTHE_RUNS = (
     "The largest difference at the moments of each step to a second run, ten times less strict, "
     "with other steps and functions of its own."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class _Course:
+class _RotheCourse:
     """What holds for all runs of a problem."""
 
     system: PlaneSystem
@@ -72,7 +72,9 @@ def evolve_around(
     assert problem.time is not None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         agenda = agenda_of(plane_formulas(problem), problem.time)
-        course = _Course(system, tol, stationary, agenda, problem.domain.sample(SPREAD))
+        course = _RotheCourse(
+            system, tol, stationary, agenda, problem.domain.sample(COMPARED_PLACES)
+        )
         best = strict_enough(
             Marched(),
             lambda share, number: Marched(share=share, number=number),
@@ -99,7 +101,9 @@ def _require_known(system: PlaneSystem, tol: float) -> None:
         )
 
 
-def _marched(course: _Course, log: Marched, on_step: Callable[[TimeStep], None] | None) -> Marched:
+def _marched(
+    course: _RotheCourse, log: Marched, on_step: Callable[[TimeStep], None] | None
+) -> Marched:
     """Go on to the end of time, or as far as it goes."""
     start = course.run(1.0, 1.0).span[0]
     return marched(
@@ -111,11 +115,11 @@ def _marched(course: _Course, log: Marched, on_step: Callable[[TimeStep], None] 
     )
 
 
-def _further(course: _Course, log: Marched) -> Iterator[Marched]:
+def _further(course: _RotheCourse, log: Marched) -> Iterator[Marched]:
     """Yield what there is after each step of the strict run."""
     runs = course.run(log.share, STRIDE), course.run(STRICTER * log.share, 1.0)
-    states = [begun(run) for run in runs]
-    others, mine = (steps(run, state) for run, state in zip(runs, states, strict=True))
+    states = [rothe_begun(run) for run in runs]
+    others, mine = (rothe_steps(run, state) for run, state in zip(runs, states, strict=True))
     pair = Pair[RotheStep](states[0], states[1])
     for step in compared(others, mine, pair, partial(_difference, runs[1])):
         log = _with_step(log, step)
@@ -157,7 +161,7 @@ def _with_step(log: Marched, step: Compared[RotheStep]) -> Marched:
     )
 
 
-def _solution(problem: Problem, course: _Course, log: Marched) -> Solution:
+def _solution(problem: Problem, course: _RotheCourse, log: Marched) -> Solution:
     log, outcome = log.concluded(course.tol)
     if not log.kept:
         raise ProblemError(
@@ -172,4 +176,4 @@ def _solution(problem: Problem, course: _Course, log: Marched) -> Solution:
         parts = tuple(state.bases[name] for _, state, _ in log.kept)
         bases[name] = LevelsInTime(times, parts, degrees)
         weights[name] = np.concatenate([state.weights[name] for _, state, _ in log.kept])
-    return log.solution(problem, course.tol, outcome, (bases, weights), _OF_TWO_RUNS)
+    return log.solution(problem, course.tol, outcome, (bases, weights), _OF_TWO_ROTHE_RUNS)

@@ -60,7 +60,7 @@ class Level:
         return self.problem.initial.values(unknown, points)
 
 
-def combined(
+def summed(
     levels: Sequence[Level], shares: FloatArray, unknown: str, points: FloatArray
 ) -> FloatArray:
     """Return a weighted sum of levels, (m,)."""
@@ -71,7 +71,7 @@ def combined(
 def through(levels: Sequence[Level], t: float, unknown: str, points: FloatArray) -> FloatArray:
     """Return the polynomial in time through levels at a moment, (m,)."""
     shares = lagrange(np.array([level.t for level in levels]), np.array([t]))[:, 0]
-    return combined(levels, shares, unknown, points)
+    return summed(levels, shares, unknown, points)
 
 
 def at_moment(problem: Problem, before: Sequence[Level], t: float) -> Problem:
@@ -85,7 +85,7 @@ def at_moment(problem: Problem, before: Sequence[Level], t: float) -> Problem:
         def values(*columns: Any) -> FloatArray:
             wide = np.broadcast_arrays(*columns)
             points = np.stack([c.ravel() for c in wide], axis=1)
-            return combined(before, shares[:-1], unknown, points).reshape(wide[0].shape)
+            return summed(before, shares[:-1], unknown, points).reshape(wide[0].shape)
 
         return apply_function(Function(f"{unknown}_before", values), *names)
 

@@ -143,7 +143,7 @@ class RotheRun:
         return points[self.problem.domain.contains(points)]
 
 
-def steps(run: RotheRun, state: RotheState) -> Iterator[RotheStep]:
+def rothe_steps(run: RotheRun, state: RotheState) -> Iterator[RotheStep]:
     """Yield the steps of a run to the end of time."""
     while state.t < run.span[1]:
         taken = _step(run, state)
@@ -235,6 +235,6 @@ def _newton_steps(level: Level) -> int:
     return int(level.solution.diagnostics.get("newton_steps", 1))
 
 
-def begun(run: RotheRun) -> RotheState:
+def rothe_begun(run: RotheRun) -> RotheState:
     """Return a run before its first step."""
     return RotheState((Level(run.span[0], None, run.problem),), _first(run), 1)
